@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 uint64_t counting_hits __attribute__((visibility("hidden")));
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "campaign/campaign.h"
-#include "campaign/strategy_option.h"
+#include "explore/campaign.h"
+#include "plan/strategy_option.h"
 #include "strategies/strategy.h"
 #include "support/fake_guest.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 #include "base/installed.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 #define BITCODE_LIBRARY "libraddle-bitcode.so"
 

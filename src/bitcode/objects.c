@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "bitcode/points_to_internal.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 static bool describe_global(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out)

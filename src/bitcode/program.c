@@ -18,7 +18,7 @@
 #include <zstd.h>
 
 #include "base/bug.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 /* A unit of that size is no longer one that a person wrote; a damaged length is not believed. */
 #define PLAIN_MOST (UINT64_C(1) << 32)

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 /* Where an access begins, in an object. */
 struct start {

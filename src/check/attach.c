@@ -1,5 +1,5 @@
 /*
- * In place of runtime/attach.c: this library is linked with the program, no command drives it. Where the
+ * In place of runtime/life/attach.c: this library is linked with the program, no command drives it. Where the
  * command's runtime is loaded, too, that one comes first and has taken control: this one then stands back.
  */
 #include "runtime/attach.h"
@@ -20,7 +20,7 @@ void attach_clean_environment(char **environment)
 	(void)environment; /* nothing of ours is in it */
 }
 
-/* For the command's runtime: src/runtime/symbol.c. */
+/* For the command's runtime: src/runtime/life/symbol.c. */
 __attribute__((visibility("default"))) void *raddle_check_next_symbol(const char *name);
 void *raddle_check_next_symbol(const char *name)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "campaign/strategy_option.h"
+#include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/attach.h"
 

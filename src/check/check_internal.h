@@ -24,7 +24,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "campaign/contract_block.h"
+#include "exchange/contract_block.h"
 #include "platform/platform.h"
 #include "raddle_check.h"
 #include "runtime/restart.h"

@@ -1,13 +1,13 @@
 /*
- * campaign/probe.h as a check has it, for campaign/minimise.c: a run of a plan is a run of the function, in this
+ * investigate/probe.h as a check has it, for investigate/minimise.c: a run of a plan is a run of the function, in this
  * process.
  */
-#include "campaign/probe.h"
+#include "investigate/probe.h"
 
 #include <string.h>
 
 #include "base/bug.h"
-#include "campaign/strategy_option.h"
+#include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/runtime.h"
 

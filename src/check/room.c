@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "campaign/probe.h"
+#include "investigate/probe.h"
 #include "check/check_internal.h"
 #include "detectors/detector.h"
 

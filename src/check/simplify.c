@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "campaign/minimise.h"
-#include "campaign/probe.h"
+#include "investigate/minimise.h"
+#include "investigate/probe.h"
 #include "check/check_internal.h"
 
 /* Somebody waits for the test to end. Some hundred thousand runs of a short function. */

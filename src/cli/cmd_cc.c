@@ -8,7 +8,7 @@
 
 #include "bitcode/bitcode.h"
 #include "cli/command.h"
-#include "compile/compile.h"
+#include "compiler/driver/compile.h"
 
 /* For help only: argp would take the compiler's options for mistakes. */
 static const struct argp_option cc_options[] = {

@@ -9,7 +9,7 @@
 #include <argp.h>
 #include <stdint.h>
 
-#include "campaign/stop.h"
+#include "plan/stop.h"
 
 /* How a command ends. */
 enum exit_status { EXIT_NOTHING_FOUND = 0, EXIT_FAILURE_FOUND = 1, EXIT_CANNOT_WORK = 2 };

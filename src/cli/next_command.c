@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/shell_words.h"
-#include "campaign/memory_view.h"
-#include "campaign/strategy_option.h"
+#include "plan/memory_view.h"
+#include "plan/strategy_option.h"
 #include "model/outcome.h"
 
 static void add_word(struct strbuf *out, const char *word)

@@ -8,7 +8,7 @@
 #include <argp.h>
 
 #include "base/strbuf.h"
-#include "campaign/settings.h"
+#include "plan/settings.h"
 #include "findings/finding.h"
 
 /* Appends " OPTION VALUE", the value quoted where it must be; nothing where it is NULL. */

@@ -14,8 +14,8 @@
  *   3. change the object, and call engine_changed(address) when others may be waiting on it.
  * Between 2 and the next engine_perform nobody else moves.
  */
-#ifndef RADDLE_ENGINE_H
-#define RADDLE_ENGINE_H
+#ifndef RADDLE_ENGINE_ENGINE_H
+#define RADDLE_ENGINE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

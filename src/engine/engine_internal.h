@@ -3,8 +3,8 @@
  * libraddle's data segment, so a rewind restores it with the target's memory. Only the moving
  * thread touches it; the one exception is `attention`, which signal handlers set.
  */
-#ifndef RADDLE_ENGINE_INTERNAL_H
-#define RADDLE_ENGINE_INTERNAL_H
+#ifndef RADDLE_ENGINE_ENGINE_INTERNAL_H
+#define RADDLE_ENGINE_ENGINE_INTERNAL_H
 
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 /*
- * The meaning of sem_t, named or not (names are the business of interpose_semaphore.c).
+ * The meaning of sem_t, named or not (names are the business of semaphore.c).
  */
 #ifndef RADDLE_ENGINE_SEMAPHORE_H
 #define RADDLE_ENGINE_SEMAPHORE_H

@@ -96,10 +96,10 @@ struct finding {
 	char *input;	 /* file given as standard input, NULL: none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
 			 */
-	/* JSON object: which accesses to memory were scheduling points (campaign/memory_view.h); NULL:
+	/* JSON object: which accesses to memory were scheduling points (plan/memory_view.h); NULL:
 	 * none. */
 	char *memory;
-	/* JSON object of the environment variables (campaign/surroundings.h); NULL: an older raddle kept none. */
+	/* JSON object of the environment variables (store/surroundings.h); NULL: an older raddle kept none. */
 	char *environment;
 	/* JSON object with the source lines around the finding's places (findings/source_lines.h); NULL: none were kept. */
 	char *sources;
@@ -134,7 +134,7 @@ struct finding {
 	uint64_t passing_steps_left_out;
 	char *output; /* end of what the failing run printed, may be NULL */
 
-	/* This user made the finding on this machine (campaign/store_seal.h). The store fills this; the JSON does not hold it. */
+	/* This user made the finding on this machine (store/store_seal.h). The store fills this; the JSON does not hold it. */
 	bool is_own;
 
 	/* The bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored beside the JSON. */

@@ -2,7 +2,7 @@
  * The other guest, libraddle-noise.so: the target runs as it would by itself, on kernel threads at full
  * speed and with glibc's own locks. Nothing is controlled. Threads are delayed at random, for a short
  * time each, before accesses to shared memory and operations on locks, and every such access is told in
- * the contract (runtime/contract_noise.h).
+ * the contract (abi/contract_noise.h).
  *
  * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section 4.1
  * (artificial delays, which irritate the scheduler). Deviation: delays are bounded, see delay.c.
@@ -17,16 +17,16 @@
  * Like the runtime a guest: nothing here prints, allocates from the target's heap or ends the process.
  * Everything runs in any thread of the target, in many at the same time.
  */
-#ifndef RADDLE_NOISE_H
-#define RADDLE_NOISE_H
+#ifndef RADDLE_NOISE_NOISE_H
+#define RADDLE_NOISE_NOISE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "runtime/contract_memory.h"
-#include "runtime/contract_noise.h"
+#include "abi/contract_memory.h"
+#include "abi/contract_noise.h"
 
 struct noise_access {
 	uintptr_t address;

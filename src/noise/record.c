@@ -1,13 +1,13 @@
 /*
  * From an access to an event in the thread's ring. What can be done with general registers is, so that
- * the thunk need not save any others (src/runtime/site_thunk.S).
+ * the thunk need not save any others (src/runtime/sites/site_thunk.S).
  */
 #include "noise/noise.h"
 #include "platform/platform.h"
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/sites.h"
-#include "tsan/hook.h"
+#include "compiler/tsan/hook.h"
 
 /*
  * Accesses in a row by one thread, of one kind and at one site, with no other thread's between them, are

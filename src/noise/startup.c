@@ -1,5 +1,5 @@
 /*
- * Set-up of this guest, crashes, and what src/runtime/sites.c wants of its surroundings. How a run ended
+ * Set-up of this guest, crashes, and what src/runtime/sites/sites.c wants of its surroundings. How a run ended
  * the command sees by itself; only where it crashed or aborted is told.
  */
 #include "noise/startup.h"
@@ -22,7 +22,7 @@
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 #include "runtime/sites.h"
-#include "tsan/hook.h"
+#include "compiler/tsan/hook.h"
 
 #define SA_RESTORER_FLAG 0x04000000
 #define KERNEL_SIGSET_BYTES 8

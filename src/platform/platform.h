@@ -6,8 +6,8 @@
  * Syscall User Dispatch lets through: a raw call made through this header is never trapped.
  * Runs in both halves; the functions keep no state.
  */
-#ifndef RADDLE_PLATFORM_H
-#define RADDLE_PLATFORM_H
+#ifndef RADDLE_PLATFORM_PLATFORM_H
+#define RADDLE_PLATFORM_PLATFORM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/contract.h"
+#include "abi/contract.h"
 
 /* Are this library's functions the ones that the process calls? Else it must leave everything alone. */
 bool attach_is_first(void);

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 #define CONTEXTS_DEPTH 128
 

@@ -1,7 +1,7 @@
 /*
  * Runs of a strategy that needs the accesses to a few variables only: other sites are off. Which sites may
  * touch a variable is known by *groups*: sites of one group may touch the same variables (points-to
- * analysis, campaign/chosen.h), and a group *meets* another where there is one that both may touch. What
+ * analysis, plan/chosen.h), and a group *meets* another where there is one that both may touch. What
  * a site has touched is one of its group's variables, so whoever else touches it is of a group that meets
  * it. A variable of the strategy's, eight bytes, may be several of the analysis's; all that have been
  * touched so far are minded, so all accesses of earlier runs are seen again. Of static data and of the locals of main

@@ -1,5 +1,5 @@
 /*
- * The record of live allocations: what the interposed allocation functions (interpose_heap.c) tell,
+ * The record of live allocations: what the interposed allocation functions (allocation_functions.c) tell,
  * and what memory.h's heap_find() and memory_variable_name() answer from.
  *
  * Kept only where somebody asks: in programs with instrumented code, and in traced runs. All of it

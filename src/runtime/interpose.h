@@ -123,15 +123,15 @@ void runtime_test_cancel(void);
 /* In code of the target that is no cancellation point: only asynchronous cancellation is acted on. */
 void runtime_test_cancel_anywhere(void);
 
-/* Runs the handlers of signals that wait for this thread; whether any ran. interpose_signal.c. */
+/* Runs the handlers of signals that wait for this thread; whether any ran. signal.c. */
 bool runtime_deliver_signals(struct engine_thread *thread);
-/* engine_host.route_signals: gives process-directed signals to threads. interpose_signal.c. */
+/* engine_host.route_signals: gives process-directed signals to threads. signal.c. */
 void runtime_route_signals(void);
-/* Nobody is enabled: waits in the real world. interpose_fd.c. See engine_host.wait_outside. */
+/* Nobody is enabled: waits in the real world. fd.c. See engine_host.wait_outside. */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
 /*
- * An absolute time of a clock as a virtual deadline for engine_op, and back; interpose_time.c.
+ * An absolute time of a clock as a virtual deadline for engine_op, and back; time.c.
  * Invalid nanoseconds are the caller's business (EINVAL).
  */
 struct timespec;
@@ -159,12 +159,10 @@ void runtime_taint_shared(const char *what);
  * Answers system calls about time, names and exec that are not in system_calls.def. False: the kernel answers the
  * call.
  */
-bool runtime_emulate_time(
-	long number, const long arguments[6], long *result); /* interpose_time.c */
-/* prctl() of the caller's name: interpose_thread.c. */
+bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */
+/* prctl() of the caller's name: thread.c. */
 bool runtime_emulate_name(const long arguments[6], long *result);
-bool runtime_emulate_process(
-	long number, const long arguments[6], long *result); /* interpose_process.c */
-bool runtime_emulate_exec(long number, const long arguments[6], long *result); /* replace.c */
+bool runtime_emulate_process(long number, const long arguments[6], long *result); /* process.c */
+bool runtime_emulate_exec(long number, const long arguments[6], long *result);	  /* replace.c */
 
 #endif

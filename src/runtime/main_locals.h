@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/contract_memory.h"
+#include "abi/contract_memory.h"
 
 /* Is it the site of one? */
 static inline bool main_locals_has(const struct site_record *record)

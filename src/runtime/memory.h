@@ -9,7 +9,7 @@
  *   memory_prepare.c	before a run: which variables are points, which sites are on
  *   memory_freed.c	memory that is given back, and whoever touches it later
  *   focus.c	likewise, of a strategy that needs few variables
- *   heap.c	which allocation an address belongs to (allocation functions: interpose_heap.c)
+ *   heap.c	which allocation an address belongs to (allocation functions: allocation_functions.c)
  *   memory_name.c	names of all other memory
  */
 #ifndef RADDLE_RUNTIME_MEMORY_H
@@ -21,8 +21,8 @@
 
 #include "model/ids.h"
 #include "model/view.h"
-#include "runtime/contract_memory.h"
-#include "runtime/instrument_abi.h"
+#include "abi/contract_memory.h"
+#include "abi/instrument_abi.h"
 
 struct memory_access {
 	const void *address;

@@ -33,7 +33,7 @@
 #define SITES_LIVE 1
 #define SITES_QUICK 2
 
-#include "runtime/quick_table.h"
+#include "abi/quick_table.h"
 
 #ifndef __ASSEMBLER__
 

@@ -1,4 +1,4 @@
-/* The record of a run, written: see record/record.h. Nothing here is called in runs that are not recorded. */
+/* The record of a run, written: see branches/record/record.h. Nothing here is called in runs that are not recorded. */
 #ifndef RADDLE_RUNTIME_RECORD_H
 #define RADDLE_RUNTIME_RECORD_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "record/record.h"
-#include "runtime/instrument_abi.h"
+#include "branches/record/record.h"
+#include "abi/instrument_abi.h"
 
 bool record_is_on(void);
 /*

@@ -8,8 +8,8 @@
  *   restart->at_first_create()   at the first thread creation: returns once per run, with the run begun
  *   runtime_finish_run()    the run is over, for whatever reason: never returns
  */
-#ifndef RADDLE_RUNTIME_H
-#define RADDLE_RUNTIME_H
+#ifndef RADDLE_RUNTIME_RUNTIME_H
+#define RADDLE_RUNTIME_RUNTIME_H
 
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 #include "engine/engine.h"
 #include "model/layout.h"
-#include "runtime/contract.h"
+#include "abi/contract.h"
 #include "runtime/restart.h"
 
 struct history;
@@ -128,7 +128,7 @@ void *runtime_detects_quickly(void);
 /* Before each run. */
 void runtime_detect_begin(void);
 
-/* ---- thread creation (interpose_thread.c) ---- */
+/* ---- thread creation (thread.c) ---- */
 
 /* What is looked up before the first thread is made: modules, functions of libc. */
 void runtime_prepare_threads(void);
@@ -150,7 +150,7 @@ int runtime_start_detached(
 void runtime_thread_body(struct engine_thread *thread);
 /* The calling thread leaves for good: destructors, robust mutexes. Before engine_thread_finish(). */
 void runtime_leave_thread(void);
-/* Runs the destructors of thread-specific keys, in rounds. interpose_key.c. */
+/* Runs the destructors of thread-specific keys, in rounds. key.c. */
 void runtime_run_key_destructors(void);
 
 /* ---- Syscall User Dispatch (dispatch.c) ---- */
@@ -197,7 +197,7 @@ void *runtime_crash_stack(void *stack);
 void runtime_crash_stack_free(void *stack); /* its kernel thread is gone */
 /* Installs handlers for fatal signals on a stack of our own. */
 void runtime_crash_set_up(void);
-/* The call that is about to abort (return address). interpose_abort.c. */
+/* The call that is about to abort (return address). abort.c. */
 void runtime_note_abort(uint64_t site);
 /* A fatal signal that the target does not handle itself; `context` is the ucontext_t. */
 void runtime_crash(int signal, const siginfo_t *info, void *context);
@@ -222,7 +222,7 @@ bool daemon_becomes_program(void);
 bool daemon_is_current(void);
 /* The first thread of a process under control: a daemon that it made is the program already. */
 bool daemon_has_replaced_us(void);
-/* A process without threads becomes a child, or what the command drives. interpose_process.c. */
+/* A process without threads becomes a child, or what the command drives. process.c. */
 void process_become_child(void);
 void process_become_program(void);
 /* Does the process end now without a word, as a daemon goes on? */

@@ -45,7 +45,7 @@ static inline uint64_t signal_set_bits(const sigset_t *set)
 	return set->__val[0];
 }
 
-/* A signal that programs may use: glibc keeps two for itself. interpose_signal.c. */
+/* A signal that programs may use: glibc keeps two for itself. signal.c. */
 bool signal_is_valid(int signal);
 /* Signals that can never be blocked: KILL, STOP, and the two that glibc keeps for itself. */
 uint64_t signal_unblockable(void);
@@ -100,7 +100,7 @@ void signal_left_handlers(void);
  * Signals of the process that every thread blocked may go to this one.
  */
 void signal_set_mask(struct engine_thread *thread, uint64_t mask);
-/* The end of the thread's alternate stack, where it has one that it is not on; else NULL. interpose_sigwait.c. */
+/* The end of the thread's alternate stack, where it has one that it is not on; else NULL. sigwait.c. */
 void *signal_stack_end(const struct engine_thread *thread);
 /* Signals that only signal descriptors read: they stay blocked in the kernel. */
 void signal_leave_to_kernel(uint64_t mask);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/contract_memory.h"
-#include "runtime/instrument_abi.h"
+#include "abi/contract_memory.h"
+#include "abi/instrument_abi.h"
 
 /*
  * Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live, to SITES_LIVE or, where

@@ -22,7 +22,7 @@ struct engine_thread *thread_of_id_or_self(pid_t id);
 pid_t thread_id_for_kernel(pid_t id);
 /*
  * Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL.
- * interpose_thread_ids.c.
+ * thread_ids.c.
  */
 long thread_ids_open(long number, const long arguments[6]);
 

@@ -39,7 +39,7 @@ void thread_stack_enter_at(void *top, void *thread);
 
 /*
  * Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of the program's heap
- * (interpose_heap.c).
+ * (allocation_functions.c).
  */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);

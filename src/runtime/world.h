@@ -20,11 +20,11 @@
 #include <time.h>
 
 #include "engine/engine.h"
-#include "runtime/contract.h"
+#include "abi/contract.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* ---- time: interpose_time.c, interpose_sleep.c, interpose_timer.c ---- */
+/* ---- time: time.c, sleep.c, timer.c ---- */
 
 /* Does virtual time jump to the next deadline when no thread is enabled? False where the plan turns this off. */
 bool time_is_virtual(void);
@@ -34,18 +34,18 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock; brought up to the real one first where time is real. */
 uint64_t time_now_ns(void);
-/* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? interpose_affinity.c. */
+/* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? affinity.c. */
 int affinity_check(const pthread_attr_t *attributes);
 /* The thread's policy and priority of the system's scheduler. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
 long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority);
-/* Gives a thread created by the caller the caller's nice value and other priorities. interpose_priority.c. */
+/* Gives a thread created by the caller the caller's nice value and other priorities. priority.c. */
 void priority_inherit(const struct engine_thread *thread);
 /* The thread that it has made gets them. */
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
-/* Named semaphores are to be seen by the child: interpose_semaphore.c. */
+/* Named semaphores are to be seen by the child: semaphore.c. */
 void semaphore_prepare_fork(void);
-/* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: interpose_clock_set.c. */
+/* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: clock_set.c. */
 void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
 /* `ns` from now, saturating below ENGINE_FOREVER. */
@@ -55,7 +55,7 @@ bool time_read(clockid_t clock, uint64_t *ns);
 /* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
 
-/* The parts of the next two that timer_create() has: interpose_posix_timer.c. */
+/* The parts of the next two that timer_create() has: posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
 /* Updates the overrun count of a timer's signal. */
@@ -76,7 +76,7 @@ static inline uint64_t timer_no_sooner(
 /* Child side of fork(): no timer is inherited. */
 void posix_timer_begin_child(void);
 void timer_begin_child(void);
-/* Likewise for timer descriptors: interpose_timerfd.c. */
+/* Likewise for timer descriptors: timerfd.c. */
 uint64_t timerfd_next_ns(void);
 bool timerfd_fire_due(uint64_t now_ns);
 void timerfd_begin_child(void);
@@ -93,7 +93,7 @@ bool timer_fire_due(void);
 /* An engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
 
-/* Called in the child after fork(): drops the parent's requests of asynchronous input and output. interpose_aio.c. */
+/* Called in the child after fork(): drops the parent's requests of asynchronous input and output. aio.c. */
 void aio_begin_child(void);
 
 /* ---- descriptors: fd_table.c ---- */
@@ -209,7 +209,7 @@ bool outside_look(void);
 /* The last op failed for now (see engine_unproductive); outside, somebody may need time. */
 void world_failed_try(bool is_external);
 
-/* ---- processors: interpose_affinity.c ---- */
+/* ---- processors: affinity.c ---- */
 
 /* The processor on which the caller is said to run. */
 unsigned int affinity_processor(void);
@@ -240,7 +240,7 @@ struct thread_id stuck_children_add_thread(
 	struct thread_id forker, const struct contract_thread *description);
 void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count);
 
-/* ---- signals: signal_queue.c, signal_delivery.c, interpose_signal.c ---- */
+/* ---- signals: signal_queue.c, signal_delivery.c, signal.c ---- */
 
 /* Has a signal arrived that no thread has been told of? */
 bool signals_arrived(void);

@@ -1,7 +1,7 @@
 /*
  * The last run as its strategy saw it. A strategy is a function of what it is shown, so showing it the
  * record again tells, without running the program, how far the next run is like the last one; and
- * whoever has a checkpoint of the program in that part may go on from there (runtime/checkpoint.h).
+ * whoever has a checkpoint of the program in that part may go on from there (runtime/restart/checkpoint.h).
  *
  * Wraps any strategy that makes its own choices of values, and changes none of them: it is called
  * with the same views in the same order as if every run began at the beginning.

@@ -6,7 +6,7 @@
 
 struct data_symbol {
 	char *name; /* as linked */
-	/* Where it begins, from the first record of the file's sites (runtime/instrument_abi.h). */
+	/* Where it begins, from the first record of the file's sites (abi/instrument_abi.h). */
 	int64_t start;
 	uint64_t bytes;
 	unsigned misplaced; /* its address modulo 8 */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 /* No compiler inlines that deep; a chain that is longer is a circle. */
 #define OUTER_MOST 1024

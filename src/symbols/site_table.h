@@ -1,6 +1,6 @@
 /*
  * The sites of an executable or shared library that raddle-cc instrumented, as its file tells them
- * (runtime/instrument_abi.h has the layout). Everything is checked when the table is opened: a file
+ * (abi/instrument_abi.h has the layout). Everything is checked when the table is opened: a file
  * that is damaged is refused with one line of text, whatever is wrong with it.
  *
  * The *index* of a site is its position in the section raddle_sites, the same that the runtime uses.

@@ -5,8 +5,8 @@
  * A `struct symbols` describes one address space layout. ASLR is off under raddle, so a layout read
  * from one process is valid for every later run of the same program.
  */
-#ifndef RADDLE_SYMBOLS_H
-#define RADDLE_SYMBOLS_H
+#ifndef RADDLE_SYMBOLS_SYMBOLS_H
+#define RADDLE_SYMBOLS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

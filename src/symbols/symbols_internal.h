@@ -1,6 +1,6 @@
 /* What the files of this folder share: the open layout, kept strings, modules and DWARF odds. */
-#ifndef RADDLE_SYMBOLS_INTERNAL_H
-#define RADDLE_SYMBOLS_INTERNAL_H
+#ifndef RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
+#define RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -2,8 +2,8 @@
  * The bytes of trace files, version 3, shared by writer and reader. docs/trace-format.md is the
  * document; numbers are little-endian whatever the machine.
  */
-#ifndef RADDLE_TRACE_FORMAT_INTERNAL_H
-#define RADDLE_TRACE_FORMAT_INTERNAL_H
+#ifndef RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
+#define RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,9 +8,9 @@
 
 #include "base/bug.h"
 #include "base/rng.h"
-#include "campaign/contract_exchange.h"
-#include "campaign/failure.h"
-#include "campaign/memory_view.h"
+#include "exchange/contract_exchange.h"
+#include "investigate/failure.h"
+#include "plan/memory_view.h"
 #include "fuzz/fuzz_targets.h"
 #include "strategies/strategy.h"
 

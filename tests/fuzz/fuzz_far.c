@@ -7,9 +7,9 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "campaign/contract_exchange.h"
-#include "campaign/failure.h"
-#include "campaign/far.h"
+#include "exchange/contract_exchange.h"
+#include "investigate/failure.h"
+#include "worker/far.h"
 #include "fuzz/fuzz_targets.h"
 
 #define RUN_FIRST 1000u

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "campaign/memory_view.h"
+#include "plan/memory_view.h"
 #include "findings/finding.h"
 #include "findings/suppressions.h"
 #include "fuzz/fuzz_targets.h"
-#include "record/record_file.h"
+#include "branches/record/record_file.h"
 #include "support/sample_finding.h"
 #include "support/sample_record.h"
 #include "support/sample_sites.h"

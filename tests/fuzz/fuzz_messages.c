@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 
 #include "base/bug.h"
-#include "campaign/target.h"
-#include "crew/crew.h"
-#include "crew/member_internal.h"
-#include "crew/wire.h"
+#include "process/target.h"
+#include "parallel/remote/crew.h"
+#include "parallel/remote/member_internal.h"
+#include "parallel/remote/wire.h"
 #include "fuzz/fuzz_targets.h"
 #include "platform/platform.h"
 #include "support/sample_finding.h"

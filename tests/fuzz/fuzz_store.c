@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "campaign/store.h"
+#include "store/store.h"
 #include "fuzz/fuzz_targets.h"
 #include "support/sample_finding.h"
 #include "trace/trace_reader.h"

@@ -12,7 +12,7 @@
 #include "fuzz/mutate.h"
 #include "fuzz/walk_target.h"
 #include "model/op.h"
-#include "record/record_file.h"
+#include "branches/record/record_file.h"
 
 #define ROUNDS_PER_FILE 40
 /* So much may be added to what is damaged. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "record/record_file.h"
-#include "sensitivity/order.h"
+#include "branches/record/record_file.h"
+#include "branches/solve/order.h"
 
 /* The good record has some ten thousand; damaged ones may say that a loop never ends. */
 #define INSTRUCTIONS_MOST 200000

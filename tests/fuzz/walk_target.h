@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "fuzz/fuzz_targets.h"
-#include "rewalk/walk.h"
+#include "branches/interpret/walk.h"
 
 /* A program whose records are walked, as it was when the good one was made. */
 struct walk_target {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/bug.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 #include "symbols/site_table.h"
 
 static const char *const kinds[SITE_KIND_COUNT] = {

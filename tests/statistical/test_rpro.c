@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "strategies/rpro.h"
+#include "strategies/sampling/rpro.h"
 #include "support/simulated_program.h"
 #include "support/statistics.h"
 

@@ -14,7 +14,7 @@
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "model/thread_name.h"
-#include "runtime/contract.h"
+#include "abi/contract.h"
 
 struct guest {
 	struct contract *contract;

@@ -9,7 +9,7 @@
 
 #include "base/bug.h"
 #include "base/rng.h"
-#include "handout/handout.h"
+#include "parallel/remote/handout.h"
 
 struct handout_model {
 	uint32_t ranks;

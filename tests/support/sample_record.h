@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 #include "model/op.h"
-#include "record/run_record.h"
+#include "branches/record/run_record.h"
 
 static inline void *sample_copy(const void *bytes, size_t size)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 #define SAMPLE_SITE_COUNT 3
 

@@ -9,7 +9,7 @@
 
 #include "base/bug.h"
 #include "base/hash.h"
-#include "strategies/dpor.h"
+#include "strategies/dpor/dpor.h"
 #include "strategies/strategy.h"
 
 #define SIMULATED_EVENTS_MOST 64

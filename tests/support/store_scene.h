@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "campaign/store.h"
+#include "store/store.h"
 #include "support/sample_finding.h"
 
 /* Of the test, with the store's .raddle in it. */

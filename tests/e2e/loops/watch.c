@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 #include "shapes.h"
 
 #define TOLD_MOST 65536

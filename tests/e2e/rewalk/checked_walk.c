@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "campaign/launch.h"
-#include "campaign/record_run.h"
-#include "sensitivity/sensitivity.h"
+#include "process/launch.h"
+#include "commands/branches/record_run.h"
+#include "branches/solve/sensitivity.h"
 
 static int fail(const char *program, const char *what)
 {

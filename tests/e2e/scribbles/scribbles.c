@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/contract.h"
+#include "abi/contract.h"
 
 #define TURNS 12
 #define START_BYTES 24576u

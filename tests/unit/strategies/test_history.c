@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "strategies/dpor.h"
+#include "strategies/dpor/dpor.h"
 #include "support/simulated_program.h"
 
 #define RECORD_BYTES ((size_t)1 << 16)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 #include "support/instrumented.h"
 #include "symbols/site_table.h"
 

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/instrument_abi.h"
+#include "abi/instrument_abi.h"
 
 extern __typeof__(raddle_module_loaded) raddle_module_loaded __attribute__((weak));
 

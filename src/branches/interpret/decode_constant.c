@@ -1,0 +1,268 @@
+/* Constants as registers, and the bytes of constant globals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/interpret/code.h"
+
+static uint64_t mask(uint64_t value, uint32_t width)
+{
+	return width >= 64 ? value : value & ((UINT64_C(1) << width) - 1);
+}
+
+static uint64_t float_bits(LLVMValueRef constant, bool is_single)
+{
+	LLVMBool is_inexact;
+	const double value = LLVMConstRealGetDouble(constant, &is_inexact);
+	const float single = (float)value;
+	uint64_t bits = 0;
+
+	if (is_single)
+		memcpy(&bits, &single, sizeof single);
+	else
+		memcpy(&bits, &value, sizeof value);
+	return bits;
+}
+
+static bool scalar(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value);
+
+static bool offset_of(struct image *image, uint32_t unit, LLVMValueRef expression, uint64_t *value)
+{
+	LLVMTargetDataRef layout = image->program.units[unit].layout;
+	LLVMTypeRef type = LLVMGetGEPSourceElementType(expression);
+	const int count = LLVMGetNumOperands(expression);
+
+	if (!scalar(image, unit, LLVMGetOperand(expression, 0), value))
+		return false;
+	for (int i = 1; i < count; i++) {
+		LLVMValueRef operand = LLVMGetOperand(expression, (unsigned)i);
+		int64_t index;
+
+		if (!LLVMIsAConstantInt(operand))
+			return false;
+		index = LLVMConstIntGetSExtValue(operand);
+		if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+			*value += LLVMOffsetOfElement(layout, type, (unsigned)index);
+			type = LLVMStructGetTypeAtIndex(type, (unsigned)index);
+			continue;
+		}
+		if (i > 1)
+			type = LLVMGetElementType(type);
+		*value += (uint64_t)index * LLVMABISizeOfType(layout, type);
+	}
+	return true;
+}
+
+static bool expression(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
+{
+	uint64_t second;
+
+	switch (LLVMGetConstOpcode(constant)) {
+	case LLVMGetElementPtr:
+		return offset_of(image, unit, constant, value);
+	case LLVMPtrToInt:
+	case LLVMIntToPtr:
+	case LLVMBitCast:
+	case LLVMAddrSpaceCast:
+		return scalar(image, unit, LLVMGetOperand(constant, 0), value);
+	case LLVMTrunc:
+		if (!scalar(image, unit, LLVMGetOperand(constant, 0), value))
+			return false;
+		*value = mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
+		return true;
+	case LLVMAdd:
+	case LLVMSub:
+	case LLVMXor:
+		if (!scalar(image, unit, LLVMGetOperand(constant, 0), value) ||
+			!scalar(image, unit, LLVMGetOperand(constant, 1), &second))
+			return false;
+		*value = LLVMGetConstOpcode(constant) == LLVMAdd   ? *value + second
+			 : LLVMGetConstOpcode(constant) == LLVMSub ? *value - second
+								   : *value ^ second;
+		*value = mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool scalar(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
+{
+	*value = 0;
+	if (LLVMIsNull(constant) || LLVMIsUndef(constant) || LLVMIsPoison(constant))
+		return true;
+	if (LLVMIsAConstantInt(constant)) {
+		if (LLVMGetIntTypeWidth(LLVMTypeOf(constant)) > 64)
+			return false;
+		*value = LLVMConstIntGetZExtValue(constant);
+		return true;
+	}
+	if (LLVMIsAConstantFP(constant)) {
+		const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(constant));
+
+		if (kind != LLVMFloatTypeKind && kind != LLVMDoubleTypeKind)
+			return false;
+		*value = float_bits(constant, kind == LLVMFloatTypeKind);
+		return true;
+	}
+	if (LLVMIsAGlobalAlias(constant))
+		return scalar(image, unit, LLVMAliasGetAliasee(constant), value);
+	if (LLVMIsAGlobalValue(constant)) {
+		*value = image_address(image, unit, constant);
+		return true;
+	}
+	return LLVMIsAConstantExpr(constant) && expression(image, unit, constant, value);
+}
+
+static unsigned member_count(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMStructTypeKind:
+		return LLVMCountStructElementTypes(type);
+	case LLVMArrayTypeKind:
+		return (unsigned)LLVMGetArrayLength2(type);
+	case LLVMVectorTypeKind:
+		return LLVMGetVectorSize(type);
+	default:
+		return 0;
+	}
+}
+
+static LLVMValueRef member(LLVMValueRef constant, unsigned index)
+{
+	return LLVMGetAggregateElement(constant, index);
+}
+
+static bool is_aggregate(LLVMTypeRef type)
+{
+	const LLVMTypeKind kind = LLVMGetTypeKind(type);
+
+	return kind == LLVMStructTypeKind || kind == LLVMArrayTypeKind ||
+	       kind == LLVMVectorTypeKind;
+}
+
+static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef constant,
+	uint64_t *registers, uint32_t *at)
+{
+	LLVMTypeRef type = LLVMTypeOf(constant);
+
+	if (decode_is_wide(type)) {
+		*at += 2;
+		registers[*at - 2] = registers[*at - 1] = 0;
+		if (LLVMIsAConstantInt(constant))
+			decode_wide_constant(constant, &registers[*at - 2]);
+		return LLVMIsAConstantInt(constant) || LLVMIsNull(constant) ||
+		       LLVMIsUndef(constant);
+	}
+	if (decode_is_extended(type)) {
+		*at += 2;
+		return decode_extended_constant(constant, &registers[*at - 2]);
+	}
+	if (!is_aggregate(type))
+		return scalar(image, unit, constant, &registers[(*at)++]);
+	for (unsigned i = 0; i < member_count(type); i++) {
+		LLVMValueRef part = member(constant, i);
+
+		if (!part || !fill_registers(image, unit, part, registers, at))
+			return false;
+	}
+	return true;
+}
+
+bool decode_constant(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers)
+{
+	uint32_t at = 0;
+
+	return fill_registers(image, unit, constant, registers, &at);
+}
+
+/* ---- constant globals ---- */
+
+static uint64_t member_offset(
+	LLVMTargetDataRef layout, LLVMTypeRef type, LLVMValueRef part, unsigned index)
+{
+	if (LLVMGetTypeKind(type) == LLVMStructTypeKind)
+		return LLVMOffsetOfElement(layout, type, index);
+	return index * LLVMABISizeOfType(layout, LLVMTypeOf(part));
+}
+
+static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant, uint8_t *bytes)
+{
+	LLVMTargetDataRef layout = image->program.units[unit].layout;
+	LLVMTypeRef type = LLVMTypeOf(constant);
+	uint64_t value, extended[2];
+
+	if (LLVMIsNull(constant) || LLVMIsUndef(constant))
+		return;
+	if (decode_is_extended(type)) {
+		if (decode_extended_constant(constant, extended))
+			memcpy(bytes, extended, LLVMStoreSizeOfType(layout, type));
+		return;
+	}
+	if (!is_aggregate(type)) {
+		const uint64_t size = LLVMStoreSizeOfType(layout, type);
+
+		if (scalar(image, unit, constant, &value))
+			memcpy(bytes, &value, size < 8 ? size : 8);
+		return;
+	}
+	for (unsigned i = 0; i < member_count(type); i++) {
+		LLVMValueRef part = member(constant, i);
+
+		if (part)
+			fill_bytes(image, unit, part, bytes + member_offset(layout, type, part, i));
+	}
+}
+
+/* Where the global is defined: here, or in another unit under the same name. */
+static LLVMValueRef find_definition(const struct image *image, uint32_t *unit, LLVMValueRef global)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(global, &length);
+
+	if (LLVMGetInitializer(global))
+		return global;
+	for (uint32_t i = 0; i < image->program.unit_count; i++) {
+		LLVMValueRef other = LLVMGetNamedGlobal(image->program.units[i].module, name);
+
+		if (other && LLVMGetInitializer(other)) {
+			*unit = i;
+			return other;
+		}
+	}
+	return NULL;
+}
+
+#define BLOCKS_IN_A_ROW 64
+
+const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global)
+{
+	struct code_book *book = decoder->book;
+	uint32_t unit = decoder->function->unit;
+	struct constant_block *block;
+	LLVMValueRef definition = find_definition(decoder->image, &unit, global);
+
+	if (!definition)
+		return NULL;
+	for (uint32_t i = 0; i < book->constant_count; i++)
+		if (book->constants[i / BLOCKS_IN_A_ROW][i % BLOCKS_IN_A_ROW].global == global)
+			return &book->constants[i / BLOCKS_IN_A_ROW][i % BLOCKS_IN_A_ROW];
+	if (book->constant_count == BLOCKS_IN_A_ROW * 256)
+		return NULL;
+	if (book->constant_count % BLOCKS_IN_A_ROW == 0) {
+		block = calloc(BLOCKS_IN_A_ROW, sizeof *block);
+		BUG_ON(!block);
+		book->constants[book->constant_count / BLOCKS_IN_A_ROW] = block;
+	}
+	block = &book->constants[book->constant_count / BLOCKS_IN_A_ROW]
+				[book->constant_count % BLOCKS_IN_A_ROW];
+	book->constant_count++;
+	block->global = global;
+	block->address = image_address(decoder->image, decoder->function->unit, global);
+	block->size = LLVMABISizeOfType(
+		decoder->image->program.units[unit].layout, LLVMGlobalGetValueType(definition));
+	block->bytes = calloc(block->size + 8, 1);
+	BUG_ON(!block->bytes);
+	fill_bytes(decoder->image, unit, LLVMGetInitializer(definition), block->bytes);
+	return block;
+}

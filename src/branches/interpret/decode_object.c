@@ -1,0 +1,115 @@
+/* What an access may not leave: the array or variable that its address is an index into. */
+#include "base/bug.h"
+#include "branches/interpret/code.h"
+
+/* As it is decided while an address is followed from type to type. */
+struct part {
+	LLVMTypeRef type;
+	int64_t offset;
+	int64_t array_offset; /* of the outermost array of those that directly contain each other */
+	uint64_t array_bytes; /* 0: the type is in none */
+};
+
+/* Arrays of one or none are mostly longer than they say. */
+static void enter(const struct decoder *decoder, struct part *part, LLVMTypeRef type)
+{
+	const bool is_array = LLVMGetTypeKind(type) == LLVMArrayTypeKind;
+
+	if (!is_array)
+		part->array_bytes = 0;
+	else if (!part->array_bytes && LLVMGetArrayLength2(type) > 1) {
+		part->array_offset = part->offset;
+		part->array_bytes = LLVMABISizeOfType(decoder->unit->layout, type);
+	}
+	part->type = type;
+}
+
+/* One index further. False: it is an index that is computed. */
+static bool follow(const struct decoder *decoder, struct part *part, LLVMValueRef index)
+{
+	LLVMTargetDataRef layout = decoder->unit->layout;
+	const bool is_struct = LLVMGetTypeKind(part->type) == LLVMStructTypeKind;
+	LLVMTypeRef element;
+
+	if (is_struct) {
+		const unsigned member = (unsigned)LLVMConstIntGetZExtValue(index);
+
+		part->offset += (int64_t)LLVMOffsetOfElement(layout, part->type, member);
+		enter(decoder, part, LLVMStructGetTypeAtIndex(part->type, member));
+		return true;
+	}
+	if (!LLVMIsAConstantInt(index))
+		return false;
+	element = LLVMGetElementType(part->type);
+	part->offset +=
+		(int64_t)LLVMABISizeOfType(layout, element) * LLVMConstIntGetSExtValue(index);
+	enter(decoder, part, element);
+	return true;
+}
+
+/* The array that the instruction has an index into, where everything before that is fixed. */
+static bool find_array(
+	struct decoder *decoder, LLVMValueRef instruction, struct object_part *object)
+{
+	const int count = LLVMGetNumOperands(instruction);
+	LLVMValueRef first = LLVMGetOperand(instruction, 1);
+	struct part part = {0};
+
+	if (!LLVMIsAConstantInt(first) ||
+		LLVMGetTypeKind(LLVMTypeOf(instruction)) != LLVMPointerTypeKind)
+		return false;
+	part.type = LLVMGetGEPSourceElementType(instruction);
+	part.offset = (int64_t)LLVMABISizeOfType(decoder->unit->layout, part.type) *
+		      LLVMConstIntGetSExtValue(first);
+	enter(decoder, &part, part.type);
+	for (int i = 2; i < count; i++) {
+		if (follow(decoder, &part, LLVMGetOperand(instruction, (unsigned)i)))
+			continue;
+		*object = (struct object_part){.base = decode_operand_at(decoder, instruction, 0),
+			.offset = part.array_offset,
+			.bytes = part.array_bytes};
+		return part.array_bytes != 0;
+	}
+	return false;
+}
+
+static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local)
+{
+	LLVMValueRef count = LLVMGetOperand(local, 0);
+
+	if (!LLVMIsAConstantInt(count))
+		return 0;
+	return LLVMConstIntGetZExtValue(count) *
+	       LLVMABISizeOfType(decoder->unit->layout, LLVMGetAllocatedType(local));
+}
+
+/* Of a variable that is defined elsewhere, or of which others may know another size, nothing is said here. */
+static uint64_t bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
+{
+	LLVMTypeRef type = LLVMGlobalGetValueType(global);
+
+	if (!LLVMGetInitializer(global) || !LLVMTypeIsSized(type))
+		return 0;
+	return LLVMABISizeOfType(decoder->unit->layout, type);
+}
+
+struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer)
+{
+	struct object_part object = {.base = -1};
+	LLVMValueRef root = pointer;
+
+	while (LLVMIsAGetElementPtrInst(root)) {
+		if (find_array(decoder, root, &object))
+			return object;
+		root = LLVMGetOperand(root, 0);
+	}
+	object = (struct object_part){.base = -1};
+	if (root == pointer || LLVMGetTypeKind(LLVMTypeOf(root)) != LLVMPointerTypeKind)
+		return object;
+	if (LLVMIsAAllocaInst(root))
+		object.bytes = bytes_of_local(decoder, root);
+	else if (LLVMIsAGlobalVariable(root))
+		object.bytes = bytes_of_global(decoder, root);
+	object.base = decode_operand(decoder, root);
+	return object;
+}

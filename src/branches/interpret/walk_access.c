@@ -1,0 +1,431 @@
+/* Instructions that access memory: loads, stores, locals and atomic updates. */
+#include <string.h>
+
+#include "branches/interpret/walk_internal.h"
+#include "abi/instrument_abi.h"
+
+/* ---- memory ---- */
+
+uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
+	uint64_t address, uint64_t bytes)
+{
+	const uint64_t local = address - (uint64_t)(uintptr_t)walker->locals;
+	const struct constant_block *constant = code->constant;
+
+	if (place == PLACE_LOCAL)
+		return local <= walker->local_bytes && bytes <= walker->local_bytes - local
+			       ? walker->locals + local
+			       : NULL;
+	return constant && address >= constant->address &&
+			       address - constant->address <= constant->size &&
+			       bytes <= constant->size - (address - constant->address)
+		       ? constant->bytes + (address - constant->address)
+		       : NULL;
+}
+
+enum step walk_outside_of_own(struct walker *walker)
+{
+	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
+}
+
+static void note_read(struct walker *walker, const struct code *code, uint64_t address)
+{
+	if (!walker->is_live)
+		return;
+	if (walker->mode & WALK_NOTING)
+		walk_note_access(walker, code->site, address, code->bytes, false);
+	else if (walker->mode & WALK_EVENTS)
+		walk_count_step(walker, code->site);
+}
+
+static void note_write(
+	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
+{
+	if (walker->is_live) {
+		if (walker->mode & WALK_NOTING)
+			walk_note_access(walker, code->site, address, code->bytes, true);
+		else if (walker->mode & WALK_EVENTS)
+			walk_count_step(walker, code->site);
+	} else {
+		for (uint32_t done = 0; done < code->bytes; done += 8)
+			walk_note_initial(walker, address + done,
+				code->bytes - done < 8 ? code->bytes - done : 8, parts[done / 8]);
+	}
+}
+
+/* The last one of long double is cut. */
+static uint32_t lane_bytes(const struct code *code, uint32_t lane)
+{
+	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
+	const uint32_t left = code->bytes - lane * whole;
+
+	return left < whole ? left : whole;
+}
+
+/* All lanes are one access: there is no point between them. */
+static void set_loaded_term(
+	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
+{
+	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
+	const uint64_t first = walker->out->count;
+
+	walker->where = walk_open_address(walker, code, code->a, address);
+	for (uint32_t i = 0; i < code->count; i++) {
+		const uint32_t bytes = lane_bytes(code, i);
+		uint64_t value = 0;
+		struct term *term;
+
+		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
+		term = walk_read_term(walker, code, address + i * lane, bytes, value);
+		if (term)
+			term = walk_resize(walker, term, code->width);
+		walk_set_term(walker, code->to + (int32_t)i, term);
+	}
+	walker->where = NULL;
+	walk_join_events(walker, first);
+}
+
+/* Most are of one value that a register holds. */
+static inline bool is_of_one(const struct code *code)
+{
+	return !code->is_vector && code->bytes <= 8 && code->count == 1;
+}
+
+/* What is found there, eight bytes at a time. */
+static inline enum step read_parts(
+	struct walker *walker, const struct code *code, uint64_t address, uint64_t *parts)
+{
+	const uint8_t *memory;
+
+	if (code->place != PLACE_SITE) {
+		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+		if (!memory)
+			return walk_outside_of_own(walker);
+		memcpy(parts, memory, code->bytes);
+		return STEP_NEXT;
+	}
+	for (uint32_t done = 0; done < code->bytes; done += 8) {
+		const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
+		/* The site reports once for all parts. */
+		const enum step step = walk_read(walker, done ? SITE_NONE : code->site,
+			address + done, part, &parts[done / 8]);
+
+		if (step != STEP_NEXT)
+			return step;
+	}
+	note_read(walker, code, address);
+	return STEP_NEXT;
+}
+
+static enum step load_one(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->a];
+	uint64_t value = 0;
+	const enum step step = read_parts(walker, code, address, &value);
+	struct term *term;
+
+	if (step != STEP_NEXT)
+		return step;
+	registers[code->to] = compute_mask(value, code->width);
+	if (!(walker->mode & WALK_EVENTS))
+		return STEP_NEXT;
+	term = code->place == PLACE_CONSTANT ? walk_table_term(walker, code) : NULL;
+	if (!term) {
+		walker->where = walk_open_address(walker, code, code->a, address);
+		term = walk_read_term(walker, code, address, code->bytes, value);
+		walker->where = NULL;
+	}
+	walk_set_term(walker, code->to, term ? walk_resize(walker, term, code->width) : NULL);
+	return STEP_NEXT;
+}
+
+enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->a];
+	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
+	enum step step;
+
+	if (is_of_one(code))
+		return load_one(walker, code, registers);
+	step = read_parts(walker, code, address, parts);
+	if (step != STEP_NEXT)
+		return step;
+	if (!code->is_vector)
+		registers[code->to] = compute_mask(parts[0], code->width);
+	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
+		registers[code->to + (int32_t)i] = 0;
+		memcpy(&registers[code->to + (int32_t)i], (uint8_t *)parts + i * (code->width / 8u),
+			code->width / 8u);
+	}
+	if (walker->mode & WALK_EVENTS)
+		set_loaded_term(walker, code, address, parts);
+	return STEP_NEXT;
+}
+
+static void set_stored_term(
+	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
+{
+	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
+	const uint64_t first = walker->out->count;
+
+	walker->where = walk_open_address(walker, code, code->b, address);
+	for (uint32_t i = 0; i < code->count; i++) {
+		const uint32_t bytes = lane_bytes(code, i);
+		uint64_t value = 0;
+
+		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
+		walk_write_term(walker, code, address + i * lane, bytes, value,
+			walk_operand_term(walker, decode_lane(code->a, i)));
+	}
+	walker->where = NULL;
+	walk_join_events(walker, first);
+}
+
+/* A report that tells nothing. */
+enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
+{
+	const enum step step = walker->is_checked && site != SITE_NONE
+				       ? walk_pass(walker, site, address)
+				       : STEP_NEXT;
+
+	if (step == STEP_NEXT)
+		walk_settle(walker);
+	return step;
+}
+
+static inline enum step write_parts(
+	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
+{
+	uint8_t *memory;
+	enum step step;
+
+	if (code->place != PLACE_SITE) {
+		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+		if (!memory || code->place != PLACE_LOCAL)
+			return walk_outside_of_own(walker);
+		memcpy(memory, parts, code->bytes);
+		return STEP_NEXT;
+	}
+	step = walk_pass_site(walker, code->site, address);
+	if (step != STEP_NEXT)
+		return step;
+	walk_written(walker, address, code->bytes, parts);
+	note_write(walker, code, address, parts);
+	return STEP_NEXT;
+}
+
+static enum step store_one(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->b], value = registers[code->a];
+	const enum step step = write_parts(walker, code, address, &value);
+
+	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
+		return step;
+	walker->where = walk_open_address(walker, code, code->b, address);
+	walk_write_term(walker, code, address, code->bytes, compute_mask(value, 8 * code->bytes),
+		walk_operand_term(walker, code->a));
+	walker->where = NULL;
+	return STEP_NEXT;
+}
+
+enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->b];
+	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
+	enum step step;
+
+	if (is_of_one(code))
+		return store_one(walker, code, registers);
+	if (!code->is_vector)
+		parts[0] = registers[code->a];
+	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
+		const uint64_t value = registers[decode_lane(code->a, i)];
+
+		memcpy((uint8_t *)parts + i * (code->width / 8u), &value, code->width / 8u);
+	}
+	step = write_parts(walker, code, address, parts);
+	if (step != STEP_NEXT)
+		return step;
+	if (walker->mode & WALK_EVENTS)
+		set_stored_term(walker, code, address, parts);
+	return STEP_NEXT;
+}
+
+enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t bytes = (uint64_t)code->immediate * registers[code->a];
+	const uint64_t room = (bytes + 31) & ~UINT64_C(15);
+
+	if (code->site != SITE_NONE) {
+		const enum step step = walk_value(walker, code->site, 0, &registers[code->to]);
+
+		if (step == STEP_NEXT)
+			walk_note_object(walker, registers[code->to], bytes);
+		return step;
+	}
+	if (bytes > LOCALS_MOST / 2 || walker->local_bytes + room > LOCALS_MOST)
+		return walk_end_at(walker, WALK_UNKNOWN, "locals of many megabytes");
+	registers[code->to] = (uint64_t)(uintptr_t)walker->locals + walker->local_bytes;
+	walker->local_bytes += room;
+	if (walker->local_most < walker->local_bytes)
+		walker->local_most = walker->local_bytes;
+	return STEP_NEXT;
+}
+
+/* ---- atomic updates ---- */
+
+static enum step read_old(
+	struct walker *walker, const struct code *code, uint64_t address, uint64_t *old)
+{
+	uint8_t *memory;
+
+	*old = 0;
+	if (code->place == PLACE_SITE)
+		return walk_read(walker, code->site, address, code->bytes, old);
+	memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+	if (!memory)
+		return walk_outside_of_own(walker);
+	memcpy(old, memory, code->bytes);
+	return STEP_NEXT;
+}
+
+static void write_new(
+	struct walker *walker, const struct code *code, uint64_t address, uint64_t value)
+{
+	if (code->place == PLACE_SITE) {
+		walk_written(walker, address, code->bytes, &value);
+		/* One site, which has read, too. */
+		if (walker->is_live && walker->mode & WALK_SHARING)
+			walk_note_sharing(walker, address, code->bytes, false);
+		note_write(walker, code, address, &value);
+		return;
+	}
+	memcpy(walk_own_memory(walker, code, code->place, address, code->bytes), &value,
+		code->bytes);
+}
+
+/* The terms of an update: what is read, and what is written when it is `condition`. */
+static void update_terms(struct walker *walker, const struct code *code, uint64_t address,
+	uint64_t old, uint64_t value)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term *operand = walk_operand_term(walker, code->b);
+	struct term *read, *written = NULL;
+
+	walker->where = walk_open_address(walker, code, code->a, address);
+	read = walk_read_term(walker, code, address, code->bytes, old);
+	if (read)
+		read = walk_resize(walker, read, code->width);
+	walk_set_term(walker, code->to, read);
+	if (read || operand) {
+		struct term_like like = {.op = CODE_UPDATE,
+			.sub = code->sub,
+			.width = code->width,
+			.value = value,
+			.a = read ? read : term_constant(arena, code->width, old),
+			.b = operand ? operand
+				     : term_constant(arena, code->width,
+					       walk_registers(walker)[code->b])};
+
+		written = term_make(arena, &like);
+	}
+	walk_write_term(walker, code, address, code->bytes, value, written);
+	walker->where = NULL;
+	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
+		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
+}
+
+/* What an update has read is a constant in functions that are left out, but the read and the write are one. */
+static void forget_old(struct walker *walker, const struct code *code)
+{
+	if (!walker->frames[walker->frame_count - 1].function->is_excluded)
+		return;
+	(void)walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, code->to), code);
+	walk_set_term(walker, code->to, NULL);
+	if (code->op == CODE_EXCHANGE)
+		walk_set_term(walker, code->to + 1, NULL);
+}
+
+enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->a];
+	uint64_t old, value;
+	const enum step step = read_old(walker, code, address, &old);
+
+	if (step != STEP_NEXT)
+		return step;
+	old = compute_mask(old, code->width);
+	value = compute_update(code->sub, code->width, old, registers[code->b]);
+	write_new(walker, code, address, value);
+	if (walker->mode & WALK_EVENTS) {
+		update_terms(walker, code, address, old, value);
+		forget_old(walker, code);
+	}
+	registers[code->to] = old;
+	return STEP_NEXT;
+}
+
+struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width)
+{
+	struct term *term = walk_operand_term(walker, operand);
+
+	return term ? term
+		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
+}
+
+/* Writes what was there where the comparison fails: nobody can tell that from no write. */
+static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
+	uint64_t old, uint64_t value)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term *expected = walk_term_of(walker, code->b, code->width);
+	struct term *wanted = walk_term_of(walker, code->c, code->width);
+	struct term *read, *written = NULL, *equal = NULL;
+
+	walker->where = walk_open_address(walker, code, code->a, address);
+	read = walk_read_term(walker, code, address, code->bytes, old);
+	if (read)
+		read = walk_resize(walker, read, code->width);
+	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
+		struct term *before = read ? read : term_constant(arena, code->width, old);
+		struct term_like compare = {.op = CODE_COMPARE,
+			.sub = LLVMIntEQ,
+			.width = 1,
+			.a = before,
+			.b = expected,
+			.value = old == expected->value};
+		struct term_like select = {.op = CODE_SELECT, .width = code->width, .value = value};
+
+		equal = term_make(arena, &compare);
+		select.a = equal;
+		select.b = wanted;
+		select.c = before;
+		written = term_make(arena, &select);
+	}
+	walk_set_term(walker, code->to, read);
+	walk_set_term(walker, code->to + 1, equal);
+	walk_write_term(walker, code, address, code->bytes, value, written);
+	walker->where = NULL;
+	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
+		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
+}
+
+enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t address = registers[code->a];
+	uint64_t old, value;
+	const enum step step = read_old(walker, code, address, &old);
+
+	if (step != STEP_NEXT)
+		return step;
+	old = compute_mask(old, code->width);
+	value = old == registers[code->b] ? registers[code->c] : old;
+	write_new(walker, code, address, value);
+	if (walker->mode & WALK_EVENTS) {
+		exchange_terms(walker, code, address, old, value);
+		forget_old(walker, code);
+	}
+	registers[code->to + 1] = old == registers[code->b];
+	registers[code->to] = old;
+	return STEP_NEXT;
+}

@@ -1,0 +1,131 @@
+/*
+ * Walks a run whose record is not kept: it is made again, and each piece of its record is walked as soon as it is there.
+ * A thread's walk needs all of its own stack, so each has a thread of ours: it sleeps where its entries end until there are
+ * more. One of them moves at a time, and while one does the run stands still: nothing else is guarded.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/interpret/walk_internal.h"
+
+struct walk_supply {
+	struct walker walker;
+	pthread_t thread;
+	sem_t wake, asleep;
+	bool is_last; /* nothing comes behind what is there */
+	bool is_done;
+};
+
+/* Of one walk. */
+struct feed {
+	struct walk *walk;
+	unsigned mode;
+	struct walk_supply *supplies[THREAD_CAPACITY];
+	uint32_t count;
+};
+
+static void pass_on(sem_t *to, sem_t *wait_for)
+{
+	BUG_ON(sem_post(to) != 0);
+	while (sem_wait(wait_for) != 0)
+		; /* interrupted */
+}
+
+bool walk_more(struct walker *walker)
+{
+	struct walk_supply *supply = walker->supply;
+
+	while (walker->at >= walker->end && !supply->is_last)
+		pass_on(&supply->asleep, &supply->wake);
+	return walker->at < walker->end;
+}
+
+static void *walk_in_thread(void *argument)
+{
+	struct walk_supply *supply = argument;
+
+	while (sem_wait(&supply->wake) != 0)
+		; /* interrupted */
+	walk_through(&supply->walker);
+	supply->is_done = true;
+	BUG_ON(sem_post(&supply->asleep) != 0);
+	return NULL;
+}
+
+static void open_supply(struct feed *feed, uint16_t number)
+{
+	struct walk_supply *supply = calloc(1, sizeof *supply);
+
+	BUG_ON(!supply);
+	feed->supplies[number] = supply;
+	walk_open_walker(&supply->walker, feed->walk, number, feed->mode);
+	supply->walker.supply = supply;
+	supply->walker.at = supply->walker.end = NULL;
+	BUG_ON(sem_init(&supply->wake, 0, 0) != 0 || sem_init(&supply->asleep, 0, 0) != 0);
+	BUG_ON(pthread_create(&supply->thread, NULL, walk_in_thread, supply) != 0);
+}
+
+static void close_supply(struct walk_supply *supply)
+{
+	/* Cannot fail: it is ours, is joined once, and nobody waits any more. */
+	(void)pthread_join(supply->thread, NULL);
+	(void)sem_destroy(&supply->wake);
+	(void)sem_destroy(&supply->asleep);
+	walk_close_walker(&supply->walker);
+	free(supply);
+}
+
+/* These are its next entries. */
+static void supply_entries(
+	struct walk_supply *supply, const uint8_t *bytes, uint64_t size, bool is_last)
+{
+	if (supply->is_done)
+		return;
+	supply->walker.at = bytes;
+	supply->walker.end = bytes + size;
+	supply->is_last = is_last;
+	pass_on(&supply->wake, &supply->asleep);
+}
+
+/* Is the run behind the part, and everybody's walk with it? */
+static bool is_behind_part(const struct feed *feed)
+{
+	bool is_behind = false;
+
+	for (uint32_t i = 0; i < feed->count; i++) {
+		const struct walker *walker = &feed->supplies[i]->walker;
+
+		if (!feed->supplies[i]->is_done)
+			return false;
+		is_behind |= walker->has_passed;
+	}
+	return is_behind;
+}
+
+static bool take_piece(void *context, const struct run_record *piece, bool is_last)
+{
+	struct feed *feed = context;
+	const uint32_t known = feed->walk->record->thread_count;
+
+	while (feed->count < piece->thread_count && feed->count < known)
+		open_supply(feed, (uint16_t)feed->count++);
+	for (uint32_t i = 0; i < feed->count; i++)
+		if (is_last || piece->threads[i].size)
+			supply_entries(feed->supplies[i], piece->threads[i].bytes,
+				piece->threads[i].size, is_last);
+	return !is_behind_part(feed);
+}
+
+void walk_run_again(struct walk *walk, unsigned mode)
+{
+	const struct run_record *record = walk->record;
+	struct feed feed = {.walk = walk, .mode = mode};
+
+	record->source->perform(record->source, record, take_piece, &feed);
+	for (uint32_t i = 0; i < feed.count; i++) {
+		supply_entries(feed.supplies[i], NULL, 0, true); /* where the run was given up */
+		close_supply(feed.supplies[i]);
+	}
+}

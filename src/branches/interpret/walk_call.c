@@ -1,0 +1,321 @@
+/* Calls and returns of a walk: inside what there is bitcode of, and out of it. */
+#include "branches/interpret/walk_internal.h"
+#include "branches/interpret/walk_library.h"
+#include "abi/instrument_abi.h"
+
+/* Behind a call, in the frame that made it. */
+static void go_on_behind(struct walker *walker, const struct code *call)
+{
+	if (call->normal) {
+		walker->instructions += call->instructions;
+		walk_take_edge(walker, call->normal);
+		return;
+	}
+	walker->frames[walker->frame_count - 1].at = call + 1;
+}
+
+/* Functions that are left out have no terms, not even of what they called. */
+static void set_result_term(
+	struct walker *walker, const struct code *call, uint32_t number, struct term *term)
+{
+	if (term && walker->frames[walker->frame_count - 1].function->is_excluded) {
+		(void)walk_pin(walker, EVENT_VALUE, term, call);
+		term = NULL;
+	}
+	walk_set_term(walker, call->to + (int32_t)number, term);
+}
+
+/* The recorder knew that the function would be walked. */
+static bool is_recomputed(
+	const struct walker *walker, const struct code *call, const struct function *callee)
+{
+	return walker->book->image->sites[call->site].order & SITE_CALLEES && callee->is_marked;
+}
+
+enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const struct frame left = walker->frames[walker->frame_count - 1];
+	const struct code *call;
+
+	walker->instructions += code->instructions;
+	walker->frame_count--;
+	walker->register_count = left.registers;
+	walker->local_bytes = left.locals;
+	if (left.is_from_outside || !walker->frame_count)
+		return STEP_MOVED;
+	call = walker->frames[walker->frame_count - 1].at;
+	for (uint32_t i = 0; i < code->count && call->to >= 0; i++) {
+		walk_registers(walker)[call->to + (int32_t)i] = registers[code->a + (int32_t)i];
+		if (walker->mode & WALK_EVENTS)
+			set_result_term(walker, call, i,
+				left.is_symbolic
+					? walker->terms[left.registers + (uint64_t)code->a + i]
+					: NULL);
+	}
+	/* Some calls of other units' functions tell their result, too: it is known. */
+	if (call->site != SITE_NONE && !is_recomputed(walker, call, left.function)) {
+		walker->frames[walker->frame_count - 1].at = call;
+		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
+		return STEP_MOVED;
+	}
+	go_on_behind(walker, call);
+	return STEP_MOVED;
+}
+
+/* Most calls are of the same function each time. */
+static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
+{
+	struct function *caller = walker->frames[walker->frame_count - 1].function;
+	struct code *known = &caller->codes[code - caller->codes];
+
+	if (code->sub)
+		return NULL;
+	if (!known->callee_address || known->callee_address != target) {
+		known->callee = code_book_at(walker->book, target);
+		known->callee_address = target;
+	}
+	return known->callee;
+}
+
+static enum step call_inside(
+	struct walker *walker, const struct code *code, struct function *callee)
+{
+	const struct frame caller = walker->frames[walker->frame_count - 1];
+	const uint64_t before = walker->register_count;
+	uint32_t count;
+
+	if (!walk_push(walker, callee, false))
+		return STEP_OVER;
+	count = code->count < callee->parameter_registers ? code->count
+							  : callee->parameter_registers;
+	for (uint32_t i = 0; i < count; i++)
+		walker->registers[before + i] =
+			walker->registers[caller.registers + (uint64_t)code->operands[i]];
+	for (uint32_t i = 0; i < count && caller.is_symbolic && !callee->is_excluded; i++)
+		walk_set_term(walker, (int32_t)i,
+			walker->terms[caller.registers + (uint64_t)code->operands[i]]);
+	return STEP_MOVED;
+}
+
+/*
+ * Is it the size of memory that is asked for? That may be less than it was, but for none at all: what the memory is for has room in
+ * what the run got. Products keep their factors, and what is moved its size.
+ */
+static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
+{
+	const bool is_size = (code->allocates == ALLOCATION_FIRST && argument == 0) ||
+			     (code->allocates == ALLOCATION_SECOND && argument == 1);
+	struct term *size = walk_operand_term(walker, code->operands[argument]);
+
+	if (!is_size || !size || size->op == TERM_CONSTANT || size->is_pinned || !size->value)
+		return false;
+	(void)walk_pin(walker, EVENT_VALUE, walk_is_no_more(walker, size), code);
+	return true;
+}
+
+/* What is given to code that is not followed has gone out of sight. */
+static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
+{
+	bool has_any = false;
+
+	for (uint32_t i = 0; i < code->count; i++)
+		if (!open_size(walker, code, i))
+			has_any |=
+				walk_pin(walker, EVENT_VALUE,
+					walk_operand_term(walker, code->operands[i]), code) != NULL;
+	if (has_any && !is_noted)
+		walk_note_unknown(walker, code, true);
+}
+
+/* Results that take more than a word are told in parts of 64 bits; those of vectors then become lanes. */
+enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const struct image *image = walker->book->image;
+	uint64_t parts[RESHAPED_BITS / 64];
+	uint32_t count = 0;
+
+	if (code->is_vector)
+		memset(parts, 0, sizeof parts);
+	for (uint32_t site = code->site; site != SITE_NONE; site = image->sites[site].next) {
+		const struct image_site *of = &image->sites[site];
+		uint64_t value;
+		enum step step;
+
+		if (of->kind != SITE_RESULT && of->kind != SITE_RETURNS_TWICE)
+			continue;
+		step = walk_value(walker, site, of->bytes, &value);
+		if (step != STEP_NEXT)
+			return step;
+		if (code->is_vector && of->bytes < RESHAPED_BITS / 64) {
+			parts[of->bytes] = value;
+			count = of->bytes + 1u > count ? of->bytes + 1u : count;
+		} else if (code->to >= 0 && of->bytes < (uint32_t)code->b) {
+			registers[code->to + of->bytes] =
+				code->width ? compute_mask(value, code->width) : value;
+		}
+	}
+	if (code->is_vector && code->width)
+		compute_as_lanes(parts, (struct compute_lanes){count, 64}, registers + code->to,
+			(struct compute_lanes){(uint32_t)code->b, code->width});
+	return STEP_NEXT;
+}
+
+/* Is what the function reads or writes a scheduling point of the run? */
+static bool has_point(const struct walker *walker, const struct code *code)
+{
+	const struct image *image = walker->book->image;
+	uint32_t site = walker->walk->record->points
+				? value_map_get(&image->first_site, code->value)
+				: SITE_NONE;
+
+	for (; site != SITE_NONE; site = image->sites[site].next)
+		if (image->sites[site].kind >= SITE_RANGE_READ &&
+			image->sites[site].kind <= SITE_STRING_WRITE && walk_is_point(walker, site))
+			return true;
+	return false;
+}
+
+/* It is given the address of shared memory. False: it is not, or that does not matter. */
+static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
+		!code->tells_bytes)
+		return false;
+	for (uint32_t i = 0; i < code->count && i < LLVMGetNumArgOperands(code->value); i++) {
+		const uint64_t address = registers[code->operands[i]];
+
+		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(code->value, i))) !=
+			LLVMPointerTypeKind)
+			continue;
+		if (walker->mode & WALK_SHARING) {
+			walk_note_access(walker, SITE_NONE, address, 1, false);
+		} else if (walk_is_shared(walker->walk, address, 1)) {
+			walk_note_unknown(walker, code, true);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Has a function of the library, or assembly, written what others access? It was given the address, then. */
+static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (!walker->is_live || !(code->sub || code->writes_bytes))
+		return;
+	if (code->is_blind) {
+		walk_note_unknown(walker, code, false);
+		return;
+	}
+	for (uint32_t i = 0; i < code->count; i++) {
+		if (!walk_is_shared(walker->walk, registers[code->operands[i]], 1))
+			continue;
+		walk_note_unknown(walker, code, false);
+		return;
+	}
+}
+
+/* The same, while it is not known yet what others access. */
+static void note_opaque(struct walker *walker, const struct code *code, const uint64_t *registers)
+{
+	if (code->is_blind)
+		walker->walk->shared.is_ordered = false;
+	for (uint32_t i = 0; i < code->count; i++)
+		walk_note_opaque(walker, registers[code->operands[i]]);
+}
+
+/* Another function might be called here, or what is none. */
+static void pin_callee(struct walker *walker, const struct code *code)
+{
+	struct term *term = walk_operand_term(walker, code->a);
+	struct walk_event *event = walk_pin(walker, EVENT_TARGET, term, code);
+
+	if (!event)
+		return;
+	event = walk_add_event(walker, EVENT_ADDRESS);
+	event->term = term_place(&walker->walk->terms, term);
+	event->value = term->value;
+	event_set_instruction(event, code->value);
+}
+
+enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+	const bool has_returned = frame->addresses == UINT8_MAX;
+	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
+	struct library_walk library;
+	enum step step;
+	bool is_noted, is_followed = false;
+
+	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
+		pin_callee(walker, code);
+	if (callee) {
+		if (walker->mode & WALK_EVENTS && callee->is_excluded)
+			pin_arguments(walker, code, true); /* it was left out on purpose */
+		return call_inside(walker, code, callee);
+	}
+	if (code->reads && !has_returned) {
+		step = walk_library_read(walker, code, registers, &library);
+		if (step != STEP_NEXT)
+			return step;
+		is_followed = !library.is_unknown;
+	}
+	if (!has_returned && has_point(walker, code))
+		walk_settle(walker);
+	is_noted = !has_returned && !is_followed && note_reads(walker, code, registers);
+	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed && code->is_used)
+		pin_arguments(walker, code, is_noted);
+	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
+		walk_note_entry(walker, code, registers);
+	if (code->is_noreturn && !has_returned)
+		return walk_wait_outside(walker);
+	step = walk_tell_results(walker, code, registers);
+	if (step != STEP_NEXT)
+		return step;
+	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
+		note_effect(walker, code, registers);
+	if (walker->mode & WALK_SHARING && walker->is_live && !has_returned &&
+		(code->sub || code->writes_bytes))
+		note_opaque(walker, code, registers);
+	if (code->allocates && !has_returned)
+		walk_note_allocation(walker, code, registers);
+	frame->addresses = 0;
+	if (walker->mode & WALK_EVENTS && !has_returned)
+		for (int32_t i = 0; i < code->b; i++)
+			walk_set_term(walker, code->to + i, NULL);
+	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome) {
+		struct term *outcome = walk_outcome(walker, code, registers);
+
+		if (outcome)
+			walk_set_term(walker, code->to, outcome);
+	}
+	if (walker->mode & WALK_EVENTS && !has_returned && code->reads)
+		walk_library_result(walker, code, registers, &library);
+	if (!code->normal)
+		return STEP_NEXT;
+	go_on_behind(walker, code);
+	return STEP_MOVED;
+}
+
+enum step walk_tell_addresses(struct walker *walker)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+	const struct image *image = walker->book->image;
+	const struct function *function = frame->function;
+	uint32_t site = function->address_count
+				? value_map_get(&image->first_site, function->codes->value)
+				: SITE_NONE;
+	uint32_t number = 0;
+
+	for (; site != SITE_NONE; site = image->sites[site].next) {
+		uint64_t value;
+		enum step step;
+
+		if (image->sites[site].kind != SITE_ADDRESS || !image->sites[site].bytes)
+			continue;
+		step = walk_value(walker, site, image->sites[site].bytes, &value);
+		if (step != STEP_NEXT)
+			return step;
+		walk_registers(walker)[function->address_registers[number++]] = value;
+	}
+	return STEP_NEXT;
+}

@@ -1,0 +1,122 @@
+/* The list of a thread's events, those that only say that a value is kept, and what code that is not followed was given. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/interpret/walk_internal.h"
+
+#define EVENTS_AT_ONCE 64u
+
+static bool is_last(const struct walk *walk, const struct walked_thread *out)
+{
+	const struct walk_event *const first = (const void *)walk->event_memory.memory;
+
+	return out->events && out->events + out->capacity == first + walk->event_room;
+}
+
+void walk_begin_events(struct walked_thread *out)
+{
+	out->first = out->count;
+	out->critical_count = out->branch_count = 0;
+}
+
+/*
+ * A thread whose events are the last ones goes on where they end: so it is where threads are walked one after the other.
+ * Where they take turns (walk_again.c) it moves behind all others.
+ */
+void walk_grow_events(struct walker *walker)
+{
+	struct walk *walk = walker->walk;
+	struct walked_thread *out = walker->out;
+	const bool is_in_place = is_last(walk, out);
+	const uint64_t more = is_in_place || !out->count ? EVENTS_AT_ONCE : 2 * out->count;
+
+	stretch_reach(&walk->event_memory, (walk->event_room + more) * sizeof *out->events);
+	if (!is_in_place) {
+		struct walk_event *const events =
+			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
+
+		if (out->count)
+			memcpy(events, out->events, out->count * sizeof *events);
+		out->events = events;
+		out->capacity = 0;
+	}
+	out->capacity += more;
+	walk->event_room += more;
+	if (walker->steps > UINT32_MAX - 1000000u && !walker->is_over)
+		(void)walk_end_at(walker, WALK_UNKNOWN, "more steps than are counted");
+}
+
+void walk_trim_events(struct walk *walk, struct walked_thread *out)
+{
+	if (!is_last(walk, out))
+		return;
+	walk->event_room -= out->capacity - out->count;
+	out->capacity = out->count;
+}
+
+/* Locks and the like: what is in them is nothing that a program computes with. */
+static bool is_operation(const char *name)
+{
+	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read)
+{
+	struct walk *walk = walker->walk;
+	LLVMValueRef callee = LLVMGetCalledValue(call->value);
+	size_t length;
+	const char *name = LLVMIsAFunction(callee)    ? LLVMGetValueName2(callee, &length)
+			   : LLVMIsAInlineAsm(callee) ? "inline assembly"
+						      : "a pointer";
+	uint32_t i = 0;
+
+	if (walker->is_before || (is_read && is_operation(name)))
+		return;
+	while (i < walk->unknown_count &&
+		(walk->unknowns[i].is_read != is_read || strcmp(walk->unknowns[i].name, name) != 0))
+		i++;
+	if (i == walk->unknown_count) {
+		walk->unknowns =
+			realloc(walk->unknowns, (walk->unknown_count + 1) * sizeof *walk->unknowns);
+		BUG_ON(!walk->unknowns);
+		walk->unknowns[walk->unknown_count++] =
+			(struct walk_unknown){.name = name, .is_read = is_read};
+	}
+	walk->unknowns[i].count++;
+}
+
+struct walk_event *walk_pin(
+	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
+{
+	struct walk_event *event;
+
+	/* Divisors are only known not to be zero. */
+	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
+		return NULL;
+	event = walk_add_event(walker, kind);
+	event->term = term_place(&walker->walk->terms, term);
+	event->value = term->value;
+	event_set_instruction(event, code->value);
+	return event;
+}
+
+void walk_join_events(struct walker *walker, uint64_t first)
+{
+	const struct walked_thread *out = walker->out;
+	bool has_begun = false;
+
+	for (uint64_t i = first; i < out->count; i++) {
+		struct walk_event *event = &out->events[i];
+
+		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			continue;
+		event->is_atomic = has_begun;
+		has_begun = true;
+	}
+}

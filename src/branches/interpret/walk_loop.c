@@ -1,0 +1,455 @@
+/*
+ * The inner loop of the walk. Ops (code.h) are performed one after the other by jumps from each to the next;
+ * in frames where no value has a term, nothing but values is looked at. What no quick way is for, and what is
+ * an event, goes the slow way: walk_perform().
+ */
+#include <string.h>
+
+#include "base/bitset.h"
+#include "branches/interpret/walk_internal.h"
+#include "branches/interpret/walk_quick.h"
+#include "abi/instrument_abi.h"
+
+/* Addresses of labels are GNU C: gcc and clang know them, and there is no other way as quick. */
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+/* Is the access one that is an event, or that is of terms? A step that is none is counted here. */
+static inline bool must_look(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
+{
+	if (walker->is_checked || walk_may_have_term(walker, address, bytes))
+		return true;
+	if (!walker->is_live)
+		return is_write && walk_may_be_shared(walker->walk, address, bytes);
+	if (!bitset_has(walker->walk->chosen, site))
+		return false;
+	if (walk_may_be_shared(walker->walk, address, bytes))
+		return true;
+	walker->steps++;
+	return false;
+}
+
+static inline double as_double(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+static inline uint64_t as_bits(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* The predicates are bits: equal, greater, less, unordered. */
+static inline uint64_t compare_doubles(uint8_t predicate, double x, double y)
+{
+	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |
+	       (predicate & 8 && (x != x || y != y));
+}
+
+static inline void make_moves(const struct edge *edge, uint64_t *r)
+{
+	for (uint32_t i = 0; i < edge->count; i++)
+		r[edge->moves[i].to] = r[edge->moves[i].from];
+}
+
+static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, struct term **t)
+{
+	for (uint32_t i = 0; i < edge->count; i++) {
+		const struct move move = edge->moves[i];
+
+		r[move.to] = r[move.from];
+		t[move.to] = t[move.from];
+	}
+}
+
+/* Has the register a term? One that is fixed is none any more, and is looked at once. */
+static inline bool has_term(struct term **t, int32_t number)
+{
+	if (!t[number])
+		return false;
+	if (!term_is_fixed(t[number]))
+		return true;
+	t[number] = NULL;
+	return false;
+}
+
+/* One jump for both. */
+static inline bool has_terms(struct term **t, int32_t first, int32_t second)
+{
+	return (unsigned)has_term(t, first) | (unsigned)has_term(t, second);
+}
+
+#define DISPATCH goto *table[op->run]
+#define NEXT                                                                                       \
+	do {                                                                                       \
+		op++;                                                                              \
+		DISPATCH;                                                                          \
+	} while (0)
+
+/* By a function, after which nothing may be as it was. */
+#define SLOWLY(perform)                                                                            \
+	do {                                                                                       \
+		walker->instructions += instructions;                                              \
+		instructions = 0;                                                                  \
+		frame->at = function->codes + (op - function->ops);                                \
+		step = perform(walker, frame->at, r);                                              \
+		if (step != STEP_NEXT)                                                             \
+			goto enter;                                                                \
+		table = frame->is_symbolic ? symbolic : plain;                                     \
+		NEXT;                                                                              \
+	} while (0)
+
+#define DO_PAIR(name, expression)                                                                  \
+	run_##name:                                                                                \
+	{                                                                                          \
+		const uint64_t a = r[op->a], b = r[op->b];                                         \
+		r[op->to] = (expression);                                                          \
+		NEXT;                                                                              \
+	}                                                                                          \
+	run_##name##_I:                                                                            \
+	{                                                                                          \
+		const uint64_t a = r[op->a], b = (uint64_t)op->immediate;                          \
+		r[op->to] = (expression);                                                          \
+		NEXT;                                                                              \
+	}
+
+#define ONE(name, expression)                                                                      \
+	run_##name:                                                                                \
+	{                                                                                          \
+		const uint64_t a = r[op->a];                                                       \
+		r[op->to] = (expression);                                                          \
+		NEXT;                                                                              \
+	}
+
+#define TWO(name, expression)                                                                      \
+	run_##name:                                                                                \
+	{                                                                                          \
+		const uint64_t a = r[op->a], b = r[op->b];                                         \
+		r[op->to] = (expression);                                                          \
+		NEXT;                                                                              \
+	}
+
+/* The condition, and the branch behind it. */
+#define WITH_BRANCH(name, second, expression)                                                      \
+	run_##name:                                                                                \
+	{                                                                                          \
+		const uint64_t a = r[op->a], b = second;                                           \
+		const bool is_true = (expression);                                                 \
+		r[op->to] = is_true;                                                               \
+		op++;                                                                              \
+		edge = &op->edges[!is_true];                                                       \
+		goto branch;                                                                       \
+	}
+
+#define DO_COMPARE(name, expression)                                                               \
+	DO_PAIR(name, expression)                                                                  \
+	WITH_BRANCH(name##_GO, r[op->b], expression)                                               \
+	WITH_BRANCH(name##_I_GO, (uint64_t)op->immediate, expression)
+
+#define LOAD(bytes, type)                                                                          \
+	run_LOAD##bytes:                                                                           \
+	{                                                                                          \
+		const uint64_t address = r[op->a];                                                 \
+		type value;                                                                        \
+		if (UNLIKELY(!walker->left) ||                                                     \
+			(UNLIKELY(walker->is_watching) &&                                          \
+				must_look(walker, op->number, address, bytes, false))) {           \
+			if (!walker->left || !quick_is_event(walker, function, address, bytes))    \
+				goto slow_load;                                                    \
+			memcpy(&value, memory + record_place_of(address), bytes);                  \
+			r[op->to] = value;                                                         \
+			bytes_at_once = bytes;                                                     \
+			goto event_load;                                                           \
+		}                                                                                  \
+		memcpy(&value, memory + record_place_of(address), bytes);                          \
+		r[op->to] = value;                                                                 \
+		walker->left--;                                                                    \
+		walker->pending = 0;                                                               \
+		if (walker->is_noting)                                                             \
+			walk_note_access(walker, op->number, address, bytes, false);               \
+		NEXT;                                                                              \
+	}                                                                                          \
+	run_LOCAL_LOAD##bytes:                                                                     \
+	{                                                                                          \
+		const uint64_t local = r[op->a] - locals;                                          \
+		type value;                                                                        \
+		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
+			(UNLIKELY(walker->is_watching) &&                                          \
+				walk_may_have_term(walker, r[op->a] | WALK_LOCAL_KEY, bytes)))     \
+			goto slow_load;                                                            \
+		memcpy(&value, walker->locals + local, bytes);                                     \
+		r[op->to] = value;                                                                 \
+		NEXT;                                                                              \
+	}
+
+#define STORE(bytes, type)                                                                         \
+	run_STORE##bytes:                                                                          \
+	{                                                                                          \
+		const uint64_t address = r[op->b];                                                 \
+		const type value = (type)r[op->a];                                                 \
+		if (UNLIKELY(walker->is_watching) &&                                               \
+			must_look(walker, op->number, address, bytes, true)) {                     \
+			bytes_at_once = bytes;                                                     \
+			goto event_store;                                                          \
+		}                                                                                  \
+		memcpy(memory + record_place_of(address), &value, bytes);                          \
+		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
+		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
+		walker->pending = address;                                                         \
+		walker->pending_bytes = bytes;                                                     \
+		if (walker->is_noting)                                                             \
+			walk_note_access(walker, op->number, address, bytes, true);                \
+		NEXT;                                                                              \
+	}                                                                                          \
+	run_LOCAL_STORE##bytes:                                                                    \
+	{                                                                                          \
+		const uint64_t local = r[op->b] - locals;                                          \
+		const type value = (type)r[op->a];                                                 \
+		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
+			(UNLIKELY(walker->is_watching) &&                                          \
+				walk_may_have_term(walker, r[op->b] | WALK_LOCAL_KEY, bytes)))     \
+			goto slow_store;                                                           \
+		memcpy(walker->locals + local, &value, bytes);                                     \
+		NEXT;                                                                              \
+	}
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/*
+ * Until the thread's walk is over, or no frame is left. One function, however long: each op ends with a jump to the next by
+ * the address of its label, and labels are those of one function. Split up, each op would be a call and a return, and
+ * the values that all ops need (registers, edges, what is counted) would have to go through memory between them.
+ */
+void walk_frames(struct walker *walker)
+{
+	static const void *const plain[] = {
+#define RUN(name, symbolic) &&run_##name,
+#include "branches/interpret/runs.def"
+#undef RUN
+	};
+	static const void *const symbolic[] = {
+#define RUN(name, symbolic) &&symbolic_##symbolic,
+#include "branches/interpret/runs.def"
+#undef RUN
+	};
+	uint8_t *const memory = walker->memory, *const touched = walker->touched;
+	const uint64_t locals = (uint64_t)(uintptr_t)walker->locals;
+	const void *const *table;
+	const struct function *function;
+	const struct edge *edge;
+	const struct op *op;
+	struct frame *frame;
+	struct term **t;
+	uint64_t instructions = 0, *r, *visits;
+	uint32_t bytes_at_once; /* of an access that may be an event */
+	enum step step;
+
+enter:
+	if (walker->is_over || !walker->frame_count)
+		return;
+	frame = &walker->frames[walker->frame_count - 1];
+	function = frame->function;
+	r = walker->registers + frame->registers;
+	t = walker->terms + frame->registers;
+	visits = walker->visits;
+	if (frame->at == function->codes && function->address_count &&
+		walk_tell_addresses(walker) != STEP_NEXT)
+		goto enter;
+	table = frame->is_symbolic ? symbolic : plain;
+	op = function->ops + (frame->at - function->codes);
+	DISPATCH;
+
+run_SLOW:
+symbolic_slow:
+	SLOWLY(walk_perform);
+slow_load:
+	SLOWLY(walk_load);
+slow_store:
+	SLOWLY(walk_store);
+event_store:
+	if (!quick_is_event(walker, function, r[op->b], bytes_at_once))
+		goto slow_store;
+	quick_write(walker, function->codes + (op - function->ops), bytes_at_once, r,
+		frame->is_symbolic ? t : NULL);
+	NEXT;
+event_load:
+	if (!frame->is_symbolic) {
+		walk_make_symbolic(walker);
+		table = symbolic;
+	}
+	t[op->to] = quick_read(
+		walker, function->codes + (op - function->ops), r[op->a], bytes_at_once, r[op->to]);
+	NEXT;
+
+run_COMPUTE:
+	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
+	NEXT;
+
+	DO_PAIR(ADD, a + b)
+	DO_PAIR(ADD32, (uint32_t)(a + b))
+	DO_PAIR(SUB, a - b)
+	DO_PAIR(SUB32, (uint32_t)(a - b))
+	DO_PAIR(MUL, a * b)
+	DO_PAIR(MUL32, (uint32_t)(a * b))
+	DO_PAIR(AND, a & b)
+	DO_PAIR(OR, a | b)
+	DO_PAIR(XOR, a ^ b)
+	DO_PAIR(SHL, a << (b & 63))
+	DO_PAIR(SHL32, (uint32_t)(a << (b & 63)))
+	DO_PAIR(LSHR, a >> (b & 63))
+	DO_PAIR(ASHR, (uint64_t)((int64_t)a >> (b & 63)))
+	DO_PAIR(ASHR32, (uint32_t)((int32_t)a >> (b & 31)))
+	TWO(BINARY, compute_binary(op->scale, op->width, a, b))
+	ONE(MOVE, a)
+	ONE(SIGN, compute_mask((uint64_t)compute_signed(a, op->scale), op->width))
+	TWO(FADD, as_bits(as_double(a) + as_double(b)))
+	TWO(FSUB, as_bits(as_double(a) - as_double(b)))
+	TWO(FMUL, as_bits(as_double(a) * as_double(b)))
+	TWO(FDIV, as_bits(as_double(a) / as_double(b)))
+	TWO(FCMP, compare_doubles(op->scale, as_double(a), as_double(b)))
+	WITH_BRANCH(FCMP_GO, r[op->b], compare_doubles(op->scale, as_double(a), as_double(b)))
+	ONE(ADDRESS_I, a + (uint64_t)op->immediate)
+	TWO(ADDRESS_X, a + b * op->scale + (uint64_t)op->immediate)
+	DO_COMPARE(EQ, a == b)
+	DO_COMPARE(NE, a != b)
+	DO_COMPARE(UGT, a > b)
+	DO_COMPARE(UGE, a >= b)
+	DO_COMPARE(ULT, a < b)
+	DO_COMPARE(ULE, a <= b)
+	DO_COMPARE(SGT, (int64_t)a > (int64_t)b)
+	DO_COMPARE(SGE, (int64_t)a >= (int64_t)b)
+	DO_COMPARE(SLT, (int64_t)a < (int64_t)b)
+	DO_COMPARE(SLE, (int64_t)a <= (int64_t)b)
+	DO_COMPARE(SGT32, (int32_t)a > (int32_t)b)
+	DO_COMPARE(SGE32, (int32_t)a >= (int32_t)b)
+	DO_COMPARE(SLT32, (int32_t)a < (int32_t)b)
+	DO_COMPARE(SLE32, (int32_t)a <= (int32_t)b)
+	LOAD(1, uint8_t)
+	LOAD(2, uint16_t)
+	LOAD(4, uint32_t)
+	LOAD(8, uint64_t)
+	STORE(1, uint8_t)
+	STORE(2, uint16_t)
+	STORE(4, uint32_t)
+	STORE(8, uint64_t)
+
+run_SELECT:
+	if (op->number != UINT32_MAX) {
+		if (UNLIKELY(visits[op->number] & WALK_WATCHED))
+			goto run_SLOW;
+		visits[op->number]++;
+	}
+	r[op->to] = r[op->a] ? r[op->b] : r[op->c];
+	NEXT;
+
+run_BRANCH:
+	edge = &op->edges[!r[op->a]];
+branch:
+	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
+		goto run_SLOW;
+	visits[op->b]++;
+	goto take;
+
+run_GO:
+symbolic_go:
+	edge = op->edges;
+take:
+	instructions += (uint32_t)op->to;
+	if (UNLIKELY(edge->is_entangled))
+		walk_take_edge(walker, edge);
+	else if (table == symbolic)
+		make_symbolic_moves(edge, r, t);
+	else
+		make_moves(edge, r);
+	op = function->ops + edge->target;
+	DISPATCH;
+
+	/* ---- where values may have terms ---- */
+symbolic_both_go:
+	if (has_terms(t, op->a, op->b))
+		goto derive;
+	t[op->to] = NULL;
+	goto *plain[op->run - 1];
+symbolic_both:
+	if (has_terms(t, op->a, op->b))
+		goto derive;
+	t[op->to] = NULL;
+	goto *plain[op->run];
+symbolic_first_go:
+	if (has_term(t, op->a))
+		goto derive;
+	t[op->to] = NULL;
+	goto *plain[op->run - 1];
+symbolic_first:
+	if (has_term(t, op->a))
+		goto derive;
+	t[op->to] = NULL;
+	goto *plain[op->run];
+symbolic_load:
+	if (has_term(t, op->a)) {
+		const struct code *const code = function->codes + (op - function->ops);
+
+		if (!walker->left || code->place != PLACE_SITE ||
+			walker->walk->has_open_addresses ||
+			!quick_is_event(walker, function, r[op->a], code->bytes))
+			goto slow_load;
+		r[op->to] = walk_known(walker, r[op->a], code->bytes);
+		bytes_at_once = code->bytes;
+		goto event_load;
+	}
+	t[op->to] = NULL;
+	goto *plain[op->run];
+symbolic_store:
+	if (has_terms(t, op->a, op->b)) {
+		const struct code *const code = function->codes + (op - function->ops);
+
+		if (code->place != PLACE_SITE || walker->walk->has_open_addresses)
+			goto slow_store;
+		bytes_at_once = code->bytes;
+		goto event_store;
+	}
+	goto *plain[op->run];
+symbolic_select:
+	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)has_term(t, op->c)) {
+		if (!walker->is_quick || !t[op->a] || !op->width || op->number == UINT32_MAX ||
+			visits[op->number] & WALK_WATCHED)
+			goto run_SLOW;
+		r[op->to] = quick_select(walker, function->codes + (op - function->ops), r, t);
+		NEXT;
+	}
+	t[op->to] = NULL;
+	goto run_SELECT;
+symbolic_branch:
+	if (!has_term(t, op->a))
+		goto run_BRANCH;
+	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
+		goto run_SLOW;
+	if (walker->is_quick)
+		quick_decide(walker, function->codes + (op - function->ops), EVENT_BRANCH, t[op->a],
+			r[op->a]);
+	else
+		walk_note_branch(
+			walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
+	edge = &op->edges[!r[op->a]];
+	goto take;
+derive:
+	if (quick_derives(function->codes + (op - function->ops))) {
+		r[op->to] = quick_derive(walker, function->codes + (op - function->ops), r, t);
+		NEXT;
+	}
+symbolic_compute:
+	frame->at = function->codes + (op - function->ops);
+	{
+		const uint64_t value = walk_compute(frame->at, r);
+
+		walk_set_computed_term(walker, frame->at, t, value);
+		r[op->to] = value;
+	}
+	NEXT;
+}

@@ -1,0 +1,313 @@
+/* Memory in a walk: what was written to it before there were threads, and its terms. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "branches/interpret/slots.h"
+#include "branches/interpret/walk_internal.h"
+
+/* ---- accesses ---- */
+
+void walk_want(struct walk *walk, uint64_t word)
+{
+	for (uint32_t i = 0; i < walk->wanted_count; i++)
+		if (walk->wanted[i] == word)
+			return;
+	if (walk->wanted_count == walk->wanted_capacity) {
+		walk->wanted_capacity = walk->wanted_capacity ? 2 * walk->wanted_capacity : 16;
+		walk->wanted = realloc(walk->wanted, walk->wanted_capacity * sizeof *walk->wanted);
+		BUG_ON(!walk->wanted);
+	}
+	walk->wanted[walk->wanted_count++] = word;
+}
+
+/*
+ * Weights are about so many: at a site that is chosen already an access counts whose first word may be shared, by the last
+ * bits of its address.
+ */
+static void choose(struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
+{
+	struct walk *walk = walker->walk;
+	const bool is_chosen = bitset_has(walk->chosen, site);
+
+	if (!(is_chosen ? walk_may_be_shared(walk, address, 1)
+			: walk_is_shared(walk, address, bytes)))
+		return;
+	if (!is_chosen)
+		bitset_add(walk->chosen, site);
+	walk_weigh(walker);
+}
+
+void walk_note_access(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
+{
+	if (walker->mode & WALK_SHARING) {
+		walk_note_sharing(walker, address, bytes, is_write);
+		return;
+	}
+	if (walker->mode & WALK_CHOOSING &&
+		(bytes > 8 || walk_may_be_shared(walker->walk, address, bytes)))
+		choose(walker, site, address, bytes);
+	if (walker->mode & WALK_PATHS) {
+		struct walk_event *event =
+			walk_add_event(walker, is_write ? EVENT_WRITE : EVENT_READ);
+
+		event->site = site;
+		event->address = address;
+	}
+}
+
+void walk_count_step(struct walker *walker, uint32_t site)
+{
+	if (bitset_has(walker->walk->chosen, site))
+		walker->steps++;
+}
+
+/* ---- before there were threads ---- */
+
+/* A word as it was left, byte by byte: who reads it may do so in other pieces than those it was written in. */
+struct initial_value {
+	uint64_t word; /* address divided by eight, plus one; 0: free */
+	uint8_t bytes[8];
+	uint8_t known; /* bit set over them */
+};
+
+static struct initial_value *find_initial(const struct walk *walk, uint64_t word)
+{
+	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials, word + 1);
+}
+
+void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
+{
+	struct walk *walk = walker->walk;
+
+	if (!(walker->mode & WALK_EVENTS) || !walk_is_shared(walker->walk, address, bytes))
+		return;
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		struct initial_value *found;
+
+		walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
+			sizeof *walk->initials, walk->initial_count, 1024);
+		found = find_initial(walk, at >> 3);
+		walk->initial_count += !found->word;
+		found->word = (at >> 3) + 1;
+		found->bytes[at & 7] = (uint8_t)(value >> 8 * i);
+		found->known |= (uint8_t)(1u << (at & 7));
+	}
+}
+
+/* When the second thread was created. */
+static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	const struct run_record *record = walk->record;
+
+	*value = 0;
+	/* Static data first: its copy was made at the very moment. */
+	for (uint32_t i = 0; i < record->image_count; i++) {
+		const struct record_image *image = &record->images[i];
+
+		/* A pointer that is none may be so high that its end is none. */
+		if (bytes > image->bytes || address - image->address > image->bytes - bytes)
+			continue;
+		memcpy(value, record->image_bytes + image->offset + (address - image->address),
+			bytes);
+		return true;
+	}
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		const struct initial_value *found =
+			walk->initial_capacity ? find_initial(walk, at >> 3) : NULL;
+
+		if (!found || !(found->known >> (at & 7) & 1))
+			return false;
+		*value |= (uint64_t)found->bytes[at & 7] << 8 * i;
+	}
+	return true;
+}
+
+bool walk_is_known(const struct walk *walk, uint64_t word)
+{
+	const struct shared_word *found = walk_shared_word(walk, word);
+	uint64_t value;
+
+	return (found && (found->access_count || found->is_shared)) ||
+	       find_first(walk, word << 3, 8, &value);
+}
+
+bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	const bool is_known = find_first(walk, address, bytes, value);
+
+	return walk_before(walk, address, bytes, value) == bytes || is_known;
+}
+
+/* ---- terms in memory that the thread has for itself ---- */
+
+static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
+{
+	return slots_find(
+		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
+}
+
+/* One that overlaps the bytes; at most eight bytes each. NULL: none does. */
+static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
+{
+	if (!walk_may_have_term(walker, address, bytes))
+		return NULL;
+	for (uint64_t at = address - 7; at != address + bytes; at++) {
+		struct shadow *shadow = find_shadow(walker, at);
+
+		if (shadow->address && shadow->term && shadow->address + shadow->bytes > address)
+			return shadow;
+	}
+	return NULL;
+}
+
+static void write_shadow(
+	struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value, struct term *term)
+{
+	struct shadow *shadow;
+
+	while ((shadow = overlapping(walker, address, bytes)))
+		shadow->term = NULL;
+	if (!term && walker->when)
+		term = term_constant(&walker->walk->terms, 8 * bytes, value);
+	if (!term)
+		return;
+	walker->shadows = slots_reserve(walker->shadows, &walker->shadow_capacity,
+		sizeof *walker->shadows, walker->shadow_count, 256);
+	shadow = find_shadow(walker, address);
+	walker->shadow_count += !shadow->address;
+	*shadow = (struct shadow){
+		.address = address, .bytes = bytes, .term = term, .when = walker->when};
+	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
+		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
+}
+
+static struct term *part_of(
+	struct walker *walker, const struct shadow *shadow, uint64_t address, uint32_t bytes)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	const uint64_t shift = 8 * (address - shadow->address);
+	struct term_like like = {.op = CODE_BINARY,
+		.sub = LLVMLShr,
+		.width = (uint8_t)(8 * shadow->bytes),
+		.a = shadow->term};
+
+	if (!shift)
+		return walk_resize(walker, shadow->term, 8 * bytes);
+	like.b = term_constant(arena, like.width, shift);
+	like.value = shadow->term->value >> shift;
+	return walk_resize(walker, term_make(arena, &like), 8 * bytes);
+}
+
+static struct term *read_shadow(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value)
+{
+	struct shadow *shadow = overlapping(walker, address, bytes);
+
+	if (!shadow)
+		return NULL;
+	if (shadow->when && walker->left_open)
+		*walker->left_open = shadow->when;
+	else if (shadow->when)
+		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: it is already */
+	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
+		struct term *part = part_of(walker, shadow, address, bytes);
+
+		if (compute_mask(part->value ^ value, part->width) == 0)
+			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
+	}
+	/*
+	 * Several at once, or code without bitcode has written there (what it wrote depends on what it found):
+	 * only this run's value is known.
+	 */
+	for (; shadow; shadow = overlapping(walker, address, bytes)) {
+		walk_pin(walker, EVENT_VALUE, shadow->term, code);
+		walk_pin(walker, EVENT_VALUE, shadow->when, code);
+		shadow->term = NULL;
+	}
+	return NULL;
+}
+
+static uint64_t key_of(const struct code *code, uint64_t address)
+{
+	return code->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
+}
+
+static bool is_event(
+	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
+{
+	return code->place == PLACE_SITE && walker->is_live &&
+	       walk_is_shared(walker->walk, address, bytes);
+}
+
+/* Functions that are left out read what they read: a constant. */
+static struct term *unless_excluded(
+	struct walker *walker, const struct code *code, struct term *term)
+{
+	/* Of updates behind their write: see forget_old(). */
+	if (!term || code->op == CODE_UPDATE || code->op == CODE_EXCHANGE ||
+		!walker->frames[walker->frame_count - 1].function->is_excluded)
+		return term;
+	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL: it was one before */
+	return NULL;
+}
+
+struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value)
+{
+	struct walk_event *event;
+	struct term *term;
+
+	if (!is_event(walker, code, address, bytes))
+		return unless_excluded(walker, code,
+			read_shadow(walker, code, key_of(code, address), bytes, value));
+	if (walker->is_before) {
+		walk_note_steps(walker);
+		return NULL;
+	}
+	term = term_variable(&walker->walk->terms, 8 * bytes, value);
+	event = walk_add_event(walker, EVENT_READ);
+	event->bytes = bytes & 15;
+	event->site = code->site;
+	event->address = address;
+	event->value = value;
+	event->term = term_place(&walker->walk->terms, term);
+	event->access.at = term_place(&walker->walk->terms, walker->where);
+	event_set_instruction(event, code->value);
+	event->step = (uint32_t)(walker->steps - 1);
+	return unless_excluded(walker, code, term);
+}
+
+void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
+	uint32_t bytes, uint64_t value, struct term *term)
+{
+	struct walk_event *event;
+
+	if (term && term_is_fixed(term))
+		term = NULL;
+	if (term)
+		term = walk_resize(walker, term, 8 * bytes);
+	if (!is_event(walker, code, address, bytes)) {
+		write_shadow(walker, key_of(code, address), bytes, value, term);
+		return;
+	}
+	if (walker->is_before) {
+		walk_note_steps(walker);
+		walk_note_before(walker, address, bytes, value);
+		return;
+	}
+	event = walk_add_event(walker, EVENT_WRITE);
+	event->bytes = bytes & 15;
+	event->site = code->site;
+	event->address = address;
+	event->value = value;
+	event->term = term_place(&walker->walk->terms, term);
+	event->access.at = term_place(&walker->walk->terms, walker->where);
+	event->access.when = term_place(&walker->walk->terms, walker->when);
+	event_set_instruction(event, code->value);
+	event->step = (uint32_t)(walker->steps - 1);
+}

@@ -1,0 +1,238 @@
+/* Objects of a walk, and the accesses whose addresses are indices into them. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/interpret/walk_internal.h"
+
+static struct object_time now(const struct walker *walker)
+{
+	return (struct object_time){walker->position, walker->object_count};
+}
+
+void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
+{
+	struct object_table *table = &walker->walk->objects;
+
+	walker->object_count++;
+	if (!table->is_complete)
+		objects_add(table, address, bytes, now(walker));
+}
+
+/* Of longer blocks nobody looks through all of it. */
+#define ZEROS_MOST (UINT64_C(1) << 20)
+
+/* What calloc() gave before there were other threads. */
+static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
+{
+	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)
+		walk_note_initial(
+			walker, given + done, bytes - done < 8 ? (uint32_t)(bytes - done) : 8, 0);
+}
+
+static void note_release(struct walker *walker, uint64_t address)
+{
+	struct walk *walk = walker->walk;
+
+	if (!(walker->mode & WALK_EVENTS) || walker->is_before || !walker->is_live ||
+		!walker->out->count || !walk_is_shared(walk, address, RELEASED_BYTES))
+		return;
+	if (walk->release_count == walk->release_capacity) {
+		walk->release_capacity = walk->release_capacity ? 2 * walk->release_capacity : 64;
+		walk->releases =
+			realloc(walk->releases, walk->release_capacity * sizeof *walk->releases);
+		BUG_ON(!walk->releases);
+	}
+	walk->releases[walk->release_count++] = (struct walk_release){.address = address,
+		.index = (uint32_t)walker->out->count,
+		.thread = walker->thread};
+}
+
+void walk_note_allocation(struct walker *walker, const struct code *call, const uint64_t *registers)
+{
+	const uint64_t first = call->count > 0 ? registers[call->operands[0]] : 0;
+	const uint64_t second = call->count > 1 ? registers[call->operands[1]] : 0;
+	const uint64_t given = call->to >= 0 ? registers[call->to] : 0;
+
+	if ((call->allocates == ALLOCATION_END || call->allocates == ALLOCATION_MOVE) && first) {
+		walk_note_object(walker, first, 0);
+		note_release(walker, first);
+	}
+	if (call->allocates == ALLOCATION_END || !given)
+		return;
+	if (call->allocates == ALLOCATION_PRODUCT && !walker->is_live)
+		note_zeros(walker, given, first * second);
+	walk_note_object(walker, given,
+		call->allocates == ALLOCATION_FIRST	? first
+		: call->allocates == ALLOCATION_PRODUCT ? first * second
+							: second);
+}
+
+/* ---- indices ---- */
+
+/* What the address should be in; false: nobody knows. */
+static bool find_part(
+	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
+{
+	const struct object_part *object = &code->object;
+	const struct frame *frame = &walker->frames[walker->frame_count - 1];
+	uint64_t base;
+
+	if (object->base < 0)
+		return false;
+	base = walker->registers[frame->registers + (uint64_t)object->base];
+	*begin = base + (uint64_t)object->offset;
+	*bytes = object->bytes ? object->bytes
+			       : objects_bytes(&walker->walk->objects, base, now(walker));
+	return *bytes != 0;
+}
+
+/*
+ * The object is found by a pointer that may be another one. Its bounds are only those of this one: what is
+ * asked for is an address that lies outside of them while the pointer is the same.
+ */
+static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	struct term_like compare = {.op = CODE_COMPARE,
+		.sub = LLVMIntEQ,
+		.width = 1,
+		.value = 1,
+		.a = base,
+		.b = term_constant(arena, 64, base->value)};
+	struct term_like select = {.op = CODE_SELECT,
+		.width = 64,
+		.value = address->value,
+		.b = address,
+		.c = term_constant(arena, 64, address->value)};
+
+	select.a = term_make(arena, &compare);
+	return term_make(arena, &select);
+}
+
+/* Nothing is pinned: the event asks, and what follows holds for other addresses, too. */
+static struct walk_event *add_open(
+	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
+{
+	struct walk_event *event = walk_add_event(walker, kind);
+
+	event->term = term_place(&walker->walk->terms, address);
+	event->value = address->value;
+	event_set_instruction(event, code->value);
+	event->is_open = true;
+	return event;
+}
+
+/*
+ * Where the base may be another one, or what follows holds for other addresses, the address itself has an event of its
+ * own.
+ */
+static void add_index(struct walker *walker, const struct code *code, struct term *address,
+	struct term *base, bool is_open)
+{
+	struct walk_event *event;
+
+	if (!base && !is_open) {
+		(void)walk_pin(walker, EVENT_INDEX, address, code); /* it is not pinned yet */
+		return;
+	}
+	event = add_open(
+		walker, EVENT_INDEX, base ? for_this_base(walker, address, base) : address, code);
+	event->is_open = is_open;
+}
+
+#define CHOICES_MOST 64
+
+/* What an address may be while conditions are any, and the pointer that leads to the object (NULL: none) is the same. */
+struct choice {
+	const struct term *base;
+	uint64_t bytes;
+	uint32_t left; /* of the terms that are looked at */
+};
+
+/* Is it one of several constants from `begin` on? */
+static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
+{
+	if (!choice->left)
+		return false;
+	choice->left--;
+	if (term->op == TERM_CONSTANT || term == choice->base)
+		return term->value - begin < choice->bytes;
+	if (term->op == CODE_SELECT)
+		return is_choice_in(choice, term_operand(term, 1), begin) &&
+		       is_choice_in(choice, term_operand(term, 2), begin);
+	if (term->op != CODE_BINARY || term->sub != LLVMAdd)
+		return false;
+	if (term_operand(term, 1)->op == TERM_CONSTANT)
+		return is_choice_in(
+			choice, term_operand(term, 0), begin - term_operand(term, 1)->value);
+	return term_operand(term, 0) == choice->base &&
+	       is_choice_in(choice, term_operand(term, 1), begin - term_operand(term, 0)->value);
+}
+
+static bool is_choice(
+	const struct term *term, const struct term *base, uint64_t begin, uint64_t bytes)
+{
+	struct choice choice = {.base = base, .bytes = bytes, .left = CHOICES_MOST};
+
+	return is_choice_in(&choice, term, begin);
+}
+
+static void tell_address(
+	struct walker *walker, const struct code *code, struct term *term, bool is_open)
+{
+	const uint64_t number = walker->out->count;
+	uint64_t begin, bytes;
+	const bool has_part = find_part(walker, code, &begin, &bytes);
+	struct term *base;
+
+	/*
+	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
+	 * beginning, so in later parts nothing is searched for, either. Nor is it where the pointer to the object decides
+	 * alone: no address is outside while that is the same.
+	 */
+	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
+	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
+		!((is_open || base) && is_choice(term, base, begin, bytes)))
+		add_index(walker, code, term, base, is_open);
+	/* Where an object is known the question is whether it is left. */
+	if (is_open)
+		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
+			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);
+	else
+		(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
+	if (has_part) {
+		walker->out->events[number].address = begin;
+		walker->out->events[number].occurrence = bytes;
+	}
+}
+
+void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand)
+{
+	struct term *term = walk_operand_term(walker, operand);
+
+	if (term && term->op != TERM_CONSTANT && !term->is_pinned)
+		tell_address(walker, code, term, false);
+}
+
+struct term *walk_open_address(
+	struct walker *walker, const struct code *code, int32_t operand, uint64_t address)
+{
+	struct walk *walk = walker->walk;
+	struct term *term = walk_operand_term(walker, operand);
+
+	if (!term || term->op == TERM_CONSTANT || term->is_pinned)
+		return NULL;
+	if (walk->has_open_addresses && code->place == PLACE_SITE && walker->is_live &&
+		!walker->is_before && !code->is_vector && code->bytes <= 8 &&
+		!walker->frames[walker->frame_count - 1].function->is_excluded) {
+		if (walk_is_shared(walk, address, code->bytes)) {
+			if (!term->is_told)
+				tell_address(walker, code, term, true);
+			term->is_told = true;
+			return term;
+		}
+		walk_want(walk, address >> 3);
+	}
+	tell_address(walker, code, term, false);
+	return NULL;
+}

@@ -1,0 +1,165 @@
+/*
+ * Runs too long for all of their events to be kept are walked part by part: from the beginning each time, but what
+ * comes before the part leaves only how many steps were made, the operations, and what was written, and has no terms.
+ * What comes behind it is not walked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/interpret/slots.h"
+#include "branches/interpret/walk_internal.h"
+
+/* ---- where parts end ---- */
+
+void walk_weigh(struct walker *walker)
+{
+	struct walk *walk = walker->walk;
+
+	if (walker->position >= walk->weight_count) {
+		const uint64_t count = 2 * walker->position + 1024;
+
+		walk->weights = realloc(walk->weights, count * sizeof *walk->weights);
+		BUG_ON(!walk->weights);
+		memset(walk->weights + walk->weight_count, 0,
+			(count - walk->weight_count) * sizeof *walk->weights);
+		walk->weight_count = count;
+	}
+	walk->weights[walker->position]++;
+}
+
+uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts)
+{
+	uint64_t events = 0;
+	uint32_t count = 1;
+
+	*parts = calloc(1, sizeof **parts);
+	BUG_ON(!*parts);
+	for (uint64_t position = 0; position < walk->weight_count; position++) {
+		if (events && events + walk->weights[position] > events_most) {
+			*parts = realloc(*parts, (count + 1) * sizeof **parts);
+			BUG_ON(!*parts);
+			(*parts)[count - 1].end = position;
+			(*parts)[count++] = (struct walk_part){.begin = position};
+			events = 0;
+		}
+		events += walk->weights[position];
+	}
+	return count;
+}
+
+struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most)
+{
+	const uint64_t end = position < walk->weight_count ? position + 1 : walk->weight_count;
+	struct walk_part part = {.begin = end, .end = position < walk->weight_count ? end : 0};
+	uint64_t events = 0;
+
+	/* The last position, however much happened there. */
+	while (part.begin &&
+		(part.begin == end || events + walk->weights[part.begin - 1] <= events_most))
+		events += walk->weights[--part.begin];
+	return part;
+}
+
+/* ---- before the part ---- */
+
+void walk_reach(struct walker *walker, uint64_t position)
+{
+	const struct walk_part *part = &walker->walk->part;
+
+	if (position > walker->walk->position_most) {
+		(void)walk_end_at(walker, WALK_LOST, "a turn that the run did not have");
+		return;
+	}
+	if (position > UINT32_MAX) {
+		(void)walk_end_at(walker, WALK_UNKNOWN, "more points than are counted");
+		return;
+	}
+	walker->position = position;
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	if (walker->is_before && position >= part->begin) {
+		walker->is_before = false;
+		walk_begin_events(walker->out);
+	}
+	if (part->end && position >= part->end) {
+		walker->is_over = walker->has_passed = true;
+		walker->summary->end = WALK_COMPLETE;
+	}
+}
+
+void walk_note_steps(struct walker *walker)
+{
+	struct walked_thread *out = walker->out;
+	struct walk_event *event = out->count ? &out->events[out->count - 1] : NULL;
+
+	if (!event || event->kind != EVENT_STEPS || event->position != walker->position)
+		event = walk_add_event(walker, EVENT_STEPS);
+	event->step = (uint32_t)(walker->steps - 1);
+}
+
+/* A word as the last writes before the part have left it: of each byte the position of its write, plus one. */
+struct word_before {
+	uint64_t word; /* plus one; 0: free */
+	uint64_t positions[8];
+	uint8_t bytes[8];
+};
+
+static struct word_before *find_word(const struct walk *walk, uint64_t word)
+{
+	return slots_find(walk->before, walk->before_capacity, sizeof *walk->before, word + 1);
+}
+
+/* Threads are walked in any order: the last write is that with the greatest position. */
+void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
+{
+	struct walk *walk = walker->walk;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		struct word_before *word;
+
+		walk->before = slots_reserve(walk->before, &walk->before_capacity,
+			sizeof *walk->before, walk->before_count, 1024);
+		word = find_word(walk, at >> 3);
+		if (!word->word) {
+			word->word = (at >> 3) + 1;
+			walk->before_count++;
+		}
+		if (word->positions[at & 7] > walker->position + 1)
+			continue;
+		word->positions[at & 7] = walker->position + 1;
+		word->bytes[at & 7] = (uint8_t)(value >> 8 * i);
+	}
+}
+
+uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; walk->before_capacity && i < bytes; i++) {
+		const struct word_before *word = find_word(walk, (address + i) >> 3);
+
+		if (!word->word || !word->positions[(address + i) & 7])
+			continue;
+		*value &= ~(UINT64_C(255) << 8 * i);
+		*value |= (uint64_t)word->bytes[(address + i) & 7] << 8 * i;
+		known++;
+	}
+	return known;
+}
+
+void walk_forget_events(struct walk *walk)
+{
+	memset(walk->threads, 0, walk->record->thread_count * sizeof *walk->threads);
+	walk->event_room = 0;
+	term_arena_clear(&walk->terms);
+	free(walk->before);
+	walk->before = NULL;
+	walk->before_count = walk->before_capacity = 0;
+	free(walk->initials);
+	walk->initials = NULL;
+	walk->initial_count = walk->initial_capacity = 0;
+	walk->semaphore_count = 0;
+	walk->release_count = 0;
+}

@@ -1,0 +1,263 @@
+/* One code as it says, with all that comes of it: the slow way. */
+#include "branches/interpret/walk_internal.h"
+#include "abi/instrument_abi.h"
+
+/* ---- what only computes ---- */
+
+static inline uint64_t address_of(const struct code *code, const uint64_t *registers)
+{
+	uint64_t address = registers[code->a] + (uint64_t)code->immediate;
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct address_term *term = &code->terms[i];
+
+		address += (uint64_t)compute_signed(registers[term->operand], term->width) *
+			   (uint64_t)term->scale;
+	}
+	return address;
+}
+
+uint64_t walk_compute(const struct code *code, uint64_t *registers)
+{
+	const uint64_t a = registers[code->a];
+
+	switch (code->op) {
+	case CODE_BINARY:
+		return compute_binary(code->sub, code->width, a, registers[code->b]);
+	case CODE_COMPARE:
+		return compute_compare(code->sub, code->width, a, registers[code->b]);
+	case CODE_ADDRESS:
+		return address_of(code, registers);
+	case CODE_MOVE:
+	case CODE_ZERO_EXTEND:
+		return a;
+	case CODE_SIGN_EXTEND:
+		return compute_mask((uint64_t)compute_signed(a, code->sub), code->width);
+	case CODE_TRUNCATE:
+		return compute_mask(a, code->width);
+	case CODE_FLOAT:
+		return compute_float(code->sub, code->width, a, registers[code->b]);
+	case CODE_FLOAT_COMPARE:
+		return compute_float_compare(code->sub, code->width, a, registers[code->b]);
+	case CODE_FLOAT_NEGATE:
+		return a ^ UINT64_C(1) << (code->width - 1);
+	case CODE_INTRINSIC: {
+		const bool tells = code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
+				   code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
+		uint64_t second = 0;
+		const uint64_t value =
+			compute_intrinsic(code, a, registers[code->b], registers[code->c], &second);
+
+		if (tells)
+			registers[code->to + 1] = second;
+		return value;
+	}
+	default:
+		return compute_conversion(code, a);
+	}
+}
+
+static bool is_division(const struct code *code)
+{
+	return code->op == CODE_BINARY && code->sub >= LLVMUDiv && code->sub <= LLVMSRem &&
+	       code->sub != LLVMFDiv;
+}
+
+static void note_division(struct walker *walker, const struct code *code)
+{
+	walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
+}
+
+/* ---- control flow ---- */
+
+static enum step go(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	uint32_t edge = 0;
+
+	walker->instructions += code->instructions;
+	/* With a limit all branches come here. */
+	if (walker->walk->instructions_most &&
+		walker->instructions > walker->walk->instructions_most)
+		return walk_end_at(walker, WALK_UNKNOWN, "more instructions than were wanted");
+	if (code->op == CODE_BRANCH) {
+		edge = registers[code->a] ? 0 : 1;
+	} else if (code->op == CODE_SWITCH) {
+		const uint64_t value = registers[code->a];
+
+		for (uint32_t i = 1; i < code->count && !edge; i++)
+			if (code->edges[i].value == value)
+				edge = i;
+	}
+	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->op != CODE_GO)
+		walk_note_branch(walker, code, registers[code->a], edge);
+	if (code->edges[edge].count) {
+		walk_take_edge(walker, &code->edges[edge]);
+		return STEP_MOVED;
+	}
+	{
+		struct frame *frame = &walker->frames[walker->frame_count - 1];
+
+		frame->at = frame->function->codes + code->edges[edge].target;
+	}
+	return STEP_MOVED;
+}
+
+/* ---- the slow way ---- */
+
+void walk_set_computed_term(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
+{
+	if (is_division(code))
+		note_division(walker, code);
+	if (walk_tells_overflow(code)) {
+		walk_set_overflow_terms(walker, code, terms);
+		return;
+	}
+	terms[code->to] = walk_derive(walker, code, terms, value);
+}
+
+static void select_value(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t condition = registers[code->a];
+
+	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->branch != UINT32_MAX)
+		walk_note_choice(walker, code, condition);
+	if (walker->mode & WALK_EVENTS) {
+		struct term *term = walk_operand_term(walker, code->a);
+
+		if (term && code->width) {
+			struct term_like like = {.op = CODE_SELECT,
+				.width = code->width,
+				.a = term,
+				.b = walk_term_of(walker, code->b, code->width),
+				.c = walk_term_of(walker, code->c, code->width),
+				.value = registers[condition ? code->b : code->c]};
+
+			walk_set_term(walker, code->to, term_make(&walker->walk->terms, &like));
+		} else {
+			walk_set_term(walker, code->to,
+				walk_operand_term(walker, condition ? code->b : code->c));
+		}
+	}
+	registers[code->to] = registers[condition ? code->b : code->c];
+}
+
+static void pick(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const bool is_pick = code->op == CODE_PICK;
+	const uint64_t lane = registers[is_pick ? code->b : code->c];
+	const int32_t from = is_pick ? decode_lane(code->a, (uint32_t)lane) : code->b;
+	const int32_t to = is_pick ? code->to : code->to + (int32_t)lane;
+
+	if (lane >= code->count)
+		return;
+	if (walker->mode & WALK_EVENTS) {
+		walk_pin(walker, EVENT_VALUE,
+			walk_operand_term(walker, is_pick ? code->b : code->c), code);
+		walk_set_term(walker, to, walk_operand_term(walker, from));
+	}
+	registers[to] = registers[from];
+}
+
+/* Wide ones: no terms are made of them. */
+static void compute_values(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const int32_t operands[] = {code->a, code->b, code->op == CODE_WIDE ? -1 : code->c};
+
+	for (uint32_t i = 0; walker->mode & WALK_EVENTS && i < 3; i++) {
+		if (operands[i] < 0)
+			continue;
+		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i]), code);
+		if (code->bytes > 64)
+			walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i] + 1),
+				code);
+	}
+	if (code->op == CODE_EXTENDED)
+		compute_extended(code, registers);
+	else if (code->op == CODE_EXTENDED_INTRINSIC)
+		compute_extended_intrinsic(code, registers);
+	else
+		compute_wide(code, registers);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	walk_set_term(walker, code->to, NULL);
+	if (code->width > 64 && !(code->op == CODE_WIDE && code->sub == LLVMICmp))
+		walk_set_term(walker, code->to + 1, NULL);
+}
+
+/* What is taken for something else keeps its value. */
+static void reshape(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	compute_reshape(code, registers);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	for (uint32_t i = 0; i < code->count; i++)
+		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, decode_lane(code->a, i)),
+			code);
+	for (uint32_t i = 0; i < code->bytes; i++)
+		walk_set_term(walker, code->to + (int32_t)i, NULL);
+}
+
+/* It leaves the last write as it is, but where it is a scheduling point of the run. */
+static enum step pass_fence(struct walker *walker, uint32_t site)
+{
+	if (walk_is_point(walker, site))
+		walk_settle(walker);
+	return walker->is_checked && site != SITE_NONE ? walk_pass(walker, site, UINT64_MAX)
+						       : STEP_NEXT;
+}
+
+enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	switch (code->op) {
+	case CODE_LOAD:
+		return walk_load(walker, code, registers);
+	case CODE_STORE:
+		return walk_store(walker, code, registers);
+	case CODE_GO:
+	case CODE_BRANCH:
+	case CODE_SWITCH:
+		return go(walker, code, registers);
+	case CODE_CALL:
+		return walk_call(walker, code, registers);
+	case CODE_RETURN:
+		return walk_finish(walker, code, registers);
+	case CODE_SELECT:
+		select_value(walker, code, registers);
+		return STEP_NEXT;
+	case CODE_PICK:
+	case CODE_PLACE:
+		pick(walker, code, registers);
+		return STEP_NEXT;
+	case CODE_LOCAL:
+		return walk_local(walker, code, registers);
+	case CODE_UPDATE:
+		return walk_update(walker, code, registers);
+	case CODE_EXCHANGE:
+		return walk_exchange(walker, code, registers);
+	case CODE_COPY:
+		return walk_copy(walker, code, registers);
+	case CODE_FILL:
+		return walk_fill(walker, code, registers);
+	case CODE_VALUE:
+		return walk_tell_results(walker, code, registers);
+	case CODE_REPORT:
+		walk_note_fence(walker, code);
+		return pass_fence(walker, code->site);
+	case CODE_RESHAPE:
+		reshape(walker, code, registers);
+		return STEP_NEXT;
+	case CODE_WIDE:
+	case CODE_EXTENDED:
+	case CODE_EXTENDED_INTRINSIC:
+		compute_values(walker, code, registers);
+		return STEP_NEXT;
+	case CODE_NOTHING:
+		return STEP_NEXT;
+	case CODE_STOP:
+	case CODE_LANDING:
+		return walk_wait_outside(walker);
+	default:
+		return walk_end_at(walker, WALK_UNKNOWN, "%s", code->text);
+	}
+}

@@ -1,0 +1,313 @@
+/*
+ * Copies and fills of memory. What the record does not tell of them is computed: the bytes that are written
+ * where the source is the walk's own, and where it is read into a local. They are events, one for each piece
+ * that others access, and all pieces of one range happen at once.
+ *
+ * Of a long copy between memory that is not the walk's own nobody knows what it wrote: it is counted.
+ */
+#include <string.h>
+
+#include "branches/interpret/walk_internal.h"
+#include "abi/instrument_abi.h"
+
+/* Longer ones are not looked at piece by piece. */
+#define RANGE_MOST SITE_COPIED_MOST
+
+/* Of longer ones nobody notes who else has them: gigabytes that are cleared would take as many. */
+#define NOTED_MOST (UINT32_C(1) << 27)
+
+/* One side of a copy, as an access of the same code. */
+struct side {
+	struct code code;
+	uint64_t address;
+};
+
+struct range {
+	struct side from, to; /* `from`: of copies */
+	uint64_t bytes;
+	uint8_t contents[RANGE_MOST];
+	struct term *terms[RANGE_MOST]; /* of the piece that begins there */
+	bool is_open;			/* it may be shorter: see walk_length.c */
+};
+
+/* How many bytes from there on are one piece: as others access them, and not across a word. */
+static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
+	uint64_t left, uint32_t most)
+{
+	const uint64_t address = side->address + done;
+	uint32_t bytes = side->code.place == PLACE_SITE ? walk_piece(walker->walk, address) : 8;
+
+	while (bytes > most || bytes > left || address & (bytes - 1))
+		bytes /= 2;
+	return bytes;
+}
+
+static uint32_t next_piece(
+	const struct walker *walker, const struct range *range, bool is_copy, uint64_t done)
+{
+	const uint32_t bytes = piece_at(walker, &range->to, done, range->bytes - done, 8);
+
+	return is_copy ? piece_at(walker, &range->from, done, range->bytes - done, bytes) : bytes;
+}
+
+static uint64_t contents_at(const struct range *range, uint64_t done, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, range->contents + done, bytes);
+	return value;
+}
+
+static void read_pieces(struct walker *walker, struct range *range)
+{
+	const uint64_t first = walker->out->count;
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, true, done);
+		range->terms[done] = walk_read_term(walker, &range->from.code,
+			range->from.address + done, bytes, contents_at(range, done, bytes));
+	}
+	walk_join_events(walker, first);
+}
+
+static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
+{
+	return side->code.place == PLACE_SITE && bytes &&
+	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
+}
+
+/* Each byte of a piece as far as the length goes. */
+static void write_bytes(struct walker *walker, const struct range *range, bool is_copy,
+	uint64_t done, uint32_t bytes)
+{
+	struct term *term = is_copy ? range->terms[done] : NULL;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		walker->when = walk_is_within(walker, &range->to.code, done + i);
+		walk_write_term(walker, &range->to.code, range->to.address + done + i, 1,
+			range->contents[done + i], term ? walk_byte_of(walker, term, i) : NULL);
+	}
+}
+
+static void write_pieces(struct walker *walker, const struct range *range, bool is_copy)
+{
+	const uint64_t first = walker->out->count;
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, is_copy, done);
+		if (range->is_open && is_any_shared(walker, &range->to, range->bytes)) {
+			write_bytes(walker, range, is_copy, done, bytes);
+			continue;
+		}
+		walker->when = range->is_open ? walk_is_whole(walker, &range->to.code) : NULL;
+		walk_write_term(walker, &range->to.code, range->to.address + done, bytes,
+			contents_at(range, done, bytes), is_copy ? range->terms[done] : NULL);
+	}
+	walker->when = NULL;
+	walk_join_events(walker, first);
+}
+
+/* Before there were other threads. */
+static void note_initials(struct walker *walker, const struct range *range)
+{
+	uint32_t bytes;
+
+	for (uint64_t done = 0; done < range->bytes; done += bytes) {
+		bytes = next_piece(walker, range, false, done);
+		walk_note_initial(
+			walker, range->to.address + done, bytes, contents_at(range, done, bytes));
+	}
+}
+
+/* Who shares, what is chosen, which step it is. */
+static void note_side(struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
+{
+	if (side->code.place != PLACE_SITE || !walker->is_live)
+		return;
+	if (walker->mode & WALK_NOTING && bytes && bytes <= NOTED_MOST)
+		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
+	else if (walker->mode & WALK_EVENTS)
+		walk_count_step(walker, side->code.site);
+	/* Too long to be noted. */
+	if (walker->mode & WALK_SHARING && is_write && bytes > NOTED_MOST)
+		walker->walk->shared.is_ordered = false;
+}
+
+/* Which bytes they are is only known for these operands. True: there may be fewer. */
+static bool pin_operands(struct walker *walker, const struct code *code)
+{
+	bool has_any =
+		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code) != NULL;
+
+	has_any |= walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
+			   walk_operand_term(walker, code->b), code) != NULL;
+	has_any |= walk_has_length(walker, code);
+	if (has_any)
+		walk_note_unknown(walker, code, true);
+	return walk_open_length(walker, code);
+}
+
+/* The contents are known, but for those of long copies between others' memory. */
+static void note_range(struct walker *walker, struct range *range, bool is_copy, bool is_known)
+{
+	const bool is_followed = is_copy && range->from.code.place == PLACE_SITE &&
+				 range->to.code.place == PLACE_SITE;
+	const uint64_t first = walker->out->count;
+
+	if (is_copy)
+		note_side(walker, &range->from, range->bytes, false);
+	if (is_followed && walker->mode & WALK_SHARING && walker->is_live && is_known)
+		walk_note_copy(walker->walk, range->from.address, range->to.address, range->bytes);
+	/* What is copied is read behind the point of the write. */
+	if (is_followed)
+		note_side(walker, &range->to, range->bytes, true);
+	if (walker->mode & WALK_EVENTS && is_known)
+		range->is_open = pin_operands(walker, &range->to.code);
+	if (walker->mode & WALK_EVENTS && is_known && is_copy)
+		read_pieces(walker, range);
+	if (!is_followed)
+		note_side(walker, &range->to, range->bytes, true);
+	if (!(walker->mode & WALK_EVENTS))
+		return;
+	if (is_known) {
+		write_pieces(walker, range, is_copy);
+		if (is_followed)
+			walk_join_events(walker, first);
+		if (!walker->is_live && range->to.code.place == PLACE_SITE)
+			note_initials(walker, range);
+	} else if (is_any_shared(walker, &range->from, range->bytes) ||
+		   is_any_shared(walker, &range->to, range->bytes)) {
+		walk_note_unknown(walker, &range->to.code, false);
+	}
+}
+
+static struct side side_of(const struct code *code, uint8_t place, uint32_t site, uint64_t address)
+{
+	struct side side = {.code = *code, .address = address};
+
+	side.code.place = place;
+	side.code.site = site;
+	return side;
+}
+
+/* The bytes that are told: those of other memory. */
+static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
+{
+	for (uint64_t done = 0; done < bytes; done += 8) {
+		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
+		uint64_t value;
+		const enum step step = walk_read(walker, SITE_NONE, from + done, part, &value);
+
+		if (step != STEP_NEXT)
+			return step;
+		memcpy(target + done, &value, part);
+	}
+	return STEP_NEXT;
+}
+
+/* Which bytes the record tells of a copy: as the recorder has it, by what its site says. */
+static bool is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
+{
+	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
+				       ? walker->book->image->sites[code->site].bytes
+				       : 0;
+
+	return (flags & SITE_COPIED && bytes <= SITE_COPIED_MOST) ||
+	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
+}
+
+/* Before a range is written. */
+static void drop_before(struct walker *walker, uint32_t site)
+{
+	if (walk_is_point(walker, site))
+		walk_settle(walker);
+	else
+		walk_drop(walker);
+}
+
+static void look_back(struct walker *walker, const struct code *code)
+{
+	const uint16_t flags =
+		code->site != SITE_NONE ? walker->book->image->sites[code->site].bytes : 0;
+
+	if (code->place_from == PLACE_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
+		walk_settle(walker);
+	else if (code->place != PLACE_LOCAL)
+		drop_before(walker, code->site_to);
+}
+
+/* NULL: the source is not the walk's own. False: it is, and is not where it should be. */
+static bool find_source(
+	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
+{
+	*source = NULL;
+	if (code->place_from == PLACE_SITE)
+		return true;
+	*source =
+		walk_own_memory(walker, code, code->place_from, range->from.address, range->bytes);
+	return *source != NULL;
+}
+
+enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t bytes = registers[code->c];
+	const bool is_read = is_told(walker, code, bytes);
+	const uint8_t *source;
+	uint8_t *target = NULL;
+	struct range range; /* its contents are written as far as they are read */
+
+	range.bytes = bytes;
+	range.is_open = false;
+	range.from = side_of(code, code->place_from, code->site, registers[code->b]);
+	range.to = side_of(code, code->place, code->site_to, registers[code->a]);
+	if (code->place == PLACE_LOCAL)
+		target = walk_own_memory(walker, code, PLACE_LOCAL, range.to.address, bytes);
+	if ((code->place == PLACE_LOCAL && !target) || !find_source(walker, code, &range, &source))
+		return walk_outside_of_own(walker);
+	if (target && !source && !is_read)
+		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
+	look_back(walker, code);
+	if (is_read) {
+		const enum step step = read_told(walker, range.from.address, bytes, range.contents);
+
+		if (step != STEP_NEXT)
+			return step;
+		source = range.contents;
+		if (!target) {
+			walk_touch(walker, range.to.address, bytes);
+			record_copy_known(
+				walker->memory, range.from.address, range.to.address, bytes);
+		}
+	} else if (source && bytes <= RANGE_MOST) {
+		memcpy(range.contents, source, bytes);
+	}
+	if (target)
+		memmove(target, source, bytes);
+	note_range(walker, &range, true, source && bytes <= RANGE_MOST);
+	return STEP_NEXT;
+}
+
+enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers)
+{
+	const uint64_t to = registers[code->a], bytes = registers[code->c];
+	struct range range;
+
+	if (code->place == PLACE_LOCAL) {
+		uint8_t *target = walk_own_memory(walker, code, PLACE_LOCAL, to, bytes);
+
+		if (!target)
+			return walk_outside_of_own(walker);
+		memset(target, (int)registers[code->b], bytes);
+	} else {
+		drop_before(walker, code->site_to);
+	}
+	range.to = side_of(code, code->place, code->site_to, to);
+	range.bytes = bytes;
+	range.is_open = false;
+	if (bytes <= RANGE_MOST)
+		memset(range.contents, (int)registers[code->b], bytes);
+	note_range(walker, &range, false, bytes <= RANGE_MOST);
+	return STEP_NEXT;
+}

@@ -1,0 +1,99 @@
+#include "branches/interpret/walk_room.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "branches/interpret/walk_internal.h"
+
+/* Where more than this was written, pages are given back instead: they would be kept for nothing. */
+#define KEPT_BYTES (UINT64_C(8) << 20)
+
+static void *reserve(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	BUG_ON(memory == MAP_FAILED);
+	return memory;
+}
+
+struct walk_room *walk_room_new(void)
+{
+	struct walk_room *room = calloc(1, sizeof *room);
+
+	BUG_ON(!room);
+	room->frames = reserve(FRAMES_MOST * sizeof *room->frames);
+	room->registers = reserve(REGISTERS_MOST * sizeof *room->registers);
+	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
+	room->locals = reserve(LOCALS_MOST);
+	room->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	room->touched = calloc(ROOM_PAGES, 1);
+	room->values = calloc(RECORD_VALUES, sizeof *room->values);
+	room->seen = calloc(SEEN_SLOTS, sizeof *room->seen);
+	room->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
+	BUG_ON(!room->touched || !room->values || !room->seen || !room->shadow_lines);
+	return room;
+}
+
+void walk_room_free(struct walk_room *room)
+{
+	if (!room)
+		return;
+	/* Cannot fail: they are our mappings. */
+	(void)munmap(room->frames, FRAMES_MOST * sizeof *room->frames);
+	(void)munmap(room->registers, REGISTERS_MOST * sizeof *room->registers);
+	(void)munmap(room->terms, REGISTERS_MOST * sizeof(struct term *));
+	(void)munmap(room->locals, LOCALS_MOST);
+	(void)munmap(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	free(room->touched);
+	free(room->values);
+	free(room->seen);
+	free(room->shadow_lines);
+	free(room->compared);
+	free(room);
+}
+
+static void clear_memory(struct walk_room *room)
+{
+	uint64_t cleared = 0, page = 0;
+	uint8_t *touched;
+
+	while (cleared < KEPT_BYTES &&
+		(touched = memchr(room->touched + page, 1, ROOM_PAGES - page))) {
+		page = (uint64_t)(touched - room->touched);
+		memset(room->memory + (page << ROOM_PAGE_BITS), 0, UINT64_C(1) << ROOM_PAGE_BITS);
+		*touched = 0;
+		cleared += UINT64_C(1) << ROOM_PAGE_BITS;
+	}
+	if (cleared < KEPT_BYTES)
+		return;
+	/* Cannot fail: it is our mapping. Zeros from here on. */
+	(void)madvise(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK, MADV_DONTNEED);
+	memset(room->touched, 0, ROOM_PAGES);
+}
+
+/* Most threads use few of them. */
+static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (!used[i])
+			continue;
+		memset(slots + i * ROOM_SLOTS, 0, ROOM_SLOTS * sizeof *slots);
+		used[i] = 0;
+	}
+}
+
+void walk_room_clear(struct walk_room *room, uint64_t locals)
+{
+	clear_memory(room);
+	if (locals > KEPT_BYTES)
+		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* likewise */
+	else
+		memset(room->locals, 0, locals);
+	clear_slots(room->values, room->told, sizeof room->told);
+	clear_slots(room->seen, room->looked, sizeof room->looked);
+	memset(room->shadow_lines, 0, BITSET_WORDS(WALK_LINES) * sizeof *room->shadow_lines);
+}

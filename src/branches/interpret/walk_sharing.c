@@ -1,0 +1,372 @@
+/*
+ * Which memory threads share. What creation and joins order is not shared where its values are the same in every run:
+ * who writes it must have read nothing that is shared before, nor may an operation have told him anything. Whether he
+ * has is only known when all is settled, so words are added until there is nothing left to add.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "branches/interpret/segments.h"
+#include "branches/interpret/slots.h"
+#include "branches/interpret/walk_internal.h"
+
+#define NOBODY_TAINTED UINT16_MAX
+/* Of a word. Where there are more nothing is said of their order. */
+#define ACCESSES_MOST 64
+/* Words behind one that a function was given, which it may have written, too. */
+#define OPAQUE_WORDS 512
+
+static struct shared_word *find_word(const struct shared_map *map, uint64_t key)
+{
+	return slots_find(map->words, map->capacity, sizeof *map->words, key);
+}
+
+/* With room for it. */
+static struct shared_word *add_word(struct shared_map *map, uint64_t word)
+{
+	struct shared_word *found;
+
+	map->words =
+		slots_reserve(map->words, &map->capacity, sizeof *map->words, map->count, 4096);
+	found = find_word(map, word + 1);
+	if (!found->address) {
+		*found = (struct shared_word){.address = word + 1, .bytes = 8};
+		map->count++;
+	}
+	return found;
+}
+
+/* ---- who accesses what ---- */
+
+static const struct shared_span nothing = {1, 0};
+
+static bool is_nothing(struct shared_span span)
+{
+	return span.first > span.last;
+}
+
+static void extend(struct shared_span *span, uint16_t segment)
+{
+	if (is_nothing(*span)) {
+		*span = (struct shared_span){segment, segment};
+		return;
+	}
+	span->first = segment < span->first ? segment : span->first;
+	span->last = segment > span->last ? segment : span->last;
+}
+
+static struct shared_access *next_access(
+	const struct shared_map *map, const struct shared_access *access)
+{
+	return access->next ? &map->accesses[access->next - 1] : NULL;
+}
+
+static void taint(struct shared_map *map, uint16_t thread, uint16_t segment)
+{
+	if (thread >= map->thread_count || map->tainted[thread] <= segment)
+		return;
+	map->tainted[thread] = segment;
+	map->is_changed = true;
+}
+
+/* It is shared: who reads it may have read something else. */
+static void taint_readers(struct shared_map *map, const struct shared_word *word)
+{
+	for (const struct shared_access *i = &word->access; word->access_count && i;
+		i = next_access(map, i))
+		if (!is_nothing(i->reads))
+			taint(map, i->thread, i->reads.first);
+}
+
+/* That of this thread and these halves; NULL: there are too many. */
+static struct shared_access *access_of(
+	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
+{
+	const struct shared_access fresh = {
+		.reads = nothing, .writes = nothing, .thread = thread, .halves = halves};
+	struct shared_access *last = &word->access, *i;
+
+	if (!word->access_count) {
+		word->access_count = 1;
+		word->access = fresh;
+		return &word->access;
+	}
+	for (i = &word->access; i; last = i, i = next_access(map, i))
+		if (i->thread == thread && i->halves == halves)
+			return i;
+	if (word->access_count == ACCESSES_MOST)
+		return NULL;
+	if (map->access_count == map->access_capacity) {
+		const bool is_first = last == &word->access;
+		const ptrdiff_t at = is_first ? 0 : last - map->accesses;
+
+		map->access_capacity = map->access_capacity ? 2 * map->access_capacity : 1024;
+		map->accesses =
+			realloc(map->accesses, map->access_capacity * sizeof *map->accesses);
+		BUG_ON(!map->accesses);
+		last = is_first ? last : map->accesses + at;
+	}
+	map->accesses[map->access_count++] = fresh;
+	last->next = map->access_count;
+	word->access_count++;
+	return &map->accesses[map->access_count - 1];
+}
+
+/* All of the one comes before all of the other. */
+static bool comes_before(const struct segments *segments, uint16_t thread, struct shared_span span,
+	uint16_t other_thread, struct shared_span other)
+{
+	return segments_are_ordered(segments, thread, span.last, other_thread, other.first);
+}
+
+static bool is_ordered(const struct segments *segments, uint16_t thread, struct shared_span span,
+	uint16_t other_thread, struct shared_span other)
+{
+	return is_nothing(span) || is_nothing(other) ||
+	       comes_before(segments, thread, span, other_thread, other) ||
+	       comes_before(segments, other_thread, other, thread, span);
+}
+
+static bool has_conflict(const struct shared_map *map, const struct segments *segments,
+	const struct shared_word *word, const struct shared_access *access)
+{
+	for (const struct shared_access *i = &word->access; i; i = next_access(map, i)) {
+		if (i->thread == access->thread || !(i->halves & access->halves))
+			continue;
+		if (!is_ordered(segments, i->thread, i->writes, access->thread, access->reads) ||
+			!is_ordered(
+				segments, i->thread, i->writes, access->thread, access->writes) ||
+			!is_ordered(segments, i->thread, i->reads, access->thread, access->writes))
+			return true;
+	}
+	return false;
+}
+
+static void share(
+	struct walker *walker, uint64_t number, uint32_t bytes, uint16_t halves, bool is_write)
+{
+	struct shared_map *map = &walker->walk->shared;
+	struct shared_word *word = add_word(map, number);
+	struct shared_access *access;
+
+	map->is_changed = true;
+	if (bytes < word->bytes && !(bytes & (bytes - 1)))
+		word->bytes = (uint8_t)bytes;
+	word->is_many |= word->access_count && word->access.thread != walker->thread;
+	word->is_written |= is_write;
+	if (!map->is_ordered) {
+		word->access.thread = word->access_count ? word->access.thread : walker->thread;
+		word->access_count = 1;
+		return;
+	}
+	access = word->is_unordered ? NULL : access_of(map, word, walker->thread, halves);
+	if (!access) {
+		/* Not kept: taint_readers() will not find it. */
+		word->is_unordered = true;
+		if (!is_write)
+			taint(map, walker->thread, walker->segment);
+		return;
+	}
+	extend(is_write ? &access->writes : &access->reads, walker->segment);
+	if (has_conflict(map, walker->walk->segments, word, access)) {
+		word->is_unordered = true;
+		taint_readers(map, word);
+	}
+}
+
+/* The lower four bytes of a word, the upper four, or both. */
+static uint16_t halves_of(uint64_t word, uint64_t address, uint32_t bytes)
+{
+	const uint64_t begin = word << 3, end = address + bytes;
+
+	return (uint16_t)((address < begin + 4 && end > begin) |
+			  (address < begin + 8 && end > begin + 4) << 1);
+}
+
+void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write)
+{
+	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++) {
+		const uint16_t halves = halves_of(word, address, bytes);
+		const uint64_t slot = (2 * word + (halves == 2)) & (SEEN_SLOTS - 1);
+		uint64_t *seen = &walker->seen[slot];
+		/* Addresses have 47 bits, segments 15. */
+		const uint64_t mark = ((uint64_t)walker->segment << 49) | (word + 1) << 3 |
+				      (uint64_t)(halves == 3) << 2;
+
+		/* Once as a write is enough, and once as a read. */
+		if ((*seen & ~UINT64_C(3)) != mark)
+			*seen = mark;
+		if (*seen >> is_write & 1)
+			continue;
+		*seen |= UINT64_C(1) << is_write;
+		walk_room_note(walker->room->looked, slot);
+		share(walker, word, bytes, halves, is_write);
+	}
+}
+
+void walk_note_opaque(struct walker *walker, uint64_t address)
+{
+	struct shared_word *word;
+
+	if (address < NULL_PAGE || address >> 47)
+		return;
+	word = add_word(&walker->walk->shared, address >> 3);
+	word->is_opaque = true;
+	walker->walk->shared.is_changed = true;
+}
+
+/* ---- what comes of it ---- */
+
+static bool may_be_another(const struct shared_map *map, const struct shared_word *word)
+{
+	for (const struct shared_access *i = &word->access; i; i = next_access(map, i))
+		if (!is_nothing(i->writes) && i->thread < map->thread_count &&
+			map->tainted[i->thread] <= i->writes.last)
+			return true;
+	return false;
+}
+
+/* What was written behind a place that a function was given is not known. */
+static void spread_opaque(struct shared_map *map)
+{
+	for (uint64_t i = 0; i < map->capacity; i++) {
+		struct shared_word *word = &map->words[i];
+
+		if (!word->address || !word->is_opaque)
+			continue;
+		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
+			struct shared_word *next = find_word(map, word->address + j);
+
+			/* Those of another place go on from there. */
+			if (!next->address || next->is_opaque)
+				break;
+			next->is_unordered |= next->is_many && next->is_written;
+		}
+		word->is_unordered |= word->is_many && word->is_written;
+	}
+}
+
+/* What it was given to begin with may be something else, too. */
+static void taint_created(struct shared_map *map, const struct segments *segments)
+{
+	for (uint32_t i = 0; segments && i < map->thread_count; i++)
+		if (segments->creator[i] < map->thread_count &&
+			map->tainted[segments->creator[i]] <= segments->created[i])
+			taint(map, (uint16_t)i, 0);
+}
+
+void walk_settle_sharing(struct walk *walk)
+{
+	struct shared_map *map = &walk->shared;
+
+	if (!map->is_changed)
+		return;
+	spread_opaque(map);
+	do {
+		map->is_changed = false;
+		for (uint64_t i = 0; i < map->capacity; i++) {
+			struct shared_word *word = &map->words[i];
+
+			if (!word->address || word->is_shared || !word->is_many ||
+				!word->is_written)
+				continue;
+			word->is_shared =
+				!map->is_ordered || word->is_unordered || may_be_another(map, word);
+			if (word->is_shared && map->is_ordered)
+				taint_readers(map, word);
+		}
+		taint_created(map, walk->segments);
+	} while (map->is_changed);
+}
+
+void walk_open_sharing(struct walk *walk)
+{
+	struct shared_map *map = &walk->shared;
+
+	segments_free(walk->segments);
+	walk->segments = segments_new(walk->record);
+	map->is_ordered = walk->segments;
+	map->thread_count = walk->record->thread_count;
+	map->tainted = realloc(map->tainted, (map->thread_count + 1u) * sizeof *map->tainted);
+	BUG_ON(!map->tainted);
+	for (uint32_t i = 0; i < map->thread_count; i++)
+		map->tainted[i] = walk->segments ? walk->segments->tried[i] : NOBODY_TAINTED;
+}
+
+void walk_release_sharing(struct walk *walk)
+{
+	segments_free(walk->segments);
+	walk->segments = NULL;
+	free(walk->shared.words);
+	free(walk->shared.accesses);
+	free(walk->shared.tainted);
+	walk->shared = (struct shared_map){0};
+}
+
+/* ---- what is asked ---- */
+
+static bool is_word_shared(const struct walk *walk, uint64_t word)
+{
+	return walk->shared.capacity && find_word(&walk->shared, word + 1)->is_shared;
+}
+
+bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	if (bytes <= 8 && walk->shared_lines && !walk_may_be_shared(walk, address, bytes))
+		return false;
+	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
+		if (walk->shared_lines ? *(const uint64_t *)slots_find(walk->shared_words,
+						 walk->shared_capacity, sizeof(uint64_t), word + 1)
+				       : is_word_shared(walk, word))
+			return true;
+	return false;
+}
+
+bool walk_share(struct walk *walk, uint64_t word)
+{
+	struct shared_map *map = &walk->shared;
+	struct shared_word *found;
+
+	if (is_word_shared(walk, word))
+		return false;
+	found = add_word(map, word);
+	found->is_many = found->is_written = found->is_shared = true;
+	taint_readers(map, found);
+	return true;
+}
+
+struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
+{
+	struct shared_word *found =
+		walk->shared.capacity ? find_word(&walk->shared, word + 1) : NULL;
+
+	return found && found->address ? found : NULL;
+}
+
+void walk_build_shared_lines(struct walk *walk)
+{
+	const struct shared_map *map = &walk->shared;
+
+	walk_settle_sharing(walk);
+	if (!walk->shared_lines)
+		walk->shared_lines = malloc(SHARED_LINES / 8);
+	BUG_ON(!walk->shared_lines);
+	memset(walk->shared_lines, 0, SHARED_LINES / 8);
+	free(walk->shared_words);
+	walk->shared_words = NULL;
+	walk->shared_capacity = 0;
+	walk->shared_words = slots_reserve(NULL, &walk->shared_capacity, sizeof(uint64_t), 0, 16);
+	for (uint64_t i = 0, added = 0; i < map->capacity; i++) {
+		const uint64_t key = map->words[i].address;
+
+		if (!map->words[i].is_shared)
+			continue;
+		bitset_add(walk->shared_lines, (uint32_t)((key - 1) & (SHARED_LINES - 1)));
+		walk->shared_words = slots_reserve(
+			walk->shared_words, &walk->shared_capacity, sizeof(uint64_t), added++, 16);
+		*(uint64_t *)slots_find(
+			walk->shared_words, walk->shared_capacity, sizeof(uint64_t), key) = key;
+	}
+}

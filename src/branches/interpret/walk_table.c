@@ -1,0 +1,125 @@
+/*
+ * Constant tables whose index may be another one: what is found there is a choice among what the table holds, so the index is
+ * not pinned.
+ */
+#include <string.h>
+
+#include "branches/interpret/walk_internal.h"
+
+/* Each place of a table is a choice: of longer tables the index is pinned. */
+#define PLACES_MOST 32
+
+/* Of terms that are looked at. */
+#define DEPTH_MOST 16
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		const uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* All values of the term are as far from each other as a multiple of this; 0: there is one only. */
+static uint64_t stride_of(const struct term *term, uint32_t depth)
+{
+	if (term->op == TERM_CONSTANT)
+		return 0;
+	if (term->op != CODE_BINARY || depth == DEPTH_MOST)
+		return 1;
+	if (term->sub == LLVMAdd)
+		return common_divisor(stride_of(term_operand(term, 0), depth + 1),
+			stride_of(term_operand(term, 1), depth + 1));
+	if (term->sub == LLVMMul && term_operand(term, 1)->op == TERM_CONSTANT)
+		return term_operand(term, 1)->value;
+	return 1;
+}
+
+/* The places that the address may lead to are `stride` apart. */
+struct table {
+	const struct constant_block *block;
+	uint64_t first, stride, count;
+};
+
+/* False: it is too long, or not all that is read at some place of it is in it. */
+static bool measure(struct table *table, const struct term *address, uint32_t bytes)
+{
+	const uint64_t at = address->value - table->block->address;
+
+	table->stride = stride_of(address, 0);
+	if (!table->stride || at >= table->block->size)
+		return false;
+	table->first = at % table->stride;
+	table->count = (table->block->size - 1 - table->first) / table->stride + 1;
+	return table->count <= PLACES_MOST &&
+	       bytes <= table->block->size - table->first - (table->count - 1) * table->stride;
+}
+
+static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, table->block->bytes + offset, bytes);
+	return value;
+}
+
+/* The index lies in the table: what is asked is whether it may not. */
+static void tell_index(struct walker *walker, const struct code *code, struct term *address,
+	const struct constant_block *block)
+{
+	struct walk_event *event = walk_add_event(walker, EVENT_INDEX);
+
+	event->term = term_place(&walker->walk->terms, address);
+	event->value = address->value;
+	event->address = block->address;
+	event->occurrence = block->size;
+	event->is_open = true;
+	event_set_instruction(event, code->value);
+	address->is_told = true;
+}
+
+static struct term *choose(
+	struct term_arena *arena, struct term *address, const struct table *table, uint32_t bytes)
+{
+	const uint64_t value = value_in(table, address->value - table->block->address, bytes);
+	struct term *result = term_constant(arena, 8 * bytes, value);
+
+	for (uint64_t i = 0; i < table->count; i++) {
+		const uint64_t offset = table->first + i * table->stride;
+		const uint64_t other = value_in(table, offset, bytes);
+		struct term_like is_there = {.op = CODE_COMPARE,
+			.sub = LLVMIntEQ,
+			.width = 1,
+			.a = address,
+			.b = term_constant(arena, 64, table->block->address + offset)};
+		struct term_like choice = {
+			.op = CODE_SELECT, .width = (uint8_t)(8 * bytes), .value = value};
+
+		if (other == value)
+			continue;
+		choice.a = term_make(arena, &is_there);
+		choice.b = term_constant(arena, 8 * bytes, other);
+		choice.c = result;
+		result = term_make(arena, &choice);
+	}
+	return result;
+}
+
+struct term *walk_table_term(struct walker *walker, const struct code *code)
+{
+	struct term *address = walk_operand_term(walker, code->a);
+	struct table table = {.block = code->constant};
+
+	if (!address || address->op == TERM_CONSTANT || address->is_pinned ||
+		code->place != PLACE_CONSTANT || !walker->walk->has_open_addresses ||
+		!walker->is_live || walker->is_before || walker->walk->part.begin ||
+		walker->frames[walker->frame_count - 1].function->is_excluded ||
+		!measure(&table, address, code->bytes))
+		return NULL;
+	if (!address->is_told)
+		tell_index(walker, code, address, table.block);
+	return choose(&walker->walk->terms, address, &table, code->bytes);
+}

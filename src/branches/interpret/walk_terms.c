@@ -1,0 +1,243 @@
+/* Terms of what is computed, and the events of branches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/interpret/walk_internal.h"
+
+void walk_make_symbolic(struct walker *walker)
+{
+	struct frame *frame = &walker->frames[walker->frame_count - 1];
+
+	memset(walker->terms + frame->registers, 0,
+		(frame->function->register_count + 1) * sizeof *walker->terms);
+	frame->is_symbolic = true;
+}
+
+/* Where values are computed: the top frame's, which are symbolic. */
+struct values {
+	struct term_arena *arena;
+	struct term **terms;
+	const uint64_t *registers;
+};
+
+static inline struct term *term_of(const struct values *values, int32_t operand)
+{
+	struct term *term = values->terms[operand];
+
+	return term && !term_is_fixed(term) ? term : NULL;
+}
+
+static inline struct term *or_constant(
+	const struct values *values, struct term *term, int32_t operand, uint32_t width)
+{
+	return term ? term : term_constant(values->arena, width, values->registers[operand]);
+}
+
+struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
+{
+	struct term_like like = {.width = (uint8_t)width, .a = term, .sub = term->width};
+
+	if (term->width == width)
+		return term;
+	like.op = term->width < width ? CODE_ZERO_EXTEND : CODE_TRUNCATE;
+	like.value = compute_mask(term->value, width);
+	return term_make(&walker->walk->terms, &like);
+}
+
+static struct term *sum_of(struct term_arena *arena, struct term *a, struct term *b)
+{
+	const struct term_like like = {.op = CODE_BINARY,
+		.sub = LLVMAdd,
+		.width = 64,
+		.value = a->value + b->value,
+		.a = a,
+		.b = b};
+
+	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT)
+		return term_constant(arena, 64, like.value);
+	if (b->op == TERM_CONSTANT && !b->value)
+		return a;
+	return term_make(arena, &like);
+}
+
+/* An index, as wide as addresses are, by its scale. */
+static struct term *scaled(const struct values *values, const struct address_term *of)
+{
+	struct term_arena *arena = values->arena;
+	struct term *index =
+		or_constant(values, term_of(values, of->operand), of->operand, of->width);
+	const struct term_like extend = {.op = CODE_SIGN_EXTEND,
+		.sub = of->width,
+		.width = 64,
+		.a = index,
+		.value = (uint64_t)compute_signed(index->value, of->width)};
+	struct term_like product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
+
+	product.value = extend.value * (uint64_t)of->scale;
+	if (index->op == TERM_CONSTANT)
+		return term_constant(arena, 64, product.value);
+	product.a = of->width == 64 ? index : term_make(arena, &extend);
+	if (of->scale == 1)
+		return product.a;
+	product.b = term_constant(arena, 64, (uint64_t)of->scale);
+	return term_make(arena, &product);
+}
+
+static struct term *derive_address(const struct values *values, const struct code *code)
+{
+	struct term_arena *arena = values->arena;
+	struct term *sum = term_of(values, code->a);
+	bool has_term = sum != NULL;
+
+	for (uint32_t i = 0; i < code->count; i++)
+		has_term |= term_of(values, code->terms[i].operand) != NULL;
+	if (!has_term)
+		return NULL;
+	sum = or_constant(values, sum, code->a, 64);
+	if (code->immediate)
+		sum = sum_of(arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
+	for (uint32_t i = 0; i < code->count; i++)
+		sum = sum_of(arena, sum, scaled(values, &code->terms[i]));
+	return sum;
+}
+
+/* How many operands an op has, and the width of the first ones. */
+static uint32_t operands_of(const struct code *code, uint32_t *width)
+{
+	*width = code->width;
+	switch (code->op) {
+	case CODE_BINARY:
+	case CODE_COMPARE:
+	case CODE_FLOAT:
+	case CODE_FLOAT_COMPARE:
+		return 2;
+	case CODE_FLOAT_NEGATE:
+	case CODE_MOVE:
+		return 1;
+	case CODE_INTRINSIC:
+		return 3;
+	default:
+		*width = code->sub;
+		return 1;
+	}
+}
+
+struct term *walk_derive(
+	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
+{
+	const struct values values = {&walker->walk->terms, terms, walk_registers(walker)};
+	uint32_t width;
+	const uint32_t count = operands_of(code, &width);
+	struct term *a, *b, *c;
+	struct term_like like = {
+		.op = code->op, .sub = code->sub, .width = code->width, .value = value};
+
+	if (code->op == CODE_ADDRESS)
+		return derive_address(&values, code);
+	a = term_of(&values, code->a);
+	b = count > 1 ? term_of(&values, code->b) : NULL;
+	c = count > 2 ? term_of(&values, code->c) : NULL;
+	if (!a && !b && !c)
+		return NULL;
+	if (code->op == CODE_MOVE)
+		return a;
+	if (code->op == CODE_COMPARE || code->op == CODE_FLOAT_COMPARE)
+		like.width = 1;
+	like.a = or_constant(&values, a, code->a, width);
+	if (count > 1)
+		like.b = or_constant(&values, b, code->b, width);
+	if (!c && code->op == CODE_INTRINSIC &&
+		(code->sub == INTRINSIC_FUNNEL_LEFT || code->sub == INTRINSIC_FUNNEL_RIGHT))
+		return walk_funnel_term(walker, code, like.a, like.b, values.registers[code->c]);
+	return term_make(values.arena, &like);
+}
+
+/* ---- branches ---- */
+
+void walk_open_visits(struct walker *walker)
+{
+	const struct code_book *book = walker->book;
+	const struct walk *walk = walker->walk;
+	const uint32_t before = walker->visit_capacity;
+
+	walker->visit_capacity = book->branch_count;
+	walker->visits = realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
+	BUG_ON(!walker->visits);
+	for (uint32_t i = before; i < book->branch_count; i++) {
+		walker->visits[i] =
+			walker->mode & WALK_PATHS || walk->instructions_most ? WALK_WATCHED : 0;
+		for (uint32_t j = 0; j < walk->watch_count; j++)
+			if (walk->watches[j].instruction == book->branches[i])
+				walker->visits[i] = WALK_WATCHED;
+	}
+}
+
+static void note_callers(const struct walker *walker, struct walk_watch *watch)
+{
+	watch->caller_count = 0;
+	for (uint64_t i = walker->frame_count - 1; i-- && watch->caller_count < WALK_CALLERS_MOST;)
+		watch->callers[watch->caller_count++] = walker->frames[i].at->value;
+}
+
+static void look_at_watches(
+	struct walker *walker, const struct code *code, uint64_t occurrence, uint64_t outcome)
+{
+	for (uint32_t i = 0; i < walker->walk->watch_count; i++) {
+		struct walk_watch *watch = &walker->walk->watches[i];
+
+		if (watch->thread != walker->thread || watch->instruction != code->value ||
+			watch->occurrence != occurrence)
+			continue;
+		watch->is_reached = true;
+		watch->outcome = outcome;
+		watch->position = walker->position;
+		note_callers(walker, watch);
+	}
+}
+
+static bool is_noted(const struct walker *walker, const struct term *term)
+{
+	if (walker->mode & WALK_PATHS)
+		return walker->is_live;
+	return walker->mode & WALK_EVENTS && term && term->op != TERM_CONSTANT;
+}
+
+static void note(struct walker *walker, const struct code *code, enum event_kind kind,
+	uint64_t condition, uint32_t outcome)
+{
+	const uint64_t occurrence = walker->visits[code->branch]++ & ~WALK_WATCHED;
+	struct term *term = walk_operand_term(walker, code->a);
+	struct walk_event *event;
+
+	if (walker->mode & WALK_COUNTING)
+		look_at_watches(walker, code, occurrence, outcome);
+	if (!is_noted(walker, term))
+		return;
+	event = walk_add_event(walker, kind);
+	event->term = term_place(&walker->walk->terms, term);
+	event->value = condition;
+	event->is_taken = condition != 0;
+	event->case_value = outcome;
+	event->occurrence = occurrence;
+	event_set_instruction(event, code->value);
+}
+
+void walk_note_branch(
+	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge)
+{
+	note(walker, code, EVENT_BRANCH, condition, edge);
+}
+
+void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition)
+{
+	note(walker, code, EVENT_CHOICE, condition, condition != 0);
+}
+
+void walk_note_fence(struct walker *walker, const struct code *code)
+{
+	if (walker->mode & WALK_EVENTS && walker->is_live && !walker->is_before &&
+		LLVMIsAFenceInst(code->value) &&
+		LLVMGetOrdering(code->value) == LLVMAtomicOrderingSequentiallyConsistent)
+		event_set_instruction(walk_add_event(walker, EVENT_FENCE), code->value);
+}

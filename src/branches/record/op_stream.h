@@ -1,0 +1,169 @@
+/*
+ * Operations as they are written and read: each is compared with the one that last had its *slot*, and the slot with the one
+ * that followed last time. Most are as they were, and take a byte. Both sides keep the same state, all zero at first.
+ * The recorder writes in the user's threads: nothing is called here.
+ */
+#ifndef RADDLE_BRANCHES_RECORD_OP_STREAM_H
+#define RADDLE_BRANCHES_RECORD_OP_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "branches/record/record.h"
+
+#define OP_STREAM_SLOTS 1024u
+/* What an op takes at most: nine numbers. */
+#define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
+
+/*
+ * An op but for its step. What is smaller than a word is made one in registers: where it is written as it stands in
+ * record_op and then compared as a whole, the processor waits until the parts are in memory, as long as for all the rest.
+ */
+struct op_stream_op {
+	uint64_t address, argument, site;
+	uint64_t what; /* thread, other, kind and flags, the lowest bits first */
+};
+
+struct op_stream {
+	struct op_stream_op last[OP_STREAM_SLOTS];
+	uint16_t next[OP_STREAM_SLOTS]; /* that followed, by slot */
+	uint16_t slot;			/* of the last op */
+	uint64_t step;			/* likewise */
+};
+
+/* The low two bits of an op's first number; the others are the steps since the last op. */
+enum op_stream_tag {
+	OP_AS_EXPECTED, /* the slot that follows, and the op that it had */
+	OP_AS_BEFORE,	/* number: slot; the op that it had */
+	OP_NEW,		/* numbers: slot, and the differences from the op that it had */
+	OP_ARGUMENT /* the slot that follows; number: the difference of the argument from the op that it had */
+};
+
+#define OP_STREAM_TAG_BITS 2
+
+static inline struct op_stream_op op_stream_op_of(const struct record_op *op)
+{
+	return (struct op_stream_op){.address = op->address,
+		.argument = op->argument,
+		.site = op->site,
+		.what = op->thread | (uint64_t)op->other << 16 | (uint64_t)op->kind << 32 |
+			(uint64_t)op->flags << 40};
+}
+
+static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t kind)
+{
+	const uint64_t hash = (site * 31 + thread * 7u + kind) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint16_t)(hash >> 54);
+}
+
+/* But for the argument. */
+static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
+{
+	return a->address == b->address && a->site == b->site && a->what == b->what;
+}
+
+static inline bool op_stream_is_same(const struct op_stream_op *a, const struct op_stream_op *b)
+{
+	return op_stream_is_alike(a, b) && a->argument == b->argument;
+}
+
+static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint64_t step)
+{
+	stream->next[stream->slot] = slot;
+	stream->slot = slot;
+	stream->step = step;
+}
+
+/* `at`: room for OP_STREAM_MOST bytes. Where the next one goes. */
+static inline uint8_t *op_stream_write(
+	struct op_stream *stream, const struct record_op *op, uint8_t *at)
+{
+	const uint16_t expected = stream->next[stream->slot];
+	const uint64_t head = (op->step - stream->step) << OP_STREAM_TAG_BITS;
+	const struct op_stream_op now = op_stream_op_of(op);
+	struct op_stream_op *last;
+	uint16_t slot;
+
+	/* What is the same has the same slot. */
+	if (__builtin_expect(op_stream_is_same(&now, &stream->last[expected]), 1)) {
+		stream->slot = expected;
+		stream->step = op->step;
+		return record_number_put(at, head | OP_AS_EXPECTED);
+	}
+	last = &stream->last[expected];
+	if (op_stream_is_alike(&now, last)) {
+		at = record_number_put(at, head | OP_ARGUMENT);
+		at = record_number_put(at, record_difference(now.argument, last->argument, 8));
+		last->argument = now.argument;
+		op_stream_note(stream, expected, op->step);
+		return at;
+	}
+	slot = op_stream_slot(op->site, op->thread, op->kind);
+	last = &stream->last[slot];
+	if (op_stream_is_same(&now, last)) {
+		at = record_number_put(record_number_put(at, head | OP_AS_BEFORE), slot);
+	} else {
+		at = record_number_put(record_number_put(at, head | OP_NEW), slot);
+		at = record_number_put(at, op->kind);
+		at = record_number_put(at, op->flags);
+		at = record_number_put(at, op->thread);
+		at = record_number_put(at, op->other);
+		at = record_number_put(at, record_difference(op->address, last->address, 8));
+		at = record_number_put(at, record_difference(op->argument, last->argument, 8));
+		at = record_number_put(at, record_difference(op->site, last->site, 8));
+		*last = now;
+	}
+	op_stream_note(stream, slot, op->step);
+	return at;
+}
+
+/* What is cut short reads as zero, and so does all behind it. */
+static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+	*number = 0;
+	at = record_number_get(at, end, number);
+	return at ? at : end;
+}
+
+/* Where the next one begins. What is cut short reads as zeros. */
+static inline const uint8_t *op_stream_read(
+	struct op_stream *stream, const uint8_t *at, const uint8_t *end, struct record_op *op)
+{
+	uint64_t head, slot = stream->next[stream->slot], fields[7];
+	struct op_stream_op *last;
+	enum op_stream_tag tag;
+
+	at = op_stream_get(at, end, &head);
+	tag = head & ((1u << OP_STREAM_TAG_BITS) - 1);
+	if (tag == OP_AS_BEFORE || tag == OP_NEW)
+		at = op_stream_get(at, end, &slot);
+	slot %= OP_STREAM_SLOTS;
+	last = &stream->last[slot];
+	if (tag == OP_ARGUMENT) {
+		at = op_stream_get(at, end, &fields[0]);
+		last->argument = record_with_difference(fields[0], last->argument);
+	}
+	if (tag == OP_NEW) {
+		for (uint32_t i = 0; i < 7; i++)
+			at = op_stream_get(at, end, &fields[i]);
+		last->what = (uint16_t)fields[2] | (uint64_t)(uint16_t)fields[3] << 16 |
+			     (uint64_t)(uint8_t)fields[0] << 32 |
+			     (uint64_t)(uint8_t)fields[1] << 40;
+		last->address = record_with_difference(fields[4], last->address);
+		last->argument = record_with_difference(fields[5], last->argument);
+		last->site = record_with_difference(fields[6], last->site);
+	}
+	*op = (struct record_op){.step = stream->step + (head >> OP_STREAM_TAG_BITS),
+		.address = last->address,
+		.argument = last->argument,
+		.site = last->site,
+		.thread = (uint16_t)last->what,
+		.other = (uint16_t)(last->what >> 16),
+		.kind = (uint8_t)(last->what >> 32),
+		.flags = (uint8_t)(last->what >> 40)};
+	op_stream_note(stream, (uint16_t)slot, op->step);
+	return at;
+}
+
+#endif

@@ -1,0 +1,158 @@
+#include "branches/record/record_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/bug.h"
+
+/* Records are mostly counts that are alike; more effort gains little. */
+#define LEVEL 3
+/* No record is that long; what says so is damaged. */
+#define PLAIN_MOST (UINT64_C(1) << 36)
+
+/* The compressed contents, with a checksum of zstd's. */
+static uint8_t *compress(const struct run_record *record, struct record_file_head *head)
+{
+	size_t size, room, stored;
+	uint8_t *plain = record_contents(record, &size), *bytes;
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	room = ZSTD_compressBound(size);
+	bytes = malloc(room);
+	BUG_ON(!bytes || !context);
+	BUG_ON(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL)));
+	BUG_ON(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)));
+	stored = ZSTD_compress2(context, bytes, room, plain, size);
+	BUG_ON(ZSTD_isError(stored));
+	*head = (struct record_file_head){
+		.version = RECORD_VERSION, .plain_bytes = size, .stored_bytes = stored};
+	memcpy(head->magic, RECORD_FILE_MAGIC, sizeof head->magic);
+	ZSTD_freeCCtx(context);
+	free(plain);
+	return bytes;
+}
+
+/* Half a record is of no use. What is no file (/dev/full) stays. */
+static void remove_half(const char *path)
+{
+	struct stat state;
+
+	if (lstat(path, &state) == 0 && S_ISREG(state.st_mode))
+		(void)unlink(path); /* it stays, then */
+}
+
+int record_file_write(const struct run_record *record, const char *path, struct error *err)
+{
+	struct record_file_head head;
+	FILE *file = fopen(path, "wb");
+	uint8_t *bytes;
+	bool is_whole;
+
+	if (!file)
+		return error_set(err, ERROR_IO, "cannot write %s: %s; choose another file", path,
+			strerror(errno));
+	bytes = compress(record, &head);
+	is_whole = fwrite(&head, sizeof head, 1, file) == 1 &&
+		   fwrite(bytes, 1, head.stored_bytes, file) == head.stored_bytes;
+	free(bytes);
+	if (fclose(file) != 0 || !is_whole) {
+		const int reason = errno;
+
+		remove_half(path);
+		return error_set(err, ERROR_IO, "cannot write %s: %s; is there room?", path,
+			strerror(reason));
+	}
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static int damaged(struct error *err, const char *path, const char *what)
+{
+	return error_set(err, ERROR_FORMAT, "%s %s; record the run again", path, what);
+}
+
+static int check_head(const struct record_file_head *head, const char *path, struct error *err)
+{
+	if (memcmp(head->magic, RECORD_FILE_MAGIC, sizeof head->magic) != 0)
+		return error_set(err, ERROR_FORMAT,
+			"%s is no record of a run; give a file that --save-record wrote", path);
+	if (head->version != RECORD_VERSION)
+		return error_set(err, ERROR_VERSION,
+			"%s was written by another raddle (format %u, this one reads %u); record "
+			"the run again",
+			path, head->version, RECORD_VERSION);
+	if (head->plain_bytes > PLAIN_MOST || head->stored_bytes > PLAIN_MOST)
+		return damaged(err, path, "is damaged: its length");
+	return 0;
+}
+
+/* What is behind the head; NULL: not all of it is there, or more than that. */
+static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
+{
+	uint8_t *bytes;
+	long size;
+
+	if (fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 ||
+		(uint64_t)size != sizeof *head + head->stored_bytes ||
+		fseek(file, sizeof *head, SEEK_SET) != 0)
+		return NULL;
+	bytes = malloc(head->stored_bytes + 1);
+	BUG_ON(!bytes);
+	if (fread(bytes, 1, head->stored_bytes, file) == head->stored_bytes)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+static int read_contents(struct run_record *record, const struct record_file_head *head,
+	const uint8_t *stored, const char *path, struct error *err)
+{
+	uint8_t *plain;
+	size_t size;
+	int status;
+
+	if (ZSTD_getFrameContentSize(stored, head->stored_bytes) != head->plain_bytes)
+		return damaged(err, path, "is damaged: its length");
+	plain = malloc(head->plain_bytes + 1);
+	if (!plain)
+		return error_set(
+			err, ERROR_NOMEM, "%s is too long to be read; close other programs", path);
+	size = ZSTD_decompress(plain, head->plain_bytes, stored, head->stored_bytes);
+	status = ZSTD_isError(size) || size != head->plain_bytes
+			 ? damaged(err, path, "is damaged: its contents have changed")
+			 : record_contents_read(record, plain, size, path, err);
+	free(plain);
+	return status;
+}
+
+int record_file_read(struct run_record *record, const char *path, struct error *err)
+{
+	struct record_file_head head;
+	FILE *file = fopen(path, "rb");
+	uint8_t *stored = NULL;
+	int status;
+
+	if (!file)
+		return error_set(err, ERROR_IO, "cannot read %s: %s; name another file", path,
+			strerror(errno));
+	if (fread(&head, sizeof head, 1, file) != 1)
+		status = error_set(err, ERROR_FORMAT,
+			"%s is no record of a run; give a file that --save-record wrote", path);
+	else
+		status = check_head(&head, path, err);
+	if (status == 0)
+		stored = read_rest(file, &head);
+	if (status == 0)
+		status = stored ? read_contents(record, &head, stored, path, err)
+				: damaged(err, path, "is cut short");
+	free(stored);
+	(void)fclose(file); /* only read */
+	return status;
+}

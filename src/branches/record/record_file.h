@@ -1,0 +1,38 @@
+/*
+ * The record of a run as a file, so that it can be looked at later; docs/record-format.md tells the format.
+ * Whatever is wrong with a file is told in one line when it is read.
+ */
+#ifndef RADDLE_BRANCHES_RECORD_RECORD_FILE_H
+#define RADDLE_BRANCHES_RECORD_RECORD_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "branches/record/run_record.h"
+
+#define RECORD_FILE_MAGIC "raddlrec"
+
+/* In front of the compressed contents; little-endian. */
+struct record_file_head {
+	char magic[8];
+	uint32_t version; /* RECORD_VERSION */
+	uint32_t reserved;
+	uint64_t plain_bytes;
+	uint64_t stored_bytes;
+};
+
+/* A file that was begun and not finished is removed. */
+int record_file_write(const struct run_record *record, const char *path, struct error *err);
+/* On success the record is the caller's to release. */
+int record_file_read(struct run_record *record, const char *path, struct error *err);
+
+/* ---- the contents, not compressed ---- */
+
+/* The bytes are the caller's to free. */
+uint8_t *record_contents(const struct run_record *record, size_t *size);
+/* `name` is for messages. */
+int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,
+	const char *name, struct error *err);
+
+#endif

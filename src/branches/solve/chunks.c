@@ -1,0 +1,484 @@
+/* Parts of long runs (TAME, section 4: partition). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* A run of so many windows is one chunk; a global window is as long. */
+#define WINDOWS_TOGETHER 4
+
+/* A second or so of building constraints. */
+#define COST_MOST 200000
+/* However much is written: so many events are looked at together. */
+#define WINDOW_LEAST 20
+
+/*
+ * Of so many other threads the chunk has a window (a deviation from the paper, whose programs have few threads:
+ * with two hundred of them constraints grow beyond all use): those that write most of what the first one
+ * reads, and not what others among them write already. The others stand still.
+ */
+#define PARTNERS_MOST 3
+/*
+ * In small windows up to so many take part, if they write anything that the first one reads: what several threads count needs all of
+ * them, though each writes the same.
+ */
+#define PARTNERS_NEAR_MOST 8
+/* Whom the thread waits for comes first: without him it comes no further. */
+#define SCORE_OF_WAIT 1000
+
+void chunk_open(struct chunk *chunk, const struct sensitivity *analysis)
+{
+	const uint32_t threads = analysis->order.thread_count;
+
+	*chunk = (struct chunk){0};
+	chunk->window.begin = calloc(threads + 1u, sizeof *chunk->window.begin);
+	chunk->window.end = calloc(threads + 1u, sizeof *chunk->window.end);
+	BUG_ON(!chunk->window.begin || !chunk->window.end);
+}
+
+void chunk_release(struct chunk *chunk)
+{
+	free(chunk->window.begin);
+	free(chunk->window.end);
+	*chunk = (struct chunk){0};
+}
+
+void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window)
+{
+	free(cursor->ends);
+	*cursor = (struct chunk_cursor){.window = window,
+		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
+	BUG_ON(!cursor->ends);
+	/* What was before the part comes first in the order of the run. */
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
+		cursor->ends[i] = (uint32_t)analysis->walk.threads[i].first;
+		cursor->global_end += analysis->walk.threads[i].first;
+	}
+}
+
+bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis)
+{
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
+		if (chunk->window.begin[i] ||
+			chunk->window.end[i] != analysis->walk.threads[i].count)
+			return false;
+	return true;
+}
+
+bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window)
+{
+	return analysis->order.event_count <= (uint64_t)WINDOWS_TOGETHER * window;
+}
+
+static bool is_global(const struct sensitivity *analysis, uint32_t window)
+{
+	return analysis->options.is_global || chunk_is_whole(analysis, window);
+}
+
+/* Of a window of the run as it was. */
+static uint64_t global_size(const struct sensitivity *analysis, uint32_t window)
+{
+	return chunk_is_whole(analysis, window) ? analysis->order.event_count
+						: (uint64_t)WINDOWS_TOGETHER * window;
+}
+
+/* ---- size ---- */
+
+struct word_access {
+	uint64_t word;
+	bool is_write;
+};
+
+static int compare_accesses(const void *left, const void *right)
+{
+	const struct word_access *a = left, *b = right;
+
+	return a->word < b->word ? -1 : a->word > b->word;
+}
+
+/* How many terms match reads with writes: for each place its reads times the square of its writes. */
+static uint64_t cost_of(const struct walk *walk, const struct order_window *window)
+{
+	const uint32_t threads = walk->record->thread_count;
+	struct word_access *list;
+	uint64_t cost = 0;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < threads; i++)
+		count += window->end[i] - window->begin[i];
+	list = calloc(count + 1, sizeof *list);
+	BUG_ON(!list);
+	count = 0;
+	for (uint32_t i = 0; i < threads; i++)
+		for (uint32_t j = window->begin[i]; j < window->end[i]; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+				list[count++] = (struct word_access){
+					event->address >> 3, event->kind == EVENT_WRITE};
+		}
+	if (count)
+		qsort(list, count, sizeof *list, compare_accesses);
+	for (size_t i = 0, next; i < count; i = next) {
+		uint64_t writes = 0;
+
+		for (next = i; next < count && list[next].word == list[i].word; next++)
+			writes += list[next].is_write;
+		cost += (next - i - writes) * writes * writes;
+	}
+	free(list);
+	return cost;
+}
+
+/* The locks of critical sections that the window has a part of. `list`: NULL to count them. */
+static size_t list_locks(
+	const struct order *order, const struct order_window *window, struct word_access *list)
+{
+	const struct order_sections *index = &order->by_thread;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint32_t j = order_sections_from(index, i, window->begin[i]);
+			j < index->first[i + 1]; j++) {
+			const struct order_section *section = &order->sections[index->items[j]];
+
+			if (section->begin >= window->end[i])
+				break;
+			if (section->end < window->begin[i])
+				continue;
+			if (list)
+				list[count].word = section->lock;
+			count++;
+		}
+	return count;
+}
+
+/* A term for each two critical sections of one lock. */
+static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
+{
+	const size_t count = list_locks(order, window, NULL);
+	struct word_access *list = calloc(count + 1, sizeof *list);
+	uint64_t cost = 0;
+
+	BUG_ON(!list);
+	(void)list_locks(order, window, list); /* as many */
+	if (count)
+		qsort(list, count, sizeof *list, compare_accesses);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i; next < count && list[next].word == list[i].word; next++)
+			;
+		cost += (next - i) * (next - i);
+	}
+	free(list);
+	return cost;
+}
+
+static bool is_too_large(const struct sensitivity *analysis, const struct order_window *window)
+{
+	return cost_of(&analysis->walk, window) + cost_of_locks(&analysis->order, window) >
+	       COST_MOST;
+}
+
+/* Where places are written again and again constraints outgrow all windows: then windows are shorter. */
+static void shorten(const struct sensitivity *analysis, struct order_window *window)
+{
+	const struct walk *walk = &analysis->walk;
+
+	for (uint32_t size = UINT32_MAX; size > WINDOW_LEAST && is_too_large(analysis, window);) {
+		uint32_t longest = 0;
+
+		for (uint32_t i = 0; i < walk->record->thread_count; i++)
+			if (window->end[i] - window->begin[i] > longest)
+				longest = window->end[i] - window->begin[i];
+		size = longest / 2;
+		for (uint32_t i = 0; i < walk->record->thread_count; i++)
+			if (window->end[i] - window->begin[i] > size)
+				window->end[i] = window->begin[i] + size;
+	}
+}
+
+static void set_global_ends(const struct order *order, const struct chunk_cursor *cursor,
+	uint64_t count, struct order_window *window)
+{
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		window->end[i] = window->begin[i] = cursor->ends[i];
+	for (uint64_t i = 0; i < count; i++)
+		window->end[order->events[cursor->global_end + i].thread]++;
+}
+
+static bool next_global(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
+{
+	const struct order *order = &analysis->order;
+	const uint64_t room = order->event_count - cursor->global_end;
+	const uint64_t wanted = global_size(analysis, cursor->window);
+	uint64_t count = room < wanted ? room : wanted;
+
+	set_global_ends(order, cursor, count, &chunk->window);
+	while (count > WINDOW_LEAST && is_too_large(analysis, &chunk->window)) {
+		count /= 2;
+		set_global_ends(order, cursor, count, &chunk->window);
+	}
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		cursor->ends[i] = chunk->window.end[i];
+	cursor->global_end += count;
+	chunk->first = 0;
+	chunk->last = order->thread_count - 1;
+	chunk->begin = chunk->window.begin[0];
+	return count > 0;
+}
+
+/* ---- partners ---- */
+
+static int compare_words(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* What the thread reads in its window, sorted, each once. To be freed. */
+static uint64_t *words_read(
+	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
+{
+	uint64_t *words = calloc(window->end[thread] - window->begin[thread] + 1u, sizeof *words);
+	size_t unique = 0;
+
+	BUG_ON(!words);
+	*count = 0;
+	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++)
+		if (walk->threads[thread].events[i].kind == EVENT_READ)
+			words[(*count)++] = walk->threads[thread].events[i].address >> 3;
+	if (*count)
+		qsort(words, *count, sizeof *words, compare_words);
+	for (size_t i = 0, all = *count; i < all; i++)
+		if (!i || words[i] != words[unique - 1])
+			words[unique++] = words[i];
+	*count = unique;
+	return words;
+}
+
+/* Which of the words the thread writes in its window, among those that no partner writes; how many they are. */
+static uint32_t words_written(const struct walk *walk, const struct order_window *window,
+	uint32_t thread, const uint64_t *words, size_t count, bool *is_written)
+{
+	uint32_t written = 0;
+
+	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++) {
+		const struct walk_event *event = &walk->threads[thread].events[i];
+		const uint64_t word = event->address >> 3;
+		const uint64_t *found =
+			event->kind == EVENT_WRITE && count
+				? bsearch(&word, words, count, sizeof *words, compare_words)
+				: NULL;
+
+		written += found && !is_written[found - words];
+		if (found)
+			is_written[found - words] = true;
+	}
+	return written;
+}
+
+/* How often the thread's window has to wait for each of the others. */
+static void add_waits(const struct order *order, const struct order_window *window, uint32_t thread,
+	uint32_t *scores)
+{
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		if (edge->second.thread == thread && edge->second.index >= window->begin[thread] &&
+			edge->second.index < window->end[thread] &&
+			edge->first.index >= window->begin[edge->first.thread])
+			scores[edge->first.thread] += SCORE_OF_WAIT;
+	}
+}
+
+/* Whom the thread waits for, or who writes most of what it reads and no partner so far writes. */
+static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
+	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
+	const bool *is_partner)
+{
+	bool *own = malloc(count + 1);
+	uint32_t best = UINT32_MAX, most = 0;
+
+	BUG_ON(!own);
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
+		uint32_t score;
+
+		if (is_partner[i])
+			continue;
+		memcpy(own, is_written, count);
+		score = 1 + waits[i] + words_written(&analysis->walk, window, i, words, count, own);
+		if (score > most) {
+			best = i;
+			most = score;
+		}
+	}
+	free(own);
+	return best;
+}
+
+/* All but the best partners of the thread stand still. */
+static void choose_partners(const struct sensitivity *analysis, struct order_window *window,
+	uint32_t thread, bool is_near)
+{
+	const uint32_t threads = analysis->order.thread_count;
+	uint32_t *waits = calloc(threads + 1u, sizeof *waits);
+	bool *is_partner = calloc(threads + 1u, sizeof *is_partner);
+	size_t count;
+	uint64_t *words = words_read(&analysis->walk, window, thread, &count);
+	bool *is_written = calloc(count + 1, sizeof *is_written);
+
+	BUG_ON(!waits || !is_partner || !is_written);
+	add_waits(&analysis->order, window, thread, waits);
+	is_partner[thread] = true;
+	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {
+		const uint32_t best =
+			best_partner(analysis, window, words, count, is_written, waits, is_partner);
+
+		is_partner[best] = true;
+		(void)words_written(&analysis->walk, window, best, words, count, is_written);
+	}
+	for (uint32_t more = PARTNERS_MOST; is_near && more < PARTNERS_NEAR_MOST; more++) {
+		uint32_t best;
+
+		memset(is_written, 0, count + 1);
+		best = best_partner(analysis, window, words, count, is_written, waits, is_partner);
+		if (best == UINT32_MAX ||
+			!words_written(&analysis->walk, window, best, words, count, is_written))
+			break;
+		is_partner[best] = true;
+	}
+	for (uint32_t i = 0; i < threads; i++)
+		if (!is_partner[i])
+			window->end[i] = window->begin[i];
+	free(is_written);
+	free(words);
+	free(is_partner);
+	free(waits);
+}
+
+/* The last event before this one, of its thread or of who created it. False: there is none. */
+static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
+{
+	if (event.index) {
+		*out = (struct event_id){event.thread, event.index - 1};
+		return true;
+	}
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		*out = edge->first;
+		if (edge->second.thread == event.thread && edge->second.index == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What had happened before the thread came to the event. */
+static void add_past(const struct order *order, struct order_window *window, struct event_id event)
+{
+	struct event_id before;
+
+	if (!find_before(order, event, &before))
+		return;
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint32_t count = order_clock_of(order, &order->pasts, before, (uint16_t)i);
+
+		if (count > window->begin[i])
+			window->begin[i] = count;
+	}
+}
+
+/*
+ * All threads stand where they must when the thread comes to its event. Those that are not there yet are created
+ * as well, where nothing of the thread's window is needed for that.
+ */
+static void begin_windows(
+	const struct order *order, struct event_id event, struct order_window *window)
+{
+	/* What was before the part has happened. */
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		window->begin[i] = (uint32_t)order->walk->threads[i].first;
+	add_past(order, window, event);
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const struct event_id first = {(uint16_t)i, 0};
+		struct event_id creation;
+
+		if (!window->begin[i] && find_before(order, first, &creation) &&
+			order_clock_of(order, &order->pasts, creation, event.thread) <=
+				window->begin[event.thread])
+			add_past(order, window, first);
+	}
+}
+
+/* Moves the cursor to a thread that has a window left, thread after thread: questions about one place are few. */
+static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
+{
+	const uint32_t threads = analysis->order.thread_count;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct walked_thread *walked = &analysis->walk.threads[cursor->thread];
+		uint32_t *begin = &cursor->ends[cursor->thread];
+
+		if (*begin < walked->first)
+			*begin = (uint32_t)walked->first;
+		if (*begin < walked->count)
+			return true;
+		cursor->thread = (uint16_t)((cursor->thread + 1u) % threads);
+	}
+	return false;
+}
+
+/*
+ * The next window of one thread, with those windows of the others that begin as early as what was before
+ * it lets them.
+ */
+static bool next_distributed(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
+{
+	const struct order *order = &analysis->order;
+	const struct walk *walk = &analysis->walk;
+
+	if (!find_window(analysis, cursor))
+		return false;
+	chunk->begin = cursor->ends[cursor->thread];
+	begin_windows(
+		order, (struct event_id){cursor->thread, (uint32_t)chunk->begin}, &chunk->window);
+	for (uint32_t i = 0; i < order->thread_count; i++) {
+		const uint64_t end = chunk->window.begin[i] + (uint64_t)cursor->window;
+
+		chunk->window.end[i] =
+			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
+	}
+	if (order->thread_count > PARTNERS_MOST + 1)
+		choose_partners(analysis, &chunk->window, cursor->thread,
+			cursor->window <= SEARCH_NEAR_WINDOW);
+	chunk->first = chunk->last = cursor->thread;
+	shorten(analysis, &chunk->window);
+	cursor->ends[cursor->thread] = chunk->window.end[cursor->thread];
+	cursor->thread = (uint16_t)((cursor->thread + 1u) % order->thread_count);
+	return true;
+}
+
+bool chunk_next(
+	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
+{
+	return is_global(analysis, cursor->window) ? next_global(analysis, cursor, chunk)
+						   : next_distributed(analysis, cursor, chunk);
+}
+
+uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window)
+{
+	const uint64_t events = analysis->order.event_count;
+	uint64_t count = 0;
+
+	if (is_global(analysis, window))
+		return events ? (events - 1) / global_size(analysis, window) + 1 : 0;
+	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
+		count += (analysis->walk.threads[i].count - analysis->walk.threads[i].first +
+				 window - 1) /
+			 window;
+	return count;
+}

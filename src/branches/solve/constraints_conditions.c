@@ -1,0 +1,262 @@
+/*
+ * Which signal wakes whom. A signal wakes one of those that wait then, whichever the schedule says (schedule.c), and none only
+ * where nobody waits; a broadcast wakes all of them. Who was woken takes its mutex again behind that.
+ */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "model/op.h"
+#include "branches/solve/constraints.h"
+
+/* A condition variable, and by wait and signal: it wakes that one; NULL: it never does. */
+struct wakes {
+	const struct order_condition *condition;
+	Z3_ast *wakes;
+	Z3_ast *moments; /* by wait: of the signal that wakes it */
+	Z3_ast *woken;	 /* by wait: some signal does */
+};
+
+static Z3_ast *wake_of(const struct wakes *wakes, uint32_t wait, uint32_t signal)
+{
+	return &wakes->wakes[(size_t)wait * wakes->condition->signal_count + signal];
+}
+
+static bool is_in_window(const struct constraints *constraints, struct event_id event)
+{
+	return constraints_has(constraints, event) && !constraints_is_past(constraints, event);
+}
+
+/* May it, as far as is sure beforehand? What was before the window was as it was. */
+static bool may_wake(const struct constraints *constraints, const struct order_wait *wait,
+	const struct order_condition *condition, uint32_t signal)
+{
+	const struct event_id at = condition->signals[signal].at;
+
+	if (constraints_is_past(constraints, at))
+		return wait->signal == signal && constraints_is_past(constraints, wait->at);
+	if (!constraints_has(constraints, at) || !constraints_has(constraints, wait->at) ||
+		order_is_before(constraints->order, at, wait->at) ||
+		(wait->has_back && order_is_before(constraints->order, wait->back, at)) ||
+		(wait->has_left && order_is_before(constraints->order, wait->left, at)))
+		return false;
+	return !constraints_is_past(constraints, wait->at) || wait->signal == ORDER_NONE ||
+	       !constraints_is_past(constraints, condition->signals[wait->signal].at);
+}
+
+/* Where one of two need not be the first, they may have one moment: their constraints know of earlier and later only. */
+static void add_distinct(
+	struct constraints *constraints, struct event_id first, struct event_id second)
+{
+	if (first.thread == second.thread || !is_in_window(constraints, first) ||
+		!is_in_window(constraints, second) ||
+		order_is_before(constraints->order, first, second) ||
+		order_is_before(constraints->order, second, first))
+		return;
+	constraints_add(constraints,
+		constraints_or(constraints, constraints_before(constraints, first, second),
+			constraints_before(constraints, second, first)));
+}
+
+/* ---- one wait ---- */
+
+static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wakes, uint32_t wait)
+{
+	Z3_ast any = Z3_mk_false(constraints->z3);
+
+	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
+		if (*wake_of(wakes, wait, i))
+			any = constraints_or(constraints, any, *wake_of(wakes, wait, i));
+	return any;
+}
+
+/* One signal wakes it, which comes behind it; who gave up waiting was woken by none. */
+static void add_wait(struct constraints *constraints, const struct wakes *wakes, uint32_t number)
+{
+	const struct order_condition *condition = wakes->condition;
+	const struct order_wait *wait = &condition->waits[number];
+	Z3_ast moment = wakes->moments[number];
+
+	for (uint32_t i = 0; i < condition->signal_count; i++) {
+		const struct event_id at = condition->signals[i].at;
+		Z3_ast wake = *wake_of(wakes, number, i);
+
+		if (!wake || constraints_is_past(constraints, at))
+			continue;
+		constraints_add(constraints,
+			constraints_implies(constraints, wake,
+				constraints_and(constraints,
+					constraints_happens_before(constraints, wait->at, at),
+					constraints_happens(constraints, at))));
+		/* Signals have moments of their own (add_distinct()), so there is only one. */
+		constraints_add(
+			constraints, constraints_implies(constraints, wake,
+					     Z3_mk_eq(constraints->z3, moment,
+						     constraints->moments[at.thread][at.index])));
+		add_distinct(constraints, wait->at, at);
+	}
+	if (wait->has_left && is_in_window(constraints, wait->left))
+		constraints_add(
+			constraints, constraints_implies(constraints,
+					     constraints_happens(constraints, wait->left),
+					     Z3_mk_not(constraints->z3, wakes->woken[number])));
+}
+
+/* Has a signal woken the wait before the event? */
+static Z3_ast is_woken_before(struct constraints *constraints, const struct wakes *wakes,
+	uint32_t wait, struct event_id event)
+{
+	Z3_ast any = Z3_mk_false(constraints->z3);
+
+	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
+		if (*wake_of(wakes, wait, i))
+			any = constraints_or(constraints, any,
+				constraints_and(constraints, *wake_of(wakes, wait, i),
+					constraints_happens_before(constraints,
+						wakes->condition->signals[i].at, event)));
+	return any;
+}
+
+/* ---- one signal ---- */
+
+/* The thread waits when the signal comes. */
+static Z3_ast waits_for(struct constraints *constraints, const struct wakes *wakes, uint32_t number,
+	struct event_id signal)
+{
+	const struct order_wait *wait = &wakes->condition->waits[number];
+	Z3_ast gone = constraints_and(constraints, wakes->woken[number],
+		Z3_mk_lt(constraints->z3, wakes->moments[number],
+			constraints->moments[signal.thread][signal.index]));
+
+	if (wait->has_left)
+		gone = constraints_or(constraints, gone,
+			constraints_happens_before(constraints, wait->left, signal));
+	return constraints_and(constraints,
+		constraints_happens_before(constraints, wait->at, signal),
+		Z3_mk_not(constraints->z3, gone));
+}
+
+static void add_signal(struct constraints *constraints, const struct wakes *wakes, uint32_t number)
+{
+	const struct order_condition *condition = wakes->condition;
+	const struct order_signal *signal = &condition->signals[number];
+	Z3_ast happens = constraints_happens(constraints, signal->at);
+	Z3_ast any = Z3_mk_false(constraints->z3);
+	Z3_ast *woken = calloc(condition->wait_count + 1u, sizeof *woken);
+	unsigned count = 0;
+
+	BUG_ON(!woken);
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		Z3_ast wake = *wake_of(wakes, i, number);
+
+		if (!wake)
+			continue;
+		any = constraints_or(constraints, any, wake);
+		woken[count++] = wake;
+	}
+	if (count > 1 && !signal->is_broadcast)
+		constraints_add(constraints, Z3_mk_atmost(constraints->z3, count, woken, 1));
+	free(woken);
+	for (uint32_t i = 0; i < condition->wait_count; i++)
+		if (*wake_of(wakes, i, number))
+			constraints_add(constraints,
+				constraints_implies(constraints,
+					constraints_and(constraints, happens,
+						waits_for(constraints, wakes, i, signal->at)),
+					signal->is_broadcast ? *wake_of(wakes, i, number) : any));
+	for (uint32_t i = number + 1; i < condition->signal_count; i++)
+		add_distinct(constraints, signal->at, condition->signals[i].at);
+}
+
+/* ---- all of them ---- */
+
+static void open_wakes(struct constraints *constraints, struct wakes *wakes)
+{
+	const struct order_condition *condition = wakes->condition;
+
+	wakes->wakes = calloc(
+		(size_t)condition->wait_count * condition->signal_count + 1, sizeof *wakes->wakes);
+	wakes->moments = calloc(condition->wait_count + 1u, sizeof *wakes->moments);
+	wakes->woken = calloc(condition->wait_count + 1u, sizeof *wakes->woken);
+	BUG_ON(!wakes->wakes || !wakes->moments || !wakes->woken);
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		wakes->moments[i] =
+			Z3_mk_fresh_const(constraints->z3, "woken", constraints->integer);
+		for (uint32_t j = 0; j < condition->signal_count; j++)
+			if (may_wake(constraints, &condition->waits[i], condition, j))
+				*wake_of(wakes, i, j) =
+					constraints_is_past(constraints, condition->signals[j].at)
+						? Z3_mk_true(constraints->z3)
+						: Z3_mk_fresh_const(constraints->z3, "wakes",
+							  Z3_mk_bool_sort(constraints->z3));
+		wakes->woken[i] = is_woken(constraints, wakes, i);
+	}
+}
+
+void constraints_add_conditions(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	constraints->wakes = calloc(order->condition_count + 1u, sizeof *constraints->wakes);
+	BUG_ON(!constraints->wakes);
+	for (uint32_t i = 0; i < order->condition_count && !constraints_is_late(constraints); i++) {
+		const struct order_condition *condition = &order->conditions[i];
+		struct wakes *wakes = &constraints->wakes[i];
+
+		if (!condition->is_known)
+			continue;
+		wakes->condition = condition;
+		open_wakes(constraints, wakes);
+		for (uint32_t j = 0; j < condition->wait_count; j++)
+			if (!constraints_is_past(constraints, condition->waits[j].at) ||
+				!condition->waits[j].has_back ||
+				!constraints_is_past(constraints, condition->waits[j].back))
+				add_wait(constraints, wakes, j);
+		for (uint32_t j = 0; j < condition->signal_count; j++)
+			if (is_in_window(constraints, condition->signals[j].at))
+				add_signal(constraints, wakes, j);
+		for (uint32_t j = 0; j < condition->wait_count; j++) {
+			const struct order_wait *wait = &condition->waits[j];
+
+			if (wait->has_back && is_in_window(constraints, wait->back))
+				constraints_add(constraints,
+					constraints_implies(constraints,
+						constraints_happens(constraints, wait->back),
+						is_woken_before(
+							constraints, wakes, j, wait->back)));
+		}
+	}
+}
+
+void constraints_release_conditions(struct constraints *constraints)
+{
+	for (uint32_t i = 0; constraints->wakes && i < constraints->order->condition_count; i++) {
+		free(constraints->wakes[i].wakes);
+		free(constraints->wakes[i].moments);
+		free(constraints->wakes[i].woken);
+	}
+	free(constraints->wakes);
+}
+
+Z3_ast constraints_is_woken_before(
+	struct constraints *constraints, struct event_id back, struct event_id event)
+{
+	for (uint32_t i = 0; i < constraints->order->condition_count; i++) {
+		const struct order_condition *condition = constraints->wakes[i].condition;
+
+		for (uint32_t j = 0; condition && j < condition->wait_count; j++)
+			if (condition->waits[j].has_back &&
+				condition->waits[j].back.thread == back.thread &&
+				condition->waits[j].back.index == back.index)
+				return is_woken_before(
+					constraints, &constraints->wakes[i], j, event);
+	}
+	return NULL;
+}
+
+Z3_ast constraints_wakes(
+	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal)
+{
+	const struct wakes *wakes = &constraints->wakes[condition];
+
+	return wakes->condition ? *wake_of(wakes, wait, signal) : NULL;
+}

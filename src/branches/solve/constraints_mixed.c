@@ -1,0 +1,79 @@
+/*
+ * Reads and writes of several sizes that overlap. The bytes that they go to are divided where one of them begins or ends:
+ * each part is a place of its own, and an access is one of each of its parts.
+ */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/solve/constraints.h"
+#include "branches/solve/hidden.h"
+
+/* Accesses by parts: somebody reads a large buffer in pieces that lie across each other. */
+#define COST_MOST 100000
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Where they begin and end, each once, sorted. The caller's to free. */
+static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
+{
+	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < count; i++) {
+		list[2 * i] = items[i].address;
+		list[2 * i + 1] = items[i].address + items[i].bytes;
+	}
+	qsort(list, 2 * (size_t)count, sizeof *list, compare);
+	*bounds = 0;
+	for (uint32_t i = 0; i < 2 * count; i++)
+		if (!*bounds || list[*bounds - 1] != list[i])
+			list[(*bounds)++] = list[i];
+	return list;
+}
+
+/* Those that go to all of the part, which is what they are in `out`. How many. */
+static uint32_t collect(const struct place_access *items, uint32_t count, uint64_t begin,
+	uint64_t end, struct place_access *out)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < count && items[i].address < end; i++) {
+		if (items[i].address + items[i].bytes < end)
+			continue;
+		out[found] = items[i];
+		out[found].from = (uint8_t)(begin - items[i].address);
+		out[found].address = begin;
+		out[found++].bytes = (uint8_t)(end - begin);
+	}
+	return found;
+}
+
+void constraints_add_mixed(
+	struct constraints *constraints, const struct place_access *items, uint32_t count)
+{
+	uint32_t bounds;
+	uint64_t *list = find_bounds(items, count, &bounds);
+	struct place_access *part = calloc(count, sizeof *part);
+
+	BUG_ON(!part);
+	/* A thread sees what it has written last, but of a read that is larger only a part. */
+	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
+		constraints_keep_reads(constraints, items, count);
+		bounds = 0;
+	}
+	for (uint32_t i = 0; i + 1 < bounds && !constraints_is_late(constraints); i++) {
+		const uint32_t found = collect(items, count, list[i], list[i + 1], part);
+
+		if (hidden_has(constraints->order, list[i], (uint32_t)(list[i + 1] - list[i])))
+			constraints_keep_reads(constraints, part, found);
+		else if (found)
+			constraints_add_place(constraints, part, found);
+	}
+	free(part);
+	free(list);
+}

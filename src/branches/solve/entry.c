@@ -1,0 +1,353 @@
+/* The entry of libraddle-branches.so: opening, answers, and the judgement of runs. */
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/solve/loops.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/*
+ * Solvers that have got so much memory give up. Runs are to be analysed in four gigabytes, and the walk
+ * needs its part.
+ */
+#define SOLVERS_BYTES "2000000000"
+
+/* Null, or a member of what would be there; as constraints_otherwise() has it. */
+
+static sensitivity_bug *report;
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	report(condition, file, line);
+	abort();
+}
+
+/* ---- opening ---- */
+
+static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
+	const char *program, const struct sensitivity_options *options, struct error *err)
+{
+	struct sensitivity *analysis = calloc(1, sizeof *analysis);
+	const uint64_t begin = parts_processor_ns();
+	int status;
+
+	BUG_ON(!analysis);
+	analysis->options = *options;
+	analysis->begin_ns = search_now_ns();
+	analysis->time_ns = options->time_ns;
+	strbuf_init(&analysis->variables);
+	strbuf_init(&analysis->delayed);
+	status = image_open(&analysis->image, record, program, err);
+	if (status < 0) {
+		free(analysis);
+		return status;
+	}
+	code_book_open(&analysis->book, &analysis->image);
+	analysis->is_matched = calloc(options->exclude_count + 1u, sizeof *analysis->is_matched);
+	BUG_ON(!analysis->is_matched);
+	for (uint32_t i = 0; i < options->exclude_count; i++)
+		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
+	analysis->figures.load_ns = parts_processor_ns() - begin;
+	parts_open(analysis);
+	*out = analysis;
+	return 0;
+}
+
+static bool sensitivity_end(struct sensitivity *analysis)
+{
+	if (!search_close(analysis))
+		return false;
+	parts_close(analysis);
+	places_release(&analysis->places);
+	if (analysis->has_path)
+		walk_close(&analysis->path);
+	free(analysis->observed);
+	free(analysis->accesses);
+	free(analysis->is_matched);
+	code_book_close(&analysis->book);
+	image_close(&analysis->image);
+	strbuf_release(&analysis->variables);
+	strbuf_release(&analysis->delayed);
+	free(analysis->function);
+	free(analysis->file);
+	free(analysis->directory);
+	free(analysis);
+	return true;
+}
+
+/* ---- answers ---- */
+
+/* "FILE:LINE, FILE:LINE" */
+static const char *tell_delayed(struct sensitivity *analysis, const struct worker *worker)
+{
+	const struct solution *solution = &worker->solution;
+
+	strbuf_clear(&analysis->delayed);
+	for (uint32_t i = 0; i < solution->delayed_count; i++) {
+		const struct event_id id = solution->delayed[i];
+		struct sensitive_place place;
+
+		places_describe(analysis,
+			event_instruction(&analysis->walk.threads[id.thread].events[id.index]),
+			&place);
+		strbuf_addf(&analysis->delayed, "%s%s:%u", i ? ", " : "", place.file, place.line);
+	}
+	return analysis->delayed.text;
+}
+
+static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_candidate *out)
+{
+	const struct worker *worker = search_next(analysis);
+	const struct walk_event *event;
+
+	while (!worker && parts_next(analysis))
+		worker = search_next(analysis);
+	if (!worker)
+		return false;
+	event = &analysis->walk.threads[worker->goal.thread].events[worker->goal.index];
+	*out = (struct sensitive_candidate){.number = worker->place,
+		.kind = places_kind(event),
+		.thread = worker->goal.thread,
+		.occurrence = event->occurrence,
+		.was_taken = event->is_taken,
+		.is_waiting =
+			event->kind == EVENT_BRANCH && loop_is_waiting(event_instruction(event)),
+		.segments = worker->solution.segments,
+		.segment_count = worker->solution.count,
+		.chosen = analysis->walk.chosen};
+	if (worker->pass == PASS_RELAXED)
+		out->delayed = tell_delayed(analysis, worker);
+	places_describe(analysis, event_instruction(event), &out->place);
+	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
+	out->variables = analysis->variables.text;
+	return true;
+}
+
+/* ---- judging ---- */
+
+static bool is_alike(const struct run_record *a, const struct run_record *b)
+{
+	if (a->module_count != b->module_count)
+		return false;
+	for (uint32_t i = 0; i < a->module_count; i++)
+		if (a->modules[i].fingerprint != b->modules[i].fingerprint ||
+			a->modules[i].records != b->modules[i].records)
+			return false;
+	return true;
+}
+
+static uint16_t thread_in(
+	const struct run_record *record, const struct run_record *run, uint16_t thread)
+{
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		if (run->threads[i].name == record->threads[thread].name)
+			return (uint16_t)i;
+	return UINT16_MAX;
+}
+
+/* Of an access that is outside of its object already there is only the event of its address, with the bounds. */
+static bool corresponds(const struct walk_event *own, const struct walk_event *event)
+{
+	if (event_instruction(own) != event_instruction(event))
+		return false;
+	return event->kind == EVENT_INDEX
+		       ? (own->kind == EVENT_INDEX || own->kind == EVENT_ADDRESS) && own->occurrence
+		       : own->kind == event->kind;
+}
+
+/*
+ * The event of another run that corresponds to the goal: as many like it are before it. Others may be more or fewer
+ * there: pointers may have led to memory that only one thread accesses. NULL: there is none.
+ */
+static const struct walk_event *find_own(const struct walked_thread *recorded,
+	const struct walked_thread *thread, const struct walk_event *event)
+{
+	uint64_t left = 0;
+
+	for (const struct walk_event *i = recorded->events; i < event; i++)
+		left += corresponds(i, event);
+	for (uint64_t i = 0; i < thread->count; i++)
+		if (corresponds(&thread->events[i], event) && !left--)
+			return &thread->events[i];
+	return NULL;
+}
+
+/* A pointer is null where the thread went the same way and came to its end there, at the latest. */
+static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
+	struct event_id goal, const struct walk_event *own)
+{
+	const struct walked_thread *thread = &walk->threads[number];
+	const struct run_record *record = walk->record;
+
+	/* Of writes the record tells nothing, so the walk goes on behind one that failed. */
+	if (own && record->has_crashed && record->crashed_thread == number &&
+		own->value == record->crash_address && own->value < NULL_PAGE)
+		return VERDICT_FLIPPED;
+	if (thread->summary.end != WALK_CRASHED)
+		return VERDICT_SAME;
+	/* The access that fails is not reported any more, so its address may be missing. */
+	if (!own)
+		return thread->count == goal.index ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
+	return own->value < NULL_PAGE ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
+}
+
+/* The same event of the same path: where did it access memory, or by what did it divide? */
+static enum sensitivity_verdict judge_event(
+	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
+{
+	const struct event_id goal = analysis->search.current->goal;
+	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
+	const struct walk_event *own;
+	struct walk walk;
+
+	if (event->kind == EVENT_INDEX && crashed->threads[thread].summary.end == WALK_CRASHED)
+		return VERDICT_FLIPPED;
+	walk_open(&walk, &analysis->book, crashed->record);
+	/* Lent: the events are to be those of the record, and objects are known from the walk before. */
+	walk.shared = analysis->walk.shared;
+	walk.has_open_addresses = analysis->walk.has_open_addresses;
+	walk.objects = crashed->objects;
+	walk_run(&walk, WALK_EVENTS);
+	walk.shared = (struct shared_map){0};
+	walk.objects = (struct object_table){0};
+	own = find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
+	if (event->kind == EVENT_ADDRESS)
+		verdict = judge_pointer(&walk, thread, goal, own);
+	else if (own && event->kind == EVENT_TARGET)
+		verdict = own->value == event->value ? VERDICT_SAME : VERDICT_FLIPPED;
+	else if (own && event->kind == EVENT_DIVISOR)
+		verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
+	else if (own) /* its object may be elsewhere than in the record */
+		verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
+			  : own->occurrence			      ? VERDICT_FLIPPED
+								      : VERDICT_NOT_REACHED;
+	walk_close(&walk);
+	return verdict;
+}
+
+static void take_flipped(struct sensitivity *analysis, const struct walk_watch *watch)
+{
+	analysis->flipped_position = watch->position;
+	analysis->flipped_caller_count = watch->caller_count;
+	memcpy(analysis->flipped_callers, watch->callers, sizeof watch->callers);
+}
+
+static enum sensitivity_verdict sensitivity_compare(
+	struct sensitivity *analysis, const struct run_record *run)
+{
+	const struct event_id goal = analysis->search.current->goal;
+	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	struct walk_watch watch = {
+		.instruction = event_instruction(event), .occurrence = event->occurrence};
+	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
+	struct walk walk;
+
+	analysis->flipped_position = UINT64_MAX;
+	analysis->flipped_caller_count = 0;
+	watch.thread = thread_in(analysis->walk.record, run, goal.thread);
+	if (is_alike(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
+		walk_open(&walk, &analysis->book, run);
+		walk.watches = &watch;
+		walk.watch_count = 1;
+		walk_run(&walk, WALK_COUNTING);
+		if (watch.is_reached)
+			take_flipped(analysis, &watch);
+		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
+			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
+			verdict = judge_event(analysis, &walk, watch.thread);
+		else if (watch.is_reached)
+			verdict =
+				watch.outcome != event->case_value ? VERDICT_FLIPPED : VERDICT_SAME;
+		walk_close(&walk);
+	}
+	return verdict;
+}
+
+static void sensitivity_tell(struct sensitivity *analysis, const struct run_record *run,
+	struct sensitive_interleaving *out)
+{
+	interleavings_tell(analysis, run,
+		thread_in(analysis->walk.record, run, analysis->search.current->goal.thread), out);
+}
+
+static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
+{
+	search_go_on(analysis, verdict == VERDICT_FLIPPED);
+}
+
+/* ---- runs without a question ---- */
+
+static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)
+{
+	return is_alike(analysis->walk.record, run) && paths_observe(analysis, run);
+}
+
+static bool sensitivity_seen(
+	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out)
+{
+	const struct observed *observed = &analysis->observed[number];
+
+	if (number >= analysis->observed_count)
+		return false;
+	*out = (struct sensitive_observation){.kind = observed->kind,
+		.is_modelled = observed->is_modelled,
+		.count = observed->count};
+	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
+	for (uint32_t i = 0; i < analysis->places.count; i++)
+		out->is_proven |= analysis->places.items[i].is_proven &&
+				  places_are_one(analysis->places.items[i].instruction,
+					  observed->instruction);
+	(void)pthread_mutex_unlock(&analysis->search.lock);
+	places_describe(analysis, observed->instruction, &out->place);
+	return true;
+}
+
+/* Cut off where there is no room. */
+static void tell_unmatched(const struct sensitivity *analysis, struct sensitivity_figures *figures)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
+		if (!analysis->is_matched[i] && used < sizeof figures->unmatched)
+			used += (size_t)snprintf(figures->unmatched + used,
+				sizeof figures->unmatched - used, "%s%s", used ? ", " : "",
+				analysis->options.excludes[i]);
+}
+
+static void sensitivity_shorten(struct sensitivity *analysis, uint64_t time_ns)
+{
+	search_hurry(analysis, time_ns);
+}
+
+static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
+{
+	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
+	*out = analysis->figures;
+	(void)pthread_mutex_unlock(&analysis->search.lock);
+	tell_unmatched(analysis, out);
+}
+
+static const struct sensitivity_library library = {
+	.open = sensitivity_begin,
+	.next = sensitivity_find,
+	.check = sensitivity_compare,
+	.interleavings = sensitivity_tell,
+	.settle = sensitivity_go_on,
+	.hurry = sensitivity_shorten,
+	.figures = sensitivity_count,
+	.accesses = paths_accesses,
+	.observe = sensitivity_see,
+	.observed = sensitivity_seen,
+	.close = sensitivity_end,
+};
+
+__attribute__((visibility("default"))) sensitivity_entry raddle_sensitivity;
+
+const struct sensitivity_library *raddle_sensitivity(sensitivity_bug *bug)
+{
+	report = bug;
+	Z3_global_param_set("memory_high_watermark", SOLVERS_BYTES);
+	return &library;
+}

@@ -1,0 +1,280 @@
+#include "branches/solve/hidden.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/interpret/slots.h"
+
+/* Bytes that may stand somewhere: (address, value) and whether it is known what stood there at first. */
+struct contents {
+	uint64_t *keys; /* open addressing; 0: free */
+	uint64_t count, capacity;
+};
+
+#define IS_INITIAL_KNOWN 256u
+
+static bool has(const struct contents *contents, uint64_t address, uint32_t value)
+{
+	const uint64_t key = address << 9 | value;
+
+	return contents->capacity && *(uint64_t *)slots_find(contents->keys, contents->capacity,
+					     sizeof *contents->keys, key);
+}
+
+static void put(struct contents *contents, uint64_t address, uint32_t value)
+{
+	const uint64_t key = address << 9 | value;
+	uint64_t *slot;
+
+	contents->keys = slots_reserve(
+		contents->keys, &contents->capacity, sizeof *contents->keys, contents->count, 1024);
+	slot = slots_find(contents->keys, contents->capacity, sizeof *contents->keys, key);
+	contents->count += !*slot;
+	*slot = key;
+}
+
+static void put_written(struct contents *contents, const struct walk_event *event)
+{
+	for (uint32_t i = 0; i < event->bytes; i++)
+		put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
+}
+
+/* What stood there at first, as far as is known. */
+static void put_initial(
+	struct contents *contents, const struct order *order, const struct walk_event *read)
+{
+	uint64_t initial;
+	const bool is_known = walk_initial(order->walk, read->address, read->bytes, &initial) ||
+			      order_first_value(order, read->address, read->bytes, &initial);
+
+	for (uint32_t i = 0; i < read->bytes; i++) {
+		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
+			continue;
+		put(contents, read->address + i, IS_INITIAL_KNOWN);
+		if (is_known)
+			put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
+	}
+}
+
+static bool is_explained(const struct contents *contents, const struct walk_event *read)
+{
+	for (uint32_t i = 0; i < read->bytes; i++)
+		if (!has(contents, read->address + i, (uint8_t)(read->value >> 8 * i)))
+			return false;
+	return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void add(struct order *order, uint64_t word)
+{
+	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
+		return;
+	if (order->hidden_count == order->hidden_capacity) {
+		order->hidden_capacity = order->hidden_capacity ? 2 * order->hidden_capacity : 64;
+		order->hidden =
+			realloc(order->hidden, order->hidden_capacity * sizeof *order->hidden);
+		BUG_ON(!order->hidden);
+	}
+	order->hidden[order->hidden_count++] = word;
+}
+
+/* Reads that give what no write of the run put there, and what did not stand there at first. */
+static void find_unexplained(struct order *order)
+{
+	struct contents contents = {0};
+
+	for (int round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < order->event_count; i++) {
+			const struct event_id id = order->events[i];
+			const struct walk_event *event =
+				&order->walk->threads[id.thread].events[id.index];
+
+			if (!round && event->kind == EVENT_WRITE)
+				put_written(&contents, event);
+			if (!round || event->kind != EVENT_READ)
+				continue;
+			put_initial(&contents, order, event);
+			if (is_explained(&contents, event))
+				continue;
+			add(order, event->address >> 3);
+			add(order, (event->address + event->bytes - 1) >> 3);
+		}
+	free(contents.keys);
+}
+
+/* ---- what a thread finds changed that only it could have changed ---- */
+
+/* Of words that are written more often nothing is said: each read would be compared with each write. */
+#define WRITES_MOST 64u
+
+struct written_word {
+	uint64_t key;	 /* of slots.h: address divided by eight, plus one */
+	uint32_t newest; /* number of the write, plus one */
+	uint32_t count;
+};
+
+struct word_write {
+	struct event_id id;
+	uint32_t older; /* likewise; 0: none */
+};
+
+/* A thread's last access of a word. */
+struct last_access {
+	uint64_t key; /* of slots.h: the word's, and the thread */
+	uint32_t index;
+};
+
+struct histories {
+	struct written_word *words;
+	uint64_t word_count, word_capacity;
+	struct word_write *writes;
+	uint32_t write_count, write_capacity;
+	struct last_access *accesses;
+	uint64_t access_count, access_capacity;
+};
+
+static const struct walk_event *event_of(const struct order *order, struct event_id id)
+{
+	return &order->walk->threads[id.thread].events[id.index];
+}
+
+static bool is_in_one_word(const struct walk_event *event)
+{
+	return (event->kind == EVENT_READ || event->kind == EVENT_WRITE) &&
+	       event->address >> 3 == (event->address + event->bytes - 1) >> 3;
+}
+
+static void note_write(struct histories *histories, struct event_id id, uint64_t word)
+{
+	struct written_word *slot;
+
+	histories->words = slots_reserve(histories->words, &histories->word_capacity,
+		sizeof *histories->words, histories->word_count, 64);
+	slot = slots_find(
+		histories->words, histories->word_capacity, sizeof *histories->words, word + 1);
+	if (!slot->key) {
+		slot->key = word + 1;
+		histories->word_count++;
+	}
+	if (++slot->count > WRITES_MOST)
+		return;
+	if (histories->write_count == histories->write_capacity) {
+		histories->write_capacity =
+			histories->write_capacity ? 2 * histories->write_capacity : 256;
+		histories->writes = realloc(
+			histories->writes, histories->write_capacity * sizeof *histories->writes);
+		BUG_ON(!histories->writes);
+	}
+	histories->writes[histories->write_count] = (struct word_write){id, slot->newest};
+	slot->newest = ++histories->write_count;
+}
+
+/* The thread's last access of the word, which this one takes the place of; NULL: it is the first. */
+static const struct walk_event *exchange_last(
+	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
+{
+	const uint64_t word = event_of(order, id)->address >> 3;
+	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
+	struct last_access *slot;
+	bool has_one;
+
+	histories->accesses = slots_reserve(histories->accesses, &histories->access_capacity,
+		sizeof *histories->accesses, histories->access_count, 1024);
+	slot = slots_find(
+		histories->accesses, histories->access_capacity, sizeof *histories->accesses, key);
+	has_one = slot->key != 0;
+	histories->access_count += !has_one;
+	slot->key = key;
+	*index = slot->index;
+	slot->index = id.index;
+	return has_one ? event_of(order, (struct event_id){id.thread, *index}) : NULL;
+}
+
+/* May another thread have written there before the read, and behind the thread's event before it? NULL: there is none. */
+static bool may_be_written(const struct histories *histories, const struct order *order,
+	const struct event_id *first, struct event_id read)
+{
+	const struct written_word *slot;
+
+	if (!histories->word_capacity)
+		return false;
+	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
+		(event_of(order, read)->address >> 3) + 1);
+	if (!slot->key || slot->count > WRITES_MOST)
+		return slot->key;
+	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
+		const struct event_id id = histories->writes[at - 1].id;
+
+		if (id.thread != read.thread && !(first && order_is_before(order, id, *first)) &&
+			!order_is_before(order, read, id))
+			return true;
+	}
+	return false;
+}
+
+/* Does it give another value than the thread's last access of the word, or than stood there at first? */
+static bool is_other(
+	const struct order *order, const struct walk_event *last, const struct walk_event *read)
+{
+	uint64_t value;
+
+	if (last)
+		return last->address == read->address && last->bytes == read->bytes &&
+		       last->value != read->value;
+	return walk_initial(order->walk, read->address, read->bytes, &value) &&
+	       value != read->value;
+}
+
+/* Its own code without bitcode wrote there: as pthread_create() does to where it leaves the thread's name. */
+static void find_changed(struct order *order)
+{
+	struct histories histories = {0};
+
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct walk_event *event = event_of(order, order->events[i]);
+
+		if (event->kind != EVENT_WRITE)
+			continue;
+		note_write(&histories, order->events[i], event->address >> 3);
+		if (!is_in_one_word(event))
+			note_write(&histories, order->events[i], (event->address >> 3) + 1);
+	}
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		const struct walk_event *event = event_of(order, id), *last;
+		struct event_id before = {.thread = id.thread};
+
+		if (!is_in_one_word(event))
+			continue;
+		last = exchange_last(&histories, order, id, &before.index);
+		if (event->kind == EVENT_READ && is_other(order, last, event) &&
+			!may_be_written(&histories, order, last ? &before : NULL, id))
+			add(order, event->address >> 3);
+	}
+	free(histories.words);
+	free(histories.writes);
+	free(histories.accesses);
+}
+
+void hidden_find(struct order *order)
+{
+	find_unexplained(order);
+	find_changed(order);
+	if (order->hidden_count)
+		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, compare);
+}
+
+bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes)
+{
+	for (uint64_t word = address >> 3;
+		order->hidden_count && word <= (address + bytes - 1) >> 3; word++)
+		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word, compare))
+			return true;
+	return false;
+}

@@ -1,0 +1,437 @@
+/*
+ * The steps that lead to a branch, as a run made them: accesses to what its condition depends on, the
+ * operations around those, and creation and joins.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "model/op.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* Of a run that is looked at in parts: so many events of the other one are kept. */
+#define EVENTS_MOST 200000
+/* More than anybody reads; earlier ones are counted. */
+#define STEPS_MOST 60
+/* Conditions that depend on more are told by these. */
+#define WORDS_MOST 64
+/* Terms share their parts: no more of them are looked at. */
+#define PARTS_MOST 4096
+
+/* What a condition depends on: variables, then where they were read. */
+struct condition {
+	uint32_t variables[WORDS_MOST];
+	uint32_t variable_count, parts;
+	uint64_t words[WORDS_MOST];
+	uint32_t word_count;
+};
+
+struct picked {
+	uint64_t moment; /* orders those of all threads */
+	struct event_id id;
+};
+
+struct picked_list {
+	struct picked *items;
+	uint32_t count, capacity;
+};
+
+/* ---- the condition ---- */
+
+static void add_variables(struct condition *condition, const struct term *term)
+{
+	if (!term || condition->parts++ >= PARTS_MOST)
+		return;
+	if (term->op == TERM_VARIABLE) {
+		for (uint32_t i = 0; i < condition->variable_count; i++)
+			if (condition->variables[i] == term->number)
+				return;
+		if (condition->variable_count < WORDS_MOST)
+			condition->variables[condition->variable_count++] = term->number;
+		return;
+	}
+	add_variables(condition, term_operand(term, 0));
+	add_variables(condition, term_operand(term, 1));
+	add_variables(condition, term_operand(term, 2));
+}
+
+static bool has_variable(const struct condition *condition, uint32_t number)
+{
+	for (uint32_t i = 0; i < condition->variable_count; i++)
+		if (condition->variables[i] == number)
+			return true;
+	return false;
+}
+
+static bool has_word(const struct condition *condition, uint64_t address)
+{
+	for (uint32_t i = 0; i < condition->word_count; i++)
+		if (condition->words[i] == address >> 3)
+			return true;
+	return false;
+}
+
+/* Variables of a condition were read by the thread that comes to it. */
+static void find_words(struct condition *condition, const struct walk *walk, struct event_id goal)
+{
+	const struct walked_thread *thread = &walk->threads[goal.thread];
+
+	*condition = (struct condition){0};
+	if (goal.index < thread->count)
+		add_variables(condition, walk_event_term(walk, &thread->events[goal.index]));
+	for (uint64_t i = thread->first; i < goal.index && i < thread->count; i++) {
+		const struct walk_event *event = &thread->events[i];
+
+		if (event->kind == EVENT_READ &&
+			has_variable(condition, walk_event_term(walk, event)->number) &&
+			!has_word(condition, event->address) && condition->word_count < WORDS_MOST)
+			condition->words[condition->word_count++] = event->address >> 3;
+	}
+}
+
+/* ---- which steps ---- */
+
+/*
+ * A thread in a run. Without a schedule the positions of events order them; they are too coarse where accesses
+ * were scheduling points, but then the schedule that led to the branch is known.
+ */
+struct course {
+	const struct walk *walk;
+	uint16_t thread;
+	const struct solution *schedule; /* NULL: events have their positions */
+	uint16_t scheduled;		 /* the thread's number there */
+	/* Moves with the thread's steps. */
+	uint32_t segment;
+	uint64_t own, all; /* steps of the thread, and of all, before the segment */
+};
+
+/* UINT64_MAX: the schedule ends before this step. */
+static uint64_t moment_of(struct course *course, const struct walk_event *event)
+{
+	const struct solution *schedule = course->schedule;
+
+	if (!schedule)
+		return event->position;
+	for (; course->segment < schedule->count; course->segment++) {
+		const struct schedule_segment *segment = &schedule->segments[course->segment];
+		const bool is_own = segment->thread == course->scheduled;
+
+		if (is_own && event->step < course->own + segment->count)
+			return course->all + event->step - course->own;
+		course->own += is_own ? segment->count : 0;
+		course->all += segment->count;
+	}
+	return UINT64_MAX;
+}
+
+static void pick(struct picked_list *list, struct event_id id, uint64_t moment)
+{
+	if (list->count && list->items[list->count - 1].id.thread == id.thread &&
+		list->items[list->count - 1].id.index == id.index)
+		return;
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 64;
+		list->items = realloc(list->items, list->capacity * sizeof *list->items);
+		BUG_ON(!list->items);
+	}
+	list->items[list->count++] = (struct picked){moment, id};
+}
+
+static bool is_performed(const struct walk *walk, const struct walk_event *event)
+{
+	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
+	       walk->record->ops[event->value].kind != OP_THREAD_CREATED;
+}
+
+static bool is_of_threads(const struct walk *walk, const struct walk_event *event)
+{
+	const uint8_t kind = walk->record->ops[event->value].kind;
+
+	return kind == OP_THREAD_CREATE || kind == OP_THREAD_JOIN;
+}
+
+static bool is_access(const struct walk_event *event)
+{
+	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
+}
+
+/* Of the thread's events up to `end`, and of the schedule, those that matter, in their order. */
+static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
+	const struct condition *condition)
+{
+	const struct walk_event *events = course->walk->threads[course->thread].events;
+	struct event_id last_op = {course->thread, UINT32_MAX};
+	uint64_t moment_of_op = 0;
+	bool wants_op = false;
+
+	for (uint64_t i = course->walk->threads[course->thread].first; i < end; i++) {
+		const struct event_id id = {course->thread, (uint32_t)i};
+		const bool is_op = is_performed(course->walk, &events[i]);
+		uint64_t moment;
+
+		if (!is_op && (!is_access(&events[i]) || !has_word(condition, events[i].address)))
+			continue;
+		moment = moment_of(course, &events[i]);
+		if (moment == UINT64_MAX)
+			return;
+		if (!is_op && last_op.index != UINT32_MAX)
+			pick(list, last_op, moment_of_op);
+		if (!is_op || wants_op || is_of_threads(course->walk, &events[i]))
+			pick(list, id, moment);
+		wants_op = !is_op;
+		last_op.index = is_op ? (uint32_t)i : UINT32_MAX;
+		moment_of_op = moment;
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct picked *a = left, *b = right;
+
+	if (a->moment != b->moment)
+		return a->moment < b->moment ? -1 : 1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+/* How many of a thread's events lie before the position. */
+static uint64_t count_before(const struct walked_thread *thread, uint64_t position)
+{
+	uint64_t low = thread->first, high = thread->count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (thread->events[middle].position < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The record: by position. */
+static void pick_recorded(struct picked_list *list, const struct walk *walk, struct event_id goal,
+	const struct condition *condition)
+{
+	const uint64_t position = walk->threads[goal.thread].events[goal.index].position;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		struct course course = {.walk = walk, .thread = (uint16_t)i};
+
+		pick_thread(list, &course,
+			i == goal.thread ? goal.index : count_before(&walk->threads[i], position),
+			condition);
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+/* The other run: by the schedule, whose threads are those of the record. */
+static void pick_flipped(struct picked_list *list, const struct walk *walk,
+	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
+{
+	const struct run_record *record = analysis->walk.record;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		struct course course = {.walk = walk,
+			.thread = (uint16_t)i,
+			.schedule = &analysis->search.current->solution};
+		const uint64_t count = walk->threads[i].count;
+
+		while (course.scheduled < record->thread_count &&
+			record->threads[course.scheduled].name != walk->record->threads[i].name)
+			course.scheduled++;
+		pick_thread(list, &course,
+			i == goal.thread && goal.index < count ? goal.index : count, condition);
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+/* ---- in words ---- */
+
+static char *text_of(const char *text)
+{
+	char *copy = strdup(text);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+static void set_place(
+	struct sensitivity *analysis, struct sensitive_step *step, LLVMValueRef instruction)
+{
+	struct sensitive_place place = {.function = "", .file = "", .directory = ""};
+
+	if (instruction)
+		places_describe(analysis, instruction, &place);
+	step->function = text_of(place.function);
+	step->file = text_of(place.file);
+	step->directory = text_of(place.directory);
+	step->line = place.line;
+	step->column = place.column;
+}
+
+static char *value_text(const struct walk_event *event)
+{
+	const uint64_t value = event->value;
+	char text[24];
+
+	switch (event->bytes) {
+	case 1:
+		(void)snprintf(text, sizeof text, "%d", (int8_t)value);
+		break;
+	case 2:
+		(void)snprintf(text, sizeof text, "%d", (int16_t)value);
+		break;
+	case 4:
+		(void)snprintf(text, sizeof text, "%" PRId32, (int32_t)value);
+		break;
+	default: /* what is so large is an address, or a floating-point number */
+		(void)snprintf(text, sizeof text,
+			(int64_t)value > INT32_MIN && (int64_t)value < INT32_MAX ? "%" PRId64
+										 : "0x%" PRIx64,
+			value);
+	}
+	return text_of(text);
+}
+
+/* Where it stands in the source, and which lock it is, the caller can find out. */
+static void tell_op(const struct record_op *op, struct sensitive_step *step)
+{
+	const struct op_description *description = &op_descriptions[op->kind];
+
+	step->verb = description->verb;
+	step->other = description->object == OBJECT_THREAD ? op->other : UINT16_MAX;
+	step->object = text_of(
+		description->object == OBJECT_NOTHING || description->object == OBJECT_THREAD
+			? ""
+			: object_class_text(description->object));
+	step->address = op->address;
+	step->site = op->site;
+}
+
+static void tell_access(
+	struct sensitivity *analysis, const struct walk_event *event, struct sensitive_step *step)
+{
+	struct strbuf name;
+
+	strbuf_init(&name);
+	step->verb = event->kind == EVENT_READ ? "reads" : "writes";
+	step->other = UINT16_MAX;
+	places_name_access(analysis, event, &name);
+	step->object = strbuf_detach(&name);
+	step->value = value_text(event);
+	step->address = event->address;
+}
+
+static void tell(struct sensitivity *analysis, const struct walk *walk, struct event_id id,
+	struct sensitive_step *step)
+{
+	const struct walk_event *event = &walk->threads[id.thread].events[id.index];
+
+	*step = (struct sensitive_step){.thread = id.thread};
+	set_place(analysis, step, event->kind == EVENT_OP ? NULL : event_instruction(event));
+	if (event->kind == EVENT_OP)
+		tell_op(&walk->record->ops[event->value], step);
+	else
+		tell_access(analysis, event, step);
+}
+
+/* The branch itself, and what it did. */
+static void tell_goal(struct sensitivity *analysis, const struct walk_event *event, uint16_t thread,
+	bool is_flipped, bool is_taken, struct sensitive_step *step)
+{
+	static const char *const sides[][2] = {
+		[EVENT_BRANCH] = {"the condition false", "the condition true"},
+		[EVENT_CHOICE] = {"the condition false", "the condition true"},
+		[EVENT_ADDRESS] = {"memory behind the pointer", "a null pointer"},
+		[EVENT_TARGET] = {"a function to call", "another function to call"},
+		[EVENT_DIVISOR] = {"a divisor that is not 0", "the divisor 0"},
+		[EVENT_INDEX] = {"the index inside", "the index outside"},
+	};
+	const bool is_condition = event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
+	const char *text = sides[event->kind][is_condition ? is_taken : is_flipped];
+
+	if (LLVMIsASwitchInst(event_instruction(event)))
+		text = is_flipped ? "another case" : "a case";
+	*step = (struct sensitive_step){
+		.thread = thread, .verb = "finds", .object = text_of(text), .other = UINT16_MAX};
+	set_place(analysis, step, event_instruction(event));
+}
+
+static void tell_all(struct sensitivity *analysis, const struct walk *walk,
+	const struct picked_list *list, struct sensitive_interleaving *out)
+{
+	const uint32_t first = list->count > STEPS_MOST ? list->count - STEPS_MOST : 0;
+
+	*out = (struct sensitive_interleaving){.left_out = first};
+	out->steps = calloc(list->count - first + 1u, sizeof *out->steps);
+	BUG_ON(!out->steps);
+	for (uint32_t i = first; i < list->count; i++)
+		tell(analysis, walk, list->items[i].id, &out->steps[out->count++]);
+}
+
+/* ---- both runs ---- */
+
+/* The same branch in another run; behind its thread's events where it did not come there. */
+static struct event_id find_goal(
+	const struct walk *walk, uint16_t thread, const struct walk_event *goal)
+{
+	const struct walked_thread *walked = &walk->threads[thread];
+
+	for (uint64_t i = walked->first; i < walked->count; i++)
+		if (event_instruction(&walked->events[i]) == event_instruction(goal) &&
+			walked->events[i].kind > EVENT_OP &&
+			walked->events[i].occurrence == goal->occurrence)
+			return (struct event_id){thread, (uint32_t)i};
+	return (struct event_id){thread, UINT32_MAX};
+}
+
+void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
+	struct sensitive_interleaving out[SENSITIVE_RUNS])
+{
+	const struct event_id goal = analysis->search.current->goal;
+	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	struct picked_list list = {0};
+	struct condition condition;
+	struct event_id flipped;
+	uint64_t *own_chosen;
+	struct walk walk;
+
+	find_words(&condition, &analysis->walk, goal);
+	pick_recorded(&list, &analysis->walk, goal, &condition);
+	tell_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
+	tell_goal(analysis, event, goal.thread, false, event->is_taken,
+		&out[SENSITIVE_RECORDED].steps[out[SENSITIVE_RECORDED].count++]);
+
+	walk_open(&walk, &analysis->book, run);
+	/* Lent: events and steps are to be those of the record. */
+	own_chosen = walk.chosen;
+	walk.shared = analysis->walk.shared;
+	if (analysis->part_count > 1) {
+		walk_run(&walk, WALK_CHOOSING);
+		walk.part = walk_part_before(&walk, analysis->flipped_position, EVENTS_MOST);
+	}
+	walk.chosen = analysis->walk.chosen;
+	walk_run(&walk, WALK_EVENTS);
+	walk.shared = (struct shared_map){0};
+	walk.chosen = own_chosen;
+	flipped = find_goal(&walk, thread, event);
+	/* Where it crashed before there was an event, what the record's condition read is looked at. */
+	if (flipped.index != UINT32_MAX)
+		find_words(&condition, &walk, flipped);
+	list.count = 0;
+	pick_flipped(&list, &walk, analysis, flipped, &condition);
+	tell_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
+	tell_goal(analysis, event, thread, true, !event->is_taken,
+		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
+	out[SENSITIVE_FLIPPED].called_from = places_called_from(event_instruction(event),
+		analysis->flipped_callers, analysis->flipped_caller_count);
+	walk_close(&walk);
+	free(list.items);
+}

@@ -1,0 +1,159 @@
+/*
+ * The innermost natural loop around a block: its head is passed by whoever comes to the block, and what belongs to it leads to the
+ * head again without leaving it (Aho, Lam, Sethi, Ullman, section 9.6). What comes round by way of an outer loop does not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/solve/loops.h"
+
+/* Looking for heads takes time by the square of the blocks: longer functions are not looked at. */
+#define FUNCTION_BLOCKS_MOST 1000
+
+struct graph {
+	LLVMBasicBlockRef *blocks; /* by their addresses */
+	uint32_t count, entry;
+	bool *seen;
+	uint32_t *list;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const uintptr_t a = (uintptr_t) * (const LLVMBasicBlockRef *)left;
+	const uintptr_t b = (uintptr_t) * (const LLVMBasicBlockRef *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static uint32_t number_of(const struct graph *graph, LLVMBasicBlockRef block)
+{
+	const LLVMBasicBlockRef *found =
+		bsearch(&block, graph->blocks, graph->count, sizeof *graph->blocks, compare);
+
+	return (uint32_t)(found - graph->blocks);
+}
+
+static void open_graph(struct graph *graph, LLVMValueRef function)
+{
+	graph->count = LLVMCountBasicBlocks(function);
+	graph->blocks = calloc(graph->count, sizeof *graph->blocks);
+	graph->seen = calloc(graph->count, sizeof *graph->seen);
+	graph->list = calloc(graph->count, sizeof *graph->list);
+	BUG_ON(!graph->blocks || !graph->seen || !graph->list);
+	LLVMGetBasicBlocks(function, graph->blocks);
+	qsort(graph->blocks, graph->count, sizeof *graph->blocks, compare);
+	graph->entry = number_of(graph, LLVMGetEntryBasicBlock(function));
+}
+
+static void close_graph(struct graph *graph)
+{
+	free(graph->blocks);
+	free(graph->seen);
+	free(graph->list);
+}
+
+/* Does whoever comes to the block pass the head? */
+static bool is_behind(struct graph *graph, uint32_t head, uint32_t block)
+{
+	uint32_t count = 0;
+
+	if (head == block || head == graph->entry)
+		return true;
+	if (block == graph->entry)
+		return false;
+	memset(graph->seen, 0, graph->count * sizeof *graph->seen);
+	graph->seen[head] = graph->seen[graph->entry] = true;
+	graph->list[count++] = graph->entry;
+	while (count) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(graph->blocks[graph->list[--count]]);
+
+		for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+			const uint32_t next = number_of(graph, LLVMGetSuccessor(end, i));
+
+			if (next == block)
+				return false;
+			if (!graph->seen[next])
+				graph->list[count++] = next;
+			graph->seen[next] = true;
+		}
+	}
+	return true;
+}
+
+bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < body->count; i++)
+		if (body->blocks[i] == block)
+			return true;
+	return false;
+}
+
+/* False: there are too many. */
+static bool add(struct loop_body *body, LLVMBasicBlockRef block)
+{
+	if (loop_body_has(body, block))
+		return true;
+	if (body->count == LOOP_BLOCKS_MOST)
+		return false;
+	body->blocks[body->count++] = block;
+	return true;
+}
+
+/* Adds the blocks that lead to this one: of the head only those that it comes before. */
+static bool add_before(
+	struct graph *graph, struct loop_body *body, LLVMBasicBlockRef block, bool is_head)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+		use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+		LLVMBasicBlockRef from;
+
+		if (!LLVMIsAInstruction(user) || !LLVMIsATerminatorInst(user))
+			continue;
+		from = LLVMGetInstructionParent(user);
+		if (is_head && !is_behind(graph, number_of(graph, block), number_of(graph, from)))
+			continue;
+		if (!add(body, from))
+			return false;
+	}
+	return true;
+}
+
+/* The loop that begins with the head; without blocks: none does. */
+static void collect(struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
+{
+	body->count = 0;
+	if (!add_before(graph, body, head, true) || !body->count || !add(body, head)) {
+		body->count = 0;
+		return;
+	}
+	for (unsigned i = 0; i < body->count; i++)
+		if (body->blocks[i] != head && !add_before(graph, body, body->blocks[i], false)) {
+			body->count = 0;
+			return;
+		}
+}
+
+bool loop_around(LLVMBasicBlockRef block, struct loop_body *body)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(block);
+	struct loop_body heads = {.count = 0};
+	struct graph graph;
+	bool is_found = false;
+
+	body->count = 0;
+	if (LLVMCountBasicBlocks(function) > FUNCTION_BLOCKS_MOST)
+		return false;
+	open_graph(&graph, function);
+	/* Backwards from the block: the nearest head is that of the innermost loop. */
+	(void)add(&heads, block);
+	for (unsigned i = 0; i < heads.count && !is_found; i++) {
+		if (is_behind(&graph, number_of(&graph, heads.blocks[i]), number_of(&graph, block)))
+			collect(&graph, heads.blocks[i], body);
+		is_found = loop_body_has(body, block);
+		(void)add_before(&graph, &heads, heads.blocks[i], false);
+	}
+	close_graph(&graph);
+	return is_found;
+}

@@ -1,0 +1,190 @@
+/* Condition variables: who waited, who signalled, and which signal woke whom in the run. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/solve/order_internal.h"
+
+/* With more pairs of waits and signals waits keep the signals that they had: constraints of each pair would be too many. */
+#define PAIRS_MOST 1024
+
+#define NONE ORDER_NONE
+
+static bool is_signal(uint8_t kind)
+{
+	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
+}
+
+const struct order_condition *order_condition_at(const struct order *order, uint64_t address)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++)
+		if (order->conditions[i].address == address)
+			return &order->conditions[i];
+	return NULL;
+}
+
+static struct order_condition *condition_of(struct order *order, const struct record_op *op)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++)
+		if (order->conditions[i].address == op->address)
+			return &order->conditions[i];
+	order->conditions = realloc(
+		order->conditions, (order->condition_count + 1) * sizeof *order->conditions);
+	BUG_ON(!order->conditions);
+	order->conditions[order->condition_count] =
+		(struct order_condition){.address = op->address, .is_told = true};
+	return &order->conditions[order->condition_count++];
+}
+
+/* ---- lists ---- */
+
+static void add_wait(struct order_condition *condition, struct event_id at)
+{
+	condition->waits =
+		realloc(condition->waits, (condition->wait_count + 1) * sizeof *condition->waits);
+	BUG_ON(!condition->waits);
+	condition->waits[condition->wait_count++] =
+		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count};
+}
+
+static void add_signal(struct order_condition *condition, const struct op_event *event)
+{
+	condition->signals = realloc(
+		condition->signals, (condition->signal_count + 1) * sizeof *condition->signals);
+	BUG_ON(!condition->signals);
+	condition->signals[condition->signal_count++] = (struct order_signal){
+		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
+}
+
+/* The thread's last wait; NULL: there is none. */
+static struct order_wait *last_wait(const struct order_condition *condition, uint16_t thread)
+{
+	for (uint32_t i = condition->wait_count; i-- > 0;)
+		if (condition->waits[i].at.thread == thread)
+			return &condition->waits[i];
+	return NULL;
+}
+
+/* Does the wait still stand in the queue, as far as is known? */
+static bool is_waiting(const struct order_wait *wait)
+{
+	return wait->signal == NONE && !wait->has_left;
+}
+
+static void wake(struct order_condition *condition)
+{
+	const uint32_t signal = condition->signal_count - 1;
+
+	for (uint32_t i = 0; i < condition->wait_count; i++)
+		if (is_waiting(&condition->waits[i])) {
+			condition->waits[i].signal = signal;
+			if (!condition->signals[signal].is_broadcast)
+				return;
+		}
+}
+
+/*
+ * The op behind a wait: the lock that a signal moved the thread to, or the end of its waiting. A run in which it could not be
+ * so, had the first one always been woken, is one that followed a schedule with other choices, or the condition
+ * variable is one that processes share.
+ */
+static void leave(struct order_condition *condition, const struct op_event *event)
+{
+	struct order_wait *wait = last_wait(condition, event->id.thread);
+
+	if (!wait)
+		return;
+	if (event->op->kind == OP_COND_WAKE) {
+		condition->is_told &= wait->signal == NONE;
+		wait->left = event->id;
+		wait->has_left = true;
+		return;
+	}
+	condition->is_told &= wait->signal != NONE;
+	wait->back = event->id;
+	wait->has_back = true;
+	/* Some signal has: it is taken for the last one. */
+	if (wait->signal == NONE && condition->signal_count > wait->begin)
+		wait->signal = condition->signal_count - 1;
+}
+
+/* What the op does; `waiting`: by thread, number of the condition variable that its op before this one was a wait on; NONE. */
+static void meet(struct order *order, uint32_t *waiting, const struct op_event *event)
+{
+	const struct record_op *op = event->op;
+	uint32_t *mine = &waiting[event->id.thread];
+	const uint32_t before = *mine;
+
+	*mine = NONE;
+	if (op->kind == OP_COND_WAIT) {
+		struct order_condition *condition = condition_of(order, op);
+
+		add_wait(condition, event->id);
+		*mine = (uint32_t)(condition - order->conditions);
+	} else if (is_signal(op->kind)) {
+		struct order_condition *condition = condition_of(order, op);
+
+		add_signal(condition, event);
+		wake(condition);
+	} else if (before != NONE && (op->kind == OP_COND_WAKE || op->kind == OP_MUTEX_LOCK)) {
+		leave(&order->conditions[before], event);
+	}
+}
+
+/* ---- what they keep in order ---- */
+
+static void add_edge(
+	struct order *order, struct event_id first, struct event_id second, bool is_usual)
+{
+	const uint32_t count = order->edge_count;
+
+	order_add_edge(order, first, second);
+	if (order->edge_count > count)
+		order->edges[count].is_usual = is_usual;
+}
+
+/* A thread that was woken waited before the signal, and took its mutex again behind it: surely, where there is no other signal. */
+static void add_edges(struct order *order, const struct order_condition *condition)
+{
+	const bool is_usual = condition->is_known;
+
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		const struct order_wait *wait = &condition->waits[i];
+
+		if (!wait->has_back || wait->signal == NONE)
+			continue;
+		add_edge(order, wait->at, condition->signals[wait->signal].at, is_usual);
+		add_edge(order, condition->signals[wait->signal].at, wait->back,
+			is_usual && condition->signal_count > 1);
+	}
+}
+
+void order_add_conditions(struct order *order, const struct op_list *list)
+{
+	const bool is_all = !order->walk->part.begin && !order->walk->part.end;
+	uint32_t *waiting = calloc(order->thread_count + 1u, sizeof *waiting);
+
+	BUG_ON(!waiting);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		waiting[i] = NONE;
+	for (uint32_t i = 0; i < list->count; i++)
+		meet(order, waiting, &list->items[i]);
+	for (uint32_t i = 0; i < order->condition_count; i++) {
+		struct order_condition *condition = &order->conditions[i];
+
+		condition->is_told &= is_all;
+		condition->is_known =
+			condition->is_told &&
+			(uint64_t)condition->wait_count * condition->signal_count <= PAIRS_MOST;
+		add_edges(order, condition);
+	}
+	free(waiting);
+}
+
+void order_release_conditions(struct order *order)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++) {
+		free(order->conditions[i].waits);
+		free(order->conditions[i].signals);
+	}
+	free(order->conditions);
+}

@@ -1,0 +1,291 @@
+/*
+ * The walks of an analysis. Of runs whose events would take too much memory one part after the other is looked at: its
+ * events are made, asked about and forgotten.
+ */
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* What the events of a part may take, so that all of it stays within 4 GB with the solver and the record. */
+#define PART_BYTES (UINT64_C(1) << 30)
+/* An event, the terms it brings (as much again and more), and its place in the order; measured: 570 bytes. */
+#define EVENT_BYTES 600u
+/* Its clocks, for each thread. */
+#define CLOCK_BYTES 8u
+
+/* Pointers that lead to pointers: so often more memory is looked at. */
+#define ADDRESS_ROUNDS_MOST 4
+
+/* ---- figures ---- */
+
+/* Equal for runs whose branches on shared memory went the same ways. */
+static uint64_t path_of(const struct walk *walk)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		uint64_t own = walk->record->threads[thread].name;
+
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+
+			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
+				own = hash_mix(
+					own ^ LLVMGetDebugLocLine(event_instruction(event)) ^
+					(uint64_t)LLVMGetDebugLocColumn(event_instruction(event))
+						<< 20 ^
+					(uint64_t)event->case_value << 40);
+		}
+		hash += hash_mix(own);
+	}
+	return hash;
+}
+
+/* As many names as there is room for: "memcpy 3, read 1". How often in all. */
+static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
+{
+	size_t used = 0;
+	uint64_t count = 0;
+
+	/* The list goes on from part to part. */
+	for (uint32_t i = 0; i < walk->unknown_count; i++) {
+		const struct walk_unknown *unknown = &walk->unknowns[i];
+
+		const char *name = unknown->name;
+
+		if (unknown->is_read != is_read)
+			continue;
+		/* "llvm.memcpy.p0.p0.i64" is known as memcpy. */
+		if (strncmp(name, "llvm.", 5) == 0)
+			name += 5;
+		if (used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%.*s %llu",
+				count ? ", " : "", (int)strcspn(name, "."), name,
+				(unsigned long long)unknown->count);
+		count += unknown->count;
+	}
+	return count;
+}
+
+static bool is_unfinished(const struct walked_thread *thread)
+{
+	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
+}
+
+/* How many threads stopped there, where it is not one. */
+static uint32_t count_alike(const struct walk *walk, uint32_t first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		if (!is_unfinished(&walk->threads[i]) ||
+			strcmp(walk->threads[i].summary.reason,
+				walk->threads[first].summary.reason) != 0)
+			continue;
+		if (i < first)
+			return 0; /* told already */
+		count++;
+	}
+	return count;
+}
+
+/* Why threads could not be walked to their ends: as many reasons as there is room for. */
+static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		const uint32_t count = is_unfinished(&walk->threads[i]) ? count_alike(walk, i) : 0;
+
+		if (!count || used >= sizeof figures->unfinished)
+			continue;
+		used += (size_t)snprintf(figures->unfinished + used,
+			sizeof figures->unfinished - used, "%s%s", used ? ", " : "",
+			walk->threads[i].summary.reason);
+		if (count > 1 && used < sizeof figures->unfinished)
+			used += (size_t)snprintf(figures->unfinished + used,
+				sizeof figures->unfinished - used, " (%u)", count);
+	}
+}
+
+/* Of the whole run. */
+static void count_run(struct sensitivity *analysis)
+{
+	struct sensitivity_figures *figures = &analysis->figures;
+	const struct walk *walk = &analysis->walk;
+
+	figures->threads = walk->record->thread_count;
+	for (uint32_t i = 0; i < figures->threads; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+
+		figures->instructions += thread->summary.instructions;
+		figures->unfinished_threads += is_unfinished(thread);
+	}
+	count_reasons(figures, walk);
+	for (uint64_t i = 0; i < walk->shared.capacity; i++)
+		figures->shared_words += walk->shared.words[i].is_shared;
+}
+
+/* Of a part. */
+static void count_events(struct sensitivity *analysis)
+{
+	struct sensitivity_figures *figures = &analysis->figures;
+	const struct walk *walk = &analysis->walk;
+
+	for (uint32_t i = 0; i < figures->threads; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+
+		figures->events += thread->count - thread->first;
+		figures->critical_events += thread->critical_count;
+		figures->branches += thread->branch_count;
+	}
+	figures->unknown_writes =
+		count_unknown(walk, false, figures->unknown, sizeof figures->unknown);
+	figures->unknown_uses =
+		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
+}
+
+/* A walk knows those up to the end of its part; those of the run are at least what is shared. */
+static void count_steps(struct sensitivity *analysis)
+{
+	const struct walk *walk = &analysis->walk;
+	uint64_t steps = 0, accesses = 0;
+
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		steps += walk->threads[i].summary.steps;
+	for (uint64_t i = 0; i < walk->weight_count; i++)
+		accesses += walk->weights[i];
+	steps = steps > accesses ? steps : accesses;
+	if (analysis->figures.steps < steps)
+		analysis->figures.steps = steps;
+	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
+		const struct walked_thread *thread = &walk->threads[i];
+		const uint64_t last =
+			thread->count ? thread->events[thread->count - 1].position : 0;
+
+		if (analysis->figures.points < last)
+			analysis->figures.points = last;
+	}
+}
+
+/* Of this thread: what loading and walking take, whoever else works on the machine. Of walks of runs that are made again next to nothing. */
+uint64_t parts_processor_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* cannot fail */
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- parts ---- */
+
+/* Of runs that are only seen in parts: equal for equal records. */
+static uint64_t path_of_record(const struct run_record *record)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		hash = hash_mix(hash ^ record->threads[i].digest);
+	return hash;
+}
+
+/* Pointers and indices that may be others take more walks: of runs that are short. */
+#define OPEN_INSTRUCTIONS_MOST UINT64_C(100000000)
+#define OPEN_EVENTS_MOST 20000
+
+static bool may_have_open_addresses(const struct sensitivity *analysis)
+{
+	uint64_t events = 0;
+
+	for (uint64_t i = 0; i < analysis->walk.weight_count; i++)
+		events += analysis->walk.weights[i];
+	return analysis->part_count == 1 &&
+	       analysis->figures.instructions <= OPEN_INSTRUCTIONS_MOST &&
+	       events <= OPEN_EVENTS_MOST;
+}
+
+/* Memory that they may lead to and that only one thread accessed: what is done there are events, too. */
+static void share_addresses(struct sensitivity *analysis)
+{
+	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {
+		struct order order;
+		uint32_t count;
+
+		order_build(&order, &analysis->walk);
+		count = addresses_share(&analysis->walk, &order);
+		order_release(&order);
+		if (!count)
+			return;
+		walk_forget_events(&analysis->walk);
+		walk_run(&analysis->walk, WALK_CHOOSING);
+		walk_run(&analysis->walk, WALK_EVENTS);
+	}
+}
+
+static void open_part(struct sensitivity *analysis)
+{
+	uint64_t begin = parts_processor_ns(), took;
+
+	analysis->walk.part = analysis->parts[analysis->part];
+	analysis->walk.has_open_addresses = may_have_open_addresses(analysis);
+	walk_run(&analysis->walk, WALK_EVENTS);
+	if (analysis->walk.has_open_addresses)
+		share_addresses(analysis);
+	count_steps(analysis);
+	count_events(analysis);
+	took = parts_processor_ns() - begin;
+	analysis->figures.walk_ns += took;
+	analysis->figures.events_ns += took;
+	begin = search_now_ns();
+	order_build(&analysis->order, &analysis->walk);
+	places_fill(analysis);
+	analysis->figures.chunk_count += search_chunk_count(analysis);
+	analysis->figures.solve_ns += search_now_ns() - begin;
+	search_open(analysis);
+}
+
+void parts_open(struct sensitivity *analysis)
+{
+	const struct run_record *record = analysis->image.record;
+	const uint64_t begin = parts_processor_ns();
+	uint64_t most = PART_BYTES / (EVENT_BYTES + CLOCK_BYTES * (uint64_t)record->thread_count);
+
+	if (analysis->options.part)
+		most = analysis->options.part;
+	walk_open(&analysis->walk, &analysis->book, record);
+	walk_run(&analysis->walk, WALK_SHARING);
+	walk_run(&analysis->walk, WALK_CHOOSING);
+	count_run(analysis);
+	analysis->part_count = walk_divide(&analysis->walk, most, &analysis->parts);
+	analysis->figures.parts = analysis->part_count;
+	analysis->figures.walk_ns = parts_processor_ns() - begin;
+	open_part(analysis);
+	analysis->figures.path =
+		analysis->part_count > 1 ? path_of_record(record) : path_of(&analysis->walk);
+}
+
+bool parts_next(struct sensitivity *analysis)
+{
+	if (analysis->part + 1 >= analysis->part_count || analysis->search.is_stopping ||
+		search_is_late(analysis) || !search_close(analysis))
+		return false;
+	analysis->search = (struct search){0};
+	order_release(&analysis->order);
+	walk_forget_events(&analysis->walk);
+	analysis->part++;
+	open_part(analysis);
+	return true;
+}
+
+void parts_close(struct sensitivity *analysis)
+{
+	order_release(&analysis->order);
+	walk_close(&analysis->walk);
+	free(analysis->parts);
+}

@@ -1,0 +1,181 @@
+/*
+ * What other runs show without a solver: where each of them first left the path of the record. A branch that
+ * went the other way there, while everything before it was as recorded, is one that solving has to find.
+ */
+#include <stdlib.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "abi/instrument_abi.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* How far a run is the recorded one. */
+struct departure {
+	uint64_t position; /* where it left; UINT64_MAX: it did not */
+	uint16_t thread;
+	uint64_t index; /* of the event in the thread's path */
+};
+
+static bool is_branch(const struct walk_event *event)
+{
+	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
+}
+
+/* Where it accesses memory may depend on the schedule, too: that is no other path. */
+static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (is_branch(a))
+		return event_instruction(a) == event_instruction(b);
+	return a->site == b->site;
+}
+
+/* A choice that is made otherwise leaves no path. */
+static bool departs(const struct walk_event *a, const struct walk_event *b)
+{
+	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
+}
+
+/* Is there a term behind the branch's condition in the record? */
+static bool is_modelled(
+	const struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
+{
+	const struct walked_thread *walked = &analysis->walk.threads[thread];
+
+	for (uint64_t i = 0; i < walked->count; i++)
+		if (event_instruction(&walked->events[i]) == event_instruction(branch) &&
+			is_branch(&walked->events[i]) &&
+			walked->events[i].occurrence == branch->occurrence)
+			return true;
+	return false;
+}
+
+static void note_flip(
+	struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
+{
+	const bool has_term = is_modelled(analysis, thread, branch);
+	struct observed *item = NULL;
+
+	for (uint32_t i = 0; i < analysis->observed_count && !item; i++)
+		if (analysis->observed[i].is_modelled == has_term &&
+			places_are_one(
+				analysis->observed[i].instruction, event_instruction(branch)))
+			item = &analysis->observed[i];
+	if (!item) {
+		analysis->observed = realloc(analysis->observed,
+			(analysis->observed_count + 1) * sizeof *analysis->observed);
+		BUG_ON(!analysis->observed);
+		item = &analysis->observed[analysis->observed_count++];
+		*item = (struct observed){.instruction = event_instruction(branch),
+			.kind = places_kind(branch),
+			.is_modelled = has_term};
+	}
+	item->count++;
+}
+
+static uint16_t thread_named(const struct run_record *run, thread_name name)
+{
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		if (run->threads[i].name == name)
+			return (uint16_t)i;
+	return UINT16_MAX;
+}
+
+static uint64_t common_length(const struct walked_thread *a, const struct walked_thread *b)
+{
+	return a->count < b->count ? a->count : b->count;
+}
+
+static struct departure find_departure(const struct walk *record, const struct walk *run)
+{
+	struct departure result = {.position = UINT64_MAX};
+
+	for (uint16_t thread = 0; thread < record->record->thread_count; thread++) {
+		const uint16_t other =
+			thread_named(run->record, record->record->threads[thread].name);
+		const struct walked_thread *a = &record->threads[thread], *b;
+
+		if (other == UINT16_MAX)
+			continue;
+		b = &run->threads[other];
+		for (uint64_t i = 0; i < common_length(a, b); i++) {
+			if (!departs(&a->events[i], &b->events[i]))
+				continue;
+			if (b->events[i].position < result.position)
+				result = (struct departure){b->events[i].position, thread, i};
+			break;
+		}
+	}
+	return result;
+}
+
+/* Choices up to the departure, and the branch there. */
+static void note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
+	const struct departure *departure)
+{
+	const struct walk *record = &analysis->path;
+	const uint16_t other = thread_named(run->record, record->record->threads[thread].name);
+	const struct walked_thread *a = &record->threads[thread];
+
+	for (uint64_t i = 0; other != UINT16_MAX && i < common_length(a, &run->threads[other]);
+		i++) {
+		const struct walk_event *event = &run->threads[other].events[i];
+		const bool is_last = departure->position != UINT64_MAX &&
+				     thread == departure->thread && i == departure->index;
+
+		if (event->position > departure->position ||
+			(departs(&a->events[i], event) && !is_last))
+			return;
+		if (is_same_point(&a->events[i], event) && is_branch(event) &&
+			a->events[i].case_value != event->case_value)
+			note_flip(analysis, thread, &a->events[i]);
+		if (is_last)
+			return;
+	}
+}
+
+const uint64_t *paths_accesses(struct sensitivity *analysis)
+{
+	const struct image *image = &analysis->image;
+
+	if (analysis->accesses)
+		return analysis->accesses;
+	analysis->accesses = calloc(BITSET_WORDS(image->site_count) + 1, sizeof(uint64_t));
+	BUG_ON(!analysis->accesses);
+	for (uint32_t i = 0; i < image->site_count; i++)
+		if (image->sites[i].kind <= SITE_COMPARE_EXCHANGE)
+			bitset_add(analysis->accesses, i);
+	return analysis->accesses;
+}
+
+/* All threads of the run, to their end? */
+static bool is_followed(const struct walk *walk)
+{
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		if (walk->threads[i].summary.end == WALK_UNKNOWN ||
+			walk->threads[i].summary.end == WALK_LOST)
+			return false;
+	return true;
+}
+
+bool paths_observe(struct sensitivity *analysis, const struct run_record *run)
+{
+	struct departure departure;
+	struct walk walk;
+	bool result;
+
+	if (!analysis->has_path) {
+		walk_open(&analysis->path, &analysis->book, analysis->walk.record);
+		walk_run(&analysis->path, WALK_PATHS);
+		analysis->has_path = true;
+	}
+	walk_open(&walk, &analysis->book, run);
+	walk_run(&walk, WALK_PATHS);
+	result = is_followed(&walk);
+	departure = find_departure(&analysis->path, &walk);
+	for (uint16_t i = 0; result && i < analysis->path.record->thread_count; i++)
+		note_thread(analysis, &walk, i, &departure);
+	walk_close(&walk);
+	return result;
+}

@@ -1,0 +1,129 @@
+/* Functions as people know them: that of the source, of inlined code too, and demangled; and who called them. */
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/solve/sensitivity_internal.h"
+#include "symbols/symbols.h"
+
+/* Lexical blocks within each other. */
+#define DEPTH_MOST 64
+/* A subprogram has some twenty operands; blocks a handful. */
+#define OPERANDS_MOST 32
+enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
+
+/* The operands of a scope, as LLVM writes them; false: it has others. */
+static bool read_operands(
+	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
+{
+	LLVMValueRef node = LLVMMetadataAsValue(context, scope);
+	const unsigned count = LLVMGetMDNodeNumOperands(node);
+
+	if (count < OPERAND_NAME || count > OPERANDS_MOST)
+		return false;
+	LLVMGetMDNodeOperands(node, operands);
+	return true;
+}
+
+/* As linked, else as written; NULL: debug information tells none. */
+static const char *name_of(LLVMContextRef context, LLVMMetadataRef scope)
+{
+	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {
+		LLVMValueRef operands[OPERANDS_MOST] = {NULL};
+		unsigned length;
+
+		if (!read_operands(context, scope, operands))
+			return NULL;
+		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind) {
+			LLVMValueRef name = operands[OPERAND_LINKAGE_NAME]
+						    ? operands[OPERAND_LINKAGE_NAME]
+						    : operands[OPERAND_NAME];
+
+			return name ? LLVMGetMDString(name, &length) : NULL;
+		}
+		if (LLVMGetMetadataKind(scope) != LLVMDILexicalBlockMetadataKind &&
+			LLVMGetMetadataKind(scope) != LLVMDILexicalBlockFileMetadataKind)
+			return NULL;
+		scope = operands[OPERAND_SCOPE] ? LLVMValueAsMetadata(operands[OPERAND_SCOPE])
+						: NULL;
+	}
+	return NULL;
+}
+
+char *places_function(LLVMValueRef instruction)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+	const char *name = NULL;
+	size_t length;
+
+	if (location)
+		name = name_of(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
+			LLVMDILocationGetScope(location));
+	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
+}
+
+/* ---- callers ---- */
+
+static char *file_of(LLVMMetadataRef location)
+{
+	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
+	unsigned length = 0;
+	const char *text = file ? LLVMDIFileGetFilename(file, &length) : "";
+	char *path = strndup(text, length);
+
+	BUG_ON(!path);
+	if (*path == '/')
+		symbols_simplify_path(path);
+	return path;
+}
+
+/* Headers of the system, and what raddle brings in place of its library (src/stdcxx). */
+static bool is_of_system(const char *file)
+{
+	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
+}
+
+/* The location, or one that its code was inlined into; NULL: all are the system's. `file`: to be freed then. */
+static LLVMMetadataRef find_own(LLVMMetadataRef location, char **file)
+{
+	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
+		*file = file_of(location);
+		if (!is_of_system(*file))
+			return location;
+		free(*file);
+	}
+	return NULL;
+}
+
+static char *describe(LLVMContextRef context, LLVMMetadataRef location, const char *file)
+{
+	const char *raw = name_of(context, LLVMDILocationGetScope(location));
+	char *name = symbols_readable_name(raw ? raw : "");
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s:%u", file, LLVMDILocationGetLine(location));
+	if (*name)
+		strbuf_addf(&text, " in %s", name);
+	free(name);
+	return strbuf_detach(&text);
+}
+
+char *places_called_from(
+	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count)
+{
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+	LLVMMetadataRef own = LLVMInstructionGetDebugLoc(instruction), location;
+	char *file = NULL, *text;
+
+	location = find_own(own, &file);
+	for (uint32_t i = 0; i < caller_count && !location; i++)
+		location = find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
+	if (!location)
+		return NULL;
+	text = location == own ? NULL : describe(context, location, file);
+	free(file);
+	return text;
+}

@@ -1,0 +1,402 @@
+/* The places that are asked about, and how they are told: kind, line, variables. */
+#include <fnmatch.h>
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/solve/sensitivity_internal.h"
+#include "symbols/symbols.h"
+
+/* ---- kinds ---- */
+
+static bool ends_the_program(LLVMBasicBlockRef block)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
+
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+		LLVMValueRef callee;
+
+		if (!LLVMIsACallInst(i))
+			continue;
+		callee = LLVMGetCalledValue(i);
+		if (LLVMGetCallSiteEnumAttribute(i, LLVMAttributeFunctionIndex, kind) ||
+			(LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee,
+							    LLVMAttributeFunctionIndex, kind)))
+			return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(block)) != NULL;
+	}
+	return false;
+}
+
+enum sensitive_kind places_kind(const struct walk_event *event)
+{
+	switch (event->kind) {
+	case EVENT_ADDRESS:
+		return SENSITIVE_NULL;
+	case EVENT_TARGET:
+		return SENSITIVE_TARGET;
+	case EVENT_DIVISOR:
+		return SENSITIVE_DIVISOR;
+	case EVENT_INDEX:
+		return SENSITIVE_INDEX;
+	case EVENT_CHOICE:
+		return SENSITIVE_CHOICE;
+	default:
+		if (LLVMIsASwitchInst(event_instruction(event)))
+			return SENSITIVE_SWITCH;
+		return ends_the_program(LLVMGetSuccessor(
+			       event_instruction(event), event->case_value ? 0 : 1))
+			       ? SENSITIVE_ASSERTION
+			       : SENSITIVE_BRANCH;
+	}
+}
+
+static bool is_condition(enum sensitive_kind kind)
+{
+	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
+	       kind != SENSITIVE_INDEX;
+}
+
+bool places_is_asked(const struct walk_event *event)
+{
+	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
+	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
+	       event->kind == EVENT_TARGET || event->kind == EVENT_DIVISOR ||
+	       event->kind == EVENT_INDEX;
+}
+
+/* ---- the list ---- */
+
+bool places_are_one(LLVMValueRef a, LLVMValueRef b)
+{
+	const unsigned line = LLVMGetDebugLocLine(a);
+	unsigned length_a = 0, length_b = 0;
+	const char *file_a, *file_b;
+
+	if (a == b)
+		return true;
+	/* Optimisers make one choice of a pointer several, of pointers to what is accessed there. */
+	if (LLVMIsASelectInst(a) && LLVMIsASelectInst(b) &&
+		LLVMGetOperand(a, 0) == LLVMGetOperand(b, 0))
+		return true;
+	if (!line || line != LLVMGetDebugLocLine(b))
+		return false;
+	file_a = LLVMGetDebugLocFilename(a, &length_a);
+	file_b = LLVMGetDebugLocFilename(b, &length_b);
+	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
+}
+
+/* Places with one number: same class, same line; where lines are split, the same instruction. */
+static uint32_t find(
+	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
+{
+	const struct places *places = &analysis->places;
+
+	for (uint32_t i = 0; i < places->count; i++)
+		if ((analysis->options.splits_lines
+				    ? places->items[i].instruction == instruction
+				    : places_are_one(places->items[i].instruction, instruction)) &&
+			(places->items[i].kind == kind ||
+				(is_condition(places->items[i].kind) && is_condition(kind))))
+			return i;
+	return PLACE_NONE;
+}
+
+static struct place_slot *slot_of(
+	const struct places *places, LLVMValueRef instruction, enum event_kind kind)
+{
+	uint64_t at =
+		((uint64_t)(uintptr_t)instruction + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
+		(places->slot_capacity - 1);
+
+	while (places->slots[at].instruction &&
+		(places->slots[at].instruction != instruction || places->slots[at].kind != kind))
+		at = (at + 1) & (places->slot_capacity - 1);
+	return &places->slots[at];
+}
+
+static void grow_slots(struct places *places)
+{
+	struct place_slot *before = places->slots;
+	const uint64_t count = places->slot_capacity;
+
+	places->slot_capacity = count ? 2 * count : 256;
+	places->slots = calloc(places->slot_capacity, sizeof *places->slots);
+	BUG_ON(!places->slots);
+	for (uint64_t i = 0; i < count; i++)
+		if (before[i].instruction)
+			*slot_of(places, before[i].instruction, before[i].kind) = before[i];
+	free(before);
+}
+
+/* Functions and files that match a pattern: "name", "*part*". */
+static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
+{
+	struct sensitive_place place;
+	const char *linked;
+	size_t length;
+
+	if (!analysis->options.exclude_count)
+		return false;
+	places_describe(analysis, instruction, &place);
+	linked = LLVMGetValueName2(
+		LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &length);
+	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
+		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
+			fnmatch(analysis->options.excludes[i], linked, 0) == 0 ||
+			code_book_matches(analysis->options.excludes[i], place.file)) {
+			analysis->is_matched[i] = true;
+			return true;
+		}
+	return false;
+}
+
+static bool is_known(struct sensitivity *analysis, const struct asked *asked)
+{
+	struct sensitive_place place;
+
+	if (!analysis->options.is_known)
+		return false;
+	places_describe(analysis, asked->instruction, &place);
+	return analysis->options.is_known(analysis->options.context, asked->kind, &place);
+}
+
+static uint32_t add(struct sensitivity *analysis, const struct walk_event *event)
+{
+	struct places *places = &analysis->places;
+	const enum sensitive_kind kind = places_kind(event);
+	const uint32_t known = find(analysis, event_instruction(event), kind);
+
+	if (known != PLACE_NONE)
+		return known;
+	if (places->count == places->capacity) {
+		places->capacity = places->capacity ? 2 * places->capacity : 64;
+		places->items = realloc(places->items, places->capacity * sizeof *places->items);
+		BUG_ON(!places->items);
+	}
+	places->items[places->count] =
+		(struct asked){.instruction = event_instruction(event), .kind = kind};
+	places->items[places->count].is_excluded =
+		is_known(analysis, &places->items[places->count]);
+	return places->count++;
+}
+
+static LLVMValueRef object_of(LLVMValueRef pointer)
+{
+	while (LLVMIsAGetElementPtrInst(pointer) ||
+		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+		pointer = LLVMGetOperand(pointer, 0);
+	return pointer;
+}
+
+/* What is searched for at the event depends on the way that a branch went. */
+static void note_way(struct places *places, struct place_slot *slot, const struct walk_event *event)
+{
+	bool *has_way = &slot->has_way[event->case_value != 0];
+	struct asked *place;
+
+	if (*has_way || slot->place == PLACE_NONE)
+		return;
+	*has_way = true;
+	place = &places->items[slot->place];
+	if (search_is_failure(places_kind(event)))
+		place->has_failures = true;
+	else
+		place->has_others = true;
+}
+
+void places_fill(struct sensitivity *analysis)
+{
+	struct places *places = &analysis->places;
+	const struct walk *walk = &analysis->walk;
+
+	if (!places->slot_capacity)
+		grow_slots(places);
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
+		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
+			const struct walk_event *event = &walk->threads[thread].events[i];
+			struct place_slot *slot;
+
+			if (!places_is_asked(event))
+				continue;
+			slot = slot_of(places, event_instruction(event), event->kind);
+			if (slot->instruction) {
+				note_way(places, slot, event);
+				continue;
+			}
+			slot->instruction = event_instruction(event);
+			slot->kind = event->kind;
+			slot->place = is_excluded(analysis, event_instruction(event))
+					      ? PLACE_NONE
+					      : add(analysis, event);
+			note_way(places, slot, event);
+			if (2 * ++places->slot_count > places->slot_capacity)
+				grow_slots(places);
+		}
+}
+
+void places_release(struct places *places)
+{
+	free(places->items);
+	free(places->slots);
+	*places = (struct places){0};
+}
+
+uint32_t places_of(const struct places *places, const struct walk_event *event)
+{
+	return places_is_asked(event)
+		       ? slot_of(places, event_instruction(event), event->kind)->place
+		       : PLACE_NONE;
+}
+
+/* ---- how they are told ---- */
+
+static char *text_of(const char *text, unsigned length)
+{
+	char *copy = strndup(text ? text : "", text ? length : 0);
+
+	BUG_ON(!copy);
+	return copy;
+}
+
+/* Optimisers leave some without a place: then that of what it uses, or stands behind, will do. */
+static LLVMValueRef with_place(LLVMValueRef instruction)
+{
+	const int count = LLVMGetNumOperands(instruction);
+
+	if (LLVMGetDebugLocLine(instruction))
+		return instruction;
+	for (int i = 0; i < count; i++) {
+		LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+
+		if (LLVMIsAInstruction(operand) && LLVMGetDebugLocLine(operand))
+			return operand;
+	}
+	for (LLVMValueRef i = LLVMGetPreviousInstruction(instruction); i;
+		i = LLVMGetPreviousInstruction(i))
+		if (LLVMGetDebugLocLine(i))
+			return i;
+	for (LLVMValueRef i = LLVMGetNextInstruction(instruction); i; i = LLVMGetNextInstruction(i))
+		if (LLVMGetDebugLocLine(i))
+			return i;
+	return instruction;
+}
+
+void places_describe(
+	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place)
+{
+	unsigned length = 0;
+	const char *text;
+
+	instruction = with_place(instruction);
+	text = LLVMGetDebugLocFilename(instruction, &length);
+	free(analysis->file);
+	free(analysis->function);
+	free(analysis->directory);
+	analysis->file = text_of(text, length);
+	if (*analysis->file == '/')
+		symbols_simplify_path(analysis->file);
+	text = LLVMGetDebugLocDirectory(instruction, &length);
+	analysis->directory = text_of(text, length);
+	analysis->function = places_function(instruction);
+	*place = (struct sensitive_place){.function = analysis->function,
+		.file = analysis->file,
+		.directory = analysis->directory,
+		.line = LLVMGetDebugLocLine(instruction),
+		.column = LLVMGetDebugLocColumn(instruction)};
+}
+
+/* ---- variables of a condition ---- */
+
+static const struct walk_event *read_of(const struct sensitivity *analysis, uint32_t variable)
+{
+	const struct event_id id = analysis->order.reads[variable];
+
+	return &analysis->walk.threads[id.thread].events[id.index];
+}
+
+static bool is_copy(LLVMValueRef call)
+{
+	return LLVMGetIntrinsicID(LLVMGetCalledValue(call)) != 0;
+}
+
+static LLVMValueRef operand_of(const struct walk_event *access)
+{
+	LLVMValueRef instruction = event_instruction(access);
+
+	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ && !is_copy(instruction))
+		return LLVMGetOperand(instruction, access->access.argument);
+	/* Copies write what is first, and read what is second. */
+	if (LLVMIsACallInst(instruction))
+		return LLVMGetOperand(instruction, access->kind == EVENT_READ ? 1 : 0);
+	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
+}
+
+/* Of a static variable, as it stands in the source; those of which optimisers left only a member have a suffix. */
+static void add_name(struct strbuf *out, LLVMValueRef variable)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(variable, &length);
+	char *linked = text_of(name, (unsigned)strcspn(name, "."));
+	char *text = symbols_readable_name(linked);
+
+	strbuf_adds(out, text);
+	free(text);
+	free(linked);
+}
+
+static void add_type(struct strbuf *out, const char *type)
+{
+	char *text = symbols_readable_type(type);
+
+	strbuf_adds(out, text);
+	free(text);
+}
+
+void places_name_access(
+	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out)
+{
+	const struct site *site = access->site < analysis->image.site_count
+					  ? analysis->image.sites[access->site].source
+					  : NULL;
+	LLVMValueRef object = object_of(operand_of(access));
+	const bool has_field = site && site->type && site->field;
+
+	if (LLVMIsAGlobalVariable(object))
+		add_name(out, object);
+	else
+		add_type(out, has_field ? site->type : "memory");
+	if (has_field)
+		strbuf_addf(out, ".%s", site->field);
+}
+
+static void name_variable(
+	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	places_name_access(analysis, read, &text);
+	if (!strstr(out->text, text.text))
+		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);
+	strbuf_release(&text);
+}
+
+static void add_variables(struct sensitivity *analysis, const struct term *term, uint32_t depth)
+{
+	if (!term || depth > 64)
+		return;
+	if (term->op == TERM_VARIABLE) {
+		name_variable(&analysis->variables, analysis, read_of(analysis, term->number));
+		return;
+	}
+	add_variables(analysis, term_operand(term, 0), depth + 1);
+	add_variables(analysis, term_operand(term, 1), depth + 1);
+	add_variables(analysis, term_operand(term, 2), depth + 1);
+}
+
+void places_name_variables(struct sensitivity *analysis, const struct term *term)
+{
+	strbuf_clear(&analysis->variables);
+	add_variables(analysis, term, 0);
+}

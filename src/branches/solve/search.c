@@ -1,0 +1,237 @@
+/* The caller's side of a search: workers begin, answers come, time ends. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* While workers are at work the caller is told so often how it goes. */
+#define PROGRESS_NS 100000000
+
+uint64_t search_now_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+bool search_is_late(const struct sensitivity *analysis)
+{
+	const uint64_t end = search_end_ns(analysis);
+
+	return end && search_now_ns() > end;
+}
+
+/* Past the end solvers are interrupted; what cannot be is waited for no longer than this, twice. */
+#define GRACE_NS UINT64_C(200000000)
+
+uint64_t search_end_ns(const struct sensitivity *analysis)
+{
+	/* Alone: nothing else depends on who sees it when. */
+	const uint64_t time_ns = __atomic_load_n(&analysis->time_ns, __ATOMIC_RELAXED);
+
+	return time_ns ? analysis->begin_ns + time_ns : 0;
+}
+
+void search_hurry(struct sensitivity *analysis, uint64_t time_ns)
+{
+	const uint64_t end = search_now_ns() + time_ns;
+
+	if (!search_end_ns(analysis) || search_end_ns(analysis) > end)
+		__atomic_store_n(&analysis->time_ns, end - analysis->begin_ns, __ATOMIC_RELAXED);
+}
+
+bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
+	const struct walk_event *event, uint32_t *out)
+{
+	const struct sensitivity_options *options = &analysis->options;
+	const uint32_t place = places_of(&analysis->places, event);
+	bool fails;
+
+	if (place == PLACE_NONE || analysis->places.items[place].is_excluded)
+		return false;
+	if (event->position < options->points_from ||
+		(options->points_to && event->position > options->points_to))
+		return false;
+	*out = place;
+	fails = search_is_failure(places_kind(event));
+	if (pass == PASS_RELAXED)
+		return fails || !analysis->options.only_failures;
+	return search_is_of_failures(pass) ? fails : !fails;
+}
+
+void search_open(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	pthread_condattr_t attributes;
+
+	(void)pthread_mutex_init(&search->lock, NULL); /* neither fails on Linux */
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&search->changed, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+	chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
+}
+
+/* Holds the lock. */
+static void begin(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
+
+	search->workers = calloc(count, sizeof *search->workers);
+	BUG_ON(!search->workers);
+	for (; search->worker_count < count; search->worker_count++) {
+		struct worker *worker = &search->workers[search->worker_count];
+
+		worker->analysis = analysis;
+		chunk_open(&worker->chunk, analysis);
+		worker->queries = calloc(analysis->places.count + 1u, sizeof *worker->queries);
+		BUG_ON(!worker->queries);
+		if (pthread_create(&worker->thread, NULL, search_work, worker)) {
+			chunk_release(&worker->chunk);
+			free(worker->queries);
+			break;
+		}
+		search->running++;
+	}
+	BUG_ON(!search->worker_count); /* no memory for a single thread */
+}
+
+/* Until something has changed, or it is time to tell how it goes. Holds the lock. */
+static void wait_for_workers(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	struct sensitivity_figures figures;
+	struct timespec until;
+	bool goes_on;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += PROGRESS_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (pthread_cond_timedwait(&search->changed, &search->lock, &until) != ETIMEDOUT ||
+		!analysis->options.waiting)
+		return;
+	figures = analysis->figures;
+	(void)pthread_mutex_unlock(&search->lock);
+	goes_on = analysis->options.waiting(analysis->options.context, &figures);
+	(void)pthread_mutex_lock(&search->lock);
+	search->is_stopping |= !goes_on;
+}
+
+/* No solver goes on when there is no time left, whatever it makes of its own limit. Holds the lock. */
+static void interrupt(const struct search *search)
+{
+	for (uint32_t i = 0; i < search->worker_count; i++)
+		if (search->workers[i].solver)
+			Z3_interrupt(search->workers[i].solver);
+}
+
+bool search_may_go_on(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	if (analysis->options.waiting && search_now_ns() - search->told_ns > PROGRESS_NS) {
+		search->told_ns = search_now_ns();
+		search->is_stopping |=
+			!analysis->options.waiting(analysis->options.context, &analysis->figures);
+	}
+	return !search->is_stopping && !search_is_late(analysis);
+}
+
+struct worker *search_next(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	if (!search->workers && rehearsals_next(analysis)) {
+		search->current = &search->rehearser;
+		return search->current;
+	}
+	(void)pthread_mutex_lock(&search->lock);
+	if (!search->workers)
+		begin(analysis);
+	search->current = NULL;
+	for (;;) {
+		for (uint32_t i = 0; i < search->worker_count && !search->current; i++)
+			if (search->workers[i].is_waiting)
+				search->current = &search->workers[i];
+		if (search->current || !search->running || search->is_stopping)
+			break;
+		wait_for_workers(analysis);
+		if (search_is_late(analysis))
+			interrupt(search);
+		if (search->running && search_is_late(analysis) &&
+			search_now_ns() - search_end_ns(analysis) > GRACE_NS) {
+			search_count_left(analysis);
+			search->is_stopping = true;
+		}
+	}
+	(void)pthread_mutex_unlock(&search->lock);
+	return search->current;
+}
+
+void search_go_on(struct sensitivity *analysis, bool is_proven)
+{
+	struct search *search = &analysis->search;
+	struct worker *worker = search->current;
+	struct asked *place;
+
+	BUG_ON(!worker);
+	place = &analysis->places.items[worker->place];
+	(void)pthread_mutex_lock(&search->lock);
+	if (worker->pass == PASS_RELAXED) {
+		place->is_relaxed = true;
+	} else {
+		place->is_proven |= is_proven;
+		place->tries += !is_proven;
+	}
+	worker->is_waiting = false;
+	(void)pthread_cond_broadcast(&search->changed);
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+/* Solvers may be deaf: what they use is left behind then. Holds the lock, but not while it waits. */
+static bool wait_for_ends(struct search *search)
+{
+	const uint64_t end = search_now_ns() + GRACE_NS;
+
+	while (search->running && search_now_ns() < end) {
+		struct timespec until = {.tv_sec = (time_t)(end / 1000000000u),
+			.tv_nsec = (long)(end % 1000000000u)};
+
+		interrupt(search);
+		(void)pthread_cond_timedwait(&search->changed, &search->lock, &until);
+	}
+	return !search->running;
+}
+
+bool search_close(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	bool have_ended;
+
+	(void)pthread_mutex_lock(&search->lock);
+	search->is_stopping = true;
+	(void)pthread_cond_broadcast(&search->changed);
+	have_ended = wait_for_ends(search);
+	(void)pthread_mutex_unlock(&search->lock);
+	for (uint32_t i = 0; i < search->worker_count && have_ended; i++) {
+		(void)pthread_join(search->workers[i].thread, NULL);
+		chunk_release(&search->workers[i].chunk);
+		free(search->workers[i].queries);
+		solution_release(&search->workers[i].solution);
+	}
+	if (!have_ended)
+		return false;
+	rehearsals_close(analysis);
+	solution_release(&search->rehearser.solution);
+	free(search->cursor.ends);
+	free(search->workers);
+	(void)pthread_cond_destroy(&search->changed);
+	(void)pthread_mutex_destroy(&search->lock);
+	return true;
+}

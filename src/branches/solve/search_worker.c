@@ -1,0 +1,478 @@
+/* A worker of an analysis: chunk by chunk, branch by branch, with a solver of its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "model/op.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/* A chunk has this part of the questions about one place, and at least so many. */
+#define QUERIES_PARTS 10
+#define QUERIES_LEAST 4
+
+/* Following what matters when deciding took half the time of the standard on programs with many locks. */
+#define CASE_SPLIT_RELEVANT 3
+
+static void set_parameters(struct constraints *constraints, uint64_t query_ns)
+{
+	const uint64_t limit_ms = query_ns < 1000000 ? 1 : query_ns / 1000000;
+	Z3_params parameters = Z3_mk_params(constraints->z3);
+
+	Z3_params_inc_ref(constraints->z3, parameters);
+	Z3_params_set_uint(constraints->z3, parameters,
+		Z3_mk_string_symbol(constraints->z3, "timeout"),
+		limit_ms > UINT32_MAX ? UINT32_MAX : (unsigned)limit_ms);
+	Z3_params_set_uint(constraints->z3, parameters,
+		Z3_mk_string_symbol(constraints->z3, "case_split"), CASE_SPLIT_RELEVANT);
+	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
+	Z3_params_dec_ref(constraints->z3, parameters);
+}
+
+/* ---- one branch ---- */
+
+/* Do the other threads stop before steps only in it? */
+static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {
+		const uint32_t begin = constraints->window->begin[other];
+		Z3_ast value;
+		int at;
+
+		if (other != thread && begin < constraints->window->end[other] &&
+			Z3_model_eval(
+				constraints->z3, model, constraints->cuts[other], true, &value) &&
+			Z3_get_numeral_int(constraints->z3, value, &at) && at > (int)begin &&
+			at < (int)constraints->window->end[other] &&
+			!constraints->moments[other][at])
+			return false;
+	}
+	return true;
+}
+
+/* True: there need be no better one. */
+static bool take_answer(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
+	bool is_good;
+
+	Z3_model_inc_ref(constraints->z3, model);
+	solution_release(&worker->solution);
+	solution_take(&worker->solution, constraints, model, goal);
+	is_good = keeps_others(constraints, model, goal.thread);
+	Z3_model_dec_ref(constraints->z3, model);
+	return is_good;
+}
+
+/*
+ * A thread that read something and stopped may have read what leads it elsewhere, and in a run it goes on there up to its next
+ * step. What it writes there the record did not see, so it may be no step. Behind this the other threads stop before
+ * steps only: their branches up to there go as they went.
+ */
+static void keep_others_on_path(struct constraints *constraints, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
+		for (uint32_t i = constraints->window->begin[other] + 1;
+			other != thread && i < constraints->window->end[other]; i++)
+			if (!constraints->moments[other][i])
+				Z3_solver_assert(constraints->z3, constraints->solver,
+					Z3_mk_not(constraints->z3,
+						Z3_mk_eq(constraints->z3, constraints->cuts[other],
+							Z3_mk_int(constraints->z3, (int)i,
+								constraints->integer))));
+}
+
+/* Is it what ended the run? */
+static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct walk_event *event)
+{
+	const struct record_op *op;
+
+	if (event->kind == EVENT_DIVISOR)
+		return !event->value;
+	if (event->kind == EVENT_ADDRESS)
+		return event->value < NULL_PAGE && !event->is_never_null;
+	if (event->kind != EVENT_OP || event->value == UINT64_MAX)
+		return false;
+	op = &walk->record->ops[event->value];
+	return op->kind == OP_SIGNAL_SEND && op->other == thread; /* abort() */
+}
+
+/* Nobody does anything behind the end of the run. */
+static void keep_run_going(struct constraints *constraints, uint16_t thread)
+{
+	const struct walk *walk = constraints->walk;
+
+	for (uint16_t other = 0; other < walk->record->thread_count; other++) {
+		const uint64_t count = walk->threads[other].count;
+
+		if (other != thread && count && constraints->window->end[other] == count &&
+			constraints->window->begin[other] < count &&
+			is_end_of_run(walk, other, &walk->threads[other].events[count - 1]))
+			Z3_solver_assert(constraints->z3, constraints->solver,
+				Z3_mk_lt(constraints->z3, constraints->cuts[other],
+					Z3_mk_int(constraints->z3, (int)count,
+						constraints->integer)));
+	}
+}
+
+/*
+ * Nor do the others fail right behind a read: then the run would not get to what they do later, nor anybody else. Where they may go
+ * elsewhere otherwise that is seen by running.
+ */
+static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
+{
+	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
+		for (uint32_t i = constraints->window->begin[other];
+			other != thread && i < constraints->window->end[other]; i++) {
+			const struct walk_event *event =
+				&constraints->walk->threads[other].events[i];
+			Z3_ast stands, fails;
+
+			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
+				!search_is_failure(places_kind(event)))
+				continue;
+			fails = is_end_of_run(constraints->walk, other, event)
+					? constraints_as_it_was(constraints, event)
+					: constraints_otherwise(constraints, event);
+			stands = Z3_mk_eq(constraints->z3, constraints->cuts[other],
+				Z3_mk_int(constraints->z3, (int)i, constraints->integer));
+			if (fails)
+				Z3_solver_assert(constraints->z3, constraints->solver,
+					Z3_mk_not(constraints->z3,
+						constraints_and(constraints, stands, fails)));
+		}
+}
+
+static Z3_lbool ask_without_failures(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	Z3_lbool answer;
+
+	keep_others_from_failing(constraints, goal.thread);
+	answer = Z3_solver_check(constraints->z3, constraints->solver);
+	if (answer == Z3_L_TRUE)
+		(void)take_answer(worker, goal);
+	return answer;
+}
+
+/*
+ * Is there a schedule in which the event has another outcome? Then it is in `solution`; one that keeps the other threads on
+ * their paths where there is one.
+ */
+static Z3_lbool ask(struct worker *worker, struct event_id goal)
+{
+	struct constraints *constraints = &worker->constraints;
+	const struct walk_event *event =
+		&worker->analysis->walk.threads[goal.thread].events[goal.index];
+	Z3_ast otherwise = constraints_otherwise(constraints, event);
+	Z3_ast reached = constraints_is_reached(constraints, goal);
+	Z3_lbool answer, better;
+
+	if (!otherwise)
+		return Z3_L_FALSE;
+	Z3_solver_push(constraints->z3, constraints->solver);
+	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
+	keep_run_going(constraints, goal.thread);
+	if (reached)
+		Z3_solver_assert(constraints->z3, constraints->solver, reached);
+	Z3_solver_assert(constraints->z3, constraints->solver,
+		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
+			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
+	answer = Z3_solver_check(constraints->z3, constraints->solver);
+	if (answer == Z3_L_TRUE && !take_answer(worker, goal)) {
+		Z3_solver_push(constraints->z3, constraints->solver);
+		keep_others_on_path(constraints, goal.thread);
+		better = Z3_solver_check(constraints->z3, constraints->solver);
+		if (better == Z3_L_TRUE)
+			(void)take_answer(worker, goal);
+		Z3_solver_pop(constraints->z3, constraints->solver, 1);
+		if (better == Z3_L_FALSE)
+			answer = ask_without_failures(worker, goal);
+	}
+	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+	return answer;
+}
+
+/* Hands the answer over and waits until it was judged. Holds the lock. */
+static void hand_over(struct worker *worker)
+{
+	struct search *search = &worker->analysis->search;
+
+	worker->is_waiting = true;
+	(void)pthread_cond_broadcast(&search->changed); /* cannot fail */
+	while (worker->is_waiting && !search->is_stopping)
+		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
+}
+
+/* One chunk shall not use up all questions about a place. */
+static uint32_t queries_of_chunk(const struct worker *worker)
+{
+	const struct sensitivity *analysis = worker->analysis;
+	const uint32_t part = analysis->options.queries_most / QUERIES_PARTS;
+
+	if (chunk_is_all(&worker->chunk, analysis))
+		return analysis->options.queries_most;
+	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
+}
+
+/* May the event be asked about? Counts it. Holds the lock. */
+static bool admit(struct worker *worker, uint32_t place)
+{
+	struct sensitivity *analysis = worker->analysis;
+
+	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
+		return false;
+	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
+		analysis->places.items[place].queries + worker->queries[place] <
+			turns_queries_most(worker) &&
+		!search_is_late(analysis)) {
+		worker->queries[place]++;
+		return true;
+	}
+	worker->unasked += search_counts(worker->pass);
+	return false;
+}
+
+static void look_at(struct worker *worker, struct event_id goal)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct search *search = &analysis->search;
+	const uint64_t begin = search_now_ns();
+	Z3_lbool answer;
+	uint32_t place;
+
+	if (worker->is_void ||
+		!search_is_wanted(analysis, worker->pass,
+			&analysis->walk.threads[goal.thread].events[goal.index], &place))
+		return;
+	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
+	if (!admit(worker, place))
+		goto out;
+	(void)pthread_mutex_unlock(&search->lock);
+	answer = ask(worker, goal);
+	(void)pthread_mutex_lock(&search->lock);
+	analysis->figures.solve_ns += search_now_ns() - begin;
+	/* What is too hard is asked again in the large window. */
+	worker->timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
+	/* A solver that is interrupted may have lost what it was asked: its answers say nothing. */
+	if (answer == Z3_L_TRUE && !search_is_late(analysis) && turns_take(worker)) {
+		worker->goal = goal;
+		worker->place = place;
+		hand_over(worker);
+	}
+out:
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+/* ---- chunks ---- */
+
+/*
+ * Is there a branch in the chunk that is still to be asked about, and time? Counts what is left out where there is none.
+ * Holds the lock.
+ */
+static bool has_goals(const struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	const struct chunk *chunk = &worker->chunk;
+	const bool has_time = !search_is_late(analysis);
+
+	if (!search_is_new(worker))
+		return false;
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++) {
+			uint32_t place;
+
+			if (!search_is_wanted(analysis, worker->pass,
+				    &analysis->walk.threads[thread].events[i], &place) ||
+				!turns_is_open(worker, place) ||
+				analysis->places.items[place].queries >= turns_queries_most(worker))
+				continue;
+			if (has_time)
+				return true;
+			analysis->figures.unasked += search_counts(worker->pass);
+		}
+	return false;
+}
+
+/* What was observed must be possible. */
+static bool contradicts(struct worker *worker)
+{
+	struct constraints *constraints = &worker->constraints;
+	const struct walk *walk = &worker->analysis->walk;
+	bool result;
+
+	Z3_solver_push(constraints->z3, constraints->solver);
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		if (walk->threads[i].count)
+			Z3_solver_assert(constraints->z3, constraints->solver,
+				constraints_happens(constraints,
+					(struct event_id){(uint16_t)i,
+						(uint32_t)walk->threads[i].count - 1}));
+	result = Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_FALSE;
+	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+	return result;
+}
+
+/* So that search_close() can interrupt it. */
+static void set_solver(struct worker *worker, Z3_context z3)
+{
+	struct search *search = &worker->analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	worker->solver = z3;
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+static uint64_t question_ns(const struct sensitivity *analysis, enum search_pass pass)
+{
+	const uint64_t all_ns = analysis->options.query_ns;
+	const uint64_t part_ns = all_ns / SEARCH_NEAR_QUERY_PART;
+	const uint64_t near_ns = part_ns > SEARCH_NEAR_QUERY_NS ? part_ns : SEARCH_NEAR_QUERY_NS;
+
+	return search_is_near(pass) && near_ns < all_ns ? near_ns : all_ns;
+}
+
+static void open_constraints(struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct constraints *constraints = &worker->constraints;
+	struct search *search = &analysis->search;
+	const uint64_t begin = search_now_ns();
+	uint64_t solve_ns;
+	bool is_wrong;
+
+	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
+		search_kind(analysis, worker->pass), search_end_ns(analysis));
+	set_parameters(constraints, question_ns(analysis, worker->pass));
+	set_solver(worker, constraints->z3);
+	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
+		   contradicts(worker);
+	constraints_add_yields(constraints);
+	solve_ns = search_now_ns() - begin;
+	(void)pthread_mutex_lock(&search->lock);
+	analysis->figures.chunks++;
+	analysis->figures.constraints += constraints->count;
+	analysis->figures.constraint_terms += constraints->terms_made;
+	analysis->figures.is_model_wrong |= is_wrong;
+	analysis->figures.solve_ns += solve_ns;
+	(void)pthread_mutex_unlock(&search->lock);
+}
+
+static void search_chunk(struct worker *worker)
+{
+	const struct chunk *chunk = &worker->chunk;
+
+	open_constraints(worker);
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++)
+			look_at(worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
+	set_solver(worker, NULL);
+	constraints_close(&worker->constraints);
+}
+
+/*
+ * May there be anything to ask in the pass? Chunks take a while to be made even where there is not. Passes that count what was
+ * left out go through all of them.
+ */
+static bool has_questions(const struct worker *worker)
+{
+	const struct places *places = &worker->analysis->places;
+
+	if (search_counts(worker->pass))
+		return true;
+	for (uint32_t i = 0; i < places->count; i++)
+		if (!places->items[i].is_excluded && turns_is_open(worker, i) &&
+			places->items[i].queries < turns_queries_most(worker) &&
+			(search_is_of_failures(worker->pass) ? places->items[i].has_failures
+							     : places->items[i].has_others))
+			return true;
+	return false;
+}
+
+/* Holds the lock. False: there is nothing more to do. */
+static bool next_chunk(struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	struct search *search = &analysis->search;
+
+	while (search->pass < PASS_COUNT && !search->is_stopping) {
+		worker->pass = search->pass;
+		if (search_has_pass(analysis, search->pass) && has_questions(worker) &&
+			(search_is_late(analysis)
+					? search_rest(analysis, &search->cursor, &worker->chunk)
+					: chunk_next(analysis, &search->cursor, &worker->chunk))) {
+			analysis->figures.chunks_seen++;
+			return true;
+		}
+		search->pass++;
+		chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
+	}
+	return false;
+}
+
+/* Of a chunk that is not settled: what was asked ahead of its turn may yet have an answer. */
+static void count_chunk(const struct worker *worker)
+{
+	struct sensitivity *analysis = worker->analysis;
+	const struct chunk *chunk = &worker->chunk;
+	uint64_t left = 0, asked = 0;
+
+	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
+		for (uint64_t i = thread == chunk->first ? chunk->begin
+							 : chunk->window.begin[thread];
+			i < chunk->window.end[thread]; i++) {
+			uint32_t place;
+
+			left += search_is_wanted(analysis, worker->pass,
+					&analysis->walk.threads[thread].events[i], &place) &&
+				turns_is_open(worker, place);
+		}
+	for (uint32_t i = 0; i < analysis->places.count; i++)
+		asked += worker->queries[i];
+	analysis->figures.unasked += left > asked ? left - asked : 0;
+}
+
+void search_count_left(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	struct worker counter = {.analysis = analysis};
+
+	for (uint32_t i = 0; i < search->worker_count; i++) {
+		if (search->workers[i].is_asking && search_counts(search->workers[i].pass))
+			count_chunk(&search->workers[i]);
+		search->workers[i].is_asking = false;
+	}
+	chunk_open(&counter.chunk, analysis);
+	while (next_chunk(&counter))
+		(void)has_goals(&counter); /* no: there is no time */
+	chunk_release(&counter.chunk);
+}
+
+void *search_work(void *context)
+{
+	struct worker *worker = context;
+	struct search *search = &worker->analysis->search;
+
+	(void)pthread_mutex_lock(&search->lock);
+	while (next_chunk(worker)) {
+		if (!has_goals(worker))
+			continue;
+		worker->number = search->given++;
+		worker->is_asking = true;
+		do {
+			turns_begin(worker);
+			(void)pthread_mutex_unlock(&search->lock);
+			search_chunk(worker);
+			(void)pthread_mutex_lock(&search->lock);
+		} while (!turns_end(worker));
+		worker->is_asking = false;
+	}
+	search->running--;
+	(void)pthread_cond_broadcast(&search->changed);
+	(void)pthread_mutex_unlock(&search->lock);
+	return NULL;
+}

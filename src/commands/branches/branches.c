@@ -1,0 +1,489 @@
+#include "commands/branches/branches_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "plan/stop.h"
+#include "process/target.h"
+#include "branches/record/record_file.h"
+#include "platform/platform.h"
+#include "symbols/symbols.h"
+
+/*
+ * A run that has so many times the steps of the recorded one, and more than the settings say, is a livelock. In long runs
+ * accesses to shared memory are many, and all of them are steps here.
+ */
+#define STEPS_FACTOR 4
+
+int branches_run(struct branches_state *state, const struct record_request *request,
+	struct recorded *out, struct error *err)
+{
+	const int status = record_run(request, out, err);
+
+	state->result->runs += status == 0;
+	state->result->failures += status == 0 && out->is_failure;
+	return status;
+}
+
+/*
+ * Looking into failures has this part of the time, and no more than minimising mostly needs. None is kept back before there is
+ * a failure.
+ */
+#define LOOK_PARTS 4
+#define LOOK_MOST_NS UINT64_C(5000000000)
+
+uint64_t branches_end_ns(const struct branches_state *state)
+{
+	const uint64_t limit = state->options->sensitivity.time_ns;
+
+	return limit ? state->begin_ns + limit : 0;
+}
+
+uint64_t branches_search_end_ns(const struct branches_state *state)
+{
+	const uint64_t part = state->options->sensitivity.time_ns / LOOK_PARTS;
+	const uint64_t look_ns = part < LOOK_MOST_NS ? part : LOOK_MOST_NS;
+
+	return branches_end_ns(state) - (state->failure_count ? look_ns : 0);
+}
+
+/* Of searching. 0: there is no limit; 1: none. */
+static uint64_t time_left(const struct branches_state *state)
+{
+	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
+
+	return !end ? 0 : now < end ? end - now : 1;
+}
+
+static bool has_time(const struct branches_state *state)
+{
+	return time_left(state) != 1;
+}
+
+/*
+ * The world may do something else in another schedule, so that a run waits for it for ever: one that takes so many times as long
+ * as the recorded one, and so much more, is ended.
+ */
+#define RUN_FACTOR 20
+#define RUN_MORE_NS UINT64_C(5000000000)
+
+static uint64_t run_until_ns(const struct branches_state *state)
+{
+	const uint64_t end = branches_search_end_ns(state);
+	const uint64_t own =
+		platform_monotonic_ns() + RUN_FACTOR * state->result->run_ns + RUN_MORE_NS;
+
+	return end && end < own ? end : own;
+}
+
+/* A failure was seen: searching ends earlier. */
+static void keep_time_back(struct branches_state *state)
+{
+	const uint64_t left = time_left(state);
+
+	if (left && state->failure_count)
+		sensitivity_hurry(state->analysis, left);
+}
+
+/* What comes of it: runs that go on at random, until one fails. */
+static int go_on(struct branches_state *state, struct record_request request,
+	struct sensitive_branch *branch, struct error *err)
+{
+	const struct branches_options *options = state->options;
+	int status = 0;
+
+	while (status == 0 && branch->class != CLASS_BUG &&
+		branch->continuations < options->continuations && has_time(state) &&
+		!*options->campaign.is_interrupted) {
+		struct recorded run;
+
+		request.random_seed = ++branch->continuations;
+		request.until_ns = run_until_ns(state);
+		status = branches_run(state, &request, &run, err);
+		if (status == 0 && run.is_failure) {
+			branch->failing_seed = request.random_seed;
+			branches_add_failure(state, branch, &run, request.chosen);
+		}
+		recorded_release(&run);
+	}
+	return status;
+}
+
+/* ---- rounds ---- */
+
+static bool is_failing(enum sensitive_kind kind)
+{
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
+	       kind == SENSITIVE_INDEX;
+}
+
+static bool is_condition(enum sensitive_kind kind)
+{
+	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
+	       kind != SENSITIVE_INDEX;
+}
+
+static bool is_told(const struct branches_result *result, enum sensitive_kind kind,
+	const struct sensitive_place *place)
+{
+	for (uint32_t i = 0; i < result->count; i++) {
+		const struct sensitive_branch *item = &result->items[i];
+
+		if (!item->delayed && item->line == place->line &&
+			strcmp(item->file, place->file) == 0 &&
+			(item->line || strcmp(item->function, place->function) == 0) &&
+			(item->kind == kind || (is_condition(item->kind) && is_condition(kind))))
+			return true;
+	}
+	return false;
+}
+
+/* Ways to other runs are taken again in each: only what fails need not be found twice. */
+static bool is_known(void *context, enum sensitive_kind kind, const struct sensitive_place *place)
+{
+	const struct branches_state *state = context;
+
+	return (state->options->rounds <= 1 || is_failing(kind)) &&
+	       is_told(state->result, kind, place);
+}
+
+/* The run that was made is analysed in its turn. Takes it. */
+static void add_trace(struct branches_state *state, struct recorded *run, uint32_t round)
+{
+	if (state->trace_count == state->options->rounds * 8 && round) {
+		recorded_release(run);
+		return;
+	}
+	if (state->trace_count == state->trace_capacity) {
+		state->trace_capacity = state->trace_capacity ? 2 * state->trace_capacity : 8;
+		state->traces =
+			realloc(state->traces, state->trace_capacity * sizeof *state->traces);
+		BUG_ON(!state->traces);
+	}
+	state->traces[state->trace_count++] = (struct branches_trace){.run = *run, .round = round};
+	*run = (struct recorded){0};
+}
+
+/* Is what was flipped to be told, and not only a way to another run? */
+static bool is_wanted(const struct branches_state *state,
+	const struct sensitive_candidate *candidate, const struct recorded *run)
+{
+	if (is_told(state->result, candidate->kind, &candidate->place))
+		return false;
+	return !state->options->sensitivity.only_failures || is_failing(candidate->kind) ||
+	       run->is_failure;
+}
+
+static int take_flipped(struct branches_state *state, const struct record_request *request,
+	const struct sensitive_candidate *candidate, struct recorded *run, struct error *err)
+{
+	int status = 0;
+
+	if (is_wanted(state, candidate, run)) {
+		struct sensitive_branch *branch =
+			branches_add(state->result, request->like, candidate);
+
+		branch->round = state->trace->round;
+		branches_add_interleavings(state, branch, &run->record);
+		if (run->is_failure)
+			branches_add_failure(state, branch, run, candidate->chosen);
+		else
+			status = go_on(state, *request, branch, err);
+	}
+	if (state->options->rounds > 1 && !run->is_failure)
+		add_trace(state, run, state->trace->round + 1);
+	return status;
+}
+
+/* It did not come to its branch, as it failed before: that is no answer, but the program's failure. */
+static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
+	const struct recorded *run)
+{
+	struct sensitive_branch *branch =
+		branches_add_early(state->result, &state->trace->run.record, candidate, run);
+
+	if (!branch)
+		return;
+	branch->round = state->trace->round;
+	branches_add_failure(state, branch, run, candidate->chosen);
+}
+
+/* Makes the run that the solver promises. */
+static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
+	struct error *err)
+{
+	const struct run_record *record = &state->trace->run.record;
+	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+	struct recorded run = {0};
+	struct record_request request = {.options = &state->options->campaign,
+		.like = record,
+		.chosen = candidate->chosen,
+		.segments = candidate->segments,
+		.segment_count = candidate->segment_count,
+		.names = names,
+		.name_count = record->thread_count,
+		.bytes_most = state->options->record_bytes,
+		.until_ns = run_until_ns(state),
+		.wants_symbols = !state->symbols};
+	struct sensitivity_figures figures;
+	int status;
+
+	BUG_ON(!names);
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		names[i] = record->threads[i].name;
+	sensitivity_figures(state->analysis, &figures);
+	request.steps_most = STEPS_FACTOR * figures.steps;
+	status = branches_run(state, &request, &run, err);
+	if (status == 0) {
+		if (!state->symbols) {
+			state->symbols = run.symbols;
+			run.symbols = NULL;
+		}
+		request.wants_symbols = false;
+		/* What the candidate says is gone when it was judged: the worker goes on. */
+		const enum sensitivity_verdict verdict =
+			sensitivity_check(state->analysis, &run.record);
+
+		/* Another look at the same run: is this what it did first? */
+		if (state->options->samples && !state->trace->round)
+			(void)sensitivity_observe(state->analysis, &run.record);
+		status = recorded_check(&run, err);
+		if (status == 0 && verdict == VERDICT_FLIPPED)
+			status = take_flipped(state, &request, candidate, &run, err);
+		else if (status == 0 && run.is_cut)
+			state->result->cut_count++;
+		else if (status == 0 && verdict == VERDICT_NOT_REACHED &&
+			 branches_failed_early(&run, candidate))
+			take_early(state, candidate, &run);
+		else if (status == 0)
+			branches_add_unproven(state->result, record, candidate, &run, verdict);
+		keep_time_back(state);
+		sensitivity_settle(state->analysis, verdict);
+	}
+	recorded_release(&run);
+	free(names);
+	return status;
+}
+
+/* No run of ours can show it: threads here see writes at once. */
+static void tell_delayed(struct branches_state *state, const struct sensitive_candidate *candidate)
+{
+	struct sensitive_branch *branch =
+		branches_add(state->result, &state->trace->run.record, candidate);
+
+	branch->delayed = branches_copy_text(candidate->delayed);
+	branch->round = state->trace->round;
+	state->result->relaxed_count++;
+	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
+}
+
+static bool tell_progress(void *context, const struct sensitivity_figures *figures)
+{
+	const struct branches_state *state = context;
+	const struct branches_progress progress = {
+		.found = state->result->count - state->result->relaxed_count,
+		.round = state->trace_next,
+		.rounds = state->trace_count,
+		.chunks = figures->chunks_seen,
+		.chunk_count = figures->chunk_count,
+		.queries = figures->queries};
+
+	if (state->options->progress)
+		state->options->progress(state->options->context, &progress);
+	return !*state->options->campaign.is_interrupted;
+}
+
+/* Has a run with the same ways of all branches been analysed? */
+static bool is_repeated(struct branches_state *state, uint64_t path)
+{
+	for (uint32_t i = 0; i < state->path_count; i++)
+		if (state->paths[i] == path)
+			return true;
+	state->paths = realloc(state->paths, (state->path_count + 1) * sizeof *state->paths);
+	BUG_ON(!state->paths);
+	state->paths[state->path_count++] = path;
+	return false;
+}
+
+static int search_trace(struct branches_state *state, struct error *err)
+{
+	struct sensitive_candidate candidate;
+	int status = 0;
+
+	while (status == 0 && !*state->options->campaign.is_interrupted &&
+		sensitivity_next(state->analysis, &candidate)) {
+		struct sensitivity_figures figures;
+
+		sensitivity_figures(state->analysis, &figures);
+		(void)tell_progress(state, &figures); /* whether to go on is looked at above */
+		if (candidate.delayed)
+			tell_delayed(state, &candidate);
+		else
+			status = prove(state, &candidate, err);
+	}
+	return status;
+}
+
+static void add_figures(struct branches_result *result, const struct sensitivity_figures *figures)
+{
+	struct sensitivity_figures *total = &result->figures;
+
+	if (!result->traces++) {
+		*total = *figures;
+		return;
+	}
+	total->constraints += figures->constraints;
+	total->chunks += figures->chunks;
+	total->queries += figures->queries;
+	total->timeouts += figures->timeouts;
+	total->trials += figures->trials;
+	total->unasked += figures->unasked;
+	total->walk_ns += figures->walk_ns;
+	total->events_ns += figures->events_ns;
+	total->solve_ns += figures->solve_ns;
+	total->is_model_wrong |= figures->is_model_wrong;
+}
+
+static int analyse(struct branches_state *state, struct branches_trace *trace, struct error *err)
+{
+	struct sensitivity_options options = state->options->sensitivity;
+	struct sensitivity_figures figures;
+	int status;
+
+	options.is_known = is_known;
+	options.waiting = tell_progress;
+	options.context = state;
+	options.time_ns = time_left(state);
+	if (trace->round) /* another run: its scheduling points are others */
+		options.points_from = options.points_to = 0;
+	if (state->options->rounds > 1)
+		options.only_failures = false; /* other branches lead to them */
+	options.splits_lines = state->options->rounds > 1;
+	state->trace = trace;
+	status = sensitivity_open(
+		&state->analysis, &trace->run.record, state->program, &options, err);
+	if (status < 0)
+		return status;
+	sensitivity_figures(state->analysis, &figures);
+	if (!is_repeated(state, figures.path)) {
+		status = search_trace(state, err);
+		/* What was shown before the interruption stands. */
+		if (status == ERROR_INTERRUPTED)
+			status = 0;
+		if (status == 0 && state->options->samples && !trace->round)
+			status = branches_sample(state, err);
+		sensitivity_figures(state->analysis, &figures);
+		add_figures(state->result, &figures);
+	}
+	if (!sensitivity_close(state->analysis))
+		state->result->has_left_thread = true;
+	return status == 0 ? recorded_check(&trace->run, err) : status;
+}
+
+static int analyse_all(struct branches_state *state, struct error *err)
+{
+	const uint32_t rounds = state->options->rounds ? state->options->rounds : 1;
+	int status = 0;
+
+	while (status == 0 && state->trace_next < state->trace_count &&
+		state->result->traces < rounds && !state->result->has_left_thread &&
+		!*state->options->campaign.is_interrupted &&
+		(!state->result->traces || has_time(state))) {
+		struct branches_trace trace = state->traces[state->trace_next++];
+
+		state->traces[state->trace_next - 1] = (struct branches_trace){0};
+		status = analyse(state, &trace, err);
+		if (!state->result->has_left_thread)
+			recorded_release(&trace.run);
+	}
+	state->result->is_interrupted = *state->options->campaign.is_interrupted == STOP_USER;
+	return status;
+}
+
+static void release_state(struct branches_state *state)
+{
+	for (uint32_t i = 0; i < state->trace_count; i++)
+		recorded_release(&state->traces[i].run);
+	free(state->traces);
+	free(state->paths);
+	branches_release_failures(state);
+	symbols_free(state->symbols);
+}
+
+static int check(const struct recorded *first, const char *program, struct error *err)
+{
+	if (!first->has_sites)
+		return error_set(err, ERROR_TARGET,
+			"%s was not built by raddle-cc, so its branches are not seen; build it with "
+			"raddle-cc",
+			program);
+	if (!first->is_live && first->is_failure)
+		return error_set(err, ERROR_TARGET,
+			"%s ended as %s before it made a thread, so no branch depends on the schedule; "
+			"look at it without raddle first",
+			program, outcome_descriptions[first->run.outcome.kind].word);
+	if (!first->is_live)
+		return error_set(err, ERROR_TARGET,
+			"%s made no thread, so no branch depends on the schedule; if it starts the "
+			"threaded program, give raddle that one",
+			program);
+	return 0;
+}
+
+/* The run that is analysed first: made now, or kept. */
+static int take_first(struct branches_state *state, const struct record_request *request,
+	struct recorded *first, struct error *err)
+{
+	const struct branches_options *options = state->options;
+
+	if (!options->from_record)
+		return branches_run(state, request, first, err);
+	first->has_sites = first->is_live = true; /* else it would not have been kept */
+	return record_file_read(&first->record, options->from_record, err);
+}
+
+int branches_search(
+	const struct branches_options *options, struct branches_result *out, struct error *err)
+{
+	const char *program = options->campaign.argv[0];
+	const struct record_request request = {.options = &options->campaign,
+		.bytes_most = options->record_bytes,
+		.points_most = options->sensitivity.points_to};
+	struct branches_state state = {
+		.options = options, .result = out, .begin_ns = platform_monotonic_ns()};
+	struct recorded first = {0};
+	struct target target = {0};
+	int status = target_find(&target, program, err);
+
+	*out = (struct branches_result){0};
+	if (status < 0)
+		return status;
+	status = take_first(&state, &request, &first, err);
+	if (status == 0)
+		status = check(&first, program, err);
+	if (status == 0 && options->save_record)
+		status = record_file_write(&first.record, options->save_record, err);
+	if (status == 0) {
+		out->record_bytes = first.record.bytes;
+		out->run_ns = first.run_ns;
+		out->run_processor_ns = first.processor_ns;
+		out->is_partial =
+			first.record.is_partial && !first.record.source && !request.points_most;
+		out->points_from = options->sensitivity.points_from;
+		out->points_to = options->sensitivity.points_to;
+		out->is_made_again = first.record.source != NULL;
+		out->is_failing = first.is_failure;
+		out->outcome = first.run.outcome;
+		state.program = target.path;
+		add_trace(&state, &first, 0);
+		status = analyse_all(&state, err);
+		if (status == 0)
+			status = branches_keep_failures(&state, err);
+		out->seconds = (double)(platform_monotonic_ns() - state.begin_ns) / 1e9;
+	}
+	release_state(&state);
+	recorded_release(&first);
+	target_release(&target);
+	return status;
+}

@@ -1,0 +1,302 @@
+/* A run behind a flipped branch that failed, as a finding like those of `raddle run`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "commands/branches/branches_internal.h"
+#include "investigate/investigate.h"
+#include "investigate/probe.h"
+#include "plan/restart.h"
+#include "store/store.h"
+#include "process/target.h"
+#include "platform/platform.h"
+
+/* A replay that left its schedule may wait for the world for ever. */
+#define REPLAY_LIMIT_NS UINT64_C(60000000000)
+
+static char *command_line(char *const *argv)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (; *argv; argv++)
+		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
+	return strbuf_detach(&text);
+}
+
+/* What a recorded run took for scheduling points: every access at the chosen sites. */
+static void view_chosen(
+	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
+{
+	*view = (struct memory_view){.mode = MEMORY_ALL, .module_count = record->module_count};
+	view->modules = calloc(record->module_count + 1u, sizeof *view->modules);
+	BUG_ON(!view->modules);
+	for (uint32_t i = 0; i < record->module_count; i++) {
+		const struct run_module *from = &record->modules[i];
+		struct memory_view_module *module = &view->modules[i];
+
+		*module = (struct memory_view_module){.name = from->name,
+			.fingerprint = from->fingerprint,
+			.count = from->count,
+			.is_on = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
+			.is_chosen = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
+		BUG_ON(!module->is_on || !module->is_chosen);
+		for (uint32_t site = 0; site < from->count; site++)
+			if (bitset_has(chosen, from->first + site))
+				bitset_add(module->is_on, site);
+	}
+}
+
+/* The row for all that this search tells, as far as it is. */
+static void fill_row(const struct campaign_options *options, const struct branches_result *result,
+	struct store_campaign *row)
+{
+	*row = (struct store_campaign){.id = result->campaign,
+		.command = command_line(options->argv),
+		.options = settings_to_json(&options->settings),
+		.strategy = branches_copy_text("branches"),
+		.seed = options->seed,
+		.runs = result->runs,
+		.failures = result->failures,
+		.seconds = result->seconds,
+		.state = branches_copy_text(result->is_interrupted ? "interrupted" : "done"),
+		.restart = branches_copy_text("exec"),
+		.started = time(NULL)};
+}
+
+/* Stores of another build are not merged with this one. */
+static int tell_target(
+	const struct campaign_options *options, struct store_campaign *row, struct error *err)
+{
+	struct target target = {0};
+	int status = target_find(&target, options->argv[0], err);
+
+	if (status == 0)
+		status = target_fingerprint(&target, &row->target, err);
+	target_release(&target);
+	return status;
+}
+
+static int open_row(struct store **store, const struct campaign_options *options,
+	struct branches_result *result, struct error *err)
+{
+	struct store_campaign row;
+	int status = store_open(store, options->directory, STORE_WRITE, err);
+
+	if (status < 0)
+		return status;
+	fill_row(options, result, &row);
+	status = tell_target(options, &row, err);
+	if (status == 0)
+		status = row.id ? store_campaign_update(*store, &row, err)
+				: store_campaign_begin(*store, &row, err);
+	result->campaign = row.id;
+	store_campaign_release(&row);
+	if (status < 0)
+		store_close(*store);
+	return status;
+}
+
+static int store_finding(struct branches_state *state, struct finding *finding, struct error *err)
+{
+	struct store *store;
+	bool is_new;
+	int status = open_row(&store, &state->options->campaign, state->result, err);
+
+	if (status < 0)
+		return status;
+	status = store_add_finding(store, state->result->campaign, finding, &is_new, err);
+	store_close(store);
+	return status;
+}
+
+int branches_store(const struct branches_options *options, struct branches_result *result,
+	const char *json, struct error *err)
+{
+	struct store_document document = {.kind = "branches", .text = (char *)(uintptr_t)json};
+	struct store *store;
+	int status = open_row(&store, &options->campaign, result, err);
+
+	if (status < 0)
+		return status;
+	document.campaign = result->campaign;
+	status = store_keep_document(store, &document, err);
+	store_close(store);
+	return status;
+}
+
+/*
+ * Recorded runs let threads read the same again and again; other runs take a turn from who does. The schedule
+ * is followed once as other runs go, and what that did is the failure, if it is the same one.
+ */
+static int follow(const struct probe_params *params, struct failure *failure, struct error *err)
+{
+	const struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int status = probe_open(&probe, params, err);
+
+	if (status < 0)
+		return status;
+	status = probe_run(&probe, &plan, err);
+	if (status == 0 && probe.is_failure &&
+		probe.worker.contract->outcome.kind == failure->outcome.kind &&
+		probe.worker.contract->outcome.code == failure->outcome.code)
+		failure_take(failure, probe.worker.contract);
+	probe_close(&probe);
+	return status;
+}
+
+/* What comes behind minimising takes so many runs, about: confirming, looking at it, and a run that passes. */
+#define RUNS_BEHIND 8
+/* Of those the ones that no finding can do without. */
+#define RUNS_LAST 3
+/* For a failure, and for each run of it, after an interruption. */
+#define INTERRUPTED_NS UINT64_C(250000000)
+
+/* Of the command. 1: none. 0: there is no limit. */
+static uint64_t time_left(const struct branches_state *state)
+{
+	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
+
+	return !end ? 0 : now < end ? end - now : 1;
+}
+
+/* Each of those that are left has its share of the time. `run_ns`: that one run took. */
+static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
+	struct investigation *investigation)
+{
+	const uint64_t share = time_left(state) / left, behind = RUNS_BEHIND * run_ns;
+
+	investigation->until_ns = branches_end_ns(state);
+	if (investigation->until_ns > RUNS_LAST * run_ns)
+		investigation->until_ns -= RUNS_LAST * run_ns;
+	/* Who is impatient loses the minimising, not the finding. */
+	investigation->without_minimising = (investigation->until_ns && share <= behind) ||
+					    *state->options->campaign.is_interrupted;
+	investigation->minimise_ns = share > behind ? share - behind : share;
+}
+
+/* Could more time have made a difference? */
+static bool is_limited(const struct investigation *investigation)
+{
+	return investigation->without_minimising ||
+	       (investigation->minimise_ns &&
+		       investigation->minimise_ns < MINIMISE_BUDGET.slow_time_ns);
+}
+
+static int investigate_run(struct branches_state *state, struct branches_failure *of,
+	const struct target *target, uint32_t left, struct sensitive_branch *told,
+	struct error *err)
+{
+	static const volatile int never = 0;
+	const struct campaign_options *options = &state->options->campaign;
+	const bool is_interrupted = *options->is_interrupted;
+	const uint64_t begin = platform_monotonic_ns();
+	struct investigation investigation = {.workers = state->options->sensitivity.workers,
+		.probe = {.worker = {.target = target,
+				  .argv = options->argv,
+				  .input = options->settings.input,
+				  .runtime = options->runtime,
+				  .output = OUTPUT_KEEP},
+			.settings = &options->settings,
+			.memory = &of->view,
+			.restart = RESTART_EXEC,
+			.run_limit_ns = is_interrupted ? INTERRUPTED_NS : REPLAY_LIMIT_NS,
+			.is_interrupted = is_interrupted ? &never : options->is_interrupted}};
+	struct finding finding;
+	int status;
+
+	memset(&finding, 0, sizeof finding);
+	status = follow(&investigation.probe, &of->failure, err);
+	if (status < 0)
+		return status;
+	/* The user's judge is asked about processes that have ended. */
+	if (!options->settings.check)
+		investigation.probe.restart = restart_fastest(options->settings.executor);
+	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);
+	if (is_interrupted)
+		investigation.until_ns = begin + INTERRUPTED_NS;
+	status = investigate(&investigation, &of->failure, &finding, err);
+	if (status < 0)
+		return status;
+	finding.strategy = branches_copy_text("branches");
+	finding.seed = options->seed;
+	told->kept = KEPT_NOT;
+	if (confirmation_is_repeatable(&investigation.confirmation)) {
+		status = store_finding(state, &finding, err);
+		(void)snprintf(told->finding, sizeof told->finding, "%s", finding.id); /* fits */
+		told->kept = investigation.is_minimal || !is_limited(&investigation)
+				     ? KEPT_MINIMAL
+				     : KEPT_AS_IT_WAS;
+	}
+	finding_release(&finding);
+	return status;
+}
+
+void branches_add_failure(struct branches_state *state, struct sensitive_branch *branch,
+	const struct recorded *run, const uint64_t *chosen)
+{
+	struct branches_failure *added;
+
+	branch->class = CLASS_BUG;
+	branch->outcome = run->run.outcome;
+	branch->failure = failure_key(&run->run.outcome);
+	for (uint32_t i = 0; i < state->failure_count; i++)
+		if (state->failures[i].key == branch->failure)
+			return;
+	state->failures =
+		realloc(state->failures, (state->failure_count + 1) * sizeof *state->failures);
+	BUG_ON(!state->failures);
+	added = &state->failures[state->failure_count++];
+	*added = (struct branches_failure){.key = branch->failure};
+	failure_copy(&added->failure, &run->run);
+	view_chosen(&added->view, &run->record, chosen);
+}
+
+/* What became of the failure, for all branches that led to it. */
+static void tell(struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
+{
+	for (uint32_t i = 0; i < result->count + result->early_count; i++) {
+		struct sensitive_branch *branch =
+			i < result->count ? &result->items[i] : &result->early[i - result->count];
+
+		if (branch->class != CLASS_BUG || branch->failure != key)
+			continue;
+		branch->kept = told->kept;
+		memcpy(branch->finding, told->finding, sizeof branch->finding);
+	}
+}
+
+int branches_keep_failures(struct branches_state *state, struct error *err)
+{
+	struct target target = {0};
+	int status;
+
+	if (!state->failure_count)
+		return 0;
+	status = target_find(&target, state->options->campaign.argv[0], err);
+	for (uint32_t i = 0; status == 0 && i < state->failure_count; i++) {
+		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
+
+		/* The first one is looked at in any case: a run or two more. */
+		if (!i || time_left(state) != 1)
+			status = investigate_run(state, &state->failures[i], &target,
+				state->failure_count - i, &told, err);
+		tell(state->result, state->failures[i].key, &told);
+	}
+	target_release(&target);
+	return status;
+}
+
+void branches_release_failures(struct branches_state *state)
+{
+	for (uint32_t i = 0; i < state->failure_count; i++) {
+		failure_release(&state->failures[i].failure);
+		memory_view_release(&state->failures[i].view);
+	}
+	free(state->failures);
+}

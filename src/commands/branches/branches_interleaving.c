@@ -1,0 +1,117 @@
+/* The steps of both runs to a branch, with the names of threads, locks and variables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "commands/branches/branches_internal.h"
+#include "symbols/symbols.h"
+
+#define FRAMES_MAX 16
+
+static char *copy(const char *text)
+{
+	return text && *text ? branches_copy_text(text) : NULL;
+}
+
+static char *path_in(const char *directory, const char *file)
+{
+	const struct sensitive_place place = {.file = file, .directory = directory};
+
+	return *file ? branches_path_of(&place) : NULL;
+}
+
+/* Of a lock "mutex m", where it has a name. */
+static char *object_of(struct symbols *symbols, const struct sensitive_step *from)
+{
+	const struct symbols_memory memory = {0};
+	const struct symbols_access access = {
+		.address = from->address, .step = UINT64_MAX, .is_brief = true};
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_adds(&text, from->object);
+	if (symbols && from->site && from->address && *from->object) {
+		strbuf_adds(&text, " ");
+		if (!symbols_describe_data(symbols, &memory, &access, &text))
+			text.text[--text.length] = '\0';
+	}
+	return strbuf_detach(&text);
+}
+
+/* Of an operation: the innermost line of the user's, or of a header's where there is no other. */
+static void find_place(
+	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
+{
+	struct symbols_frame frames[FRAMES_MAX];
+	const unsigned count = symbols && from->site ? symbols_lookup(symbols, from->site, true,
+							       frames, FRAMES_MAX)
+						     : 0;
+
+	const struct symbols_frame *best = NULL;
+
+	for (unsigned i = 0; i < count; i++)
+		if (frames[i].line && (!best || (best->is_system && !frames[i].is_system)))
+			best = &frames[i];
+	if (!best)
+		return;
+	to->function = copy(best->function);
+	to->file = copy(best->file);
+	to->line = best->line;
+}
+
+static void take(struct branches_state *state, const struct run_record *record,
+	const struct sensitive_interleaving *from, struct branch_interleaving *to)
+{
+	to->steps = calloc(from->count + 1u, sizeof *to->steps);
+	BUG_ON(!to->steps);
+	to->left_out = from->left_out;
+	for (; to->count < from->count; to->count++) {
+		const struct sensitive_step *step = &from->steps[to->count];
+		struct branch_step *out = &to->steps[to->count];
+
+		*out = (struct branch_step){.thread = branches_thread_name(record, step->thread),
+			.verb = branches_copy_text(step->verb),
+			.value = copy(step->value),
+			.function = copy(step->function),
+			.file = path_in(step->directory, step->file),
+			.line = step->line,
+			.is_switch = to->count && step[-1].thread != step->thread};
+		out->object = step->other < record->thread_count
+				      ? branches_thread_name(record, step->other)
+				      : object_of(state->symbols, step);
+		if (!out->line)
+			find_place(state->symbols, step, out);
+	}
+}
+
+void branches_add_interleavings(
+	struct branches_state *state, struct sensitive_branch *branch, const struct run_record *run)
+{
+	const struct run_record *records[SENSITIVE_RUNS] = {
+		[SENSITIVE_RECORDED] = &state->trace->run.record, [SENSITIVE_FLIPPED] = run};
+	struct sensitive_interleaving told[SENSITIVE_RUNS];
+
+	sensitivity_interleavings(state->analysis, run, told);
+	branch->called_from = told[SENSITIVE_FLIPPED].called_from;
+	for (int i = 0; i < SENSITIVE_RUNS; i++) {
+		take(state, records[i], &told[i], &branch->interleavings[i]);
+		sensitive_interleaving_release(&told[i]);
+	}
+}
+
+void branches_release_interleaving(struct branch_interleaving *interleaving)
+{
+	for (uint32_t i = 0; i < interleaving->count; i++) {
+		struct branch_step *step = &interleaving->steps[i];
+
+		free(step->thread);
+		free(step->verb);
+		free(step->object);
+		free(step->value);
+		free(step->function);
+		free(step->file);
+	}
+	free(interleaving->steps);
+	*interleaving = (struct branch_interleaving){0};
+}

@@ -1,0 +1,269 @@
+/* What `raddle branches` says to people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/branches/branches_result.h"
+#include "cli/next_command.h"
+#include "findings/source_lines.h"
+
+const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
+	[SENSITIVE_BRANCH] = "branch",
+	[SENSITIVE_SWITCH] = "switch",
+	[SENSITIVE_CHOICE] = "choice",
+	[SENSITIVE_ASSERTION] = "assertion",
+	[SENSITIVE_TARGET] = "call",
+	[SENSITIVE_NULL] = "null pointer",
+	[SENSITIVE_DIVISOR] = "division by zero",
+	[SENSITIVE_INDEX] = "index out of bounds",
+};
+
+/* The line of the source, where the file is there. */
+static void print_line(const struct sensitive_branch *branch)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (source_lines_get(NULL, branch->path, branch->line, &text))
+		printf("    %s\n", text.text);
+	strbuf_release(&text);
+}
+
+static void print_outcomes(const struct sensitive_branch *branch)
+{
+	if (branch->delayed)
+		return;
+	if (branch->kind == SENSITIVE_BRANCH || branch->kind == SENSITIVE_CHOICE ||
+		branch->kind == SENSITIVE_ASSERTION)
+		printf("    %s in the recorded run, %s under the schedule below\n",
+			branch->was_taken ? "true" : "false", branch->was_taken ? "false" : "true");
+	else if (branch->kind == SENSITIVE_INDEX)
+		printf("    inside the array in the recorded run, outside under the schedule below\n");
+	else if (branch->kind == SENSITIVE_TARGET)
+		printf("    another function is called under the schedule below\n");
+	else if (branch->kind == SENSITIVE_NULL)
+		printf("    memory in the recorded run, a null pointer under the schedule below\n");
+	else if (branch->kind == SENSITIVE_DIVISOR)
+		printf("    not zero in the recorded run, zero under the schedule below\n");
+	else
+		printf("    another case under the schedule below\n");
+	if (branch->round)
+		printf("    in a run that %u flipped %s led to\n", branch->round,
+			branch->round == 1 ? "branch" : "branches");
+}
+
+static void print_finding(const struct sensitive_branch *branch, const char *store)
+{
+	switch (branch->kept) {
+	case KEPT_NOT:
+		printf("    no finding: the failure did not repeat in fresh processes\n");
+		break;
+	case KEPT_NOT_LOOKED_AT:
+		printf("    no finding: there was no time left to look into the failure; give a longer "
+		       "--time\n");
+		break;
+	case KEPT_AS_IT_WAS:
+		printf("    %s: raddle replay %s%s (not minimal: a longer --time makes it shorter)\n",
+			branch->finding, branch->finding, store);
+		break;
+	default:
+		printf("    %s: raddle replay %s%s\n", branch->finding, branch->finding, store);
+	}
+}
+
+static void print_class(const struct sensitive_branch *branch, const char *store)
+{
+	printf("    %s", branch_class_words[branch->class]);
+	if (branch->class == CLASS_BUG)
+		printf(": the run that goes on %s ends as %s",
+			branch->failing_seed ? "at random" : "without preemptions",
+			outcome_descriptions[branch->outcome.kind].word);
+	else
+		printf(": %u random runs from there on passed", branch->continuations);
+	fputc('\n', stdout);
+	if (branch->class != CLASS_BUG)
+		return;
+	print_finding(branch, store);
+}
+
+static void print_schedule(const char *schedule);
+
+/* It never came to the branch that it was made for. */
+static void print_early(const struct sensitive_branch *branch, const char *store)
+{
+	printf("failure: %s, before a run came to %s:%u in %s (%s)\n",
+		outcome_descriptions[branch->outcome.kind].word, branch->file, branch->line,
+		branch->function, branch->thread);
+	print_schedule(branch->schedule);
+	print_finding(branch, store);
+	fputc('\n', stdout);
+}
+
+static void print_delayed(const struct sensitive_branch *branch)
+{
+	printf("    only where others see writes late (store buffers): %s\n", branch->delayed);
+	printf("    not proven: runs under raddle see every write at once\n");
+}
+
+/* Who reads it has no use for more; programs have all of it. */
+#define SEGMENTS_MOST 40
+
+static void print_schedule(const char *schedule)
+{
+	const char *end = schedule;
+	uint64_t left = 0;
+
+	/* "(1 of 2)" is one, too. */
+	for (uint32_t i = 0; i < SEGMENTS_MOST && *end; i++) {
+		end += strcspn(end + 1, end[*end == ' '] == '(' ? ")" : " ") + 1;
+		end += *end == ')';
+	}
+	for (const char *at = end; *at; at++)
+		left += *at == ' ';
+	printf("    schedule: %.*s", (int)(end - schedule), schedule);
+	if (left)
+		printf(" and %" PRIu64 " more (--json)", left);
+	printf("\n");
+}
+
+static void print_branch(const struct sensitive_branch *branch, const char *store)
+{
+	if (branch->line)
+		printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
+			branch->line, branch->function, branch->thread);
+	else
+		printf("%s: in %s (%s), whose lines are not known: compile with -g\n",
+			sensitive_kind_words[branch->kind], branch->function, branch->thread);
+	print_line(branch);
+	if (branch->called_from)
+		printf("    called from %s\n", branch->called_from);
+	if (*branch->variables)
+		printf("    depends on %s\n", branch->variables);
+	print_outcomes(branch);
+	if (branch->delayed) {
+		print_delayed(branch);
+	} else {
+		print_schedule(branch->schedule);
+		print_class(branch, store);
+	}
+	fputc('\n', stdout);
+}
+
+/* Branches that random runs have shown and solving has not. */
+static void print_samples(const struct branches_result *result)
+{
+	uint32_t missed = 0;
+
+	for (uint32_t i = 0; i < result->observed_count; i++)
+		missed += !result->observed[i].is_found;
+	printf("%u random runs left the recorded one at %u branches, %u of which solving did not find\n",
+		result->samples, result->observed_count, missed);
+	for (uint32_t i = 0; i < result->observed_count; i++) {
+		const struct observed_branch *item = &result->observed[i];
+
+		if (!item->is_found)
+			printf("    %s:%u in %s, in %u runs%s\n", item->file, item->line,
+				item->function, item->runs,
+				item->is_modelled ? ""
+						  : "; it depends on nothing that is followed");
+	}
+}
+
+static void print_defects(const struct branches_result *result)
+{
+	if (result->unproven_count)
+		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
+			result->unproven_count);
+	for (uint32_t i = 0; i < result->unproven_count; i++)
+		printf("    %s\n", result->unproven[i]);
+	if (result->samples_lost)
+		printf("%u random runs could not be followed: a defect of raddle\n",
+			result->samples_lost);
+	if (result->figures.is_model_wrong)
+		printf("the recorded run contradicts raddle's own model: a defect of raddle\n");
+}
+
+static void print_limits(const struct branches_result *result)
+{
+	const struct sensitivity_figures *figures = &result->figures;
+
+	if (result->cut_count)
+		printf("%u %s not shown, as the run that should show it had not ended when its time was over: "
+		       "perhaps it waited for something outside of the program\n",
+			result->cut_count,
+			result->cut_count == 1 ? "solution was" : "solutions were");
+	if (!figures->shared_words)
+		printf("no memory that one thread writes is accessed by another, so no branch can "
+		       "depend on the schedule\n");
+	if (figures->timeouts)
+		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
+			(unsigned long long)figures->timeouts);
+	if (figures->unasked)
+		printf("%llu branch events were not asked about, to keep to --queries and --time; give more "
+		       "of them\n",
+			(unsigned long long)figures->unasked);
+	if (figures->unknown_writes)
+		printf("%llu %s to shared memory that raddle does not follow (%s): what was written "
+		       "there is taken as it was\n",
+			(unsigned long long)figures->unknown_writes,
+			figures->unknown_writes == 1 ? "write" : "writes", figures->unknown);
+	if (figures->unknown_uses)
+		printf("%llu %s of shared memory in functions that raddle does not follow (%s): what they "
+		       "were given and returned is taken as it was\n",
+			(unsigned long long)figures->unknown_uses,
+			figures->unknown_uses == 1 ? "use" : "uses", figures->unknown_users);
+	if (figures->unfinished_threads)
+		printf("%u of %u threads were followed in part only: %s\n",
+			figures->unfinished_threads, figures->threads, figures->unfinished);
+	if (result->is_made_again)
+		printf("the record (%llu MB) was not kept: the run was made again for each look\n",
+			(unsigned long long)(result->record_bytes >> 20));
+	if (*figures->unmatched)
+		printf("nothing is called %s (--exclude): no function, file or library\n",
+			figures->unmatched);
+	if (result->is_failing)
+		printf("the recorded run ended as %s, so nothing behind that was looked at; raddle run "
+		       "keeps the failure\n",
+			outcome_descriptions[result->outcome.kind].word);
+	if (result->is_partial)
+		printf("the record holds only the beginning of the run, so only that was looked at; "
+		       "raise --record-size, or the end of --points, when it is made\n");
+	if (result->points_from || result->points_to)
+		printf("only a part of the run was looked at: its scheduling points %llu to %llu (--points)\n",
+			(unsigned long long)result->points_from,
+			(unsigned long long)(result->points_to ? result->points_to
+							       : figures->points));
+	if (result->is_interrupted)
+		printf("interrupted: what was not asked about yet is missing\n");
+}
+
+void branches_print(const struct branches_result *result, const char *directory, bool is_quiet)
+{
+	const struct sensitivity_figures *figures = &result->figures;
+	const uint32_t proven = result->count - result->relaxed_count;
+	struct strbuf store;
+
+	strbuf_init(&store);
+	next_add_store(&store, directory);
+	for (uint32_t i = 0; i < result->count; i++)
+		print_branch(&result->items[i], store.text);
+	for (uint32_t i = 0; i < result->early_count; i++)
+		print_early(&result->early[i], store.text);
+	strbuf_release(&store);
+	if (is_quiet)
+		return;
+	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, "
+	       "%llu scheduling points, %llu instructions\n",
+		proven, proven == 1 ? "branch" : "branches", (unsigned long long)figures->branches,
+		(unsigned long long)figures->critical_events, figures->threads,
+		(unsigned long long)figures->points, (unsigned long long)figures->instructions);
+	if (result->relaxed_count)
+		printf("%u more only with store buffers, which no run can show\n",
+			result->relaxed_count);
+	if (result->traces > 1)
+		printf("%u runs were analysed\n", result->traces);
+	if (result->samples)
+		print_samples(result);
+	print_defects(result);
+	print_limits(result);
+}

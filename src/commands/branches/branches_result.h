@@ -1,0 +1,14 @@
+/* What the files of `raddle branches` share. */
+#ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
+#define RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
+
+#include "commands/branches/branches.h"
+
+extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
+
+/* `directory`: the store's, as commands that are suggested name it. Quietly: only the branches. */
+void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
+/* Of docs/branches.md; to be freed. */
+char *branches_to_json(const struct branches_result *result);
+
+#endif

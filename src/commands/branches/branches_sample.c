@@ -1,0 +1,102 @@
+/*
+ * Runs without a question, to see whether solving has missed what they show: each begins as a schedule without
+ * preemptions would, is torn somewhere, and goes on at random.
+ */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/rng.h"
+#include "commands/branches/branches_internal.h"
+#include "platform/platform.h"
+
+/* So many turns of threads are drawn before the rest goes at random. */
+#define TURNS_MOST 4
+
+/* A few long turns: what a random walk would hardly ever do. */
+static uint32_t draw_turns(
+	struct rng *rng, uint32_t threads, uint32_t steps, struct schedule_segment *segments)
+{
+	const uint32_t count = rng_below(rng, TURNS_MOST + 1);
+
+	for (uint32_t i = 0; i < count; i++)
+		segments[i] = (struct schedule_segment){
+			.thread = (uint16_t)(i ? rng_below(rng, threads) : 0),
+			.count = 1 + rng_below(rng, steps)};
+	return count;
+}
+
+/* Behind a search that took all of --time they may take so long, and this part of it. */
+#define BEHIND_NS UINT64_C(4000000000)
+#define BEHIND_PART 10
+
+static bool has_time(const struct branches_state *state)
+{
+	const uint64_t limit = state->options->sensitivity.time_ns;
+
+	return !limit ||
+	       platform_monotonic_ns() - state->begin_ns < limit + BEHIND_NS + limit / BEHIND_PART;
+}
+
+static void take_observations(struct branches_state *state)
+{
+	struct branches_result *result = state->result;
+	struct sensitive_observation seen;
+
+	for (uint32_t i = 0; sensitivity_observed(state->analysis, i, &seen); i++) {
+		struct observed_branch *item;
+
+		result->observed = realloc(
+			result->observed, (result->observed_count + 1) * sizeof *result->observed);
+		BUG_ON(!result->observed);
+		item = &result->observed[result->observed_count++];
+		*item = (struct observed_branch){.kind = seen.kind,
+			.file = branches_copy_text(seen.place.file),
+			.path = branches_path_of(&seen.place),
+			.function = branches_copy_text(seen.place.function),
+			.line = seen.place.line,
+			.is_modelled = seen.is_modelled,
+			.is_found = seen.is_proven,
+			.runs = seen.count};
+	}
+}
+
+int branches_sample(struct branches_state *state, struct error *err)
+{
+	const struct run_record *record = &state->trace->run.record;
+	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+	struct schedule_segment segments[TURNS_MOST];
+	uint32_t steps = 16; /* of a run with all sites as points; learnt from the first one */
+	struct rng rng;
+	int status = 0;
+
+	BUG_ON(!names);
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		names[i] = record->threads[i].name;
+	rng_seed(&rng, state->options->campaign.seed);
+	for (uint32_t i = 1; i <= state->options->samples && status == 0 &&
+			     !*state->options->campaign.is_interrupted && has_time(state);
+		i++) {
+		const struct record_request request = {.options = &state->options->campaign,
+			.like = record,
+			.chosen = sensitivity_accesses(state->analysis),
+			.segments = segments,
+			.segment_count = draw_turns(&rng, record->thread_count, steps, segments),
+			.names = names,
+			.name_count = record->thread_count,
+			.bytes_most = state->options->record_bytes,
+			.random_seed = i};
+		struct recorded run = {0};
+
+		status = branches_run(state, &request, &run, err);
+		if (status == 0) {
+			state->result->samples_lost +=
+				!sensitivity_observe(state->analysis, &run.record);
+			state->result->samples++;
+			steps = (uint32_t)run.run.step_count + 1;
+		}
+		recorded_release(&run);
+	}
+	take_observations(state);
+	free(names);
+	return status;
+}

@@ -1,0 +1,391 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "commands/branches/branches.h"
+#include "process/cores.h"
+#include "process/launch.h"
+#include "commands/branches/branches_result.h"
+#include "cli/command.h"
+#include "cli/next_command.h"
+#include "cli/option_value.h"
+#include "cli/terminal.h"
+
+enum {
+	OPTION_QUERY_TIME = 256,
+	OPTION_STDIN,
+	OPTION_TOLERATE,
+	OPTION_ASSERTIONS,
+	OPTION_RECORD_SIZE,
+	OPTION_SAVE_RECORD,
+	OPTION_FROM_RECORD,
+	OPTION_CONTINUATIONS,
+	OPTION_JSON,
+	OPTION_WINDOW,
+	OPTION_PART,
+	OPTION_GLOBAL,
+	OPTION_QUERIES,
+	OPTION_TIME,
+	OPTION_ROUNDS,
+	OPTION_EXCLUDE,
+	OPTION_STORE_BUFFERS,
+	OPTION_SAMPLE,
+	OPTION_POINTS,
+	OPTION_STORE
+};
+
+/* Enough for a handful of branches, each flipped behind another. */
+#define ROUNDS_OF_ASSERTIONS 20
+/* The analysis leaves this part of the time to solvers that end late. */
+#define LATE_SOLVERS_PART 20
+
+static const struct argp_option branches_options[] = {
+	{.doc = "What is searched for:", .group = 1},
+	{"assertions", OPTION_ASSERTIONS, NULL, 0,
+		"Only what fails: assertions, null pointers, divisions by zero, indices out of bounds; --rounds 20 unless told",
+		1},
+	{"rounds", OPTION_ROUNDS, "N", 0,
+		"Analyse up to N runs: the recorded one, then those that flipped branches led to (1)",
+		1},
+	{"exclude", OPTION_EXCLUDE, "PATTERN", 0,
+		"Leave out functions, files and libraries that match, such as log_*: what they compute is taken as it was; again for more",
+		1},
+	{"points", OPTION_POINTS, "FROM..TO", 0,
+		"Record and search only this part of the run: scheduling points FROM to TO, as the last line counts them; either may be left out",
+		1},
+	{"store-buffers", OPTION_STORE_BUFFERS, NULL, 0,
+		"Ask again as if threads saw writes late, as on x86 (TSO); runs cannot prove that",
+		1},
+	{.doc = "How much is done:", .group = 2},
+	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
+		"Time for one question to the solver, such as 500ms, 10s (10s)", 2},
+	{"jobs", 'j', "N", 0, "Ask from N threads (as many as processors may be used)", 2},
+	{"sample", OPTION_SAMPLE, "N", 0,
+		"Also make N random runs, and say whether they show a branch that solving missed",
+		2},
+	{"queries", OPTION_QUERIES, "N", 0,
+		"Ask about one place at most N times without an answer (200); 0: only walk", 2},
+	{"time", OPTION_TIME, "TIME", 0, "End after this time, such as 30s, 2m (5m)", 2},
+	{"window", OPTION_WINDOW, "N", 0, "Look at N events of each thread together (400)", 2},
+	{"part", OPTION_PART, "N", 0,
+		"Keep about N events of the run at once, and look at longer ones part by part (what 1 GB holds)",
+		2},
+	{"global-window", OPTION_GLOBAL, NULL, 0,
+		"Look at events that were near each other in the run, instead", 2},
+	{"save-record", OPTION_SAVE_RECORD, "FILE", 0, "Keep the record of the first run in FILE",
+		2},
+	{"from-record", OPTION_FROM_RECORD, "FILE", 0,
+		"Analyse the run that --save-record kept, instead of making one", 2},
+	{"record-size", OPTION_RECORD_SIZE, "MB", 0,
+		"Keep records up to this length (1024); runs whose are longer are made again for each look, 0: all runs",
+		2},
+	{"continuations", OPTION_CONTINUATIONS, "N", 0,
+		"Random runs from each branch on, to see what comes of its going the other way (20)",
+		2},
+	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
+	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
+	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
+		"Not these: exit, abort, crash, ... as printed with a finding", 3},
+	{.doc = "What is said:", .group = 4},
+	{"quiet", 'q', NULL, 0, "Only branches", 4},
+	{"store", OPTION_STORE, "DIR", 0, "Branches and failures are kept in DIR/.raddle (.)", 4},
+	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
+	{0},
+};
+
+struct branches_arguments {
+	struct branches_options options;
+	const char **excludes; /* texts are the command line's */
+	bool is_json;
+	bool is_quiet;
+};
+
+static void add_exclude(struct branches_arguments *arguments, const char *pattern)
+{
+	struct sensitivity_options *options = &arguments->options.sensitivity;
+
+	arguments->excludes = realloc(
+		arguments->excludes, (options->exclude_count + 1) * sizeof *arguments->excludes);
+	BUG_ON(!arguments->excludes);
+	arguments->excludes[options->exclude_count++] = pattern;
+	options->excludes = arguments->excludes;
+}
+
+/* "100..2000", "100..", "..2000" */
+static void parse_points(
+	const char *text, struct sensitivity_options *search, struct argp_state *state)
+{
+	const char *dots = strstr(text, "..");
+	char *from = dots ? strndup(text, (size_t)(dots - text)) : NULL;
+
+	if (!dots || (!*from && !dots[2]))
+		argp_error(state,
+			"--points takes two scheduling points, such as 100..2000, 100.. or ..2000");
+	if (*from)
+		search->points_from = option_number(state, "--points", from, 0, UINT64_C(1) << 40);
+	if (dots[2])
+		search->points_to =
+			option_number(state, "--points", dots + 2, 1, UINT64_C(1) << 40);
+	if (search->points_to && search->points_to < search->points_from)
+		argp_error(state, "--points %s: the part ends before it begins", text);
+	free(from);
+}
+
+/* False: not one of those that are numbers or times; a wrong one ends the command. */
+static bool parse_amount(
+	int key, const char *text, struct branches_options *options, struct argp_state *state)
+{
+	struct sensitivity_options *search = &options->sensitivity;
+
+	switch (key) {
+	case 'j':
+		search->workers = (uint32_t)option_number(state, "-j", text, 1, 256);
+		return true;
+	case OPTION_ROUNDS:
+		options->rounds = (uint32_t)option_number(state, "--rounds", text, 1, 100000);
+		return true;
+	case OPTION_SAMPLE:
+		options->samples = (uint32_t)option_number(state, "--sample", text, 1, 1000000);
+		return true;
+	case OPTION_WINDOW:
+		search->window = (uint32_t)option_number(state, "--window", text, 10, 1000000);
+		return true;
+	case OPTION_PART:
+		search->part = option_number(state, "--part", text, 100, UINT64_C(1) << 40);
+		return true;
+	case OPTION_QUERIES:
+		search->queries_most =
+			(uint32_t)option_number(state, "--queries", text, 0, 1000000000);
+		return true;
+	case OPTION_RECORD_SIZE: /* in megabytes */
+		options->record_bytes =
+			option_number(state, "--record-size", text, 0, UINT64_C(1) << 20) << 20;
+		if (!options->record_bytes) /* the standard limit; no record is that short */
+			options->record_bytes = 1;
+		return true;
+	case OPTION_CONTINUATIONS:
+		options->continuations =
+			(uint32_t)option_number(state, "--continuations", text, 0, 1000000);
+		return true;
+	case OPTION_QUERY_TIME:
+		search->query_ns = option_time(state, "--query-time", text);
+		return true;
+	case OPTION_TIME:
+		search->time_ns = option_time(state, "--time", text);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static error_t parse_branches(int key, char *text, struct argp_state *state)
+{
+	struct branches_arguments *arguments = state->input;
+	struct branches_options *options = &arguments->options;
+	struct settings *settings = &options->campaign.settings;
+	struct error err;
+
+	if (parse_amount(key, text, options, state))
+		return 0;
+	switch (key) {
+	case OPTION_ASSERTIONS:
+		options->sensitivity.only_failures = true;
+		return 0;
+	case OPTION_SAVE_RECORD:
+		options->save_record = text;
+		return 0;
+	case OPTION_FROM_RECORD:
+		options->from_record = text;
+		return 0;
+	case OPTION_EXCLUDE:
+		add_exclude(arguments, text);
+		return 0;
+	case OPTION_STORE:
+		options->campaign.directory = text;
+		return 0;
+	case OPTION_POINTS:
+		parse_points(text, &options->sensitivity, state);
+		return 0;
+	case OPTION_STORE_BUFFERS:
+		options->sensitivity.has_store_buffers = true;
+		return 0;
+	case OPTION_GLOBAL:
+		options->sensitivity.is_global = true;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		terminal_be_quiet();
+		return 0;
+	case OPTION_STDIN:
+		settings->input = strdup(text);
+		BUG_ON(!settings->input);
+		return 0;
+	case OPTION_TOLERATE:
+		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case ARGP_KEY_ARG:
+		/* Everything from the program's name on is the program's. */
+		options->campaign.argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->rounds)
+			options->rounds =
+				options->sensitivity.only_failures ? ROUNDS_OF_ASSERTIONS : 1;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program given; raddle branches -- PROGRAM [ARG...]");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp branches_argp = {
+	.options = branches_options,
+	.parser = parse_branches,
+	.args_doc = "-- PROGRAM [ARG...]",
+	.doc = "Records a run of PROGRAM, which raddle-cc has built, searches it for branches whose "
+	       "outcome depends on the schedule, and runs the schedule that gives the other outcome. "
+	       "Only what such a run has shown is told.\v"
+	       "Exit status: 0 nothing was found, 1 a branch was seen to go either way, or a run failed on the way "
+	       "to one, 2 raddle could not work.",
+};
+
+static void show_progress(void *context, const struct branches_progress *progress)
+{
+	(void)context;
+	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu questions", progress->found,
+		progress->round, progress->rounds, (unsigned long long)progress->chunks,
+		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
+}
+
+static void say_next(const struct branches_arguments *arguments, int64_t campaign)
+{
+	struct strbuf store;
+
+	strbuf_init(&store);
+	next_add_store(&store, arguments->options.campaign.directory);
+	terminal_hint("both interleavings of each: raddle report C%lld%s --html > report.html\n",
+		(long long)campaign, store.text);
+	strbuf_release(&store);
+}
+
+/* A branch that went the other way, or a failure on the way to one. */
+static bool has_shown(const struct branches_result *result)
+{
+	return result->count > result->relaxed_count || result->early_count;
+}
+
+/*
+ * Did the analysis find branch events but query none of them? Its result then says nothing about
+ * the program.
+ */
+static bool has_asked_nothing(const struct branches_result *result)
+{
+	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&
+	       !has_shown(result) && !result->is_interrupted;
+}
+
+/* The command was stopped before it had analysed a run. */
+static int fail_stopped(const struct branches_arguments *arguments)
+{
+	const bool is_late = command_stop_reason() == STOP_TIME;
+
+	return command_fail(
+		"%s before a run of %s was analysed, so none of its branches were looked at%s",
+		is_late ? "the time was up" : "interrupted", arguments->options.campaign.argv[0],
+		is_late ? "; give it longer (--time)" : "");
+}
+
+static int work(const struct branches_arguments *arguments)
+{
+	struct branches_result result;
+	struct error err;
+	char *text;
+	int status, stored = 0;
+
+	status = branches_search(&arguments->options, &result, &err);
+	terminal_clear_live();
+	if (command_stop_reason() && status == 0 && !result.traces) {
+		branches_result_release(&result);
+		status = ERROR_INTERRUPTED;
+	}
+	if (command_stop_reason() && status == ERROR_INTERRUPTED)
+		return fail_stopped(arguments);
+	if (status < 0)
+		return command_fail("%s", err.text);
+	text = branches_to_json(&result);
+	if (result.count || result.early_count)
+		stored = branches_store(&arguments->options, &result, text, &err);
+	if (arguments->is_json)
+		(void)printf("%s\n", text); /* main checks the stream */
+	else
+		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
+	if (stored == 0 && has_shown(&result))
+		say_next(arguments, result.campaign);
+	free(text);
+	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	if (stored < 0) {
+		const int failed = command_fail("%s", err.text);
+
+		status = has_shown(&result) ? status : failed; /* results are printed already */
+	} else if (has_asked_nothing(&result))
+		status = command_fail(
+			"none of %llu branch events was asked about, so nothing was found out; give it "
+			"longer (--time), or more --queries",
+			(unsigned long long)result.figures.branches);
+	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))
+		_exit(status); /* what it uses must not be taken from under it */
+	branches_result_release(&result);
+	return status;
+}
+
+static int branches_run_command(int argc, char **argv)
+{
+	struct branches_arguments arguments = {
+		.options = {.sensitivity = {.query_ns = UINT64_C(10000000000),
+				    .window = 400,
+				    .queries_most = 200,
+				    .time_ns = UINT64_C(300000000000)},
+			.continuations = 20}};
+	struct branches_options *options = &arguments.options;
+	char *runtime = NULL;
+	struct error err;
+	int status;
+
+	campaign_options_init(&options->campaign);
+	options->campaign.is_interrupted = command_interruption();
+	options->sensitivity.workers = cores_available();
+	options->progress = show_progress;
+	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	/* Random runs for comparison have time of their own. */
+	if (!options->samples && options->sensitivity.time_ns) {
+		const uint64_t until_ns = command_limit_time(options->sensitivity.time_ns);
+
+		options->sensitivity.time_ns = until_ns - until_ns / LATE_SOLVERS_PART;
+	}
+	if (launch_find_runtime(&runtime, &err) < 0) {
+		status = command_fail("%s", err.text);
+	} else {
+		options->campaign.runtime = runtime;
+		status = work(&arguments);
+	}
+	free(runtime);
+	free(arguments.excludes);
+	settings_release(&options->campaign.settings);
+	return status;
+}
+
+const struct command command_branches = {
+	.name = "branches",
+	.summary = "find branches whose outcome depends on the schedule, and show both outcomes",
+	.argp = &branches_argp,
+	.run = branches_run_command,
+};

@@ -1,0 +1,382 @@
+#include "commands/branches/record_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "investigate/probe.h"
+#include "platform/platform.h"
+#include "symbols/symbols.h"
+
+/* Longer ones are made again, piece by piece, whenever they are looked at. */
+#define RECORD_BYTES_STANDARD (UINT64_C(1) << 30)
+/* Shared with the guest. Sparse: only what is written takes memory, and images are only there for a moment. */
+#define AREA_BYTES (UINT64_C(4) << 30)
+/* That entries fill before they are taken; where less is kept, no less than this: threads need chunks side by side. */
+#define ROOM_BYTES (UINT64_C(64) << 20)
+#define ROOM_LEAST (4 * RECORD_CHUNK_BYTES)
+
+/* The chosen sites of each module as the runtime is told of them. */
+static void build_view(const struct record_request *request, struct memory_view *view)
+{
+	const struct run_record *like = request->like;
+
+	view->mode = MEMORY_NONE;
+	if (!like)
+		return;
+	view->module_count = like->module_count;
+	view->modules = calloc(like->module_count + 1u, sizeof *view->modules);
+	BUG_ON(!view->modules);
+	for (uint32_t i = 0; i < like->module_count; i++) {
+		const struct run_module *from = &like->modules[i];
+		struct memory_view_module *module = &view->modules[i];
+
+		module->name = from->name;
+		module->fingerprint = from->fingerprint;
+		module->count = from->count;
+		module->is_on = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
+		module->is_chosen = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
+		BUG_ON(!module->is_on || !module->is_chosen);
+		for (uint32_t site = 0; site < from->count; site++)
+			if (bitset_has(request->chosen, from->first + site))
+				bitset_add(module->is_chosen, site);
+	}
+}
+
+static void take_modules(struct run_record *record, const struct contract_memory *memory)
+{
+	record->module_count = memory->module_count;
+	record->modules = calloc(record->module_count + 1u, sizeof *record->modules);
+	BUG_ON(!record->modules);
+	for (uint32_t i = 0; i < record->module_count; i++) {
+		const struct memory_module *from = &memory->modules[i];
+
+		record->modules[i] = (struct run_module){.name = from->name,
+			.fingerprint = from->fingerprint,
+			.records = from->records,
+			.first = from->first,
+			.count = from->count};
+	}
+}
+
+/* The same as the walk of the run looks at it. */
+static uint64_t *copy_points(const struct record_request *request)
+{
+	const struct run_record *like = request->like;
+	uint32_t sites = 0;
+	uint64_t *points;
+
+	if (!like)
+		return NULL;
+	for (uint32_t i = 0; i < like->module_count; i++)
+		if (like->modules[i].first + like->modules[i].count > sites)
+			sites = like->modules[i].first + like->modules[i].count;
+	points = calloc(BITSET_WORDS(sites) + 1, sizeof *points);
+	BUG_ON(!points);
+	for (uint32_t word = 0; word < BITSET_WORDS(sites); word++)
+		points[word] = request->chosen[word];
+	return points;
+}
+
+/* ---- one run ---- */
+
+/* A run that is under way: what it records is taken whenever the guest has no room left. */
+struct taking {
+	struct probe probe;
+	struct record_area *area;
+	struct run_record *record;
+	uint64_t bytes_most; /* that are kept */
+	uint64_t room;	     /* that entries may fill before they are taken */
+	/* Of a run that is made again: who gets the pieces, each of about as much as there is room for. */
+	run_taker *take;
+	void *context;
+	bool has_enough;
+	bool is_too_long; /* to be kept */
+};
+
+static void take_entries(struct taking *taking)
+{
+	struct contract *contract = taking->probe.worker.contract;
+
+	run_record_take(taking->record, taking->area, contract->thread_count, taking->bytes_most);
+}
+
+static uint64_t kept_bytes(const struct run_record *record)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		bytes += record->threads[i].size;
+	return bytes;
+}
+
+static enum worker_care care(void *context)
+{
+	struct taking *taking = context;
+	uint32_t *is_waiting = &taking->area->is_waiting;
+
+	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE)) /* pairs with the guest's release */
+		return CARE_NONE;
+	take_entries(taking);
+	if (taking->take && kept_bytes(taking->record) >= taking->room / 2) {
+		taking->has_enough = !taking->take(taking->context, taking->record, false);
+		run_record_forget(taking->record);
+		if (taking->has_enough)
+			return CARE_ENOUGH;
+	}
+	__atomic_store_n(is_waiting, 0, __ATOMIC_RELEASE);
+	platform_futex_wake(is_waiting, 1, true);
+	return CARE_TAKEN;
+}
+
+/* The contract's side of a recorded run. */
+static void prepare(struct taking *taking, const struct record_request *request)
+{
+	struct contract *contract = taking->probe.worker.contract;
+	struct record_area *area = contract_area(contract, contract->record_offset);
+	const uint64_t most = request->bytes_most ? request->bytes_most : ROOM_BYTES;
+	const uint64_t least = most < ROOM_LEAST ? ROOM_LEAST : most;
+	const uint64_t room = least < ROOM_BYTES ? least : ROOM_BYTES;
+
+	contract->plan.is_recorded = true;
+	contract->plan.has_chosen_sites = request->like != NULL;
+	contract->plan.seed = request->random_seed;
+	if (contract->plan.step_limit < request->steps_most)
+		contract->plan.step_limit = request->steps_most;
+	contract->plan.inspect = request->wants_symbols;
+	area->version = RECORD_VERSION;
+	area->is_checked = request->is_checked;
+	area->points_most = request->points_most;
+	area->is_emptied = 1;
+	area->bytes = contract->record_bytes;
+	area->used = record_area_start();
+	area->room = area->used + room;
+	taking->room = room;
+	taking->area = area;
+}
+
+/* A run that takes longer is ended: it may wait for the world for ever. */
+static uint64_t time_of(const struct record_request *request)
+{
+	const uint64_t now = platform_monotonic_ns();
+
+	if (!request->until_ns)
+		return 0;
+	return now < request->until_ns ? request->until_ns - now : 1;
+}
+
+static int run(struct taking *taking, const struct record_request *request,
+	const struct memory_view *view, struct error *err)
+{
+	const struct campaign_options *options = request->options;
+	const struct probe_plan plan = {.mode = REPLAY_EXACT,
+		.segments = request->segments,
+		.segment_count = request->segment_count,
+		.names = request->names,
+		.name_count = request->name_count,
+		.is_random_after = request->random_seed != 0,
+		.knows_few_values = true};
+	struct target target = {0};
+	int status = target_find(&target, options->argv[0], err);
+
+	if (status < 0)
+		return status;
+	status = probe_open(&taking->probe,
+		&(struct probe_params){
+			.worker = {.target = &target,
+				.argv = options->argv,
+				.input = options->settings.input,
+				.runtime = options->runtime,
+				.output = OUTPUT_DISCARD,
+				.sizes = {.record_bytes = AREA_BYTES},
+				.care = care,
+				.care_context = taking},
+			.settings = &options->settings,
+			.memory = view,
+			.restart = RESTART_EXEC,
+			/* So that it stands still although it passes. */
+			.trace_events = request->wants_symbols,
+			.run_limit_ns = time_of(request),
+			.is_interrupted = options->is_interrupted,
+		},
+		err);
+	if (status == 0) {
+		prepare(taking, request);
+		status = probe_run(&taking->probe, &plan, err);
+	}
+	if (status == 0) {
+		take_entries(taking);
+		taking->is_too_long = taking->record->is_partial;
+		run_record_finish(taking->record, taking->area);
+	}
+	target_release(&target);
+	return status;
+}
+
+/* ---- a run that is not kept ---- */
+
+/* What it takes to make it again: all the same, as addresses are to be. */
+struct record_again {
+	struct run_source source; /* first: it is given as a pointer to this */
+	struct record_request request;
+	struct memory_view view;
+	struct schedule_segment *segments;
+	thread_name *names;
+	struct error error;
+};
+
+static bool is_same(const struct run_record *first, const struct run_record *again)
+{
+	if (first->thread_count != again->thread_count || first->op_count != again->op_count)
+		return false;
+	for (uint32_t i = 0; i < first->thread_count; i++)
+		if (first->threads[i].digest != again->threads[i].digest)
+			return false;
+	return true;
+}
+
+static void perform_again(
+	struct run_source *source, const struct run_record *record, run_taker *take, void *context)
+{
+	struct record_again *again = (struct record_again *)source;
+	struct run_record pieces = {0};
+	struct taking taking = {
+		.record = &pieces, .bytes_most = UINT64_MAX, .take = take, .context = context};
+	struct error err;
+	const int status = run(&taking, &again->request, &again->view, &err);
+
+	if (status == 0 && is_same(record, &pieces))
+		(void)take(context, &pieces, true); /* there is no more */
+	else if (status == 0 && again->error.code == 0)
+		(void)error_set(&again->error, ERROR_TARGET,
+			"the program did not do the same again, and its record is too long to be "
+			"kept; give it a fixed seed, or let the record be longer (--record-size)");
+	else if (status < 0 && status != ERROR_INTERRUPTED && again->error.code == 0)
+		again->error = err;
+	probe_close(&taking.probe);
+	run_record_release(&pieces);
+}
+
+static void *copy(const void *from, uint64_t bytes)
+{
+	void *memory = malloc(bytes + 1);
+
+	BUG_ON(!memory);
+	if (bytes)
+		memcpy(memory, from, bytes);
+	return memory;
+}
+
+/* Takes the view. */
+static struct record_again *again_new(
+	const struct record_request *request, struct memory_view *view)
+{
+	struct record_again *again = calloc(1, sizeof *again);
+
+	BUG_ON(!again);
+	again->source.perform = perform_again;
+	again->request = *request;
+	again->segments =
+		copy(request->segments, request->segment_count * sizeof *request->segments);
+	again->names = copy(request->names, request->name_count * sizeof *request->names);
+	again->request.segments = again->segments;
+	again->request.names = again->names;
+	again->view = *view;
+	*view = (struct memory_view){0};
+	return again;
+}
+
+static void again_free(struct record_again *again)
+{
+	if (!again)
+		return;
+	memory_view_release(&again->view);
+	free(again->segments);
+	free(again->names);
+	free(again);
+}
+
+int recorded_check(const struct recorded *recorded, struct error *err)
+{
+	if (!recorded->again || recorded->again->error.code == 0)
+		return 0;
+	*err = recorded->again->error;
+	return err->code;
+}
+
+/* ---- the first time ---- */
+
+static void tell(struct recorded *out, const struct record_request *request, struct probe *probe)
+{
+	struct contract *contract = probe->worker.contract;
+	const struct contract_thread *threads = contract_threads(contract);
+
+	out->is_failure = probe->is_failure;
+	out->has_diverged = probe->has_diverged;
+	out->diverged_step = probe->diverged_step;
+	failure_take(&out->run, contract);
+	out->record.has_crashed = out->run.outcome.kind == OUTCOME_CRASH;
+	out->record.crashed_thread = out->run.outcome.thread.index;
+	out->record.crash_address = out->run.outcome.address;
+	take_modules(&out->record, contract_memory(contract));
+	out->record.points = copy_points(request);
+	for (uint32_t i = 0; i < out->record.thread_count; i++) {
+		struct run_thread *thread = &out->record.threads[i];
+
+		thread->name = threads[i].name;
+		thread->parent = threads[i].parent.index;
+		thread->ordinal = threads[i].ordinal;
+	}
+	out->is_cut = probe->report == REPORT_DIED && request->until_ns &&
+		      platform_monotonic_ns() >= request->until_ns;
+	out->has_sites = contract->has_memory_sites;
+	out->is_live = contract->is_live;
+	/* Without them names are missing, and nothing else. */
+	if (request->wants_symbols && probe->report == REPORT_INSPECT)
+		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
+}
+
+/* Of all processes that have been waited for. */
+static uint64_t children_ns(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_CHILDREN, &usage); /* cannot fail */
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
+}
+
+int record_run(const struct record_request *request, struct recorded *out, struct error *err)
+{
+	struct memory_view view = {0};
+	struct taking taking = {.record = &out->record,
+		.bytes_most = request->bytes_most ? request->bytes_most : RECORD_BYTES_STANDARD};
+	const uint64_t before = children_ns(), begin = platform_monotonic_ns();
+	int status;
+
+	*out = (struct recorded){0};
+	build_view(request, &view);
+	status = run(&taking, request, &view, err);
+	out->run_ns = platform_monotonic_ns() - begin;
+	if (status == 0)
+		tell(out, request, &taking.probe);
+	probe_close(&taking.probe);
+	out->processor_ns = children_ns() - before;
+	if (status == 0 && taking.is_too_long) {
+		out->again = again_new(request, &view);
+		out->record.source = &out->again->source;
+	}
+	memory_view_release(&view);
+	return status;
+}
+
+void recorded_release(struct recorded *recorded)
+{
+	run_record_release(&recorded->record);
+	failure_release(&recorded->run);
+	symbols_free(recorded->symbols);
+	again_free(recorded->again);
+	*recorded = (struct recorded){0};
+}

@@ -1,0 +1,387 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/patterns.h"
+#include "base/bug.h"
+#include "commands/explain/explain.h"
+#include "process/launch.h"
+#include "plan/settings.h"
+#include "store/store.h"
+#include "plan/strategy_option.h"
+#include "cli/command.h"
+#include "commands/explain/explain_result.h"
+#include "commands/findings/given_back.h"
+#include "commands/explain/explain_work.h"
+#include "cli/next_command.h"
+#include "cli/option_value.h"
+#include "cli/terminal.h"
+#include "commands/findings/trust.h"
+
+/* Of more patterns only the count is told. */
+#define PATTERNS_TOLD 2000u
+/* A page of them is read from its top. */
+#define PATTERNS_KEPT 100u
+
+enum {
+	OPTION_STORE = 256,
+	OPTION_TRUST,
+	OPTION_RUNS,
+	OPTION_EXACTLY,
+	OPTION_TIME,
+	OPTION_SEED,
+	OPTION_NOISE,
+	OPTION_WINDOW,
+	OPTION_SUSPICION,
+	OPTION_ANSWERS,
+	OPTION_NO_CAUSE,
+	OPTION_LIMIT,
+	OPTION_JSON,
+	OPTION_MEASURE
+};
+
+static const struct argp_option explain_options[] = {
+	{.doc = "Which runs are compared:", .group = 1},
+	{"runs", OPTION_RUNS, "N", 0,
+		"So many, or more until enough of them failed and enough passed (100)", 1},
+	{"exactly", OPTION_EXACTLY, NULL, 0, "Not more runs than that", 1},
+	{"time", OPTION_TIME, "TIME", 0,
+		"End after this time, such as 30s, 2m (60s); comparing takes half of it at most",
+		1},
+	{"strategy", 's', "NAME[,OPTION=N...]", 0,
+		"Who chooses the next thread in them (portfolio)", 1},
+	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
+	{"jobs", 'j', "N", 0, "Runs that are made side by side; that changes no result (the cores)",
+		1},
+	{"noise", OPTION_NOISE, NULL, 0,
+		"Do not control the runs but let threads run at full speed and disturb them with "
+		"random delays, for programs that are too large to be controlled. Instead of a "
+		"finding a program may be given. Neither are such runs repeatable, also with the same "
+		"seed, nor can the cause be tested in them",
+		1},
+	{.doc = "How patterns are found and ranked:", .group = 2},
+	{"window", OPTION_WINDOW, "N", 0,
+		"Look for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
+	{"suspicion", OPTION_SUSPICION, "NAME", 0,
+		"jaccard, tarantula, ochiai; to compare with: avio, plain (jaccard)", 2},
+	{"patterns", OPTION_LIMIT, "N", 0, "Keep at most N different patterns (100000)", 2},
+	{.doc = "What is done with the first of them:", .group = 3},
+	{"answers", OPTION_ANSWERS, "N", 0, "Tell N explanations in full, at most 8 (3)", 3},
+	{"no-cause", OPTION_NO_CAUSE, NULL, 0,
+		"Do not force and forbid them in new runs to see which is the cause", 3},
+	{.doc = "What is said:", .group = 4},
+	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
+	{"quiet", 'q', NULL, 0, "Only the explanations", 4},
+	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
+	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 4},
+	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
+		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
+	{0},
+};
+
+struct explain_arguments {
+	const char *finding;
+	char **program; /* instead of it, with its arguments; NULL: none */
+	const char *directory;
+	const char *strategy;
+	struct explain_options options;
+	struct explain_work work;
+	bool is_json;
+	bool is_trusted;
+	bool is_measuring;
+	bool is_noise;
+};
+
+static error_t parse_amounts(int key, char *text, struct argp_state *state)
+{
+	struct explain_arguments *arguments = state->input;
+	struct explain_work *work = &arguments->work;
+
+	switch (key) {
+	case OPTION_RUNS:
+		work->runs = option_number(state, "--runs", text, 1, 1000000);
+		return 0;
+	case OPTION_SEED:
+		arguments->options.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		return 0;
+	case OPTION_WINDOW:
+		arguments->options.window = (uint32_t)option_number(state, "--window", text, 2, 64);
+		return 0;
+	case OPTION_ANSWERS:
+		work->answers =
+			(uint32_t)option_number(state, "--answers", text, 1, EXPLAIN_ANSWERS_MAX);
+		return 0;
+	case OPTION_LIMIT:
+		work->limit = (uint32_t)option_number(state, "--patterns", text, 1, 10000000);
+		return 0;
+	case OPTION_TIME:
+		work->time_ns = option_time(state, "--time", text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* "F12" */
+static bool is_finding_name(const char *text)
+{
+	return text[0] == 'F' && text[1] && !text[1 + strspn(text + 1, "0123456789")];
+}
+
+static void parse_argument(struct argp_state *state, char *text)
+{
+	struct explain_arguments *arguments = state->input;
+
+	if (arguments->finding)
+		argp_error(state, "one finding at a time");
+	if (!is_finding_name(text) && arguments->is_noise) {
+		arguments->program = state->argv + state->next - 1;
+		state->next = state->argc; /* the rest is the program's */
+	}
+	arguments->finding = text;
+}
+
+static error_t parse_explain(int key, char *text, struct argp_state *state)
+{
+	struct explain_arguments *arguments = state->input;
+
+	switch (key) {
+	case 's':
+		arguments->strategy = text;
+		return 0;
+	case 'j':
+		arguments->options.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
+		return 0;
+	case OPTION_EXACTLY:
+		arguments->work.is_exact = true;
+		return 0;
+	case OPTION_NO_CAUSE:
+		arguments->work.without_cause = true;
+		return 0;
+	case OPTION_NOISE:
+		arguments->is_noise = true;
+		arguments->work.without_cause = true;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
+		return 0;
+	case OPTION_MEASURE:
+		arguments->is_measuring = true;
+		return 0;
+	case OPTION_SUSPICION:
+		if (!suspicion_parse(text, &arguments->work.suspicion))
+			argp_error(state,
+				"no suspicion %s; there are jaccard, tarantula, ochiai, avio, plain",
+				text);
+		return 0;
+	case 'q':
+		terminal_be_quiet();
+		return 0;
+	case OPTION_TRUST:
+		arguments->is_trusted = true;
+		return 0;
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		parse_argument(state, text);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which finding? `raddle list findings` shows them");
+		return 0;
+	default:
+		return parse_amounts(key, text, state);
+	}
+}
+
+static const struct argp explain_argp = {
+	.options = explain_options,
+	.parser = parse_explain,
+	.args_doc = "FINDING\n--noise -- PROGRAM [ARG...]",
+	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
+	       "variables by how well they tell failing runs from passing ones, and makes the first "
+	       "of them happen and not happen in new runs to see which is the cause.\v"
+	       "Exit status: 0 it was explained, as far as that was possible, 2 raddle could not "
+	       "work.",
+};
+
+static void say_next(const struct finding *finding, const struct explain_arguments *arguments)
+{
+	struct strbuf words;
+
+	strbuf_init(&words);
+	next_add_store(&words, arguments->directory);
+	if (arguments->program) {
+		next_add_program(&words, arguments->program);
+		terminal_hint("next: raddle run%s\n", words.text);
+	} else {
+		terminal_hint("next: raddle replay %s%s --trace\n"
+			      "  or: raddle report %s%s --html > %s.html\n",
+			finding->id, words.text, finding->id, words.text, finding->id);
+	}
+	strbuf_release(&words);
+}
+
+static int say(const struct explain_result *result, const struct explain_arguments *arguments)
+{
+	const bool is_json = arguments->is_json;
+	char *text;
+
+	terminal_hint("%s", result->notes.text);
+	/* Not part of the result, which is the same. */
+	if (explain_is_disturbed(result->explain))
+		terminal_hint(
+			"note: what a process of the program did beside others did not repeat without "
+			"them; from then on one run was made at a time, as by -j 1\n");
+	if (!is_json) {
+		explain_print(result, stdout);
+		(void)fflush(stdout); /* main checks the stream */
+		say_next(result->finding, arguments);
+		return EXIT_NOTHING_FOUND;
+	}
+	text = explain_to_json(result, PATTERNS_TOLD);
+	(void)puts(text); /* main checks the stream */
+	free(text);
+	return EXIT_NOTHING_FOUND;
+}
+
+/* For `raddle report`. Where the store cannot be written the explanation is told all the same. */
+static void keep(const struct explain_result *result, const struct explain_arguments *arguments)
+{
+	char id[sizeof result->finding->id];
+	struct store_document document = {.kind = "explain", .finding = id};
+	struct store *store;
+	struct error err;
+	int status = store_open(&store, arguments->directory, STORE_WRITE, &err);
+
+	memcpy(id, result->finding->id, sizeof id);
+	if (status == 0) {
+		document.text = explain_to_json(result, PATTERNS_KEPT);
+		status = store_keep_document(store, &document, &err);
+		free(document.text);
+		store_close(store);
+	}
+	if (status < 0)
+		terminal_hint("note: the explanation is not kept: %s\n", err.text);
+}
+
+static int measure(const struct finding *finding, const struct explain_arguments *arguments)
+{
+	struct explain_cost cost;
+	struct error err;
+
+	if (explain_measure_cost(&cost, finding, &arguments->options, arguments->work.runs, &err) <
+		0)
+		return command_fail("%s", err.text);
+	(void)printf("{\"runs\": %llu, \"with_ns\": %llu, \"without_ns\": %llu}\n",
+		(unsigned long long)arguments->work.runs, (unsigned long long)cost.with_ns,
+		(unsigned long long)cost.without_ns); /* main checks the stream */
+	return EXIT_NOTHING_FOUND;
+}
+
+static int explain_finding(const struct finding *finding, const struct explain_arguments *arguments)
+{
+	struct explain_result result;
+	struct error err;
+	int status;
+
+	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
+		return command_fail("%s", err.text);
+	if (!arguments->program)
+		keep(&result, arguments);
+	status = say(&result, arguments);
+	explain_result_release(&result);
+	return status;
+}
+
+/* A finding of which no more is known than how to run it. */
+static void program_as_finding(char *const *program, struct finding *finding)
+{
+	const char *slash = strrchr(program[0], '/');
+	struct settings settings;
+	size_t count = 0;
+
+	settings_init(&settings);
+	*finding = (struct finding){.kind = OUTCOME_NONE, .settings = settings_to_json(&settings)};
+	settings_release(&settings);
+	(void)snprintf(finding->id, sizeof finding->id, "%s", slash ? slash + 1 : program[0]);
+	while (program[count])
+		count++;
+	finding->argv = calloc(count + 1, sizeof *finding->argv);
+	BUG_ON(!finding->argv);
+	for (size_t i = 0; i < count; i++) {
+		finding->argv[i] = strdup(program[i]);
+		BUG_ON(!finding->argv[i]);
+	}
+}
+
+static int load(
+	const struct explain_arguments *arguments, struct finding *finding, struct error *err)
+{
+	struct store *store;
+	int result;
+
+	if (arguments->program) {
+		program_as_finding(arguments->program, finding);
+		return 0;
+	}
+	result = store_open(&store, arguments->directory, STORE_READ, err);
+	if (result < 0)
+		return result;
+	result = store_load_finding(store, arguments->finding, finding, err);
+	if (result == 0) {
+		result = read_own_schedule(store, finding, err);
+		if (result < 0)
+			finding_release(finding);
+	}
+	store_close(store);
+	if (result < 0)
+		return result;
+	result = trust_finding(finding, arguments->is_trusted, err);
+	if (result < 0)
+		finding_release(finding);
+	else
+		give_environment_back(finding);
+	return result;
+}
+
+static int explain_run_command(int argc, char **argv)
+{
+	struct explain_arguments arguments = {.directory = ".",
+		.strategy = STRATEGY_STANDARD,
+		.options = {.seed = 1, .is_interrupted = command_interruption()}};
+	struct finding finding;
+	struct error err;
+	char *runtime, *noise_runtime = NULL;
+	int status;
+
+	explain_work_init(&arguments.work);
+	argp_parse(&explain_argp, argc, argv, 0, NULL, &arguments);
+	arguments.work.time_ns = command_limit_time(arguments.work.time_ns);
+	if (strategy_parse(arguments.strategy, &arguments.options.strategy,
+		    &arguments.options.strategy_config, &err) < 0 ||
+		launch_find_runtime(&runtime, &err) < 0)
+		return command_fail("%s", err.text);
+	arguments.options.runtime = runtime;
+	if ((arguments.is_noise && explain_noise_find_runtime(&noise_runtime, &err) < 0) ||
+		load(&arguments, &finding, &err) < 0) {
+		free(runtime);
+		free(noise_runtime);
+		return command_fail("%s", err.text);
+	}
+	arguments.options.noise_runtime = noise_runtime;
+	status = arguments.is_measuring ? measure(&finding, &arguments)
+					: explain_finding(&finding, &arguments);
+	finding_release(&finding);
+	free(runtime);
+	free(noise_runtime);
+	return status;
+}
+
+const struct command command_explain = {
+	.name = "explain",
+	.summary = "rank the access patterns that separate failing from passing runs",
+	.argp = &explain_argp,
+	.run = explain_run_command,
+};

@@ -1,0 +1,408 @@
+#include "commands/explain/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "process/children.h"
+#include "process/cores.h"
+#include "commands/explain/explain_internal.h"
+#include "plan/restart.h"
+#include "investigate/trace_window.h"
+#include "detectors/detector.h"
+#include "detectors/patterns.h"
+#include "platform/platform.h"
+#include "strategies/directed/directed.h"
+
+/* Runs are made to learn what memory is shared until so many in a row have taught nothing; at most ... */
+#define LEARN_QUIET_RUNS 12
+#define LEARN_RUNS_MAX 200
+
+const struct explain_limits explain_limits = {
+	.window = PATTERNS_WINDOW,
+	.patterns = PATTERNS_KEPT_MAX,
+	.variables = PATTERNS_VARIABLES_MAX,
+};
+
+uint64_t explain_elapsed_ns(const struct explain *explain)
+{
+	return platform_monotonic_ns() - explain->opened_ns;
+}
+
+/* ---- the finding's own run ---- */
+
+/* Replays the finding: its failure's key, and symbols, if the process then stands still. */
+static int replay_own_run(struct explain *explain, bool stands_still, struct error *err)
+{
+	struct probe_params params = explain->setting.probe;
+	struct probe probe;
+	struct contract *contract;
+	int result;
+
+	params.worker.output = OUTPUT_DISCARD;
+	params.trace_events = 1; /* so that it stands still even if it passes */
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	contract = probe.worker.contract;
+	contract->plan.inspect = stands_still;
+	result = probe_run(&probe, &explain->setting.plan, err);
+	if (result == 0) {
+		/* Without symbols places are addresses; that is better than nothing. */
+		if (probe.report == REPORT_INSPECT)
+			(void)symbols_from_process(
+				&explain->symbols, (pid_t)contract->guest_pid, NULL);
+		if (probe.is_failure && contract->outcome.kind == explain->finding->kind &&
+			contract->outcome.code == explain->finding->code)
+			explain->failure = contract->outcome;
+	}
+	probe_close(&probe);
+	return result;
+}
+
+static int replay_for_symbols(struct explain *explain, struct error *err)
+{
+	const int result = replay_own_run(explain, true, err);
+
+	/* The user's judge says something of runs that have ended only. */
+	if (result < 0 || explain->finding->kind != OUTCOME_CHECK_FAILED)
+		return result;
+	return replay_own_run(explain, false, err);
+}
+
+/* ---- life cycle ---- */
+
+void *explain_patterns_state(const struct worker *worker)
+{
+	struct contract *contract = worker->contract;
+
+	return detectors_state(
+		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
+}
+
+/*
+ * A run that has become very much longer than the finding's goes round in circles, and hundreds of them are
+ * to be made.
+ */
+#define STEPS_LEAST 20000u
+#define STEPS_TIMES 50u
+
+static uint64_t step_limit(const struct explain *explain)
+{
+	const uint64_t limit = explain->setting.settings.step_limit;
+	uint64_t steps = STEPS_TIMES * explain->finding->schedule.step_count;
+
+	if (steps < STEPS_LEAST)
+		steps = STEPS_LEAST;
+	return explain->finding->kind == OUTCOME_LIVELOCK || steps > limit ? limit : steps;
+}
+
+static int open_worker(struct explain *explain, struct error *err)
+{
+	const struct explain_options *options = explain->options;
+	const struct settings *settings = &explain->setting.settings;
+	struct worker_params params = explain->setting.probe.worker;
+	struct worker *worker = &explain->hands[0].worker;
+	struct contract_memory *memory;
+	struct contract_plan *plan;
+	int result;
+
+	params.output = OUTPUT_DISCARD;
+	params.check = settings->check;
+	params.hang_ns = options->noise_runtime ? 0 : settings->hang_ns;
+	params.runtime = options->noise_runtime ? options->noise_runtime : options->runtime;
+	explain->strategy_bytes =
+		strategies[options->strategy]->state_bytes(&options->strategy_config);
+	params.sizes = (struct contract_sizes){
+		.strategy_bytes = explain->strategy_bytes > sizeof(struct directed_state)
+					  ? explain->strategy_bytes
+					  : sizeof(struct directed_state),
+		.detector_bytes = detectors_bytes(),
+		.noise_bytes = options->noise_runtime ? sizeof(struct contract_noise) : 0,
+	};
+	result = worker_open(worker, &params, err);
+	if (result < 0)
+		return result;
+	explain->hand_count = explain->active = 1;
+	memory = contract_memory(worker->contract);
+	if (!options->noise_runtime)
+		memory_view_apply(&explain->setting.memory, memory);
+	memory->is_frozen = false;
+	plan = &worker->contract->plan;
+	settings_to_plan(settings, plan);
+	plan->step_limit = step_limit(explain);
+	races_apply(&settings->races, worker->contract);
+	plan->restart = settings->check || options->noise_runtime
+				? RESTART_EXEC
+				: restart_fastest(settings->executor);
+	plan->strategy = options->strategy;
+	plan->strategy_config = options->strategy_config;
+	plan->seed = options->seed;
+	plan->stop_at_failure = true;
+	if (!options->without_patterns && !options->noise_runtime)
+		plan->detectors |= 1u << DETECTOR_patterns;
+	patterns_configure(explain_patterns_state(worker), options->window);
+	worker_clear_strategy(worker, explain->strategy_bytes);
+	return 0;
+}
+
+int explain_open(struct explain **out, const struct finding *finding,
+	const struct explain_options *options, struct error *err)
+{
+	const struct replay_options replay = {.runtime = options->runtime,
+		.is_quiet = true,
+		.is_interrupted = options->is_interrupted};
+	struct explain *explain = calloc(1, sizeof *explain);
+	int result;
+
+	BUG_ON(!explain);
+	explain->finding = finding;
+	explain->options = options;
+	explain->opened_ns = platform_monotonic_ns();
+	result = replay_prepare(&explain->setting, finding, &replay, err);
+	explain->is_setting_ready = result == 0;
+	if (result == 0 && finding->kind == OUTCOME_LIVELOCK)
+		explain->setting.settings.step_limit =
+			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
+	if (result == 0 && finding->kind != OUTCOME_NONE)
+		result = replay_for_symbols(explain, err);
+	if (options->noise_runtime) {
+		/* Its processes have other libraries. */
+		symbols_free(explain->symbols);
+		explain->symbols = NULL;
+	}
+	explain_places_init(&explain->places, explain->symbols);
+	if (result == 0)
+		result = open_worker(explain, err);
+	if (result < 0) {
+		explain_close(explain);
+		return result;
+	}
+	*out = explain;
+	return 0;
+}
+
+void explain_close(struct explain *explain)
+{
+	if (!explain)
+		return;
+	for (uint32_t i = 0; i < explain->hand_count; i++)
+		worker_close(&explain->hands[i].worker);
+	children_kill_strays();
+	explain_forget(explain);
+	memory_view_release(&explain->memory);
+	free(explain->patterns);
+	explain_places_release(&explain->places);
+	symbols_free(explain->symbols);
+	if (explain->is_setting_ready)
+		replay_setting_release(&explain->setting);
+	free(explain);
+}
+
+bool explain_repeats(const struct explain *explain)
+{
+	return explain->failure.kind != OUTCOME_NONE;
+}
+
+const struct outcome *explain_failure(const struct explain *explain)
+{
+	return &explain->failure;
+}
+
+bool explain_is_disturbed(const struct explain *explain)
+{
+	return explain->is_disturbed;
+}
+
+bool explain_sees_memory(const struct explain *explain)
+{
+	struct contract *contract = explain->hands[0].worker.contract;
+
+	return contract->has_memory_sites && contract_memory(contract)->mode != MEMORY_NONE;
+}
+
+struct symbols *explain_symbols(const struct explain *explain)
+{
+	return explain->symbols;
+}
+
+/* ---- runs ---- */
+
+/* Two copies of one line that the compiler has made are one place, as in a finding's signature. */
+static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
+{
+	const struct outcome *own = &explain->failure;
+	const bool is_abort = outcome->kind == OUTCOME_ABORT;
+
+	if (failure_key(outcome) == failure_key(own))
+		return true;
+	/* At full speed only of crashes it is known where they happened. */
+	if (!is_abort && outcome->kind != OUTCOME_CRASH)
+		return explain->options->noise_runtime != NULL;
+	return explain_site(explain, is_abort ? outcome->other_site : outcome->site)->id ==
+	       explain_site(explain, is_abort ? own->other_site : own->site)->id;
+}
+
+static enum explain_verdict verdict_of(struct explain *explain)
+{
+	const struct worker *worker = &explain->made->worker;
+	const struct outcome *outcome = &worker->contract->outcome;
+
+	if (!worker_is_failure(worker))
+		return EXPLAIN_PASSED;
+	if (explain->options->noise_runtime) {
+		if (explain->finding->kind == OUTCOME_NONE && !explain_repeats(explain))
+			explain->failure = *outcome;
+		if (!explain_noise_is_kind(explain, outcome))
+			return EXPLAIN_OTHER;
+	} else if (outcome->kind != explain->finding->kind ||
+		   outcome->code != explain->finding->code)
+		return EXPLAIN_OTHER;
+	return !explain_repeats(explain) || is_same_failure(explain, outcome) ? EXPLAIN_FAILED
+									      : EXPLAIN_OTHER;
+}
+
+static int run_once(struct explain *explain, struct error *err)
+{
+	explain->made = &explain->hands[0];
+	return explain->options->noise_runtime ? explain_noise_run(explain, err)
+					       : explain_runs_take(explain, err);
+}
+
+/*
+ * Kinds of failure that depend on the order of locks, waits and signals: explanations compare these
+ * orders even where accesses to memory are instrumented.
+ */
+static bool explain_is_wait(enum outcome_kind kind)
+{
+	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_LOST_WAKEUP ||
+	       kind == OUTCOME_USE_AFTER_FREE;
+}
+
+int explain_learn(struct explain *explain, struct error *err)
+{
+	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
+	const uint32_t hands =
+		explain->options->workers ? explain->options->workers : cores_available();
+	uint32_t quiet = 0;
+
+	if (explain->options->noise_runtime)
+		return explain_noise_learn(explain, err);
+	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_QUIET_RUNS; i++) {
+		const uint32_t known = memory->points_known;
+		int result = run_once(explain, err);
+
+		if (result < 0)
+			return result;
+		explain_runs_go_on(explain);
+		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
+	}
+	explain->has_orders =
+		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);
+	patterns_include_orders(
+		explain_patterns_state(&explain->hands[0].worker), explain->has_orders);
+	/* Runs that are compared must have seen the same memory. */
+	memory->is_frozen = true;
+	memory_view_release(&explain->memory);
+	memory_view_take(&explain->memory, memory);
+	explain_runs_spread(explain, hands);
+	return 0;
+}
+
+void explain_place_patterns(
+	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = from[i];
+		to[i].key = explain_places_key(&explain->places, &from[i]);
+	}
+}
+
+static void take_patterns(struct explain *explain, struct explain_run *run)
+{
+	void *state = explain_patterns_state(&explain->made->worker);
+	const struct pattern *patterns;
+
+	run->pattern_count = patterns_of_run(state, &patterns);
+	run->patterns_dropped = patterns_dropped(state);
+	run->accesses_dropped = patterns_accesses_dropped(state);
+	if (explain->options->noise_runtime)
+		run->accesses_missed = noise_log_lost(&explain->noise);
+	if (run->pattern_count > explain->pattern_capacity) {
+		explain->pattern_capacity = 2 * run->pattern_count;
+		free(explain->patterns);
+		explain->patterns = calloc(explain->pattern_capacity, sizeof *explain->patterns);
+		BUG_ON(!explain->patterns);
+	}
+	explain_place_patterns(explain, patterns, run->pattern_count, explain->patterns);
+	run->patterns = explain->patterns;
+}
+
+int explain_run(struct explain *explain, struct explain_run *run, struct error *err)
+{
+	int result = run_once(explain, err);
+
+	if (result < 0)
+		return result;
+	*run = (struct explain_run){
+		.verdict = verdict_of(explain),
+		.steps = explain->made->worker.contract->outcome.step,
+		.took_ns = explain->last_ns,
+	};
+	if (!explain->options->without_patterns)
+		take_patterns(explain, run);
+	if (!explain->options->without_patterns && !explain->options->noise_runtime)
+		explain_keep(explain, run);
+	if (!explain->options->noise_runtime)
+		explain_runs_go_on(explain);
+	return 0;
+}
+
+/* Processor time that the process has used: a busy machine does not change it much. */
+static uint64_t processor_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err)
+{
+	struct worker *worker = &explain->hands[0].worker;
+	struct contract_plan *plan = &worker->contract->plan;
+	const uint64_t begun_ns = processor_ns(worker->pid);
+	enum contract_report report;
+	int result;
+
+	plan->run_first = explain->run_next;
+	plan->run_limit = runs;
+	plan->stop_at_failure = false;
+	result = worker_run(worker, explain->options->is_interrupted, &report, err);
+	plan->stop_at_failure = true;
+	explain->run_next += runs;
+	*took_ns = processor_ns(worker->pid) - begun_ns;
+	if (result == 0 && report != REPORT_BATCH)
+		result = error_set(err, ERROR_TARGET,
+			"runs of this program cannot be made in one process, so their cost is not "
+			"measured; choose another program");
+	return result;
+}
+
+const struct explain_place *explain_site(struct explain *explain, uint64_t site)
+{
+	return explain_place(&explain->places, site);
+}
+
+const char *explain_function(struct explain *explain, uint64_t start)
+{
+	struct symbols_frame frame;
+
+	/* The outermost frame: where a function begins, others may have been inlined. */
+	if (!explain->symbols || !symbols_lookup(explain->symbols, start, false, &frame, 1))
+		return NULL;
+	return frame.function;
+}

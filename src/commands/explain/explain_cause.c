@@ -1,0 +1,349 @@
+#include "commands/explain/explain_cause.h"
+
+#include <string.h>
+
+/* A pattern that cannot be brought about in so many times as many runs is not tried further. */
+#define TRIES_PER_RUN 40
+/*
+ * If runs that are kept from the pattern failed as often as all, so many times the inverse of that rate
+ * of them would have shown a failure with 95 %; and how many are the most.
+ */
+#define RUNS_FOR_RATE 3.0
+#define FORBIDDEN_RUNS_MOST 3000
+#define FORBIDDEN_TRIES 5
+/* See could_forbid() and was_driven(). */
+#define ESCAPED_PART 0.7
+#define FORCED_TIMES 1.5
+/* Fewer runs than this of a sort say nothing. */
+#define RUNS_LEAST 10
+/* Forcing fails if more than this part of the runs fail, even at the low end of the interval. */
+#define FORCED_LOW 0.5
+#define FORCED_LOW_UNDRIVEN 0.75
+/* Where that cannot be told yet, so many times as many runs are made. */
+#define MORE_RUNS 4
+
+void explain_cause_release(struct explain_cause *cause)
+{
+	pattern_ranking_release(&cause->residue);
+}
+
+bool explain_comes_without(const struct explain_cause *cause, uint64_t key)
+{
+	return pattern_ranking_find(&cause->residue, key) != NULL;
+}
+
+static bool shows(const struct explain_run *run, uint64_t key)
+{
+	for (uint32_t i = 0; i < run->pattern_count; i++)
+		if (run->patterns[i].key == key)
+			return true;
+	return false;
+}
+
+/* Of the threads by party; NULL: any. */
+static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
+{
+	for (uint32_t i = 0; i < run->pattern_count; i++)
+		if (run->patterns[i].key == key)
+			return !names || !memcmp(run->patterns[i].names, names,
+						 sizeof run->patterns[i].names);
+	return false;
+}
+
+static void count(struct rate *rate, const struct explain_run *run)
+{
+	rate->runs++;
+	rate->failed += run->verdict == EXPLAIN_FAILED;
+}
+
+static bool fails_more_than(const struct rate *rate, double part)
+{
+	double low, high;
+
+	rate_interval(rate, &low, &high);
+	return low > part;
+}
+
+static bool is_unclear(const struct rate *rate)
+{
+	double low, high;
+
+	rate_interval(rate, &low, &high);
+	return low <= FORCED_LOW && high > FORCED_LOW;
+}
+
+static int force(struct explain *explain, const struct explain_test *test, const thread_name *names,
+	struct explain_cause *cause, struct error *err)
+{
+	uint32_t wanted = test->runs;
+
+	explain_force_between(explain, &cause->patterns[0], names);
+	while (cause->forced.runs < wanted && cause->forced_tries < TRIES_PER_RUN * wanted &&
+		explain_elapsed_ns(explain) < test->until_ns) {
+		struct explain_run run;
+		int result = explain_run(explain, &run, err);
+
+		if (result < 0)
+			return result;
+		cause->forced_tries++;
+		if (run.verdict != EXPLAIN_OTHER && shows_between(&run, cause->key, names))
+			count(&cause->forced, &run);
+		if (cause->forced.runs == test->runs && is_unclear(&cause->forced))
+			wanted = MORE_RUNS * test->runs;
+	}
+	return 0;
+}
+
+/*
+ * The same pattern between other threads may do no harm, as its harm is mended later, or it is another
+ * one's turn anyway.
+ */
+static int force_between(struct explain *explain, const struct explain_test *test,
+	struct explain_cause *cause, struct error *err)
+{
+	struct explain_cause between = *cause;
+	thread_name names[PATTERN_PARTIES];
+	int result;
+
+	if (fails_more_than(&cause->forced, FORCED_LOW) ||
+		!explain_find_threads(explain, cause->key, names))
+		return 0;
+	between.forced = (struct rate){0};
+	between.forced_tries = 0;
+	result = force(explain, test, names, &between, err);
+	if (result < 0 || between.forced.runs < RUNS_LEAST ||
+		!fails_more_than(&between.forced, FORCED_LOW))
+		return result;
+	between.is_between = true;
+	*cause = between;
+	return 0;
+}
+
+static bool shows_any(const struct explain_run *run, const struct explain_cause *cause)
+{
+	for (uint32_t i = 0; i < cause->pattern_count; i++)
+		if (shows(run, cause->patterns[i].key))
+			return true;
+	return false;
+}
+
+/* Could so many tries have been expected to bring more runs that comply? */
+static bool is_hopeless(const struct explain_cause *cause)
+{
+	return cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
+	       cause->forbidden.runs < RUNS_LEAST;
+}
+
+/* The residue takes the runs that were kept from showing the patterns. */
+static int forbid(struct explain *explain, const struct explain_test *test,
+	struct explain_cause *cause, struct error *err)
+{
+	cause->forbidden = (struct rate){0};
+	cause->forbidden_tries = cause->forbidden_others = 0;
+	explain_forbid(explain, cause->patterns, cause->pattern_count);
+	while (cause->forbidden.runs < test->runs && !is_hopeless(cause) &&
+		cause->forbidden_tries < FORBIDDEN_TRIES * test->runs &&
+		explain_elapsed_ns(explain) < test->until_ns) {
+		struct explain_run run;
+		int result = explain_run(explain, &run, err);
+
+		if (result < 0)
+			return result;
+		cause->forbidden_tries++;
+		cause->forbidden_others += run.verdict == EXPLAIN_OTHER;
+		if (run.verdict == EXPLAIN_OTHER || shows_any(&run, cause))
+			continue;
+		count(&cause->forbidden, &run);
+		pattern_ranking_add(&cause->residue, run.patterns, run.pattern_count,
+			run.verdict == EXPLAIN_FAILED);
+	}
+	return 0;
+}
+
+static bool share_function(
+	struct explain *explain, const struct pattern *a, const struct pattern *b)
+{
+	for (unsigned i = 0; i < pattern_access_count(a); i++)
+		for (unsigned j = 0; j < pattern_access_count(b); j++)
+			if (explain_site(explain, a->sites[i])->function ==
+				explain_site(explain, b->sites[j])->function)
+				return true;
+	return false;
+}
+
+static bool share_variable(const struct pattern *a, const struct pattern *b)
+{
+	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
+		for (unsigned j = 0; j < PATTERN_VARIABLES_MAX; j++)
+			if (a->objects[i] && a->objects[i] == b->objects[j])
+				return true;
+	return false;
+}
+
+/* A function that does not keep a variable to itself may be interrupted by several others. */
+static bool is_same(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct pattern *pattern, const struct pattern_record *record)
+{
+	const struct pattern_record *known = pattern_ranking_find(ranking, pattern->key);
+
+	return (known && known->explanation == record->explanation) ||
+	       (share_variable(pattern, &record->pattern) &&
+		       share_function(explain, pattern, &record->pattern));
+}
+
+/*
+ * The most suspicious pattern of the runs that failed all the same, if it is of the same explanation.
+ * Rather one that no passing run has; but where the harm of one such pattern may undo that of another one,
+ * or is overwritten later, there is none.
+ */
+static const struct pattern *same_conflict(struct explain *explain,
+	const struct pattern_ranking *ranking, const struct pattern_record *record,
+	struct pattern_ranking *residue)
+{
+	const struct pattern *order = NULL, *also_passed = NULL;
+
+	pattern_ranking_sort(residue, SUSPICION_JACCARD);
+	for (uint32_t i = 0; i < residue->count && residue->records[i].failed; i++) {
+		const struct pattern *pattern = &residue->records[i].pattern;
+		const struct pattern_record *known = pattern_ranking_find(ranking, pattern->key);
+		const bool is_atomicity = pattern_access_count(pattern) > 2;
+
+		if (!is_same(explain, ranking, pattern, record))
+			continue;
+		if (residue->records[i].passed || (known && known->passed)) {
+			if (is_atomicity && !also_passed)
+				also_passed = pattern;
+			continue;
+		}
+		/* Those can be kept apart with less harm to the rest of the run. */
+		if (is_atomicity)
+			return pattern;
+		order = order ? order : pattern;
+	}
+	return order ? order : also_passed;
+}
+
+static int find_forbidden(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct pattern_record *record, const struct explain_test *test,
+	struct explain_cause *cause, struct error *err)
+{
+	for (;;) {
+		const struct pattern *more = NULL;
+		int result;
+
+		pattern_ranking_release(&cause->residue);
+		result = forbid(explain, test, cause, err);
+		if (result == 0 && cause->forbidden.failed &&
+			cause->pattern_count < EXPLAIN_FORBIDDEN_MAX)
+			more = same_conflict(explain, ranking, record, &cause->residue);
+		if (result < 0 || !more)
+			return result;
+		cause->patterns[cause->pattern_count++] = *more;
+	}
+}
+
+/* How many runs without the pattern have to pass. */
+static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
+{
+	const uint32_t all = ranking->failed + ranking->passed;
+	double wanted;
+
+	if (!ranking->failed)
+		return FORBIDDEN_RUNS_MOST;
+	wanted = RUNS_FOR_RATE * all / ranking->failed;
+	if (wanted > FORBIDDEN_RUNS_MOST)
+		return FORBIDDEN_RUNS_MOST;
+	return wanted > runs ? (uint32_t)wanted : runs;
+}
+
+/* The part of the compared runs that show it. */
+static double natural_rate(
+	const struct pattern_ranking *ranking, const struct pattern_record *record)
+{
+	return (double)(record->failed + record->passed) / (ranking->failed + ranking->passed);
+}
+
+/*
+ * Did the driving do it? Runs that happen to pass without the pattern only tell again what goes together;
+ * so far fewer of those that were kept from it have to show it than of the others.
+ */
+static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
+{
+	const double escaped =
+		(double)(cause->forbidden_tries - cause->forbidden.runs - cause->forbidden_others) /
+		(cause->forbidden_tries + 1);
+
+	double natural = 0;
+
+	for (uint32_t i = 0; i < cause->pattern_count; i++) {
+		const struct pattern_record *known =
+			pattern_ranking_find(ranking, cause->patterns[i].key);
+
+		natural += known ? natural_rate(ranking, known) : 0;
+	}
+	return cause->forbidden.runs >= RUNS_LEAST && escaped <= ESCAPED_PART * natural;
+}
+
+/*
+ * Likewise of runs that were driven to show it: it comes clearly more often, or is missing clearly less
+ * often. Else they are only those of all runs that have it, and have to fail all the more.
+ */
+static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,
+	const struct explain_cause *cause)
+{
+	const double natural = natural_rate(ranking, record);
+	const double shown = (double)cause->forced.runs / (cause->forced_tries + 1);
+
+	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
+}
+
+/* That few of them showed it cannot be told of few runs. */
+static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct explain_test *test, struct explain_cause *cause, struct error *err)
+{
+	const struct explain_test more = {
+		.runs = MORE_RUNS * test->runs, .until_ns = test->until_ns};
+
+	if (cause->forbidden.failed || cause->forbidden.runs < test->runs ||
+		could_forbid(ranking, cause))
+		return 0;
+	pattern_ranking_release(&cause->residue);
+	return forbid(explain, &more, cause, err);
+}
+
+static bool fails_if_forced(const struct pattern_ranking *ranking,
+	const struct pattern_record *record, const struct explain_cause *cause)
+{
+	return fails_more_than(&cause->forced,
+		was_driven(ranking, record, cause) ? FORCED_LOW : FORCED_LOW_UNDRIVEN);
+}
+
+int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct pattern_record *record, const struct explain_test *test,
+	struct explain_cause *out, struct error *err)
+{
+	const struct explain_test forbidding = {
+		.runs = forbidden_runs(ranking, test->runs), .until_ns = test->until_ns};
+	struct explain_cause cause = {.key = record->pattern.key, .pattern_count = 1};
+	int result;
+
+	cause.patterns[0] = record->pattern;
+	result = force(explain, test, NULL, &cause, err);
+	if (result == 0)
+		result = force_between(explain, test, &cause, err);
+	if (result == 0)
+		result = find_forbidden(explain, ranking, record, &forbidding, &cause, err);
+	if (result == 0)
+		result = forbid_more(explain, ranking, &forbidding, &cause, err);
+	if (result < 0) {
+		explain_cause_release(&cause);
+		return result;
+	}
+	cause.could_force = cause.forced.runs >= RUNS_LEAST;
+	cause.could_forbid = could_forbid(ranking, &cause);
+	cause.is_tested = cause.could_force && cause.could_forbid;
+	cause.is_cause = cause.is_tested && fails_if_forced(ranking, record, &cause) &&
+			 cause.forbidden.failed == 0;
+	*out = cause;
+	return 0;
+}

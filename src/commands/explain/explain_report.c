@@ -1,0 +1,416 @@
+/* An explanation for people: the answers, the first of them with a failing run beside a passing one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "commands/explain/explain_result.h"
+#include "cli/terminal.h"
+#include "findings/source_lines.h"
+
+/* Rows of the two runs beside each other; a screen has 24 or more lines. */
+#define RUN_ROWS 9u
+
+const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key)
+{
+	for (uint32_t i = 0; i < shown->pattern_count; i++)
+		if (shown->patterns[i].key == key)
+			return &shown->patterns[i];
+	return NULL;
+}
+
+const struct finding_step *explain_shown_step(
+	const struct explain_shown *shown, const struct pattern *pattern, unsigned access)
+{
+	for (uint32_t i = 0; i < shown->run.step_count; i++)
+		if (shown->run.steps[i].step == pattern->steps[access])
+			return &shown->run.steps[i];
+	return NULL;
+}
+
+/* ---- words ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Adds the source line that the finding holds for a place, without indentation. Adds nothing if the
+ * line is unknown.
+ */
+static void add_source_line(struct strbuf *out, const struct finding *finding,
+	const struct explain_place *place, size_t most)
+{
+	const char *kept = finding ? finding->sources : NULL;
+	json_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
+	struct strbuf line;
+
+	strbuf_init(&line);
+	if (place->file && place->line)
+		(void)source_lines_get(sources, place->file, place->line, &line); /* or nothing */
+	for (const char *text = line.text; *text && most; text++, most--)
+		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
+	strbuf_release(&line);
+	json_decref(sources);
+}
+
+/* The role of one of the pattern's threads, in words: "a thread of worker", "the main thread". */
+static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
+{
+	const char *function = role ? explain_function(explain, role) : NULL;
+
+	if (!role)
+		strbuf_adds(out, "main");
+	else
+		strbuf_adds(out, function ? function : "a thread");
+}
+
+/* "a block allocated at bank.c:41", where that is what the variable's kind of memory says. */
+static bool add_block(
+	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
+{
+	const uint64_t site =
+		explain_class_site(explain, pattern->classes[pattern_variable(pattern, access)]);
+
+	if (!site)
+		return false;
+	strbuf_adds(out, "a block allocated at ");
+	explain_add_place(out, explain_site(explain, site));
+	return true;
+}
+
+/* What the program calls the variable of the n-th access. */
+static void add_variable(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer, unsigned access)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct finding_step *step = explain_answer_step(answer, access);
+	struct symbols *symbols = explain_symbols(result->explain);
+
+	if (step && step->object)
+		strbuf_adds(out, step->object);
+	else if (pattern_is_order(pattern) && !pattern->addresses[0])
+		strbuf_adds(out, "the program's threads");
+	else if (pattern_is_order(pattern))
+		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
+	else if (add_block(out, result->explain, pattern, access))
+		return;
+	else if (!symbols || !symbols_describe_static_data(symbols,
+				     pattern->addresses[pattern_variable(pattern, access)], out))
+		strbuf_adds(out, "a variable");
+}
+
+/* ---- one answer ---- */
+
+static void add_accesses(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+
+	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
+		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
+		const struct finding_step *step = explain_answer_step(answer, i);
+		struct strbuf where, role;
+
+		strbuf_init(&where);
+		strbuf_init(&role);
+		explain_add_place(&where, &place);
+		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
+		strbuf_addf(out, "   %-10s %-7s %-22s ", step ? step->thread : role.text,
+			explain_access_verb(answer, i), where.text);
+		add_source_line(out, result->finding, &place, 60);
+		strbuf_adds(out, "\n");
+		strbuf_release(&where);
+		strbuf_release(&role);
+	}
+}
+
+static void add_rate(struct strbuf *out, const struct rate *rate)
+{
+	double low, high;
+
+	rate_interval(rate, &low, &high);
+	strbuf_addf(out, "%u of %u runs fail (%.0f to %.0f %%)", rate->failed, rate->runs,
+		100 * low, 100 * high);
+}
+
+static void add_evidence(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern_record *record = answer->record;
+	const struct explain_cause *cause = &answer->cause;
+
+	strbuf_addf(out, "   seen in %u of %u failing and %u of %u passing runs", record->failed,
+		result->ranking.failed, record->passed, result->ranking.passed);
+	if (answer->alike)
+		strbuf_addf(out, "; %u more pattern%s of the same conflict", answer->alike,
+			answer->alike == 1 ? "" : "s");
+	strbuf_adds(out, "\n");
+	if (!answer->has_cause)
+		return;
+	if (!cause->is_tested) {
+		strbuf_addf(out, "   not tested: it could %s\n",
+			cause->could_force ? "not be prevented" : "not be brought about");
+		return;
+	}
+	strbuf_adds(out, cause->is_between ? "   brought about between the same threads: "
+					   : "   brought about: ");
+	add_rate(out, &cause->forced);
+	strbuf_adds(out, "; prevented");
+	if (cause->pattern_count > 1)
+		strbuf_addf(
+			out, " with %u more patterns of the variable", cause->pattern_count - 1);
+	strbuf_adds(out, ": ");
+	add_rate(out, &cause->forbidden);
+	strbuf_adds(out, "\n");
+}
+
+static const char *verdict_of(const struct explain_answer *answer)
+{
+	if (!answer->has_cause || !answer->cause.is_tested)
+		return "suspicious";
+	if (answer->cause.is_consequence)
+		return "a consequence";
+	return answer->cause.is_cause ? "the cause" : "correlated";
+}
+
+static void add_answer(struct strbuf *out, const struct explain_result *result, uint32_t number)
+{
+	const struct explain_answer *answer = &result->answers[number];
+	const struct pattern *pattern = &answer->record->pattern;
+
+	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", number + 1, verdict_of(answer),
+		answer->record->score, answer->record->rank_mean,
+		pattern_descriptions[pattern->kind].text);
+	add_variable(out, result, answer, 0);
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++) {
+		if (!pattern_variable(pattern, i))
+			continue;
+		strbuf_adds(out, "\n   and ");
+		add_variable(out, result, answer, i);
+		break;
+	}
+	strbuf_adds(out, "\n");
+	add_accesses(out, result, answer);
+	add_evidence(out, result, answer);
+	/*
+	 * A cause found in the failing run comes with its own remedy. The general remedy of a
+	 * pattern could contradict that one, so it is left out.
+	 */
+	if (number == 0 && !result->finding->cause) {
+		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
+		strbuf_adds(out, "   to prevent it: ");
+		explain_add_remedy(out, result, answer);
+		strbuf_adds(out, "\n");
+	}
+}
+
+/* ---- two runs beside each other ---- */
+
+/* Is this step about a variable of the pattern? By name: addresses differ between runs. */
+static bool is_about(const struct explain_answer *answer, const struct finding_step *step)
+{
+	const struct pattern *shown =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+
+	for (unsigned i = 0; shown && step->object && i < pattern_access_count(shown); i++) {
+		const struct finding_step *access = explain_shown_step(&answer->failing, shown, i);
+
+		if (access && access->object && strcmp(access->object, step->object) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Rows of a run: steps about the pattern's variables; of many those around `from`. To be freed. */
+static const struct finding_step **rows_of(const struct explain_answer *answer,
+	const struct explain_shown *shown, uint64_t from, uint32_t *count)
+{
+	const struct finding_step **rows = calloc(shown->run.step_count + 1, sizeof(*rows));
+	uint32_t found = 0, first = 0;
+
+	BUG_ON(!rows);
+	for (uint32_t i = 0; i < shown->run.step_count; i++) {
+		if (!is_about(answer, &shown->run.steps[i]))
+			continue;
+		if (shown->run.steps[i].step < from)
+			first = found;
+		rows[found++] = &shown->run.steps[i];
+	}
+	if (found > RUN_ROWS && first + RUN_ROWS > found)
+		first = found - RUN_ROWS;
+	if (found <= RUN_ROWS)
+		first = 0;
+	*count = found - first < RUN_ROWS ? found - first : RUN_ROWS;
+	memmove(rows, rows + first, *count * sizeof *rows);
+	return rows;
+}
+
+static bool is_part(const struct pattern *pattern, const struct finding_step *step)
+{
+	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++)
+		if (pattern->steps[i] == step->step)
+			return true;
+	return false;
+}
+
+/* "account.balance" of "((struct account *)malloc at bank.c:41, #3).balance". */
+static void add_short_object(struct strbuf *out, const char *object)
+{
+	const char *star = strstr(object, " *)"), *end = strrchr(object, ')');
+	const char *type = object + 2;
+
+	if (strncmp(object, "((", 2) != 0 || !star || !end) {
+		strbuf_adds(out, object);
+		return;
+	}
+	if (strncmp(type, "struct ", 7) == 0)
+		type += 7;
+	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
+}
+
+/* `has_object`: the rows are about more than one object, which else stands above them. */
+static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked,
+	bool has_object, int width)
+{
+	struct strbuf cell;
+
+	strbuf_init(&cell);
+	if (step) {
+		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
+		if (has_object) {
+			strbuf_adds(&cell, " ");
+			add_short_object(&cell, step->object);
+		}
+		if (step->where.file)
+			strbuf_addf(
+				&cell, " (%s:%u)", base_name(step->where.file), step->where.line);
+	}
+	strbuf_addf(out, "%-*.*s", width, width, cell.text ? cell.text : "");
+	strbuf_release(&cell);
+}
+
+static void add_runs(struct strbuf *out, const struct explain_answer *answer, unsigned columns)
+{
+	const struct pattern *pattern =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+	const int width = (int)(columns > 60 ? (columns - 3) / 2 : 30);
+	const struct finding_step **left, **right;
+	uint32_t left_count, right_count = 0;
+	bool has_objects = false;
+
+	if (!answer->has_failing || !pattern)
+		return;
+	left = rows_of(answer, &answer->failing, pattern->steps[0], &left_count);
+	right = rows_of(answer, &answer->passing, 0, &right_count);
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
+		has_objects |= pattern_variable(pattern, i) != 0;
+	strbuf_addf(out, "\n%-*s   %s\n", width, "  a run that fails",
+		answer->has_passing ? "  a run that passes" : "");
+	for (uint32_t i = 0; i < left_count || i < right_count; i++) {
+		const struct finding_step *step = i < left_count ? left[i] : NULL;
+
+		add_cell(out, step, step && is_part(pattern, step), has_objects, width);
+		strbuf_adds(out, " | ");
+		add_cell(out, i < right_count ? right[i] : NULL, false, has_objects, width);
+		while (out->length && out->text[out->length - 1] == ' ')
+			out->text[--out->length] = '\0';
+		strbuf_adds(out, "\n");
+	}
+	free((void *)left);
+	free((void *)right);
+}
+
+/* "abort at bank.c:41", of a program whose failure is that of the first run that failed. */
+static void add_failure(struct strbuf *out, struct explain *explain)
+{
+	const struct outcome *failure = explain_failure(explain);
+	const uint64_t site = failure->kind == OUTCOME_ABORT ? failure->other_site : failure->site;
+
+	strbuf_adds(out, failure->kind == OUTCOME_NONE ? "no failure"
+						       : outcome_descriptions[failure->kind].word);
+	if (site) {
+		strbuf_adds(out, " at ");
+		explain_add_place(out, explain_site(explain, site));
+	}
+}
+
+/* Adds the cause and the remedy that the finding's own run gave. */
+static void add_cause(struct strbuf *out, const struct finding *finding)
+{
+	const char *line = finding->cause;
+
+	if (line || finding->remedy)
+		strbuf_adds(out, "\nwhat led to it\n");
+	while (line) {
+		const char *end = strchr(line, '\n');
+
+		strbuf_addf(out, "   %.*s\n", end ? (int)(end - line) : (int)strlen(line), line);
+		line = end ? end + 1 : NULL;
+	}
+	if (finding->remedy)
+		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
+}
+
+/*
+ * Least score of a pattern that is shown beside the cause from the failing run. A pattern that is
+ * as frequent in passing runs explains nothing.
+ */
+#define TOLD_SCORE_LEAST 0.5
+
+static bool is_told(const struct explain_result *result, const struct explain_answer *answer)
+{
+	return !result->finding->cause || answer->record->score >= TOLD_SCORE_LEAST;
+}
+
+/* Adds how many runs were compared, and that no order of them adds to the cause where `told` is 0. */
+static void add_counts(struct strbuf *out, const struct explain_result *result, uint32_t told)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	strbuf_addf(out, "%s%u runs: %u failed like it, %u passed",
+		result->finding->cause || result->finding->remedy ? "\n" : "",
+		ranking->failed + ranking->passed + result->others, ranking->failed,
+		ranking->passed);
+	if (result->others)
+		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
+	if (result->answer_count && !told) {
+		strbuf_addf(out,
+			"; none of %u orders of operations tells failing runs from passing ones better\n",
+			ranking->count);
+		return;
+	}
+	strbuf_addf(out, "; %u pattern%s of %u conflict%s\n", ranking->count,
+		ranking->count == 1 ? "" : "s", ranking->explanation_count,
+		ranking->explanation_count == 1 ? "" : "s");
+}
+
+void explain_print(const struct explain_result *result, FILE *stream)
+{
+	struct strbuf out;
+	uint32_t told = 0;
+
+	for (uint32_t i = 0; i < result->answer_count; i++)
+		told += is_told(result, &result->answers[i]);
+	strbuf_init(&out);
+	strbuf_addf(&out, "%s: ", result->finding->id);
+	if (result->finding->kind == OUTCOME_NONE)
+		add_failure(&out, result->explain);
+	else
+		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
+	strbuf_adds(&out, "\n");
+	add_cause(&out, result->finding);
+	add_counts(&out, result, told);
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		if (!is_told(result, &result->answers[i]))
+			continue;
+		strbuf_adds(&out, "\n");
+		add_answer(&out, result, i);
+	}
+	if (told && is_told(result, &result->answers[0]))
+		add_runs(&out, &result->answers[0], terminal_columns(stream));
+	terminal_put(stream, out.text);
+	strbuf_release(&out);
+}

@@ -1,0 +1,77 @@
+/* What `raddle explain` has found out: the ranking, and answers that are told in full. */
+#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
+#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyses/patterns.h"
+#include "base/strbuf.h"
+#include "commands/explain/explain.h"
+#include "commands/explain/explain_cause.h"
+
+#define EXPLAIN_ANSWERS_MAX 8u
+
+/* One explanation: its most suspicious pattern, and what is known of it. */
+struct explain_answer {
+	const struct pattern_record *record; /* of the ranking */
+	uint32_t alike; /* other suspicious patterns that are the same conflict */
+	bool has_cause; /* it was tested */
+	struct explain_cause cause;
+	bool has_failing, has_passing;
+	struct explain_shown failing, passing; /* runs with and without it, where there are any */
+};
+
+struct explain_result {
+	const struct finding *finding;
+	struct explain *explain;
+	enum suspicion suspicion;
+	uint32_t window;
+	struct pattern_ranking ranking;
+	uint32_t others; /* runs that failed differently: not compared */
+	uint64_t patterns_dropped, accesses_dropped, accesses_missed;
+	uint64_t took_ns;    /* at full speed: all compared runs together */
+	bool is_noise;	     /* runs at full speed: neither driven nor repeated */
+	struct strbuf notes; /* lines, each ended */
+	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
+	uint32_t answer_count;
+};
+
+/* The pattern in the run that shows it; NULL: it does not. */
+const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key);
+/* The step of the run that is the pattern's n-th access; NULL: it is not among its steps. */
+const struct finding_step *explain_shown_step(
+	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
+
+/* ---- explain_words.c ---- */
+
+/* "bank.c:41", or "bank+0x1234" without lines. */
+void explain_add_place(struct strbuf *out, const struct explain_place *place);
+/*
+ * Step of the failing run that made the n-th access of the answer's pattern. NULL: no failing run
+ * is known.
+ */
+const struct finding_step *explain_answer_step(
+	const struct explain_answer *answer, unsigned access);
+/*
+ * Place of the n-th access of a pattern. For an access inside a library's header, this is the
+ * user's line that calls the header's function. The call stack of the failing run gives that line,
+ * since unoptimised code does not inline the call.
+ */
+struct explain_place explain_answer_place(const struct explain_result *result,
+	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
+/* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
+const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
+/* Says in one sentence which fault the pattern stands for. */
+const char *explain_meaning(const struct pattern *pattern);
+/* "make a.c:12 to a.c:14 (f) one atomic step ..." */
+void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer);
+
+/* explain_report.c: for people, at most a screen. explain_json.c: for tools, everything. */
+void explain_print(const struct explain_result *result, FILE *stream);
+/* With the first so many patterns of the ranking; to be freed. */
+char *explain_to_json(const struct explain_result *result, uint32_t patterns_most);
+
+#endif

@@ -1,0 +1,187 @@
+/* The words for a pattern in an explanation: places, operations, the fault and its remedy. */
+#include <string.h>
+
+#include "commands/explain/explain_result.h"
+
+static const char *words_base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/* "bank.c:41", or "bank+0x1234" without lines. */
+void explain_add_place(struct strbuf *out, const struct explain_place *place)
+{
+	if (place->file)
+		strbuf_addf(out, "%s:%u", words_base_name(place->file), place->line);
+	else
+		strbuf_addf(out, "%s+0x%llx", place->module ? place->module : "?",
+			(unsigned long long)place->offset);
+}
+
+/*
+ * Step of the failing run that made the n-th access of the pattern. NULL: no failing run is known.
+ */
+const struct finding_step *explain_answer_step(const struct explain_answer *answer, unsigned access)
+{
+	const struct pattern *shown =
+		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+
+	return shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
+}
+
+/*
+ * For an access inside a library's header, the result is the user's line that calls the header's
+ * function. The call stack of the failing run gives that line, since unoptimised code does not
+ * inline the call.
+ */
+struct explain_place explain_answer_place(const struct explain_result *result,
+	const struct explain_answer *answer, const struct pattern *pattern, unsigned access)
+{
+	struct explain_place place = *explain_site(result->explain, pattern->sites[access]);
+	const struct finding_step *step = explain_answer_step(answer, access);
+
+	if (!place.is_system || pattern != &answer->record->pattern || !step || !step->where.file ||
+		step->where.is_system)
+		return place;
+	place.file = step->where.file;
+	place.line = step->where.line;
+	place.function_name = step->where.function;
+	return place;
+}
+
+const char *explain_access_verb(const struct explain_answer *answer, unsigned access)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct finding_step *step = explain_answer_step(answer, access);
+
+	if (step && strcmp(step->verb, call_verbs[CALL_FREE]) == 0)
+		return step->verb;
+	if (pattern_is_order(pattern))
+		return op_descriptions[pattern->ops[access]].verb;
+	return pattern_is_write(pattern, access) ? "writes" : "reads";
+}
+
+const char *explain_meaning(const struct pattern *pattern)
+{
+	if (!pattern_is_order(pattern))
+		return pattern_descriptions[pattern->kind].meaning;
+	if (pattern->kind == PATTERN_WR && pattern->ops[1] == OP_COND_WAIT)
+		return "the signal comes before the wait, and a signal is not kept";
+	if (pattern_access_count(pattern) == 2)
+		return "the second operation has to come first";
+	if (pattern_access_count(pattern) == 3)
+		return "an operation of another thread comes between two that belong together";
+	return "nothing that should come before this operation has come";
+}
+
+/* ---- the remedy ---- */
+
+/*
+ * Accesses of a pattern, with the answer whose failing run gives their places. The pattern need not
+ * be the answer's own.
+ */
+struct words_accesses {
+	const struct explain_answer *answer;
+	const struct pattern *pattern;
+};
+
+/*
+ * Adds the lines of one thread's accesses, as "bank.c:18 to bank.c:19 (pay)". The function is left
+ * out if unknown.
+ */
+static void words_add_lines(struct strbuf *out, const struct explain_result *result,
+	const struct words_accesses *accesses, unsigned party)
+{
+	const struct pattern *pattern = accesses->pattern;
+	struct explain_place place = {.function_name = NULL};
+	uint64_t last = 0;
+	bool is_first = true;
+
+	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
+		if (pattern_party(pattern, i) != party)
+			continue;
+		place = explain_answer_place(result, accesses->answer, pattern, i);
+		if (!is_first && place.id == last)
+			continue;
+		last = place.id;
+		if (!is_first)
+			strbuf_adds(out, " to ");
+		explain_add_place(out, &place);
+		is_first = false;
+	}
+	if (place.function_name)
+		strbuf_addf(out, " (%s)", place.function_name);
+}
+
+static bool words_is_one_line(const struct explain_result *result, const struct pattern *pattern)
+{
+	const uint64_t line = explain_site(result->explain, pattern->sites[0])->id;
+
+	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
+		if (explain_site(result->explain, pattern->sites[i])->id != line)
+			return false;
+	return true;
+}
+
+/* Adds ", at init.c:12 (fill)": a write whose value this read returns in other runs. */
+static void words_add_writer(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct pattern_ranking *ranking = &result->ranking;
+	const uint64_t place = explain_site(result->explain, pattern->sites[0])->id;
+
+	for (uint32_t i = ranking->count; i-- > 0;) {
+		const struct pattern *other = &ranking->records[i].pattern;
+
+		if (other->kind != PATTERN_WR ||
+			explain_site(result->explain, other->sites[1])->id != place)
+			continue;
+		strbuf_adds(out, ", at ");
+		words_add_lines(out, result, &(struct words_accesses){answer, other}, 0);
+		return;
+	}
+}
+
+void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
+	const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+	const struct words_accesses accesses = {answer, pattern};
+	const bool is_crossing =
+		pattern_access_count(pattern) == 4 && pattern_party(pattern, 2) == 0;
+
+	if (pattern_access_count(pattern) == 1) {
+		words_add_lines(out, result, &accesses, 0);
+		strbuf_adds(out, " has to wait until the variable is written");
+		words_add_writer(out, result, answer);
+		return;
+	}
+	if (pattern_access_count(pattern) == 2) {
+		words_add_lines(out, result, &accesses, 1);
+		strbuf_adds(out, " has to come before ");
+		words_add_lines(out, result, &accesses, 0);
+		strbuf_adds(out, ": let the latter wait for it");
+		return;
+	}
+	if (pattern_is_order(pattern)) {
+		strbuf_adds(out, "let ");
+		words_add_lines(out, result, &accesses, 0);
+		strbuf_adds(out, " be one critical section, so that ");
+		words_add_lines(out, result, &accesses, 1);
+		strbuf_adds(out, " cannot come in between");
+		return;
+	}
+	strbuf_adds(out, "make ");
+	words_add_lines(out, result, &accesses, 0);
+	if (words_is_one_line(result, pattern)) {
+		strbuf_adds(out, " one atomic step: one lock around it");
+		return;
+	}
+	strbuf_adds(out, is_crossing ? " one atomic step, and also " : " one atomic step that ");
+	words_add_lines(out, result, &accesses, 1);
+	strbuf_adds(out,
+		is_crossing ? ": one lock around each" : " cannot interrupt: one lock around both");
+}

@@ -1,0 +1,518 @@
+#include "commands/explain/explain_work.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+/* Below ten runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
+#define RUNS_OF_A_SORT 10
+#define RUNS_MORE 20
+/* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
+#define CAUSE_RUNS 30
+/* Patterns of one explanation that are tried as its cause: the first, and those nearly as suspicious. */
+#define CAUSE_PATTERNS 5
+#define CAUSE_SCORE_PART 0.7
+/* Comparing ends after this part of the time. */
+#define COMPARING_PART 2
+/* Testing causes ends this part of the time before the end: then runs are replayed, to be shown. */
+#define SHOWING_PART 10
+
+void explain_work_init(struct explain_work *work)
+{
+	*work = (struct explain_work){
+		.runs = 100, .time_ns = UINT64_C(60000000000), .limit = 100000, .answers = 3};
+}
+
+void explain_result_release(struct explain_result *result)
+{
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		explain_cause_release(&result->answers[i].cause);
+		explain_shown_release(&result->answers[i].failing);
+		explain_shown_release(&result->answers[i].passing);
+	}
+	pattern_ranking_release(&result->ranking);
+	strbuf_release(&result->notes);
+	explain_close(result->explain);
+}
+
+/* ---- runs ---- */
+
+static void take_run(struct explain_result *result, const struct explain_run *run)
+{
+	result->patterns_dropped += run->patterns_dropped;
+	result->accesses_dropped += run->accesses_dropped;
+	result->accesses_missed += run->accesses_missed;
+	result->took_ns += run->took_ns;
+	if (run->verdict == EXPLAIN_OTHER)
+		result->others++;
+	else
+		pattern_ranking_add(&result->ranking, run->patterns, run->pattern_count,
+			run->verdict == EXPLAIN_FAILED);
+}
+
+static bool is_enough(
+	const struct explain_result *result, const struct explain_work *work, uint64_t runs)
+{
+	if (runs < work->runs)
+		return false;
+	return work->is_exact || runs >= RUNS_MORE * work->runs ||
+	       (result->ranking.failed >= RUNS_OF_A_SORT &&
+		       result->ranking.passed >= RUNS_OF_A_SORT);
+}
+
+static int make_runs(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	const bool has_tests = !result->is_noise && !work->without_cause;
+	const uint64_t until_ns = work->time_ns / (has_tests ? COMPARING_PART : 1);
+	int status = explain_learn(result->explain, err);
+
+	if (status == 0 && !explain_sees_memory(result->explain) && result->is_noise)
+		status = error_set(err, ERROR_TARGET,
+			"accesses to memory are not seen in %s, and explaining at full speed compares their "
+			"orders; build it with raddle-cc and find the failure again",
+			result->finding->argv[0]);
+	if (status == 0 && !explain_sees_memory(result->explain))
+		strbuf_addf(&result->notes,
+			"note: accesses to memory are not seen in %s, so only orders of locks, waits, signals "
+			"and threads are compared; build it with raddle-cc to compare accesses as well\n",
+			result->finding->argv[0]);
+	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
+		struct explain_run run;
+
+		if (explain_elapsed_ns(result->explain) >= until_ns)
+			break;
+		terminal_live("%llu of %llu runs, %u failed", (unsigned long long)runs,
+			(unsigned long long)work->runs, result->ranking.failed);
+		status = explain_run(result->explain, &run, err);
+		if (status == 0)
+			take_run(result, &run);
+	}
+	/* An interrupted command explains the runs that it has. */
+	if (status == ERROR_INTERRUPTED)
+		status = 0;
+	terminal_clear_live();
+	if (status < 0 || result->ranking.failed || result->ranking.passed || result->others)
+		return status;
+	if (command_stop_reason() == STOP_USER)
+		return error_set(err, ERROR_INTERRUPTED,
+			"interrupted before a run of %s ended, so nothing is compared",
+			result->finding->argv[0]);
+	return error_set(err, ERROR_TARGET,
+		"no run of %s ended before the time was up, so nothing is compared; give it "
+		"longer (--time)",
+		result->finding->argv[0]);
+}
+
+/* ---- what is to be said of the runs ---- */
+
+static void note_runs(struct explain_result *result)
+{
+	struct pattern_ranking *ranking = &result->ranking;
+	struct explain_shown own;
+
+	if (command_stop_reason())
+		strbuf_addf(&result->notes, "note: %s after %llu runs, so no cause was tested\n",
+			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
+			(unsigned long long)ranking->failed + ranking->passed + result->others);
+	if (ranking->failed + ranking->passed == 1 && !result->others)
+		strbuf_adds(&result->notes,
+			"note: one run alone compares with nothing; let more be made with --runs\n");
+	if (!explain_repeats(result->explain) && result->finding->kind != OUTCOME_NONE)
+		strbuf_addf(&result->notes,
+			"note: the schedule of %s does not fail any more, so runs that end with the "
+			"same kind of failure stand for it; has the program been rebuilt?\n",
+			result->finding->id);
+	if (!ranking->passed && ranking->failed)
+		strbuf_adds(&result->notes,
+			"note: no run passed, so nothing tells failing runs from passing ones; "
+			"another --strategy or more --runs may let some pass\n");
+	if (ranking->failed)
+		return;
+	if (result->is_noise) {
+		strbuf_addf(&result->notes,
+			"note: no run failed%s%s; more --runs or --time may find one, and raddle run "
+			"looks for one under control\n",
+			result->finding->kind ? " like " : "",
+			result->finding->kind ? result->finding->id : "");
+	} else if (explain_own_run(result->explain, &own)) {
+		pattern_ranking_add(ranking, own.patterns, own.pattern_count, true);
+		explain_shown_release(&own);
+		strbuf_addf(&result->notes,
+			"note: no run failed like %s but its own, which alone is compared with the "
+			"others; more --runs or another --strategy may find more\n",
+			result->finding->id);
+	} else {
+		strbuf_addf(&result->notes,
+			"note: no run failed like %s; more --runs or another --strategy may find "
+			"one\n",
+			result->finding->id);
+	}
+}
+
+static void note_limits(struct explain_result *result, const struct explain_work *work)
+{
+	if (result->ranking.dropped)
+		strbuf_addf(&result->notes,
+			"note: only the first %u different patterns are ranked and others were left "
+			"out %llu times; --patterns takes more\n",
+			work->limit, (unsigned long long)result->ranking.dropped);
+	if (result->patterns_dropped)
+		strbuf_addf(&result->notes,
+			"note: runs showed more than %u different patterns and %llu were not kept; a "
+			"smaller --window finds fewer\n",
+			explain_limits.patterns, (unsigned long long)result->patterns_dropped);
+	if (result->accesses_dropped)
+		strbuf_addf(&result->notes,
+			"note: runs accessed more than %u shared variables and %llu accesses to the "
+			"others were not looked at\n",
+			explain_limits.variables, (unsigned long long)result->accesses_dropped);
+	if (result->accesses_missed)
+		strbuf_addf(&result->notes,
+			"note: %llu accesses came faster than they could be recorded and were not "
+			"looked at\n",
+			(unsigned long long)result->accesses_missed);
+	if (result->is_noise)
+		strbuf_adds(&result->notes,
+			"note: runs at full speed are other ones each time, also with the same --seed, and "
+			"what is suspicious in them was not tested to be the cause\n");
+}
+
+static void note_symbols(struct explain_result *result)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	if (ranking->count &&
+		!explain_site(result->explain, ranking->records[0].pattern.sites[0])->file)
+		strbuf_adds(&result->notes,
+			"note: the program has no debug information, so places are offsets in it; "
+			"compile with -g and do not strip it\n");
+}
+
+/* ---- answers ---- */
+
+static uint64_t same_function(void *context, uint64_t site)
+{
+	return explain_site(context, site)->function;
+}
+
+/*
+ * The first pattern of an explanation and others that are nearly as suspicious; those that say what should
+ * have been one step before those that only say what came first.
+ */
+static uint32_t choose_candidates(const struct pattern_ranking *ranking,
+	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
+{
+	static const unsigned sizes[] = {3, 4, 2, 1};
+	const double least = CAUSE_SCORE_PART * first->score;
+	uint32_t count = 0;
+
+	for (unsigned size = 0; size < sizeof sizes / sizeof *sizes; size++)
+		for (uint32_t i = 0; i < ranking->count && count < CAUSE_PATTERNS; i++) {
+			const struct pattern_record *record = &ranking->records[i];
+
+			if (record->explanation == first->explanation && record->score >= least &&
+				pattern_access_count(&record->pattern) == sizes[size])
+				candidates[count++] = record;
+		}
+	return count;
+}
+
+static int test_answer(struct explain_result *result, struct explain_answer *answer,
+	const struct explain_work *work, struct error *err)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+	const struct explain_test test = {
+		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
+	const struct pattern_record *candidates[CAUSE_PATTERNS];
+	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pattern_record *record = candidates[i];
+		struct explain_cause cause;
+		int status;
+
+		terminal_live("testing %s", pattern_descriptions[record->pattern.kind].text);
+		status = explain_find_cause(result->explain, ranking, record, &test, &cause, err);
+		if (status == ERROR_INTERRUPTED)
+			return 0;
+		if (status < 0)
+			return status;
+		if (answer->has_cause && !cause.is_cause) {
+			explain_cause_release(&cause);
+			continue;
+		}
+		explain_cause_release(&answer->cause);
+		answer->has_cause = true;
+		answer->cause = cause;
+		answer->record = record; /* told is what was forced */
+		if (cause.is_cause)
+			break;
+	}
+	return 0;
+}
+
+/* When the answer's pattern was complete in the run that fails; UINT64_MAX: not in that run. */
+static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
+{
+	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
+
+	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
+}
+
+/*
+ * A chain of events has several links, each of which can be forced and forbidden. The second is a
+ * consequence of the first if it does not come about where the first is forbidden; if that is so both
+ * ways, of the one that was complete earlier.
+ */
+static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
+{
+	if (explain_comes_without(&first->cause, second->record->pattern.key))
+		return false;
+	if (explain_comes_without(&second->cause, first->record->pattern.key))
+		return true;
+	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
+}
+
+/* Of each two one stays a cause, so at least one of all does. */
+static void find_consequences(struct explain_result *result)
+{
+	for (uint32_t j = 0; j < result->answer_count; j++) {
+		struct explain_answer *answer = &result->answers[j];
+
+		for (uint32_t i = 0; answer->cause.is_cause && i < j; i++) {
+			struct explain_answer *other = &result->answers[i];
+
+			if (!other->cause.is_cause || other->cause.is_consequence)
+				continue;
+			if (is_consequence(other, answer)) {
+				answer->cause.is_consequence = true;
+				break;
+			}
+			other->cause.is_consequence = is_consequence(answer, other);
+		}
+	}
+}
+
+/* The answer becomes part of an earlier one that is the same conflict, seen from elsewhere. */
+static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
+{
+	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
+
+	known->alike += answer->alike + 1;
+	pattern_ranking_merge(
+		&result->ranking, answer->record->explanation, known->record->explanation);
+	if (answer->cause.is_cause) {
+		explain_cause_release(&known->cause);
+		known->cause = answer->cause;
+		known->record = answer->record;
+	} else {
+		explain_cause_release(&answer->cause);
+	}
+	memmove(answer, answer + 1, (result->answer_count - number - 1) * sizeof *answer);
+	result->answer_count--;
+}
+
+static bool share_conflict(
+	const struct explain_result *result, const struct pattern *a, const struct pattern *b)
+{
+	return pattern_shares_conflict(a, b, same_function, result->explain);
+}
+
+/* A cause is of all patterns that it took to prevent it. */
+static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
+	const struct explain_answer *b)
+{
+	if (share_conflict(result, &a->record->pattern, &b->record->pattern))
+		return true;
+	for (uint32_t i = 0; a->cause.is_cause && i < a->cause.pattern_count; i++)
+		if (share_conflict(result, &a->cause.patterns[i], &b->record->pattern))
+			return true;
+	for (uint32_t i = 0; b->cause.is_cause && i < b->cause.pattern_count; i++)
+		if (share_conflict(result, &b->cause.patterns[i], &a->record->pattern))
+			return true;
+	return false;
+}
+
+/* An earlier answer with a conflict of this one's, that is a cause or is none; UINT32_MAX: there is none. */
+static uint32_t find_same_conflict(
+	const struct explain_result *result, uint32_t number, bool is_cause)
+{
+	for (uint32_t i = 0; i < number; i++)
+		if (result->answers[i].cause.is_cause == is_cause &&
+			is_same_conflict(result, &result->answers[i], &result->answers[number]))
+			return i;
+	return UINT32_MAX;
+}
+
+/* What is the same conflict as a known cause need not be tested; a new cause may be an earlier conflict's. */
+static int test_answers(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; status == 0 && i < result->answer_count && !command_stop_reason();) {
+		uint32_t same = find_same_conflict(result, i, true);
+
+		if (same == UINT32_MAX) {
+			status = test_answer(result, &result->answers[i], work, err);
+			if (status == 0 && result->answers[i].cause.is_cause)
+				same = find_same_conflict(result, i, false);
+		}
+		if (same == UINT32_MAX)
+			i++;
+		else
+			join_answers(result, i, same);
+	}
+	return status;
+}
+
+static void show_answer(struct explain_result *result, struct explain_answer *answer)
+{
+	const uint64_t key = answer->record->pattern.key;
+
+	answer->has_failing = explain_show(result->explain, EXPLAIN_FAILED, key, &answer->failing);
+	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
+}
+
+/* The first pattern of each of the first explanations. */
+static void choose_answers(struct explain_result *result, const struct explain_work *work)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+
+	for (uint32_t i = 0; i < ranking->count; i++) {
+		const struct pattern_record *record = &ranking->records[i];
+
+		if (record->score <= 0)
+			break;
+		if (record->explanation < result->answer_count)
+			result->answers[record->explanation].alike++;
+		else if (result->answer_count < work->answers)
+			result->answers[result->answer_count++].record = record;
+	}
+}
+
+/* What was shown to be the cause comes first, whatever its rank. */
+static void put_causes_first(struct explain_result *result)
+{
+	uint32_t to = 0;
+
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		const struct explain_answer answer = result->answers[i];
+
+		if (!answer.has_cause || !answer.cause.is_cause || answer.cause.is_consequence)
+			continue;
+		memmove(&result->answers[to + 1], &result->answers[to], (i - to) * sizeof answer);
+		result->answers[to++] = answer;
+	}
+}
+
+/* The insides of a library are seldom the user's mistake; what the user's own code does to memory is. */
+static void mark_foreign(struct explain_result *result)
+{
+	for (uint32_t i = 0; i < result->ranking.count; i++) {
+		struct pattern_record *record = &result->ranking.records[i];
+		const unsigned accesses = pattern_access_count(&record->pattern);
+		unsigned foreign = 0;
+
+		while (foreign < accesses &&
+			explain_site(result->explain, record->pattern.sites[foreign])->is_system)
+			foreign++;
+		record->is_foreign = foreign == accesses;
+	}
+}
+
+static int answer(struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status = 0;
+
+	mark_foreign(result);
+	pattern_ranking_sort(&result->ranking, work->suspicion);
+	pattern_ranking_explain(&result->ranking, same_function, result->explain);
+	choose_answers(result, work);
+	if (!work->without_cause)
+		status = test_answers(result, work, err);
+	terminal_clear_live();
+	if (status < 0)
+		return status;
+	for (uint32_t i = 0; !result->is_noise && i < result->answer_count; i++)
+		show_answer(result, &result->answers[i]);
+	find_consequences(result);
+	put_causes_first(result);
+	return 0;
+}
+
+int explain_work(struct explain_result *result, const struct finding *finding,
+	const struct explain_options *options, const struct explain_work *work, struct error *err)
+{
+	int status;
+
+	memset(result, 0, sizeof *result);
+	result->finding = finding;
+	result->suspicion = work->suspicion;
+	result->is_noise = options->noise_runtime != NULL;
+	result->window = options->window ? options->window : explain_limits.window;
+	result->ranking.limit = work->limit;
+	status = explain_open(&result->explain, finding, options, err);
+	if (status < 0)
+		return status;
+	strbuf_init(&result->notes);
+	status = make_runs(result, work, err);
+	if (status == 0) {
+		note_runs(result);
+		note_limits(result, work);
+		status = answer(result, work, err);
+	}
+	if (status == 0)
+		note_symbols(result);
+	if (status == 0 && !result->ranking.count)
+		strbuf_adds(&result->notes,
+			"note: no order of operations by different threads on one object was seen that "
+			"could matter; raddle replay --trace shows all operations\n");
+	if (status < 0)
+		explain_result_release(result);
+	return status;
+}
+
+/* ---- cost ---- */
+
+#define COST_ROUNDS 7
+
+static int measure_round(
+	struct explain *explain, uint64_t runs, uint64_t *least_ns, struct error *err)
+{
+	uint64_t took_ns;
+	int status = explain_measure(explain, runs, &took_ns, err);
+
+	if (status == 0 && (!*least_ns || took_ns < *least_ns))
+		*least_ns = took_ns;
+	return status;
+}
+
+int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
+	const struct explain_options *options, uint64_t runs, struct error *err)
+{
+	struct explain_options with_options = *options, without_options = *options;
+	struct explain *with = NULL, *without = NULL;
+	int status;
+
+	*cost = (struct explain_cost){0};
+	with_options.workers = without_options.workers = 1;
+	without_options.without_patterns = true;
+	status = explain_open(&with, finding, &with_options, err);
+	if (status == 0)
+		status = explain_open(&without, finding, &without_options, err);
+	if (status == 0)
+		status = explain_learn(with, err);
+	if (status == 0)
+		status = explain_learn(without, err);
+	for (unsigned round = 0; status == 0 && round < COST_ROUNDS; round++) {
+		status = measure_round(with, runs, &cost->with_ns, err);
+		if (status == 0)
+			status = measure_round(without, runs, &cost->without_ns, err);
+	}
+	explain_close(with);
+	explain_close(without);
+	return status;
+}

@@ -1,0 +1,229 @@
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyses/analysis.h"
+#include "store/store.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "strategies/strategy.h"
+
+enum { OPTION_STORE = 256, OPTION_JSON };
+
+static const struct argp_option list_options[] = {
+	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
+	{"json", OPTION_JSON, NULL, 0, "As a JSON array", 0},
+	{0},
+};
+
+struct list_arguments {
+	const char *what;
+	const char *directory;
+	bool is_json;
+};
+
+static error_t parse_list(int key, char *text, struct argp_state *state)
+{
+	struct list_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
+		return 0;
+	case 'q':
+		terminal_be_quiet();
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->what)
+			argp_error(state, "one list at a time");
+		arguments->what = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which list? strategies, analyses, findings or campaigns");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp list_argp = {
+	.options = list_options,
+	.parser = parse_list,
+	.args_doc = "strategies|analyses|findings|campaigns",
+	.doc = "Lists the strategies that choose schedules, the analyses that predict, or what is in the store.",
+};
+
+static int list_strategies(void)
+{
+	for (uint32_t i = 0; i < strategy_count; i++) {
+		const struct strategy_option *option = strategies[i]->options;
+
+		(void)printf("%-12s %s\n", strategies[i]->name, strategies[i]->summary);
+		for (; option && option->name; option++)
+			(void)printf("%-12s   %s=%lld: %s (%lld to %lld)\n", "", option->name,
+				(long long)option->standard, option->help, (long long)option->least,
+				(long long)option->most);
+	}
+	return 0;
+}
+
+static int list_analyses(void)
+{
+	for (uint32_t i = 0; i < analysis_count; i++)
+		(void)printf("%-12s %s\n", analyses[i]->name, analyses[i]->summary);
+	return 0;
+}
+
+/* Prints an array and lets go of it. */
+static int print_json(json_t *array)
+{
+	char *text = json_dumps(array, JSON_INDENT(1));
+
+	json_decref(array);
+	if (!text)
+		return command_fail("what the store holds cannot be written as JSON; `raddle list` "
+				    "without --json shows it");
+	(void)puts(text); /* main checks the stream */
+	free(text);
+	return 0;
+}
+
+static json_t *finding_to_row(const struct store_finding_row *row)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "id", row->id, "kind", row->kind,
+		"title", row->title, "command", row->command, "times_seen",
+		(json_int_t)row->times_seen, "campaign", (json_int_t)row->campaign, "found",
+		(json_int_t)row->found);
+}
+
+/* First campaign of the command that made this campaign; 0: this campaign is the first. */
+static json_int_t part_of(const struct store_campaign *row)
+{
+	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;
+	const json_int_t whole = json_integer_value(json_object_get(options, "part_of"));
+
+	json_decref(options);
+	return whole;
+}
+
+static json_t *campaign_to_row(const struct store_campaign *row)
+{
+	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
+		(json_int_t)row->id, "part_of", part_of(row), "command", row->command, "state",
+		row->state, "strategy", row->strategy, "seed", (json_int_t)row->seed, "schedules",
+		(json_int_t)row->runs, "failures", (json_int_t)row->failures, "steps",
+		(json_int_t)row->steps, "seconds", row->seconds, "started",
+		(json_int_t)row->started);
+}
+
+static void format_day(int64_t seconds, char *text, size_t size)
+{
+	time_t when = (time_t)seconds;
+	struct tm parts;
+
+	if (!localtime_r(&when, &parts) || !strftime(text, size, "%Y-%m-%d %H:%M", &parts))
+		(void)snprintf(text, size, "?");
+}
+
+static int list_findings(struct store *store, bool is_json)
+{
+	json_t *array = json_array();
+	struct store_finding_row *rows;
+	struct error err;
+	uint32_t count;
+
+	if (store_list_findings(store, &rows, &count, &err) < 0) {
+		json_decref(array);
+		return command_fail("%s", err.text);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (is_json)
+			(void)json_array_append_new(array, finding_to_row(&rows[i]));
+		else
+			(void)printf("%-5s %-16s %s (seen %llu time%s; %s)\n", rows[i].id,
+				rows[i].kind, rows[i].title, (unsigned long long)rows[i].times_seen,
+				rows[i].times_seen == 1 ? "" : "s", rows[i].command);
+	store_rows_free(rows, count);
+	if (is_json)
+		return print_json(array);
+	json_decref(array);
+	if (!count)
+		terminal_hint("no findings yet; next: raddle run -- PROGRAM\n");
+	return 0;
+}
+
+static int list_campaigns(struct store *store, bool is_json)
+{
+	json_t *array = json_array();
+	struct store_campaign *rows;
+	struct error err;
+	uint32_t count;
+
+	if (store_list_campaigns(store, &rows, &count, &err) < 0) {
+		json_decref(array);
+		return command_fail("%s", err.text);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const json_int_t whole = part_of(&rows[i]);
+		char day[32], in_part[48] = "";
+
+		if (whole)
+			(void)snprintf(
+				in_part, sizeof in_part, "  part of C%lld: ", (long long)whole);
+		format_day(rows[i].started, day, sizeof day);
+		if (is_json)
+			(void)json_array_append_new(array, campaign_to_row(&rows[i]));
+		else
+			(void)printf("%sC%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
+				in_part, (long long)rows[i].id, day, rows[i].state,
+				(unsigned long long)rows[i].runs,
+				(unsigned long long)rows[i].failures, rows[i].strategy,
+				rows[i].command);
+		store_campaign_release(&rows[i]);
+	}
+	free(rows);
+	if (is_json)
+		return print_json(array);
+	json_decref(array);
+	if (!count)
+		terminal_hint("no campaigns yet; next: raddle run -- PROGRAM\n");
+	return 0;
+}
+
+static int list_run(int argc, char **argv)
+{
+	struct list_arguments arguments = {.directory = "."};
+	struct store *store;
+	struct error err;
+	int status;
+
+	argp_parse(&list_argp, argc, argv, 0, NULL, &arguments);
+	if (strcmp(arguments.what, "strategies") == 0)
+		return list_strategies();
+	if (strcmp(arguments.what, "analyses") == 0)
+		return list_analyses();
+	if (strcmp(arguments.what, "findings") != 0 && strcmp(arguments.what, "campaigns") != 0)
+		return command_fail(
+			"no list of %s; there are strategies, analyses, findings and campaigns",
+			arguments.what);
+	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
+		return command_fail("%s", err.text);
+	status = strcmp(arguments.what, "findings") == 0 ? list_findings(store, arguments.is_json)
+							 : list_campaigns(store, arguments.is_json);
+	store_close(store);
+	return status;
+}
+
+const struct command command_list = {
+	.name = "list",
+	.summary = "list strategies, or the findings and campaigns of the store",
+	.argp = &list_argp,
+	.run = list_run,
+};

@@ -1,0 +1,171 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "explore/shards.h"
+#include "store/store.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "cli/verdict.h"
+
+enum { OPTION_STORE = 256 };
+
+static const struct argp_option merge_options[] = {
+	{"store", OPTION_STORE, "DIR", 0, "Into DIR/.raddle, which is made if it is not there (.)",
+		0},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors", 0},
+	{0},
+};
+
+struct merge_arguments {
+	const char *directory;
+	char *const *others;
+	int other_count;
+	bool is_quiet;
+};
+
+static error_t parse_merge(int key, char *text, struct argp_state *state)
+{
+	struct merge_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'q':
+		arguments->is_quiet = true;
+		terminal_be_quiet();
+		return 0;
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->others = state->argv + state->next;
+		arguments->other_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which folders? each holds a .raddle, such as shard-*/");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp merge_argp = {
+	.options = merge_options,
+	.parser = parse_merge,
+	.args_doc = "FOLDER...",
+	.doc = "Puts the stores of FOLDER/.raddle together: the parts of one campaign that raddle run "
+	       "--shard made. Findings that several have become one.\v"
+	       "The folders are only read. Each is taken over whole or not at all; one that cannot be is "
+	       "named, and those before it are in.",
+};
+
+static int merge_one(
+	struct store *into, const char *directory, const char *other, struct store_merged *total)
+{
+	const char *const folders[2] = {directory, other};
+	struct store_merged merged;
+	struct store *from;
+	struct error err;
+	int status = store_open(&from, other, STORE_READ, &err);
+
+	if (status < 0)
+		return command_fail("%s", err.text);
+	status = store_merge(into, from, folders, &merged, &err);
+	store_close(from);
+	if (status < 0)
+		return command_fail("%s", err.text);
+	total->campaigns += merged.campaigns;
+	total->findings += merged.findings;
+	total->new_findings += merged.new_findings;
+	total->runs += merged.runs;
+	total->failures += merged.failures;
+	return 0;
+}
+
+static void say_merged(const struct merge_arguments *arguments, const struct store_merged *total)
+{
+	char runs[32], failures[32];
+
+	terminal_hint(
+		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of "
+		"them new here\n",
+		arguments->other_count, arguments->other_count == 1 ? "" : "s", total->campaigns,
+		total->campaigns == 1 ? "" : "s", terminal_number(total->runs, runs),
+		terminal_number(total->failures, failures), total->findings,
+		total->findings == 1 ? "" : "s", total->new_findings);
+	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
+}
+
+/* Shards of a strategy that goes through all schedules. */
+static void say_together(const struct shards *shards)
+{
+	char prefix[320];
+
+	if (shards->here < shards->count) {
+		terminal_hint("%s: of %u shards %u %s here, so nothing is said of all schedules; "
+			      "missing: %s\n",
+			shards->strategy, shards->count, shards->here,
+			shards->here == 1 ? "is" : "are", shards->absent);
+		if (shards->stranger)
+			terminal_hint(
+				"%s: a shard %u of %u is here, but its campaign %s; give all the same\n",
+				shards->strategy, shards->stranger, shards->count,
+				shards->difference);
+		return;
+	}
+	if (!shards->is_one_memory) {
+		terminal_hint(
+			"%s: its %u shards have seen threads share different variables, so "
+			"together they may lack schedules; use -j or --mpi in place of --shard\n",
+			shards->strategy, shards->count);
+		return;
+	}
+	(void)snprintf(
+		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
+	verdict_say(&shards->verdict, shards->failures, prefix);
+	if (shards->cut[0] && !shards->verdict.missing)
+		terminal_hint(
+			"%s: not through with all that is theirs, and to go on with --resume: "
+			"shard %s of %u\n",
+			shards->strategy, shards->cut, shards->count);
+}
+
+static int say_all_together(struct store *store)
+{
+	struct shards *shards;
+	struct error err;
+	uint32_t count;
+	const int status = shards_list(store, &shards, &count, &err);
+
+	for (uint32_t i = 0; status == 0 && i < count; i++)
+		say_together(&shards[i]);
+	free(shards);
+	return status < 0 ? command_fail("%s", err.text) : 0;
+}
+
+static int merge_run(int argc, char **argv)
+{
+	struct merge_arguments arguments = {.directory = "."};
+	struct store_merged total = {0};
+	struct store *into;
+	struct error err;
+	int status = 0;
+
+	argp_parse(&merge_argp, argc, argv, 0, NULL, &arguments);
+	if (store_open(&into, arguments.directory, STORE_WRITE, &err) < 0)
+		return command_fail("%s", err.text);
+	for (int i = 0; status == 0 && i < arguments.other_count; i++)
+		status = merge_one(into, arguments.directory, arguments.others[i], &total);
+	if (status == 0 && !arguments.is_quiet)
+		status = say_all_together(into);
+	store_close(into);
+	if (status)
+		return status;
+	say_merged(&arguments, &total);
+	return total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.summary = "put the stores of a campaign's parts together",
+	.argp = &merge_argp,
+	.run = merge_run,
+};

@@ -1,0 +1,248 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/launch.h"
+#include "investigate/replay.h"
+#include "store/store.h"
+#include "cli/command.h"
+#include "commands/findings/given_back.h"
+#include "cli/next_command.h"
+#include "commands/findings/show_finding.h"
+#include "cli/terminal.h"
+#include "commands/findings/trust.h"
+
+enum {
+	OPTION_GDB = 256,
+	OPTION_TRACE,
+	OPTION_STORE,
+	OPTION_SCHEDULE,
+	OPTION_TRUST,
+	OPTION_CALLERS
+};
+
+static const struct argp_option replay_options[] = {
+	{"gdb", OPTION_GDB, NULL, 0, "Under gdb, with real threads; stops where the run fails", 0},
+	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
+	{"callers", OPTION_CALLERS, NULL, 0,
+		"As --trace, with the calls around each step and each access inside of libraries",
+		0},
+	{"schedule", OPTION_SCHEDULE, "FILE", 0,
+		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
+	{"quiet", 'q', NULL, 0, "Only what the program prints, and errors", 0},
+	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 0},
+	{0},
+};
+
+struct replay_arguments {
+	const char *finding;
+	const char *directory;
+	const char *schedule;
+	bool is_gdb;
+	bool is_trace;
+	bool has_callers;
+	bool is_trusted;
+};
+
+static error_t parse_replay(int key, char *text, struct argp_state *state)
+{
+	struct replay_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_GDB:
+		arguments->is_gdb = true;
+		return 0;
+	case OPTION_TRACE:
+		arguments->is_trace = true;
+		return 0;
+	case OPTION_CALLERS:
+		arguments->is_trace = arguments->has_callers = true;
+		return 0;
+	case OPTION_SCHEDULE:
+		arguments->schedule = text;
+		return 0;
+	case 'q':
+		terminal_be_quiet();
+		return 0;
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case OPTION_TRUST:
+		arguments->is_trusted = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->finding)
+			argp_error(state, "one finding at a time");
+		arguments->finding = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which finding? `raddle list findings` shows them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp replay_argp = {
+	.options = replay_options,
+	.parser = parse_replay,
+	.args_doc = "FINDING",
+	.doc = "Runs the schedule of a finding again, the same every time. What the program prints "
+	       "is passed on.\v"
+	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
+	       "replay it.",
+};
+
+static int load(
+	const struct replay_arguments *arguments, struct finding *finding, struct error *err)
+{
+	struct schedule_file schedule;
+	struct store *store;
+	int result = store_open(&store, arguments->directory, STORE_READ, err);
+
+	if (result < 0)
+		return result;
+	result = store_load_finding(store, arguments->finding, finding, err);
+	if (result < 0) {
+		store_close(store);
+		return result;
+	}
+	result = arguments->schedule ? schedule_text_read(arguments->schedule, &schedule, err)
+				     : read_own_schedule(store, finding, err);
+	store_close(store);
+	if (result < 0)
+		finding_release(finding);
+	if (result < 0 || !arguments->schedule)
+		return result;
+	schedule_file_release(&finding->schedule);
+	finding->schedule = schedule;
+	return 0;
+}
+
+/* What may be typed next. */
+struct again {
+	struct strbuf run;   /* behind "raddle run" */
+	struct strbuf store; /* behind the finding */
+};
+
+static void again_init(struct again *again, const struct finding *finding,
+	const struct replay_arguments *arguments)
+{
+	strbuf_init(&again->run);
+	strbuf_init(&again->store);
+	next_add_finding(&again->run, finding, arguments->directory);
+	next_add_store(&again->store, arguments->directory);
+}
+
+static void again_release(struct again *again)
+{
+	strbuf_release(&again->run);
+	strbuf_release(&again->store);
+}
+
+/* What happened, and the next thing to type. */
+static int conclude(const struct finding *finding, const struct replay_result *result,
+	const struct again *again)
+{
+	const char *word = outcome_descriptions[result->outcome.kind].word;
+
+	(void)fflush(stdout); /* main checks the stream */
+	if (!result->is_same && finding->kind != OUTCOME_VIOLATION)
+		hint_environment(finding);
+	if (result->has_diverged && !result->is_same) {
+		return command_fail(
+			"the schedule does not fit the program any more (from step %llu "
+			"on), which then ended: %s; has it been rebuilt? find it again: "
+			"raddle run%s",
+			(unsigned long long)result->diverged_step, word, again->run.text);
+	}
+	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
+		terminal_hint(
+			"%s: the same interleaving again; the run passed, as it did then; to see it: "
+			"raddle replay %s%s --trace\n",
+			finding->id, finding->id, again->store.text);
+		return EXIT_NOTHING_FOUND;
+	}
+	if (!result->is_failure) {
+		terminal_hint(
+			"%s: the run passed; next: raddle run%s\n", finding->id, again->run.text);
+		return EXIT_NOTHING_FOUND;
+	}
+	if (result->has_diverged)
+		terminal_hint("note: the schedule fits the program only up to step %llu\n",
+			(unsigned long long)result->diverged_step);
+	if (result->is_same)
+		terminal_hint("%s: failed again: %s; next: raddle replay %s%s --gdb\n", finding->id,
+			finding->title ? finding->title : word, finding->id, again->store.text);
+	else
+		terminal_hint("%s: failed, but differently: %s (%d) instead of %s (%d)\n",
+			finding->id, word, result->outcome.code,
+			outcome_descriptions[finding->kind].word, finding->code);
+	return EXIT_FAILURE_FOUND;
+}
+
+static int replay_once(const struct finding *finding, const struct replay_arguments *arguments,
+	const struct replay_options *options)
+{
+	struct replay_result result;
+	struct again again;
+	struct error err;
+	int status;
+
+	if (arguments->is_gdb) {
+		status = replay_under_gdb(finding, options, &err);
+		return status < 0 ? command_fail("%s", err.text) : status;
+	}
+	again_init(&again, finding, arguments); /* replaying goes to the finding's folder */
+	if (replay_finding(finding, options, &result, &err) < 0) {
+		again_release(&again);
+		return command_fail("%s", err.text);
+	}
+	if (options->is_traced) {
+		show_interleaving(&result.traced, arguments->has_callers, stdout);
+		finding_release(&result.traced);
+	}
+	status = conclude(finding, &result, &again);
+	again_release(&again);
+	return status;
+}
+
+static int replay_run(int argc, char **argv)
+{
+	struct replay_arguments arguments = {.directory = "."};
+	struct replay_options options = {0};
+	struct finding finding;
+	struct error err;
+	char *runtime;
+	int status;
+
+	argp_parse(&replay_argp, argc, argv, 0, NULL, &arguments);
+	if (launch_find_runtime(&runtime, &err) < 0)
+		return command_fail("%s", err.text);
+	if (load(&arguments, &finding, &err) < 0) {
+		free(runtime);
+		return command_fail("%s", err.text);
+	}
+	if (trust_finding(&finding, arguments.is_trusted, &err) < 0) {
+		finding_release(&finding);
+		free(runtime);
+		return command_fail("%s", err.text);
+	}
+	give_environment_back(&finding);
+	options.runtime = runtime;
+	options.is_traced = arguments.is_trace;
+	options.is_interrupted = command_interruption();
+	status = replay_once(&finding, &arguments, &options);
+	finding_release(&finding);
+	free(runtime);
+	return status;
+}
+
+const struct command command_replay = {
+	.name = "replay",
+	.summary = "run the failing schedule of a finding again",
+	.argp = &replay_argp,
+	.run = replay_run,
+};

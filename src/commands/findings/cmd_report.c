@@ -1,0 +1,432 @@
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "store/store.h"
+#include "cli/command.h"
+#include "cli/number.h"
+#include "commands/findings/show_finding.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+
+enum { OPTION_STORE = 256, OPTION_SOURCE_ROOT, OPTION_FORMAT };
+
+/* One for each format, filled by add_formats(). */
+static struct argp_option report_options[FORMAT_COUNT + 4] = {
+	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
+	[FORMAT_COUNT + 1] = {"source-root", OPTION_SOURCE_ROOT, "DIR", 0,
+		"Read source files below DIR, too, for findings of somebody else", 0},
+	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
+};
+
+/* Of --source-root. */
+#define SOURCE_ROOTS_MAX 16
+
+struct report_arguments {
+	const char *what;
+	const char *directory;
+	const struct report_format *format;	  /* NULL: text for people */
+	char *source_roots[SOURCE_ROOTS_MAX + 1]; /* ended by NULL */
+	unsigned source_root_count;
+};
+
+__attribute__((constructor)) static void add_formats(void)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		report_options[i] = (struct argp_option){.name = report_formats[i]->name,
+			.key = OPTION_FORMAT + i,
+			.doc = report_formats[i]->summary};
+}
+
+static error_t parse_report(int key, char *text, struct argp_state *state)
+{
+	struct report_arguments *arguments = state->input;
+
+	if (key >= OPTION_FORMAT && key < OPTION_FORMAT + FORMAT_COUNT) {
+		if (arguments->format && arguments->format != report_formats[key - OPTION_FORMAT])
+			argp_error(state, "one format at a time");
+		arguments->format = report_formats[key - OPTION_FORMAT];
+		return 0;
+	}
+	switch (key) {
+	case 'q':
+		terminal_be_quiet();
+		return 0;
+	case OPTION_STORE:
+		arguments->directory = text;
+		return 0;
+	case OPTION_SOURCE_ROOT:
+		if (arguments->source_root_count == SOURCE_ROOTS_MAX)
+			argp_error(state, "at most %d source roots", SOURCE_ROOTS_MAX);
+		arguments->source_roots[arguments->source_root_count++] = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->what)
+			argp_error(state, "one report at a time");
+		arguments->what = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "of what? a finding such as F1, or a campaign such as C1; "
+				  "`raddle list findings` shows them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp report_argp = {
+	.options = report_options,
+	.parser = parse_report,
+	.args_doc = "FINDING|CAMPAIGN|all",
+	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
+};
+
+static void describe(const struct store_campaign *from, struct report_campaign *to)
+{
+	*to = (struct report_campaign){
+		.id = from->id,
+		.command = from->command,
+		.options = from->options,
+		.course = from->course,
+		.strategy = from->strategy,
+		.state = from->state,
+		.restart = from->restart,
+		.seed = from->seed,
+		.runs = from->runs,
+		.failures = from->failures,
+		.steps = from->steps,
+		.seconds = from->seconds,
+		.started = from->started,
+	};
+}
+
+/* ---- what is gathered ---- */
+
+/* Instead of a campaign's number. */
+#define ALL_CAMPAIGNS -1
+#define NO_CAMPAIGN -2
+
+struct gathered {
+	struct finding *findings;
+	int64_t *finding_campaigns; /* per finding: the campaign that found it first */
+	uint32_t finding_count;
+	struct store_campaign *campaigns; /* campaigns of the report, see struct report */
+	uint32_t campaign_count;
+	struct store_document *rows; /* all of the store */
+	uint32_t row_count;
+	struct report_document
+		*documents; /* of these findings, or of the campaign; refer to `rows` */
+	uint32_t document_count;
+};
+
+static void gathered_release(struct gathered *gathered)
+{
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		finding_release(&gathered->findings[i]);
+	for (uint32_t i = 0; i < gathered->campaign_count; i++)
+		store_campaign_release(&gathered->campaigns[i]);
+	free(gathered->campaigns);
+	free(gathered->finding_campaigns);
+	free(gathered->findings);
+	free(gathered->documents);
+	store_documents_free(gathered->rows, gathered->row_count);
+}
+
+static bool has_finding(const struct gathered *gathered, const char *id)
+{
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		if (!strcmp(gathered->findings[i].id, id))
+			return true;
+	return false;
+}
+
+static int add_finding(
+	struct gathered *gathered, struct store *store, const char *id, struct error *err)
+{
+	struct finding finding;
+	int result;
+
+	if (has_finding(gathered, id))
+		return 0;
+	result = store_load_finding(store, id, &finding, err);
+	if (result < 0)
+		return result;
+	gathered->findings = realloc(
+		gathered->findings, (gathered->finding_count + 1u) * sizeof *gathered->findings);
+	BUG_ON(!gathered->findings);
+	gathered->findings[gathered->finding_count++] = finding;
+	return 0;
+}
+
+static int add_findings_of(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	struct store_finding_row *rows;
+	uint32_t count;
+	int result = store_list_findings(store, &rows, &count, err);
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		if (campaign == ALL_CAMPAIGNS || rows[i].campaign == campaign)
+			result = add_finding(gathered, store, rows[i].id, err);
+	store_rows_free(rows, count);
+	return result;
+}
+
+/* What predictions and branches became: the document says where. */
+static int add_findings_named(
+	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
+{
+	const char *id = json_string_value(json_object_get(value, "finding"));
+	int result = id && id[0] == 'F' ? add_finding(gathered, store, id, err) : 0;
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	if (result == ERROR_NOTFOUND)
+		result = 0; /* gone since then; the document is told all the same */
+	json_object_foreach(value, key, part)
+	{
+		if (result == 0)
+			result = add_findings_named(gathered, store, part, err);
+	}
+	json_array_foreach(value, index, part)
+	{
+		if (result == 0)
+			result = add_findings_named(gathered, store, part, err);
+	}
+	return result;
+}
+
+static int add_findings_of_document(
+	struct gathered *gathered, struct store *store, const char *text, struct error *err)
+{
+	json_t *value = json_loads(text, 0, NULL);
+	const int result = add_findings_named(gathered, store, value, err);
+
+	json_decref(value);
+	return result;
+}
+
+static void add_document(struct gathered *gathered, const struct store_document *row)
+{
+	gathered->documents[gathered->document_count++] =
+		(struct report_document){row->kind, row->finding, row->text};
+}
+
+static bool is_of(const struct store_document *row, int64_t campaign)
+{
+	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
+}
+
+/* After the findings: first what leads to more of them, then what is said of all. */
+static int add_documents(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	int result = store_list_documents(store, &gathered->rows, &gathered->row_count, err);
+
+	if (result < 0)
+		return result;
+	gathered->documents = calloc(gathered->row_count + 1u, sizeof *gathered->documents);
+	BUG_ON(!gathered->documents);
+	for (uint32_t i = 0; i < gathered->row_count && result == 0; i++) {
+		const struct store_document *row = &gathered->rows[i];
+
+		if (!is_of(row, campaign))
+			continue;
+		add_document(gathered, row);
+		result = add_findings_of_document(gathered, store, row->text, err);
+	}
+	for (uint32_t i = 0; i < gathered->row_count; i++)
+		if (gathered->rows[i].finding && has_finding(gathered, gathered->rows[i].finding))
+			add_document(gathered, &gathered->rows[i]);
+	return result;
+}
+
+/*
+ * Sets the campaign that found each finding first. Findings and documents must have been added
+ * before.
+ */
+static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
+{
+	struct store_finding_row *rows;
+	uint32_t count;
+	const int result = store_list_findings(store, &rows, &count, err);
+
+	if (result < 0)
+		return result;
+	gathered->finding_campaigns =
+		calloc(gathered->finding_count + 1u, sizeof *gathered->finding_campaigns);
+	BUG_ON(!gathered->finding_campaigns);
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		for (uint32_t j = 0; j < count; j++)
+			if (!strcmp(rows[j].id, gathered->findings[i].id))
+				gathered->finding_campaigns[i] = rows[j].campaign;
+	store_rows_free(rows, count);
+	return 0;
+}
+
+static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign, int64_t wanted)
+{
+	if (wanted != NO_CAMPAIGN)
+		return wanted == ALL_CAMPAIGNS || wanted == campaign;
+	for (uint32_t i = 0; i < gathered->finding_count; i++)
+		if (gathered->finding_campaigns[i] == campaign)
+			return true;
+	return false;
+}
+
+/* Adds the campaign with this number, all campaigns, or those of the findings. */
+static int add_campaigns(
+	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
+{
+	struct store_campaign *rows;
+	uint32_t count;
+	int result = add_finding_campaigns(gathered, store, err);
+
+	if (result == 0)
+		result = store_list_campaigns(store, &rows, &count, err);
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_campaign_wanted(gathered, rows[i].id, campaign))
+			rows[gathered->campaign_count++] = rows[i];
+		else
+			store_campaign_release(&rows[i]);
+	gathered->campaigns = rows;
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void print_text(const struct report_arguments *arguments,
+	const struct report_campaign *campaign, const struct gathered *gathered)
+{
+	const struct source_roots roots = {.folders = arguments->source_roots};
+
+	if (campaign)
+		(void)printf("C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, "
+			     "%llu failed\n",
+			(long long)campaign->id, campaign->command, campaign->state,
+			campaign->strategy, (unsigned long long)campaign->seed,
+			(unsigned long long)campaign->runs, campaign->seconds,
+			(unsigned long long)campaign->failures);
+	for (uint32_t i = 0; i < gathered->finding_count; i++) {
+		show_finding(&gathered->findings[i], arguments->directory, &roots, stdout);
+		show_explanation(gathered->documents, gathered->document_count,
+			gathered->findings[i].id, stdout);
+	}
+	show_documents(gathered->documents, gathered->document_count, stdout);
+	if (!gathered->finding_count && !gathered->document_count)
+		terminal_hint("no findings; next: raddle list findings\n");
+}
+
+static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
+	const struct gathered *gathered)
+{
+	const struct source_roots roots = {.folders = arguments->source_roots};
+	struct report_campaign *campaigns =
+		calloc(gathered->campaign_count + 1u, sizeof *campaigns);
+	const struct report report = {.campaign = campaign,
+		.campaigns = campaigns,
+		.campaign_count = gathered->campaign_count,
+		.findings = gathered->findings,
+		.finding_campaigns = gathered->finding_campaigns,
+		.finding_count = gathered->finding_count,
+		.source_roots = &roots,
+		.release = RADDLE_RELEASE,
+		.documents = gathered->documents,
+		.document_count = gathered->document_count};
+	char *text;
+
+	BUG_ON(!campaigns);
+	for (uint32_t i = 0; i < gathered->campaign_count; i++)
+		describe(&gathered->campaigns[i], &campaigns[i]);
+	if (arguments->format) {
+		text = arguments->format->make(&report);
+		(void)fputs(text, stdout); /* main checks the stream */
+		free(text);
+	} else {
+		print_text(arguments, campaign, gathered);
+	}
+	free(campaigns);
+}
+
+/* `row` NULL: of all, or of the one finding. */
+static int report_these(struct store *store, const struct report_arguments *arguments,
+	const struct store_campaign *row, struct error *err)
+{
+	const int64_t number = row ? row->id : ALL_CAMPAIGNS;
+	const bool is_one = !row && strcmp(arguments->what, "all") != 0;
+	struct gathered gathered = {0};
+	struct report_campaign campaign;
+	int result = is_one ? add_finding(&gathered, store, arguments->what, err)
+			    : add_findings_of(&gathered, store, number, err);
+
+	if (result == 0)
+		result = add_documents(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+	if (result == 0)
+		result = add_campaigns(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+	if (row)
+		describe(row, &campaign);
+	if (result == 0)
+		print(arguments, row ? &campaign : NULL, &gathered);
+	gathered_release(&gathered);
+	return result;
+}
+
+static int report_campaign(
+	struct store *store, const struct report_arguments *arguments, struct error *err)
+{
+	struct store_campaign *rows;
+	uint64_t wanted = 0;
+	uint32_t count;
+	bool is_found = false;
+	int result;
+
+	if (!number_parse(arguments->what + 1, 1, INT64_MAX, &wanted))
+		return error_set(err, ERROR_USAGE,
+			"%s is no campaign; `raddle list campaigns` shows them", arguments->what);
+	result = store_list_campaigns(store, &rows, &count, err);
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < count; i++) {
+		if ((uint64_t)rows[i].id == wanted && result == 0) {
+			is_found = true;
+			result = report_these(store, arguments, &rows[i], err);
+		}
+		store_campaign_release(&rows[i]);
+	}
+	free(rows);
+	if (result == 0 && !is_found)
+		return error_set(err, ERROR_NOTFOUND,
+			"no campaign %s here; `raddle list campaigns` shows them", arguments->what);
+	return result;
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct report_arguments arguments = {.directory = "."};
+	struct store *store;
+	struct error err;
+	int result;
+
+	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
+	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
+		return command_fail("%s", err.text);
+	result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
+					  : report_these(store, &arguments, NULL, &err);
+	store_close(store);
+	return result < 0 ? command_fail("%s", err.text) : 0;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "print a finding, a campaign with its findings, or all findings",
+	.argp = &report_argp,
+	.run = report_run,
+};

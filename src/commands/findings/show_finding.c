@@ -1,0 +1,82 @@
+#include "commands/findings/show_finding.h"
+
+#include "base/strbuf.h"
+#include "cli/next_command.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "report/documents.h"
+#include "report/text.h"
+
+static void put(struct strbuf *text, FILE *stream)
+{
+	output_write_coloured(stream, text->text, text->length);
+	strbuf_release(text);
+}
+
+static struct report_style style_of(FILE *stream)
+{
+	return (struct report_style){
+		.columns = terminal_columns(stream),
+		.has_colour = terminal_has_color(stream),
+		.steps_most = REPORT_STEPS_STANDARD,
+	};
+}
+
+void show_finding(const struct finding *finding, const char *store,
+	const struct source_roots *roots, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text, option;
+
+	strbuf_init(&text);
+	strbuf_init(&option);
+	next_add_store(&option, store);
+	style.store_option = option.text;
+	style.source_roots = roots;
+	report_finding(finding, &style, &text);
+	strbuf_release(&option);
+	put(&text, stream);
+}
+
+void show_explanation(
+	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_explanation(documents, count, finding, &style, &text);
+	put(&text, stream);
+}
+
+void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_documents(documents, count, &style, &text);
+	put(&text, stream);
+}
+
+void show_candidate(const struct candidate *candidate, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	strbuf_init(&text);
+	report_candidate(candidate, &style, &text);
+	put(&text, stream);
+}
+
+void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream)
+{
+	struct report_style style = style_of(stream);
+	struct strbuf text;
+
+	style.steps_most = 0;
+	style.has_callers = has_callers;
+	strbuf_init(&text);
+	report_interleaving(finding, &style, &text);
+	put(&text, stream);
+}

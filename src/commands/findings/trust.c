@@ -1,0 +1,65 @@
+#include "commands/findings/trust.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "store/surroundings.h"
+#include "cli/next_command.h"
+#include "cli/terminal.h"
+
+/*
+ * Adds all parts of the finding that decide which command a replay runs: folder, --check,
+ * environment, program and arguments.
+ */
+static void trust_describe(const struct finding *finding, struct strbuf *out)
+{
+	struct strbuf names;
+
+	strbuf_init(&names);
+	surroundings_list(finding->environment, &names);
+	if (names.length)
+		strbuf_addf(out, "env %s ", names.text);
+	strbuf_adds(out, "raddle run");
+	next_add_finding(out, finding, NULL);
+	strbuf_release(&names);
+}
+
+static void trust_show(const char *id, const char *command)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text,
+		"%s was made by another user or on another machine, or was changed; it runs:\n  %s\n",
+		id, command);
+	terminal_put(stderr, text.text);
+	strbuf_release(&text);
+}
+
+static bool trust_ask(void)
+{
+	char answer[16] = "";
+
+	(void)fputs("Run it? [y/N] ", stderr); /* a terminal */
+	(void)fflush(stderr);
+	return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+int trust_finding(const struct finding *finding, bool is_trusted, struct error *err)
+{
+	struct strbuf command;
+
+	if (finding->is_own || is_trusted)
+		return 0;
+	strbuf_init(&command);
+	trust_describe(finding, &command);
+	trust_show(finding->id, command.text);
+	strbuf_release(&command);
+	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && trust_ask())
+		return 0;
+	return error_set(err, ERROR_STORE,
+		"%s was not run, because somebody else may have written its command; look at the command, and "
+		"add --trust to run it",
+		finding->id);
+}

@@ -1,0 +1,303 @@
+/*
+ * The tracer. Every process that descends from the program is attached by the kernel before its first
+ * instruction (PTRACE_O_TRACE*), goes on natively, and stops for us at forks, thread creations and execs
+ * only. The end of a process is told to its tracer first; its parent sees it when the tracer has reaped
+ * it. We look at it without reaping (WNOWAIT), and tell the listener in between.
+ */
+#include "commands/follow/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "commands/follow/follow_program.h"
+
+#define TRACE_OPTIONS                                                                              \
+	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |     \
+		PTRACE_O_EXITKILL)
+
+struct followed {
+	pid_t pid;
+	struct followed_program *program; /* NULL: it could not be read */
+	bool is_fork;
+	bool has_threads;
+};
+
+struct follow {
+	const struct follow_listener *listener;
+	pid_t first; /* the program itself */
+	struct followed *processes;
+	size_t count, capacity;
+	struct stat command; /* our own executable file: what it starts is under control already */
+	bool has_started;    /* the program has been executed */
+	bool is_first_gone;
+	bool is_killing; /* what is still there, and what comes */
+	struct follow_result *result;
+};
+
+static struct followed *find(struct follow *follow, pid_t pid)
+{
+	for (size_t i = 0; i < follow->count; i++)
+		if (follow->processes[i].pid == pid)
+			return &follow->processes[i];
+	return NULL;
+}
+
+/* The pointer is good until the next call. */
+static struct followed *add(struct follow *follow, pid_t pid)
+{
+	if (follow->count == follow->capacity) {
+		follow->capacity = follow->capacity ? 2 * follow->capacity : 16;
+		follow->processes =
+			realloc(follow->processes, follow->capacity * sizeof *follow->processes);
+		BUG_ON(!follow->processes);
+	}
+	follow->processes[follow->count] = (struct followed){.pid = pid};
+	return &follow->processes[follow->count++];
+}
+
+static void drop(struct follow *follow, struct followed *process)
+{
+	followed_program_leave(process->program);
+	*process = follow->processes[--follow->count];
+}
+
+/* ---- stops ---- */
+
+/* A new process is a copy of its parent; its own first stop may come before its parent's. */
+static void on_fork(struct follow *follow, pid_t parent, pid_t child)
+{
+	const struct followed *from = find(follow, followed_task_process(parent));
+	struct followed_program *program = from ? from->program : NULL;
+	struct followed *process = find(follow, child);
+
+	if (!process && kill(child, 0) != 0)
+		return; /* it has come and gone */
+	if (!process)
+		process = add(follow, child);
+	if (process->program || !program)
+		return;
+	program->users++;
+	process->program = program;
+	process->is_fork = true;
+}
+
+static void on_clone(struct follow *follow, pid_t parent, pid_t child)
+{
+	const pid_t owner = followed_task_process(child);
+	struct followed *process;
+
+	if (owner == child) {
+		on_fork(follow, parent, child);
+		return;
+	}
+	process = find(follow, owner ? owner : followed_task_process(parent));
+	if (process)
+		process->has_threads = true;
+}
+
+static bool is_command(const struct follow *follow, pid_t pid)
+{
+	char path[64];
+	struct stat file;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pid); /* fits */
+	return stat(path, &file) == 0 && file.st_ino == follow->command.st_ino &&
+	       file.st_dev == follow->command.st_dev;
+}
+
+/* false: it is raddle itself, and was let go. */
+static bool on_exec(struct follow *follow, pid_t pid)
+{
+	struct followed *process = find(follow, pid);
+
+	if (!process)
+		process = add(follow, pid);
+	if (is_command(follow, pid) && pid != follow->first) {
+		drop(follow, process);
+		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it may have been killed */
+		return false;
+	}
+	followed_program_leave(process->program);
+	process->program = followed_program_read(pid);
+	process->is_fork = process->has_threads = false;
+	follow->has_started = true;
+	follow->result->programs += pid != follow->first;
+	follow->listener->started(follow->listener->context, follow->result->programs);
+	if (process->program && process->program->has_lost_rights)
+		follow->listener->without_rights(
+			follow->listener->context, &process->program->program);
+	return true;
+}
+
+static bool is_stop_signal(int number)
+{
+	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* It goes on in every case; that it was killed meanwhile is told by its end. */
+static void on_stop(struct follow *follow, pid_t task, int status)
+{
+	const int event = status >> 16;
+	const int number = WSTOPSIG(status);
+	unsigned long message = 0;
+
+	if (event == PTRACE_EVENT_STOP && is_stop_signal(number)) {
+		(void)ptrace(PTRACE_LISTEN, task, NULL, NULL); /* stopped like any other */
+		return;
+	}
+	if (event == PTRACE_EVENT_STOP) {
+		if (!find(follow, task) && followed_task_process(task) == task)
+			(void)add(follow, task);
+	} else if (event) {
+		(void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
+	}
+	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
+		on_fork(follow, task, (pid_t)message);
+	else if (event == PTRACE_EVENT_CLONE)
+		on_clone(follow, task, (pid_t)message);
+	else if (event == PTRACE_EVENT_EXEC && !on_exec(follow, task))
+		return;
+	if (follow->is_killing)
+		(void)kill(task, SIGKILL);
+	(void)ptrace(PTRACE_CONT, task, NULL, (void *)(long)(event ? 0 : number));
+}
+
+/* ---- ends ---- */
+
+static int status_of(const siginfo_t *ended)
+{
+	if (ended->si_code == CLD_EXITED)
+		return (ended->si_status & 0xff) << 8;
+	return (ended->si_status & 0x7f) | (ended->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+/* It can still be reaped: its parent waits. */
+static void on_end(struct follow *follow, const siginfo_t *ended)
+{
+	struct followed *process = find(follow, ended->si_pid);
+	const int status = status_of(ended);
+
+	if (process && process->has_threads && process->program)
+		follow->listener->ended(follow->listener->context,
+			&(struct follow_process){ended->si_pid, &process->program->program,
+				process->pid == follow->first, process->is_fork, status});
+	(void)waitpid(ended->si_pid, NULL, __WALL); /* it has ended: cannot fail */
+	if (ended->si_pid == follow->first) {
+		follow->is_first_gone = true;
+		follow->result->wait_status = status;
+	}
+	if (process)
+		drop(follow, process);
+}
+
+static void kill_all(struct follow *follow)
+{
+	for (size_t i = 0; i < follow->count; i++)
+		(void)kill(follow->processes[i].pid, SIGKILL); /* it may just have ended */
+}
+
+/* Until nothing is left of it. */
+static void watch(struct follow *follow, const volatile int *is_interrupted)
+{
+	siginfo_t what;
+	int status;
+
+	for (;;) {
+		if ((follow->is_first_gone || *is_interrupted) && !follow->is_killing) {
+			follow->is_killing = true;
+			follow->result->is_interrupted = *is_interrupted != 0;
+			kill_all(follow);
+		}
+		if (!follow->count)
+			return;
+		if (waitid(P_ALL, 0, &what, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) {
+			if (errno == EINTR)
+				continue;
+			return; /* no child: nothing is left */
+		}
+		if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
+			what.si_code == CLD_DUMPED)
+			on_end(follow, &what);
+		else if (waitpid(what.si_pid, &status, __WALL) == what.si_pid)
+			on_stop(follow, what.si_pid, status);
+	}
+}
+
+/* ---- the start ---- */
+
+/* In the child: waits until it is traced, and becomes the program. */
+static void become_program(char *const *argv, int output, int go)
+{
+	char byte;
+
+	if (output >= 0 && (dup2(output, 1) < 0 || dup2(output, 2) < 0))
+		_exit(127);
+	if (read(go, &byte, 1) == 1)
+		(void)execvp(argv[0], argv);
+	_exit(127);
+}
+
+static int start(struct follow *follow, char *const *argv, int output, struct error *err)
+{
+	int go[2], number = 0;
+	pid_t child;
+
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return error_set(err, ERROR_IO, "no pipe (%s); raise ulimit -n", strerror(errno));
+	child = fork();
+	if (child == 0) {
+		(void)close(go[1]);
+		become_program(argv, output, go[0]);
+	}
+	(void)close(go[0]);
+	follow->first = child;
+	if (child < 0 || ptrace(PTRACE_SEIZE, child, NULL, (void *)(long)TRACE_OPTIONS) != 0)
+		number = errno;
+	else if (write(go[1], "", 1) != 1)
+		number = errno;
+	(void)close(go[1]); /* who has read nothing reads the end of it, and leaves */
+	if (number == 0) {
+		(void)add(follow, child);
+		return 0;
+	}
+	if (child > 0)
+		(void)waitpid(child, NULL, __WALL);
+	return error_set(err, ERROR_TARGET,
+		"%s cannot be followed (%s); allow tracing (in a container: --cap-add=SYS_PTRACE), or "
+		"give each program that it starts to raddle run",
+		argv[0], strerror(number));
+}
+
+static void release(struct follow *follow)
+{
+	while (follow->count)
+		drop(follow, follow->processes);
+	free(follow->processes);
+}
+
+int follow_run(char *const *argv, int output, const struct follow_listener *listener,
+	const volatile int *is_interrupted, struct follow_result *result, struct error *err)
+{
+	struct follow follow = {.listener = listener, .result = result};
+
+	*result = (struct follow_result){0};
+	if (stat("/proc/self/exe", &follow.command) != 0)
+		return error_set(err, ERROR_MISSING, "/proc cannot be read; mount it");
+	if (start(&follow, argv, output, err) < 0)
+		return err->code;
+	watch(&follow, is_interrupted);
+	release(&follow);
+	if (!follow.has_started && !result->is_interrupted)
+		return error_set(err, ERROR_NOTFOUND,
+			"%s cannot be started; check its path, and that it is executable", argv[0]);
+	return 0;
+}

@@ -1,0 +1,492 @@
+#include "commands/follow/follow_children.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/shell_words.h"
+#include "base/strbuf.h"
+#include "commands/follow/follow.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/json_value.h"
+
+#define OPTION "--follow-children"
+/* "--f" could be --fail-on, too. */
+#define OPTION_LEAST sizeof "--f"
+
+/* What a failed runner printed last. */
+#define TAIL_LINES 15
+
+extern char **environ;
+
+/* What became of the programs. */
+struct following {
+	const struct follow_children *follow;
+	const volatile int *is_interrupted;
+	char *store;  /* full path */
+	char **known; /* keys of programs that were seen with threads */
+	size_t known_count;
+	unsigned explored, found, failed; /* failed: raddle could not work on them */
+	json_t *children;
+};
+
+/* The option that asks for all this, or a beginning of its name: not for the runs that come of it. */
+static bool is_option(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+
+	return length >= OPTION_LEAST && length < sizeof OPTION && !strncmp(word, OPTION, length);
+}
+
+/* ---- which programs ---- */
+
+/* A runner starts shells, tools and interpreters, which nobody wants to test. */
+static bool is_of_system(const char *path)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
+	bool is_it = false;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		is_it |= !strncmp(path, folders[i], strlen(folders[i]));
+	return is_it && strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/usr/src/", 9) != 0;
+}
+
+static bool is_wanted(const struct following *following, const struct follow_program *program)
+{
+	const char *pattern = following->follow->pattern;
+	const char *base = strrchr(program->path, '/');
+
+	if (!pattern)
+		return !is_of_system(program->path);
+	return fnmatch(pattern, program->path, 0) == 0 || fnmatch(pattern, base + 1, 0) == 0;
+}
+
+/* The same command line in the same folder is explored once. */
+static bool is_known(struct following *following, const struct follow_program *program)
+{
+	struct strbuf key;
+
+	strbuf_init(&key);
+	strbuf_addf(&key, "%s\n%s\n", program->path, program->directory);
+	shell_words_add(&key, program->argv);
+	for (size_t i = 0; i < following->known_count; i++)
+		if (!strcmp(following->known[i], key.text)) {
+			strbuf_release(&key);
+			return true;
+		}
+	following->known =
+		realloc(following->known, (following->known_count + 1) * sizeof *following->known);
+	BUG_ON(!following->known);
+	following->known[following->known_count++] = strbuf_detach(&key);
+	return false;
+}
+
+/* ---- a run of raddle for one of them ---- */
+
+static bool is_here(const char *directory)
+{
+	char here[PATH_MAX];
+
+	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
+}
+
+/* raddle run OPTIONS [--store STORE] [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
+static char **command_for(const struct following *following, const struct follow_program *program)
+{
+	const struct follow_children *follow = following->follow;
+	const size_t options = (size_t)(follow->argv - follow->options);
+	size_t count = 0, words = 0;
+	char **argv;
+
+	while (program->argv[words])
+		words++;
+	argv = calloc(options + words + 12, sizeof *argv);
+	BUG_ON(!argv);
+	argv[count++] = (char *)"raddle"; /* execve() writes to none of them */
+	argv[count++] = (char *)"run";
+	for (size_t i = 0; i < options; i++)
+		if (!is_option(follow->options[i]) &&
+			(i + 1 < options || strcmp(follow->options[i], "--") != 0))
+			argv[count++] = follow->options[i];
+	if (!is_here(following->store)) {
+		argv[count++] = (char *)"--store";
+		argv[count++] = following->store;
+	}
+	if (follow->show_output) {
+		argv[count++] = (char *)"--output"; /* the runner prints it once, natively */
+		argv[count++] = (char *)"hide";
+	}
+	if (!is_here(program->directory)) {
+		argv[count++] = (char *)"--directory";
+		argv[count++] = program->directory;
+	}
+	if (program->input) {
+		argv[count++] = (char *)"--stdin";
+		argv[count++] = program->input;
+	}
+	argv[count++] = (char *)"--";
+	memcpy(argv + count, program->argv, words * sizeof *argv);
+	return argv;
+}
+
+/* Waits for it; signals that are ours to hand on are handed on. */
+static int wait_for(pid_t child, const volatile int *is_interrupted)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return EXIT_CANNOT_WORK;
+		if (*is_interrupted)
+			(void)kill(child, SIGTERM); /* it ends its campaign */
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT_WORK;
+}
+
+/* `output`: becomes its standard output, negative: ours. Returns its exit status. */
+static int run_raddle(
+	const struct following *following, const struct follow_program *program, int output)
+{
+	char **argv = command_for(following, program);
+	pid_t child;
+
+	(void)fflush(stdout); /* main checks the stream */
+	child = fork();
+	if (child == 0) {
+		if (output < 0 || dup2(output, 1) >= 0)
+			(void)execve("/proc/self/exe", argv, program->environment);
+		_exit(EXIT_CANNOT_WORK);
+	}
+	free(argv);
+	return child < 0 ? EXIT_CANNOT_WORK : wait_for(child, following->is_interrupted);
+}
+
+/* A file in memory for what others print; -1: there is none, and it goes where ours goes. */
+static int hidden_file(void)
+{
+	return memfd_create("raddle-output", MFD_CLOEXEC);
+}
+
+static char *read_hidden(int file)
+{
+	const off_t size = lseek(file, 0, SEEK_END);
+	char *text = calloc(1, (size_t)(size > 0 ? size : 0) + 1);
+
+	BUG_ON(!text);
+	if (size > 0 && pread(file, text, (size_t)size, 0) != size)
+		text[0] = '\0';
+	return text;
+}
+
+/* ---- what is said ---- */
+
+static void add_status(struct strbuf *out, int status)
+{
+	if (WIFSIGNALED(status))
+		strbuf_addf(out, "was ended natively by signal %d (%s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else
+		strbuf_addf(out, "ended natively with status %d", WEXITSTATUS(status));
+}
+
+/* "./queue_test 3, started by ./run-tests.sh in /home/me/project, ended with status 0" */
+static char *describe(const struct following *following, const struct follow_process *process)
+{
+	const struct follow_program *program = process->program;
+	struct strbuf text;
+
+	strbuf_init(&text);
+	shell_words_add(&text, program->argv);
+	strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
+	if (!is_here(program->directory))
+		strbuf_addf(&text, " in %s", program->directory);
+	strbuf_adds(&text, ", ");
+	add_status(&text, process->wait_status);
+	return strbuf_detach(&text);
+}
+
+static bool is_in(char *const *list, const char *entry)
+{
+	for (size_t i = 0; list[i]; i++)
+		if (!strcmp(list[i], entry))
+			return true;
+	return false;
+}
+
+/* Variables that the runner set: a finding does not keep them, and the program may need them. */
+static void say_environment(const struct follow_program *program)
+{
+	static const char *const always[] = {"PWD=", "OLDPWD=", "SHLVL=", "_=", "ASAN_OPTIONS="};
+	struct strbuf words;
+
+	strbuf_init(&words);
+	for (size_t i = 0; program->environment[i]; i++) {
+		char *const word[] = {program->environment[i], NULL};
+		bool is_told = !is_in(environ, word[0]) && strchr(word[0], '=');
+
+		for (size_t j = 0; j < sizeof always / sizeof *always; j++)
+			is_told &= strncmp(word[0], always[j], strlen(always[j])) != 0;
+		if (is_told) {
+			strbuf_adds(&words, " ");
+			shell_words_add(&words, word);
+		}
+	}
+	if (words.length)
+		(void)fprintf(stderr,
+			"note: it was started with other variables than yours; to replay: env%s raddle "
+			"replay ...\n",
+			words.text);
+	strbuf_release(&words);
+}
+
+/* ---- what the tracer tells ---- */
+
+static void note_json(struct following *following, const struct follow_process *process, int status,
+	const char *text)
+{
+	const struct follow_program *program = process->program;
+	json_t *command = json_array();
+	json_t *result = json_loads(text, 0, NULL);
+
+	for (size_t i = 0; program->argv[i]; i++)
+		(void)json_array_append_new(command, json_text(program->argv[i]));
+	(void)json_array_append_new(following->children,
+		json_pack("{s:o, s:o, s:i, s:i, s:o}", "command", command, "directory",
+			json_text(program->directory), "native_status", process->wait_status,
+			"status", status, "result", result ? result : json_null()));
+}
+
+/* One line, whether or not only findings are wanted: not all is explored that was asked for. */
+static void say_not_explored(const struct follow_process *process, const char *why)
+{
+	(void)fprintf(stderr, "note: %s (process %d) %s\n", process->program->argv[0],
+		(int)process->pid, why);
+}
+
+static void explore(struct following *following, const struct follow_process *process)
+{
+	const struct follow_children *follow = following->follow;
+	const int output = follow->is_json || follow->is_quiet ? hidden_file() : -1;
+	char *what = describe(following, process);
+	char *text = NULL;
+	int status;
+
+	if (!follow->is_quiet)
+		(void)fprintf(stderr, "%s%s\n", following->explored ? "\n" : "", what);
+	status = run_raddle(following, process->program, output);
+	following->explored += status != EXIT_CANNOT_WORK;
+	following->failed += status == EXIT_CANNOT_WORK;
+	following->found += status == EXIT_FAILURE_FOUND;
+	if (output >= 0) {
+		text = read_hidden(output);
+		(void)close(output); /* only in memory */
+	}
+	if (follow->is_json)
+		note_json(following, process, status, text ? text : "");
+	else if (text && *text)
+		(void)printf("%s\n%s", what, text); /* main checks the stream */
+	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
+		say_environment(process->program);
+	free(text);
+	free(what);
+}
+
+static void on_ended(void *context, const struct follow_process *process)
+{
+	struct following *following = context;
+
+	terminal_clear_live();
+	if (*following->is_interrupted || process->is_first ||
+		is_known(following, process->program))
+		return;
+	if (process->is_fork && !following->follow->pattern && is_of_system(process->program->path))
+		return;
+	if (!is_wanted(following, process->program)) {
+		if (!following->follow->pattern && !following->follow->is_quiet)
+			say_not_explored(process,
+				"makes threads, but is the system's; to explore it as well: " OPTION
+				"=PATTERN");
+		return;
+	}
+	if (process->is_fork)
+		say_not_explored(process,
+			"made threads as a fork that runs no program of its own, which raddle cannot "
+			"start alone; let the program do without the fork (such as CK_FORK=no), or "
+			"exec");
+	else
+		explore(following, process);
+}
+
+/* Where the runner's own output goes to the terminal there is no place for it. */
+static void on_started(void *context, uint32_t programs)
+{
+	const struct following *following = context;
+
+	if (!following->follow->is_quiet && !following->follow->show_output)
+		terminal_live("%s: %u programs started, %u explored, %u of them can fail",
+			following->follow->argv[0], programs, following->explored,
+			following->found);
+}
+
+static void on_without_rights(void *context, const struct follow_program *program)
+{
+	(void)context; /* said in every case: the runner may fail of it */
+	(void)fprintf(stderr,
+		"note: %s is set-user-id or set-group-id and ran without these rights, as traced "
+		"programs do; run raddle as root to have it keep them\n",
+		program->path);
+}
+
+/* ---- the whole ---- */
+
+static void say_tail(int output)
+{
+	char *text = read_hidden(output);
+	const char *at = text + strlen(text);
+	int lines = 0;
+
+	while (at > text && lines <= TAIL_LINES)
+		lines += *--at == '\n';
+	if (lines > TAIL_LINES)
+		at++;
+	if (*at)
+		(void)fprintf(stderr, "last output of the program:\n%s", at);
+	free(text);
+}
+
+static void print_json(const struct following *following, const struct follow_result *result)
+{
+	json_t *runner = json_array();
+	json_t *all;
+	char *text;
+
+	for (size_t i = 0; following->follow->argv[i]; i++)
+		(void)json_array_append_new(runner, json_text(following->follow->argv[i]));
+	all = json_pack("{s:o, s:i, s:i, s:O}", "runner", runner, "runner_status",
+		result->wait_status, "programs", (int)result->programs, "children",
+		following->children);
+	text = json_dumps(all, JSON_COMPACT);
+	(void)puts(text ? text : "{}"); /* main checks the stream */
+	free(text);
+	json_decref(all);
+}
+
+static int conclude(
+	const struct following *following, const struct follow_result *result, int output)
+{
+	const char *name = following->follow->argv[0];
+	struct strbuf text;
+
+	terminal_clear_live();
+	if (following->follow->is_json)
+		print_json(following, result);
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s ", name);
+	add_status(&text, result->wait_status);
+	strbuf_addf(&text,
+		"; of %u program%s that it started %u made threads and %s explored, %u of them can "
+		"fail",
+		result->programs, result->programs == 1 ? "" : "s", following->explored,
+		following->explored == 1 ? "was" : "were", following->found);
+	if (following->failed)
+		strbuf_addf(&text, ", %u could not be explored", following->failed);
+	if (!following->follow->is_quiet)
+		(void)fprintf(
+			stderr, "\n%s%s\n", text.text, result->is_interrupted ? " so far" : "");
+	strbuf_release(&text);
+	if (result->wait_status != 0 && !result->is_interrupted) {
+		if (following->follow->is_quiet)
+			(void)fprintf(stderr, "%s failed\n", name);
+		if (output >= 0)
+			say_tail(output);
+	}
+	if (following->found && !following->follow->is_quiet)
+		(void)fprintf(stderr, "next: raddle list findings\n");
+	if (following->found || (result->wait_status != 0 && !result->is_interrupted))
+		return EXIT_FAILURE_FOUND;
+	if (following->failed && !following->explored)
+		return command_fail("no program could be explored, as said above; run them without "
+				    "raddle, or change them");
+	if (!following->explored && result->is_interrupted)
+		return command_fail(
+			"no program of %s was explored: the command was interrupted before", name);
+	if (!following->explored && !following->known_count)
+		(void)fprintf(stderr,
+			"no program that it starts makes threads; next: raddle run -- %s\n", name);
+	return EXIT_NOTHING_FOUND;
+}
+
+/* Its leak checker wants to trace the process itself, and fails where somebody does already. */
+static void switch_off_leak_checker(void)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
+		options && *options ? ":" : "");
+	(void)setenv("ASAN_OPTIONS", text.text, 1); /* no memory: it says so itself */
+	strbuf_release(&text);
+}
+
+static void release(struct following *following)
+{
+	for (size_t i = 0; i < following->known_count; i++)
+		free(following->known[i]);
+	free(following->known);
+	free(following->store);
+	json_decref(following->children);
+}
+
+static int run_and_conclude(struct following *following)
+{
+	const struct follow_listener listener = {
+		following, on_ended, on_started, on_without_rights};
+	const int output = following->follow->show_output ? -1 : hidden_file();
+	struct follow_result result;
+	struct error err;
+	int status;
+
+	if (follow_run(following->follow->argv, output, &listener, following->is_interrupted,
+		    &result, &err) < 0)
+		status = command_fail("%s", err.text);
+	else
+		status = conclude(following, &result, output);
+	if (output >= 0)
+		(void)close(output); /* only in memory */
+	return status;
+}
+
+int follow_children_run(const struct follow_children *follow)
+{
+	struct following following = {.follow = follow,
+		.is_interrupted = command_interruption(),
+		.children = json_array(),
+		.store = realpath(follow->store, NULL)};
+	int status;
+
+	if (follow->has_input)
+		status = command_fail("--stdin goes to one program, and --follow-children to many; "
+				      "give the runner its input as usual");
+	else if (!following.store)
+		status = command_fail(
+			"the folder %s for the store cannot be entered (%s); make it, or give "
+			"another one with --store",
+			follow->store, strerror(errno));
+	else {
+		switch_off_leak_checker();
+		status = run_and_conclude(&following);
+	}
+	release(&following);
+	return status;
+}

@@ -1,0 +1,172 @@
+#include "commands/follow/follow_program.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+/* /proc/PID/NAME, all of it. */
+static bool read_file(pid_t pid, const char *name, struct strbuf *out)
+{
+	char path[64], bytes[4096];
+	ssize_t count;
+	int file;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name); /* fits */
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	while ((count = read(file, bytes, sizeof bytes)) > 0)
+		strbuf_add(out, bytes, (size_t)count);
+	(void)close(file); /* only read from */
+	return count == 0;
+}
+
+static char *read_link(pid_t pid, const char *name)
+{
+	char path[64], text[PATH_MAX];
+	ssize_t count;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name); /* fits */
+	count = readlink(path, text, sizeof text - 1);
+	return count < 0 ? NULL : strndup(text, (size_t)count);
+}
+
+/* Strings one after the other, each ended by 0, as an array that is ended by NULL. */
+static char **split(const struct strbuf *strings)
+{
+	size_t count = 0;
+	char **list;
+
+	for (size_t i = 0; i < strings->length; i++)
+		count += strings->text[i] == '\0';
+	list = calloc(count + 2, sizeof *list);
+	BUG_ON(!list);
+	count = 0;
+	for (size_t at = 0; at < strings->length; at += strlen(strings->text + at) + 1) {
+		list[count] = strdup(strings->text + at);
+		BUG_ON(!list[count++]);
+	}
+	return list;
+}
+
+static char **read_list(pid_t pid, const char *name)
+{
+	struct strbuf strings;
+	char **list = NULL;
+
+	strbuf_init(&strings);
+	if (read_file(pid, name, &strings))
+		list = split(&strings);
+	strbuf_release(&strings);
+	return list;
+}
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+/*
+ * argv[0] may be anything. It is kept where it names the file, since programs look at it: an absolute
+ * path, or one that begins in the folder; and else replaced by the file's own path.
+ */
+static void settle_name(struct follow_program *program)
+{
+	struct strbuf path;
+	struct stat named, file;
+
+	strbuf_init(&path);
+	if (program->argv[0] && program->argv[0][0] != '/')
+		strbuf_addf(&path, "%s/", program->directory);
+	strbuf_adds(&path, program->argv[0] ? program->argv[0] : "");
+	if (!program->argv[0] || !strchr(program->argv[0], '/') || stat(path.text, &named) != 0 ||
+		stat(program->path, &file) != 0 || named.st_ino != file.st_ino ||
+		named.st_dev != file.st_dev) {
+		free(program->argv[0]);
+		program->argv[0] = strdup(program->path);
+		BUG_ON(!program->argv[0]);
+	}
+	strbuf_release(&path);
+}
+
+static void read_input(pid_t pid, struct follow_program *program)
+{
+	char *path = read_link(pid, "fd/0");
+	struct stat file;
+
+	if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode))
+		program->input = path;
+	else
+		free(path);
+}
+
+/* The effect of these bits is lost on a traced process, unless who traces may do anything. */
+static bool has_rights_to_lose(const char *path)
+{
+	struct stat file;
+
+	return geteuid() != 0 && stat(path, &file) == 0 && (file.st_mode & (S_ISUID | S_ISGID));
+}
+
+static void release(struct followed_program *followed)
+{
+	struct follow_program *program = &followed->program;
+
+	free_list(program->argv);
+	free_list(program->environment);
+	free(program->path);
+	free(program->directory);
+	free(program->input);
+	free(followed);
+}
+
+struct followed_program *followed_program_read(pid_t pid)
+{
+	struct followed_program *followed = calloc(1, sizeof *followed);
+	struct follow_program *program = &followed->program;
+
+	BUG_ON(!followed);
+	followed->users = 1;
+	program->path = read_link(pid, "exe");
+	program->directory = read_link(pid, "cwd");
+	program->argv = read_list(pid, "cmdline");
+	program->environment = read_list(pid, "environ");
+	if (!program->path || !program->directory || !program->argv || !program->environment) {
+		release(followed);
+		return NULL;
+	}
+	settle_name(program);
+	read_input(pid, program);
+	followed->has_lost_rights = has_rights_to_lose(program->path);
+	return followed;
+}
+
+void followed_program_leave(struct followed_program *program)
+{
+	if (program && --program->users == 0)
+		release(program);
+}
+
+pid_t followed_task_process(pid_t task)
+{
+	struct strbuf text;
+	const char *line = NULL;
+	int process = 0;
+
+	strbuf_init(&text);
+	if (read_file(task, "status", &text))
+		line = strstr(text.text, "\nTgid:");
+	if (line && sscanf(line, "\nTgid: %d", &process) != 1)
+		process = 0;
+	strbuf_release(&text);
+	return process;
+}

@@ -1,0 +1,433 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/analysis.h"
+#include "base/bug.h"
+#include "process/launch.h"
+#include "commands/predict/predict.h"
+#include "store/store.h"
+#include "plan/strategy_option.h"
+#include "cli/command.h"
+#include "cli/option_value.h"
+#include "commands/predict/predict_result.h"
+#include "commands/predict/predict_work.h"
+
+/* Locks are mostly taken alike in every run; what is written depends on who comes first. */
+/* Time kept for naming places, which starts the program once more, and at most this part of a short budget. */
+#define NAMING_NS UINT64_C(150000000)
+#define NAMING_PART 10
+
+#define RUNS 5
+#define RUNS_WITH_MEMORY 20
+/* Parts of the time budget. */
+#define RECORDING_PART 2
+#define CANDIDATE_PART 5
+
+enum {
+	OPTION_DEADLOCKS = 256,
+	OPTION_ATOMICITY,
+	OPTION_RACES,
+	OPTION_METHOD,
+	OPTION_SHOW_SETS,
+	OPTION_ATOMIC_SETS,
+	OPTION_LIBRARY_SETS,
+	OPTION_ALL_ATTEMPTS,
+	OPTION_RUNS,
+	OPTION_ATTEMPTS,
+	OPTION_CANDIDATES,
+	OPTION_TIME,
+	OPTION_SEED,
+	OPTION_TOLERATE,
+	OPTION_STDIN,
+	OPTION_MAX_STEPS,
+	OPTION_JSON,
+	OPTION_STORE,
+	OPTION_NO_MINIMISE
+};
+
+static const struct argp_option predict_options[] = {
+	{.doc = "What to predict:", .group = 1},
+	{"deadlocks", OPTION_DEADLOCKS, NULL, 0,
+		"Locks that threads take in orders that close a circle", 1},
+	{"atomicity", OPTION_ATOMICITY, NULL, 0,
+		"Memory that has to agree and is seen, or left, as it does not (programs of raddle-cc)",
+		1},
+	{"races", OPTION_RACES, NULL, 0,
+		"Accesses to the same memory that nothing keeps apart (programs of raddle-cc)", 1},
+	{"method", OPTION_METHOD, "NAME", 0,
+		"How --atomicity looks for it: predict; or what it is compared with: monitor (watch runs "
+		"at random), race (bring the accesses of races together), atomicity (take a lock "
+		"between two times that a critical section takes it)",
+		1},
+	{"show-sets", OPTION_SHOW_SETS, NULL, 0,
+		"Only print which memory has to agree and which functions work on it, as inferred",
+		1},
+	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
+		"Annotations that correct what is inferred, as in raddle.h, a line each", 1},
+	{"library-sets", OPTION_LIBRARY_SETS, NULL, 0,
+		"Also ask it of the C++ library's own types, such as std::_Stop_state_t", 1},
+	{.doc = "How much is done:", .group = 2},
+	{"runs", OPTION_RUNS, "N", 0,
+		"Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)", 2},
+	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate for up to N runs (50)", 2},
+	{"candidates", OPTION_CANDIDATES, "N", 0, "Drive at most N candidates (100)", 2},
+	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
+		"Make all attempts, also when it is clear what comes of a candidate", 2},
+	{"time", OPTION_TIME, "TIME", 0,
+		"End after this time, such as 30s, 2m (5m); recording takes half of it at most, each "
+		"candidate a fifth",
+		2},
+	{"strategy", 's', "NAME[,OPTION=N...]", 0,
+		"Who chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
+		2},
+	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
+	{"jobs", 'j', "N", 0,
+		"Runs that are recorded, and candidates that are driven, side by side; that changes no "
+		"result (the cores)",
+		2},
+	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
+	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
+	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
+		"Not these: exit, abort, crash, ... as printed with a finding", 3},
+	{"max-steps", OPTION_MAX_STEPS, "N", 0, "A run of more operations is a livelock (10000000)",
+		3},
+	{.doc = "What is said and kept:", .group = 4},
+	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
+	{"quiet", 'q', NULL, 0, "Only findings and candidates", 4},
+	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep schedules as they were found", 4},
+	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 4},
+	{0},
+};
+
+struct predict_arguments {
+	struct predict_options options;
+	const char *strategy;
+	uint64_t candidates; /* that are driven at most */
+	enum predict_method method;
+	const char *atomic_sets;
+	bool has_library_sets;
+	bool wants_deadlocks, wants_atomicity, wants_races;
+	bool is_everything; /* that can be predicted of the program */
+	bool shows_sets;
+	bool is_json;
+	bool is_quiet;
+};
+
+static error_t parse_amounts(int key, char *text, struct argp_state *state)
+{
+	struct predict_arguments *arguments = state->input;
+	struct predict_options *options = &arguments->options;
+
+	switch (key) {
+	case OPTION_RUNS:
+		options->runs = (uint32_t)option_number(state, "--runs", text, 1, PREDICT_RUNS_MAX);
+		return 0;
+	case OPTION_ATTEMPTS:
+		options->attempts = (uint32_t)option_number(state, "--attempts", text, 1, 1000000);
+		return 0;
+	case OPTION_CANDIDATES:
+		arguments->candidates = option_number(state, "--candidates", text, 0, 1000000);
+		return 0;
+	case OPTION_SEED:
+		options->campaign.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		options->campaign.settings.random_seed = options->campaign.seed;
+		return 0;
+	case 'j':
+		options->campaign.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
+		return 0;
+	case OPTION_MAX_STEPS:
+		options->campaign.settings.step_limit =
+			option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
+		return 0;
+	case OPTION_TIME:
+		options->campaign.time_ns = option_time(state, "--time", text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_settings(int key, char *text, struct argp_state *state)
+{
+	struct predict_arguments *arguments = state->input;
+	struct campaign_options *campaign = &arguments->options.campaign;
+	struct error err;
+
+	switch (key) {
+	case OPTION_STDIN:
+		campaign->settings.input = strdup(text);
+		BUG_ON(!campaign->settings.input);
+		return 0;
+	case OPTION_TOLERATE:
+		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		return 0;
+	case OPTION_ALL_ATTEMPTS:
+		arguments->options.makes_all_attempts = true;
+		return 0;
+	case OPTION_NO_MINIMISE:
+		campaign->without_minimising = true;
+		return 0;
+	case OPTION_STORE:
+		campaign->directory = text;
+		return 0;
+	default:
+		return parse_amounts(key, text, state);
+	}
+}
+
+static enum predict_method parse_method(struct argp_state *state, const char *text)
+{
+	enum predict_method method = METHOD_PREDICT;
+
+	while (method < METHODS && strcmp(text, predict_method_words[method]) != 0)
+		method++;
+	if (method == METHODS)
+		argp_error(state, "--method is predict, monitor, race or atomicity, not %s", text);
+	return method;
+}
+
+static error_t parse_predict(int key, char *text, struct argp_state *state)
+{
+	struct predict_arguments *arguments = state->input;
+
+	switch (key) {
+	case 's':
+		arguments->strategy = text;
+		return 0;
+	case OPTION_DEADLOCKS:
+		arguments->wants_deadlocks = true;
+		return 0;
+	case OPTION_SHOW_SETS:
+		arguments->shows_sets = arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_ATOMICITY:
+		arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_RACES:
+		arguments->wants_races = true;
+		return 0;
+	case OPTION_METHOD:
+		arguments->method = parse_method(state, text);
+		arguments->wants_atomicity = true;
+		return 0;
+	case OPTION_ATOMIC_SETS:
+		arguments->atomic_sets = text;
+		return 0;
+	case OPTION_LIBRARY_SETS:
+		arguments->has_library_sets = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* Everything from the program's name on is the program's. */
+		arguments->options.campaign.argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program given; raddle predict -- PROGRAM [ARG...]");
+		return 0;
+	case ARGP_KEY_END:
+		/* Everything, where nothing is asked for. */
+		arguments->is_everything = !arguments->wants_deadlocks &&
+					   !arguments->wants_atomicity && !arguments->wants_races;
+		arguments->wants_deadlocks |= arguments->is_everything;
+		arguments->wants_races |= arguments->is_everything;
+		arguments->wants_atomicity |= arguments->is_everything;
+		return 0;
+	default:
+		return parse_settings(key, text, state);
+	}
+}
+
+static const struct argp predict_argp = {
+	.options = predict_options,
+	.parser = parse_predict,
+	.args_doc = "-- PROGRAM [ARG...]",
+	.doc = "Runs PROGRAM a few times, infers from runs that pass what could go wrong in others, "
+	       "and drives the program to make it happen. What has happened is a finding; what has "
+	       "not is a candidate, told with the reason why it was not reached.\v"
+	       "Exit status: 0 nothing was confirmed, 1 a prediction was confirmed or a run failed, 2 "
+	       "raddle could not work.",
+};
+
+/* ---- the work ---- */
+
+/* For `raddle report`. Where the store cannot be written the search was made all the same, and is told. */
+static void keep(const struct predict_result *result)
+{
+	const struct predict_options *options = result->options;
+	struct store_document document = {
+		.kind = "predict", .campaign = result->recording.campaign};
+	struct store *store;
+	struct error err;
+	int status;
+
+	if (!result->candidates.count || !document.campaign)
+		return;
+	status = store_open(&store, options->campaign.directory, STORE_WRITE, &err);
+	if (status == 0) {
+		document.text = predict_to_document(result);
+		status = store_keep_document(store, &document, &err);
+		free(document.text);
+		store_close(store);
+	}
+	if (status < 0)
+		(void)fprintf(stderr, "note: the predictions are not kept: %s\n", err.text);
+}
+
+static int say_end(const struct predict_result *result)
+{
+	const char *program = result->options->campaign.argv[0];
+
+	keep(result);
+	predict_report_candidates(result);
+	if (result->is_json)
+		predict_print_json(result);
+	if (result->recording.has_no_threads && !result->finding_count)
+		return command_fail(
+			"%s made no thread, so no threads can wait for each other; if it "
+			"starts the threaded program, give raddle that one",
+			program);
+	if (!predict_run_count(result->predict) && !result->finding_count) {
+		if (command_stop_reason() == STOP_USER)
+			return command_fail("interrupted before a run of %s passed, so nothing is "
+					    "known of what could go wrong",
+				program);
+		return command_fail("no run of %s ended before the time was up; give it longer "
+				    "(--time), or its input (--stdin FILE)",
+			program);
+	}
+	predict_report_end(result);
+	return result->finding_count || result->harmless_count ? EXIT_FAILURE_FOUND
+							       : EXIT_NOTHING_FOUND;
+}
+
+/* Accesses to memory are seen in programs of raddle-cc only. */
+static int need_memory(
+	const struct predict_arguments *arguments, struct predict_work *work, struct error *err)
+{
+	const struct predict_result *result = work->result;
+
+	if ((!work->wants_atomicity && !work->wants_races) || result->has_memory_sites ||
+		!result->has_started)
+		return 0;
+	if (!arguments->is_everything)
+		return error_set(err, ERROR_TARGET,
+			"%s shows no accesses to memory, so nothing is known of what has to agree "
+			"in it; compile it with raddle-cc",
+			arguments->options.campaign.argv[0]);
+	work->wants_atomicity = work->wants_races = false;
+	if (!arguments->is_quiet)
+		(void)fprintf(stderr,
+			"note: accesses to memory are not seen, so only deadlocks are predicted; "
+			"compile the program with raddle-cc to see them\n");
+	return 0;
+}
+
+static int do_work(const struct predict_arguments *arguments)
+{
+	struct predict_result result = {.options = &arguments->options,
+		.is_json = arguments->is_json,
+		.is_quiet = arguments->is_quiet,
+		.nothing = arguments->wants_atomicity || arguments->wants_races
+				   ? "nothing in them could go wrong, as far as is seen"
+				   : "no circle of locks that could close"};
+	struct predict_work work = {.result = &result,
+		.candidates = arguments->candidates,
+		.method = arguments->method,
+		.wants_deadlocks = arguments->wants_deadlocks,
+		.wants_atomicity = arguments->wants_atomicity,
+		.wants_races = arguments->wants_races,
+		.rules = {.has_library = arguments->has_library_sets},
+		.atomic_sets = arguments->atomic_sets};
+	struct campaign_listener listener;
+	struct predict *predict;
+	struct error err;
+	int status;
+
+	strbuf_init(&result.findings);
+	predict_report_listen(&result, &listener);
+	result.predict = predict = predict_open(&arguments->options, &listener);
+	result.begun_ns = predict_clock_ns();
+	status = predict_record(predict, &result.recording, &err);
+	result.recorded_ns = predict_clock_ns();
+	if (status == 0)
+		status = need_memory(arguments, &work, &err);
+	if (status == 0)
+		status = predict_work_begin(&work, predict, &err);
+	if (status == 0 && !arguments->shows_sets)
+		status = predict_work_do(&work, predict, &err);
+	if (status < 0) {
+		status = command_fail("%s", err.text);
+		if (result.finding_count && !result.is_json)
+			status = EXIT_FAILURE_FOUND; /* it is printed already */
+	} else if (arguments->shows_sets)
+		predict_work_show_sets(&work);
+	else
+		status = say_end(&result);
+	predict_work_end(&work);
+	predict_close(predict);
+	candidates_release(&result.candidates);
+	free(result.predictions);
+	free(result.told);
+	strbuf_release(&result.findings);
+	return status;
+}
+
+static int predict_run_command(int argc, char **argv)
+{
+	struct predict_arguments arguments = {.options = {.attempts = 50}, .candidates = 100};
+	struct campaign_options *campaign = &arguments.options.campaign;
+	struct error err;
+	char *runtime = NULL;
+	uint64_t naming_ns;
+	bool sees_memory;
+	int status;
+
+	campaign_options_init(campaign);
+	campaign->is_interrupted = command_interruption();
+	campaign->workers = 0; /* all cores */
+	campaign->time_ns = PREDICT_TIME_NS;
+	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	arguments.options.recording_ns = campaign->time_ns / RECORDING_PART;
+	arguments.options.candidate_ns = campaign->time_ns / CANDIDATE_PART;
+	naming_ns = campaign->time_ns / NAMING_PART;
+	/* Each phase has its own part. */
+	(void)command_limit_time(
+		campaign->time_ns - (naming_ns < NAMING_NS ? naming_ns : NAMING_NS));
+	sees_memory = arguments.wants_atomicity || arguments.wants_races;
+	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	if (!sees_memory)
+		campaign->settings.memory_mode = MEMORY_NONE;
+	arguments.options.has_contexts = sees_memory;
+	if (!arguments.options.runs)
+		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
+	/* Under priorities threads that are far apart take turns at being first. */
+	arguments.options.takes_turns = sees_memory && !arguments.strategy;
+	if (!arguments.strategy)
+		arguments.strategy = sees_memory ? "pct,depth=2" : "random";
+	if (strategy_parse(arguments.strategy, &campaign->strategy, &campaign->strategy_config,
+		    &err) < 0 ||
+		launch_find_runtime(&runtime, &err) < 0) {
+		status = command_fail("%s", err.text);
+	} else {
+		campaign->runtime = runtime;
+		status = do_work(&arguments);
+	}
+	free(runtime);
+	settings_release(&campaign->settings);
+	return status;
+}
+
+const struct command command_predict = {
+	.name = "predict",
+	.summary = "infer from passing runs what could go wrong, and make it happen",
+	.argp = &predict_argp,
+	.run = predict_run_command,
+};

@@ -1,0 +1,365 @@
+/* Driving a candidate: a campaign of the strategy `directed`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "commands/predict/predict_internal.h"
+
+_Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
+
+/* Runs that show something and pass, before it is believed to do no harm. */
+#define HARMLESS_RUNS 10
+
+struct drive {
+	struct predict *predict;
+	const struct candidate *candidate;
+	struct predict_attempt *attempt;
+	predict_judge *judge;
+	void *context;
+	bool is_shown;		    /* the failure that is being investigated is the candidate */
+	uint64_t key;		    /* of that failure */
+	uint64_t completions;	    /* runs that came to the end of the scenario, so far */
+	struct failure kept;	    /* the first run that showed it and passed, */
+	struct failure kept_failed; /* and the one that then failed */
+	uint64_t awaited_key; /* of that failure, while it is not known what became of it; 0: is */
+};
+
+/* Is the place the same wide access as the one before it? */
+static bool is_one_op(const struct candidate *candidate, uint32_t place)
+{
+	const struct candidate_place *places = candidate->places;
+
+	return place && places[place].party == places[place - 1].party &&
+	       places[place].op.step == places[place - 1].op.step;
+}
+
+/* Which coming of its thread to its site the place is, in the recorded run. */
+static struct directed_start start_of(
+	const struct predict *predict, const struct candidate *candidate)
+{
+	const struct candidate_place *place = &candidate->places[0];
+	const struct recorded_run *run = &predict->runs[place->run];
+	struct directed_start start = {
+		.thread = place->op.thread, .other = candidate->places[1].op.thread};
+
+	for (uint64_t i = 0; i < run->event_count && run->events[i].step <= place->op.step; i++)
+		start.ordinal += run->events[i].thread == place->op.thread &&
+				 run->events[i].site == place->op.site &&
+				 run->events[i].kind == place->op.kind;
+	return start;
+}
+
+static void equip_scenario(const struct predict *predict, const struct candidate *candidate,
+	struct directed_state *state)
+{
+	struct directed_op ops[SCENARIO_OPS_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < candidate->place_count; i++) {
+		const struct candidate_place *place = &candidate->places[i];
+
+		if (is_one_op(candidate, i))
+			continue;
+		ops[count++] = (struct directed_op){
+			.site = place->op.site,
+			.context = place->context,
+			.kind = place->op.kind,
+			.gate_site = place->taken.kind == OP_NONE ? 0 : place->taken.site,
+			.gate_context = place->taken_context,
+			.party = place->party,
+			.variable = place->variable,
+		};
+	}
+	directed_state_set_scenario(state, ops, count);
+	state->scenario.recorded = start_of(predict, candidate);
+}
+
+static void equip_race(const struct candidate *candidate, struct directed_state *state)
+{
+	struct directed_place places[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		places[i] = (struct directed_place){
+			.site = candidate->places[i].op.site, .kind = candidate->places[i].op.kind};
+	directed_state_init(state, places, 2);
+	directed_state_set_race(state);
+}
+
+static void on_equip(void *context, void *strategy_state)
+{
+	const struct drive *drive = context;
+	const struct candidate *candidate = drive->candidate;
+	struct directed_place places[CANDIDATE_PLACES_MAX];
+
+	if (candidate_is_scenario(candidate->kind)) {
+		equip_scenario(drive->predict, candidate, strategy_state);
+		return;
+	}
+	if (candidate->kind == CANDIDATE_RACE) {
+		equip_race(candidate, strategy_state);
+		return;
+	}
+	for (uint32_t i = 0; i < candidate->place_count; i++) {
+		const struct candidate_place *place = &candidate->places[i];
+		const bool is_join = place->op.kind == OP_THREAD_JOIN;
+
+		places[i] = (struct directed_place){
+			.thread = place->thread,
+			/* A thread's record has no name that holds in other runs. */
+			.object = is_join ? 0
+					  : predict_object_of(
+						    drive->predict, place->run, place->op.step),
+			.held = place->taken.kind == OP_NONE
+					? 0
+					: predict_object_of(
+						  drive->predict, place->run, place->taken.step),
+			.site = place->op.site,
+			.kind = place->op.kind,
+			.approach_kind = place->taken.kind,
+			.approach_site = place->taken.site,
+		};
+	}
+	directed_state_init(strategy_state, places, candidate->place_count);
+	directed_state_set_ring(strategy_state);
+}
+
+static void fail_as(struct drive *drive, const char *finding)
+{
+	drive->attempt->fails = true;
+	drive->awaited_key = 0;
+	(void)snprintf(drive->attempt->finding, sizeof drive->attempt->finding, "%s", finding);
+}
+
+/* A run that showed it has failed. What became of the failure may be told before this or after. */
+static void note_failed(struct drive *drive, struct contract *contract)
+{
+	const uint64_t key = failure_key(&contract->outcome);
+	const char *finding = predict_known(drive->predict, key);
+
+	if (drive->attempt->fails)
+		return;
+	failure_take(&drive->kept_failed, contract);
+	drive->awaited_key = key;
+	if (finding)
+		fail_as(drive, finding);
+}
+
+/* The run is over; the strategy says whether the scenario came about, the judge whether it is the one. */
+static void look_at_scenario(
+	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
+{
+	struct predict_attempt *attempt = drive->attempt;
+	const bool has_failed = outcome_is_failure(&contract->outcome);
+	bool is_shown;
+
+	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
+		op += i && !is_one_op(drive->candidate, i);
+		attempt->arrivals[i] = scenario->reached[op];
+	}
+	attempt->meetings = scenario->completions;
+	is_shown = scenario->completions != drive->completions &&
+		   predict_judge_run(drive->predict, contract, drive->judge, drive->context);
+	drive->completions = scenario->completions;
+	directed_scenario_learn(scenario, is_shown, has_failed);
+	if (!is_shown)
+		return;
+	attempt->shown++;
+	attempt->shown_failed += has_failed;
+	attempt->is_confirmed = true;
+	if (!has_failed && !drive->kept.segments)
+		failure_take(&drive->kept, contract);
+	if (has_failed)
+		note_failed(drive, contract);
+}
+
+/* Two threads before the same memory, one about to write: no trace says more. */
+static void look_at_race(
+	struct drive *drive, struct contract *contract, const struct directed_state *state)
+{
+	struct predict_attempt *attempt = drive->attempt;
+	const bool has_failed = outcome_is_failure(&contract->outcome);
+
+	if (state->meetings == attempt->meetings)
+		return;
+	attempt->shown++;
+	attempt->shown_failed += has_failed;
+	attempt->is_confirmed = true;
+	if (!has_failed && !drive->kept.segments)
+		failure_take(&drive->kept, contract);
+	if (has_failed)
+		note_failed(drive, contract);
+}
+
+static void on_ran(void *context, struct contract *contract)
+{
+	struct drive *drive = context;
+	struct directed_state *state = contract_strategy(contract);
+	struct predict_attempt *attempt = drive->attempt;
+
+	if (candidate_is_scenario(drive->candidate->kind)) {
+		attempt->runs = state->runs;
+		attempt->thrashes = state->thrashes;
+		look_at_scenario(drive, contract, &state->scenario);
+		return;
+	}
+	if (drive->candidate->kind == CANDIDATE_RACE)
+		look_at_race(drive, contract, state);
+	attempt->runs = state->runs;
+	attempt->meetings = state->meetings;
+	attempt->thrashes = state->thrashes;
+	for (uint32_t i = 0; i < drive->candidate->place_count; i++)
+		attempt->arrivals[i] = state->arrivals[i];
+}
+
+static bool is_enough(void *context)
+{
+	const struct drive *drive = context;
+
+	const struct predict_attempt *attempt = drive->attempt;
+
+	if (drive->predict->options->makes_all_attempts)
+		return false;
+	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE)
+		return attempt->fails || attempt->shown >= HARMLESS_RUNS;
+	return attempt->is_confirmed;
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	struct drive *drive = context;
+	const struct campaign_listener *listener = drive->predict->listener;
+
+	drive->key = failure_key(&failure->outcome);
+	drive->is_shown = candidate_is_shown(drive->candidate, &failure->outcome);
+	if (listener->confirming)
+		listener->confirming(listener->context, failure);
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct drive *drive = context;
+	struct predict_attempt *attempt = drive->attempt;
+	const struct campaign_listener *listener = drive->predict->listener;
+	const bool is_repeatable = confirmation_is_repeatable(&found->confirmation);
+
+	predict_learn(drive->predict, drive->key, found->finding->id);
+	if (drive->awaited_key == drive->key && !attempt->fails)
+		fail_as(drive, found->finding->id);
+	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
+		if (listener->found)
+			listener->found(listener->context, found);
+		return; /* whether it is a failure of the scenario is seen by the run's trace */
+	}
+	attempt->other_findings += !drive->is_shown;
+	if (!drive->is_shown && *attempt->finding == '\0')
+		(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", found->finding->id);
+	if (drive->is_shown && !attempt->is_confirmed) {
+		attempt->is_confirmed = is_repeatable;
+		attempt->is_unsteady = !is_repeatable;
+		(void)snprintf(attempt->finding, sizeof attempt->finding, "%s", found->finding->id);
+	}
+	if (listener->found)
+		listener->found(listener->context, found);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	const struct drive *drive = context;
+	const struct campaign_listener *listener = drive->predict->listener;
+
+	if (listener->minimising)
+		listener->minimising(listener->context, progress);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct drive *drive = context;
+	const struct campaign_listener *listener = drive->predict->listener;
+
+	if (listener->progress)
+		listener->progress(listener->context, progress);
+}
+
+/*
+ * The run that shows it, as a finding. What fails has one that shows the violation as well: the failure's
+ * own may have been minimised to a schedule without it, or found by another candidate. What passes and
+ * no fresh process shows again is not said to be so.
+ */
+static int keep(struct drive *drive, int64_t campaign, struct error *err)
+{
+	struct predict_attempt *attempt = drive->attempt;
+	const struct predict_keeping keeping = {.predict = drive->predict,
+		.candidate = drive->candidate,
+		.run = attempt->fails ? &drive->kept_failed : &drive->kept,
+		.has_failed = attempt->fails,
+		.judge = drive->judge,
+		.context = drive->context,
+		.campaign = campaign};
+	const uint64_t begun_ns = predict_clock_ns();
+	const int status =
+		keeping.run->segments ? predict_keep(&keeping, attempt->shown_by, err) : 0;
+
+	attempt->kept_ns = predict_clock_ns() - begun_ns;
+	if (attempt->fails || !keeping.run->segments)
+		return status;
+	memcpy(attempt->finding, attempt->shown_by, sizeof attempt->finding);
+	attempt->is_confirmed = *attempt->shown_by != '\0';
+	attempt->is_unsteady = !attempt->is_confirmed;
+	return status;
+}
+
+int predict_confirm(struct predict *predict, const struct candidate *candidate,
+	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err)
+{
+	struct drive drive = {.predict = predict,
+		.candidate = candidate,
+		.attempt = attempt,
+		.judge = judge,
+		.context = context};
+	const struct campaign_listener listener = {
+		.context = &drive,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.found = on_found,
+		.equip = on_equip,
+		.ran = on_ran,
+		.is_enough = is_enough,
+	};
+	struct campaign_options options = predict->options->campaign;
+	struct campaign_result result;
+	int status;
+
+	*attempt = (struct predict_attempt){0};
+	status = predict_check_file(predict, err);
+	if (status < 0)
+		return status;
+	options.strategy = predict_strategy(&strategy_directed);
+	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
+	options.schedules = predict->options->attempts;
+	options.time_ns = predict->options->candidate_ns;
+	options.workers = 1;
+	options.part_of = predict->campaign;
+	options.keep_going = true;
+	options.is_one_by_one = true;
+	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
+		options.settings.memory_mode = MEMORY_NONE;
+	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {
+		options.memory = predict->has_view ? &predict->view : NULL;
+		options.known_failures = predict->known_keys;
+		options.known_failure_count = predict->known_count;
+	}
+	if (candidate_is_scenario(candidate->kind)) {
+		options.trace_events = PREDICT_EVENTS_MAX;
+		options.has_contexts = true;
+	}
+	status = campaign_run(&options, &listener, &result, err);
+	attempt->is_interrupted = status == 0 && result.is_interrupted;
+	attempt->has_no_threads = status == 0 && result.has_no_threads;
+	if (status == 0 && attempt->is_confirmed)
+		status = keep(&drive, result.campaign, err);
+	failure_release(&drive.kept);
+	failure_release(&drive.kept_failed);
+	return status;
+}

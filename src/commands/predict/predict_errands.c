@@ -1,0 +1,323 @@
+/*
+ * Candidates are driven side by side, each in a process of its own (errands.h). What one has taught of failures spares
+ * others their investigation, so a candidate that has looked into a failure which an earlier one tells of is driven
+ * again with that: what comes of each, and which runs are made, is as if they were driven one after the other.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "process/errands.h"
+#include "commands/predict/predict_internal.h"
+#include "investigate/replay.h"
+#include "store/store_aside.h"
+
+/* A finding that the user is to be told of: what the listener would have been told there. */
+struct told {
+	char aside_id[32];
+	struct confirmation confirmation;
+	bool is_minimal;
+};
+
+/* In the other process. */
+struct drive_errand {
+	const struct predict *predict;
+	struct strbuf told;
+	uint32_t told_count;
+	uint64_t since_ns, investigated_ns;
+};
+
+struct driving {
+	struct predict *predict;
+	const struct predict_drive *drive;
+	bool is_alone; /* nobody else is at work: nobody can have been disturbed */
+	struct error *err;
+};
+
+/* An answer, unpacked. */
+struct driven {
+	struct predict_attempt attempt;
+	bool has_no_threads; /* its process was not what recorded ones were */
+	uint32_t known_count;
+	uint64_t *keys; /* of failures that were looked into, and the findings that they became */
+	char (*findings)[32];
+	uint32_t told_count;
+	struct told *told;
+	struct store_unpacked kept;
+};
+
+/* ---- there ---- */
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	struct drive_errand *errand = context;
+
+	(void)failure;
+	errand->since_ns = predict_clock_ns();
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct drive_errand *errand = context;
+	struct told told = {.confirmation = found->confirmation, .is_minimal = found->is_minimal};
+
+	(void)snprintf(told.aside_id, sizeof told.aside_id, "%s", found->finding->id);
+	strbuf_add(&errand->told, (const char *)&told, sizeof told);
+	errand->told_count++;
+	if (errand->since_ns)
+		errand->investigated_ns += predict_clock_ns() - errand->since_ns;
+	errand->since_ns = 0;
+}
+
+static void pack(const struct predict_attempt *attempt, const struct predict *predict,
+	uint32_t known_before, const struct drive_errand *errand, struct strbuf *answer)
+{
+	const uint32_t learnt = predict->known_count - known_before;
+
+	strbuf_add(answer, (const char *)attempt, sizeof *attempt);
+	strbuf_add(answer, (const char *)&learnt, sizeof learnt);
+	strbuf_add(answer, (const char *)&errand->told_count, sizeof errand->told_count);
+	/* The first ones may be nowhere. */
+	if (learnt) {
+		strbuf_add(answer, (const char *)&predict->known_keys[known_before],
+			learnt * sizeof *predict->known_keys);
+		strbuf_add(answer, predict->known_findings[known_before],
+			learnt * sizeof *predict->known_findings);
+	}
+	strbuf_add(answer, errand->told.text, errand->told.length);
+	store_aside_pack(predict->options->campaign.store, answer);
+}
+
+static int work(void *context, uint32_t number, const volatile int *is_interrupted,
+	struct strbuf *answer, struct error *err)
+{
+	const struct driving *driving = context;
+	const struct predict_drive *drive = driving->drive;
+	struct predict_options options = *driving->predict->options;
+	struct predict predict = *driving->predict;
+	struct drive_errand errand = {.predict = &predict};
+	const struct campaign_listener listener = {
+		.context = &errand, .confirming = on_confirming, .found = on_found};
+	const uint64_t begun_ns = predict_clock_ns();
+	struct predict_attempt attempt;
+	int result;
+
+	strbuf_init(&errand.told);
+	store_open_aside(&options.campaign.store);
+	options.campaign.is_interrupted = is_interrupted;
+	predict.options = &options;
+	predict.listener = &listener;
+	result = predict_confirm(&predict, &drive->candidates[number], drive->judge,
+		drive->judging(drive->context, number), &attempt, err);
+	attempt.kept_ns += errand.investigated_ns;
+	attempt.driven_ns = predict_clock_ns() - begun_ns - attempt.kept_ns;
+	if (result == 0)
+		pack(&attempt, &predict, driving->predict->known_count, &errand, answer);
+	return result; /* the rest goes with the process */
+}
+
+/* ---- here ---- */
+
+static void release(struct driven *driven)
+{
+	free(driven->keys);
+	free(driven->findings);
+	free(driven->told);
+	store_unpacked_release(&driven->kept);
+}
+
+static void *take_array(struct errand_reading *reading, uint32_t count, size_t size, bool *is_whole)
+{
+	void *array = calloc(count + 1u, size);
+
+	BUG_ON(!array);
+	*is_whole &= errand_take_bytes(reading, array, count * size);
+	return array;
+}
+
+static int unpack(struct driven *driven, const struct strbuf *answer, struct error *err)
+{
+	struct errand_reading reading = errand_read(answer);
+	bool is_whole = true;
+
+	*driven = (struct driven){0};
+	is_whole &= errand_take_bytes(&reading, &driven->attempt, sizeof driven->attempt) &&
+		    errand_take_bytes(&reading, &driven->known_count, sizeof driven->known_count) &&
+		    errand_take_bytes(&reading, &driven->told_count, sizeof driven->told_count);
+	if (is_whole) {
+		driven->keys =
+			take_array(&reading, driven->known_count, sizeof *driven->keys, &is_whole);
+		driven->findings = take_array(
+			&reading, driven->known_count, sizeof *driven->findings, &is_whole);
+		driven->told =
+			take_array(&reading, driven->told_count, sizeof *driven->told, &is_whole);
+	}
+	if (is_whole)
+		return store_aside_unpack(&driven->kept, &reading, err);
+	return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+}
+
+/* It has looked into a failure that is known by now. */
+static bool knew_too_little(const struct predict *predict, const struct driven *driven)
+{
+	for (uint32_t i = 0; i < driven->known_count; i++)
+		if (predict_known(predict, driven->keys[i]))
+			return true;
+	return false;
+}
+
+/* Does it happen while no other process of the program is there? */
+static bool repeats_alone(const struct predict *predict, const struct finding *finding)
+{
+	const struct replay_options options = {.runtime = predict->options->campaign.runtime,
+		.is_quiet = true,
+		.is_interrupted = predict->options->campaign.is_interrupted};
+	struct replay_result result;
+	bool repeats;
+
+	/* Who is interrupted has not seen that it does not. */
+	if (replay_finding(finding, &options, &result, NULL) < 0)
+		return *options.is_interrupted;
+	repeats = finding->kind == OUTCOME_VIOLATION ? !result.has_diverged : result.is_same;
+	finding_release(&result.traced);
+	return repeats;
+}
+
+static bool was_confirmed(const struct driven *driven, const char *aside_id)
+{
+	for (uint32_t i = 0; i < driven->told_count; i++)
+		if (!strcmp(driven->told[i].aside_id, aside_id))
+			return confirmation_is_repeatable(&driven->told[i].confirmation);
+	return true; /* what nobody is told of was repeated before it was kept */
+}
+
+/* Were others in its way? Where a failure does not repeat that may be why. */
+static bool was_disturbed(const struct predict *predict, const struct driven *driven)
+{
+	if (driven->attempt.has_no_threads || driven->attempt.is_unsteady)
+		return true;
+	for (uint32_t i = 0; i < driven->kept.finding_count; i++) {
+		const struct store_aside_finding *kept = &driven->kept.findings[i];
+
+		if (!was_confirmed(driven, kept->aside_id) ||
+			!repeats_alone(predict, &kept->finding))
+			return true;
+	}
+	return false;
+}
+
+static void tell(const struct predict *predict, const struct driven *driven)
+{
+	const struct campaign_listener *listener = predict->listener;
+
+	for (uint32_t i = 0; i < driven->told_count; i++)
+		for (uint32_t j = 0; j < driven->kept.finding_count; j++) {
+			const struct store_aside_finding *kept = &driven->kept.findings[j];
+
+			if (listener->found && !strcmp(kept->aside_id, driven->told[i].aside_id))
+				listener->found(listener->context,
+					&(struct campaign_found){.finding = &kept->finding,
+						.is_new = kept->is_new,
+						.confirmation = driven->told[i].confirmation,
+						.is_minimal = driven->told[i].is_minimal});
+		}
+}
+
+/* Its turn has come: what it has found is kept, learnt and told. */
+static int take_in(
+	struct driving *driving, uint32_t number, struct driven *driven, struct error *err)
+{
+	struct predict *predict = driving->predict;
+	struct predict_attempt *attempt = &driven->attempt;
+	struct store *store;
+	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
+
+	if (result < 0)
+		return result;
+	result = store_keep_unpacked(store, &driven->kept, err);
+	store_close(store);
+	if (result < 0)
+		return result;
+	store_rename(&driven->kept, attempt->finding);
+	store_rename(&driven->kept, attempt->shown_by);
+	for (uint32_t i = 0; i < driven->known_count; i++) {
+		store_rename(&driven->kept, driven->findings[i]);
+		predict_learn(predict, driven->keys[i], driven->findings[i]);
+	}
+	tell(predict, driven);
+	driving->drive->came(driving->drive->context, number, attempt);
+	return 0;
+}
+
+static void notice_alone(struct driving *driving)
+{
+	const struct campaign_listener *listener = driving->predict->listener;
+
+	driving->is_alone = true;
+	if (listener->notice)
+		listener->notice(listener->context,
+			"what a process of the program did beside others did not repeat without them; from now "
+			"on one at a time, as by -j 1");
+}
+
+static int take(void *context, uint32_t number, const struct strbuf *answer, struct error *err)
+{
+	struct driving *driving = context;
+	struct driven driven;
+	int result = unpack(&driven, answer, err);
+
+	if (result < 0)
+		return result;
+	if (knew_too_little(driving->predict, &driven)) {
+		result = ERRAND_AGAIN;
+	} else if (!driving->is_alone && was_disturbed(driving->predict, &driven)) {
+		notice_alone(driving);
+		result = ERRAND_AGAIN_ALONE;
+	} else {
+		result = take_in(driving, number, &driven, err);
+	}
+	release(&driven);
+	return result;
+}
+
+/* A finding is repeated with nobody else there. */
+static bool needs_quiet(void *context, uint32_t number, const struct strbuf *answer)
+{
+	const struct driving *driving = context;
+	struct driven driven;
+	bool is_needed;
+
+	(void)number;
+	if (driving->is_alone || unpack(&driven, answer, NULL) < 0)
+		return false;
+	is_needed = driven.kept.finding_count && !knew_too_little(driving->predict, &driven);
+	release(&driven);
+	return is_needed;
+}
+
+static void on_wait(void *context, uint32_t number)
+{
+	const struct driving *driving = context;
+
+	if (driving->drive->waits)
+		driving->drive->waits(driving->drive->context, number);
+}
+
+int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err)
+{
+	struct driving driving = {.predict = predict,
+		.drive = drive,
+		.is_alone = drive->workers == 1 || predict->is_alone};
+	const struct errands errands = {.count = drive->count,
+		.workers = driving.is_alone ? 1 : drive->workers,
+		.context = &driving,
+		.is_interrupted = predict->options->campaign.is_interrupted,
+		.work = work,
+		.take = take,
+		.needs_quiet = needs_quiet,
+		.waits = on_wait};
+	const int result = predict_check_file(predict, err);
+
+	return result < 0 ? result : errands_run(&errands, err);
+}

@@ -1,0 +1,236 @@
+/*
+ * A violation as a finding: the run that showed it is made again in a fresh process, must show it again
+ * (and fail again, if it did), is minimised to as few preemptions as still do, and is kept with its schedule,
+ * so that it can be replayed like a failure.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "investigate/investigate.h"
+#include "commands/predict/predict_internal.h"
+#include "investigate/probe.h"
+#include "investigate/minimise.h"
+#include "store/store.h"
+#include "store/surroundings.h"
+#include "findings/source_lines.h"
+
+/* There may be dozens of them, and what fails has been minimised on its own already. */
+#define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
+
+static char *copy_text(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !copy);
+	return copy;
+}
+
+static char **copy_arguments(char *const *argv)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (argv[count])
+		count++;
+	copy = calloc(count + 1, sizeof *copy);
+	BUG_ON(!copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = copy_text(argv[i]);
+	return copy;
+}
+
+/* Beside the run that shows it stands one that does not: the recorded one that it was inferred from. */
+static void show_recorded(
+	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
+{
+	const uint32_t run = candidate->places[0].run;
+	struct finding recorded;
+
+	/* Without it the finding has one interleaving: that is no reason to lose it. */
+	if (predict_show_run(predict, run, predict_span_of(candidate, run), &recorded, NULL) < 0)
+		return;
+	finding->passing_steps = recorded.steps;
+	finding->passing_step_count = recorded.step_count;
+	finding->passing_steps_left_out = recorded.steps_left_out;
+	recorded.steps = NULL;
+	recorded.step_count = 0;
+	finding_release(&recorded);
+}
+
+/* What fails is a failure of its kind still, for whoever replays it, but another finding than that. */
+static void name_it(const struct predict_keeping *keeping, struct finding *finding)
+{
+	char *failure = finding->title;
+	const char *title = keeping->candidate->title;
+	/* A race's says so itself. */
+	const char *word = keeping->candidate->kind == CANDIDATE_RACE ? "" : "violation: ";
+
+	if (keeping->has_failed) {
+		finding->signature = hash_pair(keeping->candidate->key, finding->signature);
+		BUG_ON(asprintf(&finding->title, "%s%s; then %s", word, title,
+			       failure ? failure : "it fails") < 0);
+	} else {
+		finding->kind = OUTCOME_VIOLATION;
+		finding->code = 0;
+		finding->signature = keeping->candidate->key;
+		BUG_ON(asprintf(&finding->title, "%s%s", word, title) < 0);
+	}
+	free(failure);
+}
+
+/* What makes it a violation's, and what a replay needs. */
+static void complete(const struct predict_keeping *keeping, struct finding *finding)
+{
+	const struct predict *predict = keeping->predict;
+	const struct campaign_options *options = &predict->options->campaign;
+
+	name_it(keeping, finding);
+	finding->argv = copy_arguments(options->argv);
+	finding->directory = getcwd(NULL, 0);
+	finding->input = copy_text(options->settings.input);
+	finding->settings = settings_to_json(&options->settings);
+	finding->environment = surroundings_take();
+	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
+	finding->strategy = copy_text("directed");
+	finding->seed = options->seed;
+	finding->run_number = keeping->run->run_number + 1;
+	finding->replays = finding->replays_failed_again = 1;
+	show_recorded(predict, keeping->candidate, finding);
+	finding_keep_sources(finding);
+}
+
+static int store_it(
+	const struct predict *predict, int64_t campaign, struct finding *finding, struct error *err)
+{
+	struct store *store = predict->options->campaign.store;
+	bool is_new;
+	int result;
+
+	if (store)
+		return store_add_finding(store, campaign, finding, &is_new, err);
+	result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
+	if (result < 0)
+		return result;
+	result = store_add_finding(store, campaign, finding, &is_new, err);
+	store_close(store);
+	return result;
+}
+
+static struct probe_params probe_of(
+	const struct predict_keeping *keeping, const struct target *target)
+{
+	const struct predict *predict = keeping->predict;
+	const struct campaign_options *options = &predict->options->campaign;
+
+	return (struct probe_params){
+		.worker = {.target = target,
+			.argv = options->argv,
+			.input = options->settings.input,
+			.runtime = options->runtime,
+			.output = OUTPUT_KEEP},
+		.settings = &options->settings,
+		.memory = predict->has_view ? &predict->view : NULL,
+		.restart = RESTART_EXEC,
+		.trace_events = PREDICT_EVENTS_MAX,
+		.has_contexts = true,
+		.is_interrupted = options->is_interrupted,
+	};
+}
+
+/* Has the accesses in their order, and passes or fails as it did: else it is another story. */
+static bool shows(void *context, const struct probe *probe)
+{
+	const struct predict_keeping *keeping = context;
+
+	return (keeping->has_failed ? probe_shows(probe, keeping->run) : !probe->is_failure) &&
+	       predict_judge_run(
+		       keeping->predict, probe->worker.contract, keeping->judge, keeping->context);
+}
+
+/* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
+static int repeat(const struct predict_keeping *keeping, const struct target *target,
+	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
+{
+	const struct probe_plan plan = probe_plan_exact(run);
+	const struct probe_params params = probe_of(keeping, target);
+	struct probe probe;
+	int result = probe_open(&probe, &params, err);
+
+	*is_shown = false;
+	if (result < 0)
+		return result;
+	result = investigate_trace_known(&probe, &plan, keeping->predict->symbols, finding, err);
+	if (result == 0)
+		*is_shown = shows((void *)(uintptr_t)keeping, &probe); /* only read */
+	probe_close(&probe);
+	return result;
+}
+
+/*
+ * The finding of a simpler run that shows it as well, in place of that of the run that was found; left as
+ * it is where there is none that repeats.
+ */
+static int simplify(const struct predict_keeping *keeping, const struct target *target,
+	struct finding *finding, struct error *err)
+{
+	struct minimise_params params = {
+		.probe = probe_of(keeping, target),
+		.budget = MINIMISE_VIOLATION_BUDGET,
+		.shows = shows,
+		.shows_context = (void *)(uintptr_t)keeping, /* only read */
+	};
+	struct failure run = {0};
+	struct finding simpler;
+	bool is_minimal, is_shown = false;
+	int result;
+
+	memset(&simpler, 0, sizeof simpler);
+	params.probe.restart = RESTART_REWIND;
+	params.probe.worker.output = OUTPUT_DISCARD;
+	failure_copy(&run, keeping->run);
+	result = minimise(&run, &params, &is_minimal, err);
+	if (result == 0)
+		result = repeat(keeping, target, &run, &simpler, &is_shown, err);
+	if (result == 0 && is_shown) {
+		const struct finding longer = *finding;
+
+		*finding = simpler;
+		finding->switches_found = longer.switches;
+		finding->preemptions_found = longer.preemptions;
+		simpler = longer;
+	}
+	finding_release(&simpler);
+	failure_release(&run);
+	return result == ERROR_INTERRUPTED ? 0 : result;
+}
+
+int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err)
+{
+	struct target target = {0};
+	struct finding finding;
+	bool is_shown;
+	int result = target_find(&target, keeping->predict->options->campaign.argv[0], err);
+
+	memset(&finding, 0, sizeof finding);
+	id[0] = '\0';
+	if (result == 0)
+		result = repeat(keeping, &target, keeping->run, &finding, &is_shown, err);
+	if (result == 0 && is_shown) {
+		finding.switches_found = finding.switches;
+		finding.preemptions_found = finding.preemptions;
+		if (!keeping->predict->options->campaign.without_minimising)
+			result = simplify(keeping, &target, &finding, err);
+	}
+	if (result == 0 && is_shown) {
+		complete(keeping, &finding);
+		result = store_it(keeping->predict, keeping->campaign, &finding, err);
+		(void)snprintf(id, 32, "%s", finding.id); /* fits */
+	}
+	finding_release(&finding);
+	target_release(&target);
+	return result;
+}

@@ -1,0 +1,96 @@
+/*
+ * Names of objects that hold in all runs of one program. Addresses are not random, so an object that
+ * is static, or was allocated before the first thread, is where it is in every run. One that a run has
+ * allocated is known by who allocated it where, and which of his it was.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "commands/predict/predict_internal.h"
+#include "model/op.h"
+
+/* Memory is used again, so blocks overlap; the right one is rarely far. */
+#define BLOCKS_LOOKED_AT 64
+
+static int compare_blocks(const void *first, const void *second)
+{
+	const struct memory_block *a = first, *b = second;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->made_step > b->made_step) - (a->made_step < b->made_step);
+}
+
+/* The block that the address was in at that step; NULL: none that is known. */
+static const struct memory_block *find_block(
+	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (blocks[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = 0; i < BLOCKS_LOOKED_AT && low; i++) {
+		const struct memory_block *block = &blocks[--low];
+
+		if (address - block->start < block->bytes && block->made_step <= step &&
+			step <= block->freed_step)
+			return block;
+	}
+	return NULL;
+}
+
+static uint64_t lasting_name(
+	const struct memory_block *blocks, uint32_t count, const struct trace_event *event)
+{
+	const struct memory_block *block = find_block(blocks, count, event->address, event->step);
+	uint64_t name;
+
+	if (!block || !block->made_step)
+		return hash_mix(event->address);
+	name = hash_pair(hash_pair(block->site, block->thread), block->ordinal);
+	for (unsigned i = 0; i < MEMORY_BLOCK_CALLERS; i++)
+		name = hash_pair(name, block->callers[i]);
+	return hash_pair(name, event->address - block->start);
+}
+
+void predict_name_objects(const struct recorded_run *run, struct trace_event *events)
+{
+	struct memory_block *blocks = calloc(run->block_count + 1u, sizeof *blocks);
+
+	BUG_ON(!blocks);
+	memcpy(blocks, run->blocks, run->block_count * sizeof *blocks);
+	qsort(blocks, run->block_count, sizeof *blocks, compare_blocks);
+	for (uint64_t i = 0; i < run->event_count; i++)
+		if (events[i].address &&
+			op_descriptions[events[i].kind].flags & (OP_ACQUIRE | OP_RELEASE))
+			events[i].object =
+				(object_name)lasting_name(blocks, run->block_count, &events[i]) |
+				1; /* 0 is none */
+	free(blocks);
+}
+
+object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step)
+{
+	const struct recorded_run *recorded = &predict->runs[run];
+	uint64_t low = 0, high = recorded->event_count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (recorded->events[middle].step < step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < recorded->event_count && recorded->events[low].step == step
+		       ? recorded->events[low].object
+		       : 0;
+}

@@ -1,0 +1,162 @@
+/* The report of `raddle predict`: what matters comes first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "commands/predict/predict_result.h"
+#include "cli/next_command.h"
+#include "commands/findings/show_finding.h"
+#include "cli/terminal.h"
+
+/* Programs mean what they do to atomic variables more often than what they do to others. */
+static bool is_meant(const struct candidate *candidate)
+{
+	for (uint32_t i = 0; i < candidate->place_count; i++)
+		if (candidate->places[i].op.kind == OP_LOAD ||
+			candidate->places[i].op.kind == OP_STORE)
+			return false;
+	return candidate_is_scenario(candidate->kind);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_ranks(const void *first, const void *second, void *argument)
+{
+	const struct predict_result *result = argument;
+	const uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
+	const struct prediction *x = &result->predictions[a], *y = &result->predictions[b];
+	const int orders[] = {
+		compare_numbers(x->state, y->state),
+		compare_numbers(is_meant(&result->candidates.items[a]),
+			is_meant(&result->candidates.items[b])),
+		/* The larger part of runs that fail. */
+		compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
+			x->attempt.shown_failed * (y->attempt.shown + 1)),
+		compare_numbers(y->attempt.shown, x->attempt.shown),
+		compare_numbers(a, b),
+	};
+
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+		if (orders[i])
+			return orders[i];
+	return 0;
+}
+
+uint32_t *predict_ranking(const struct predict_result *result)
+{
+	uint32_t *order = calloc(result->candidates.count + 1u, sizeof *order);
+
+	BUG_ON(!order);
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		order[i] = i;
+	if (result->candidates.count)
+		qsort_r(order, result->candidates.count, sizeof *order, compare_ranks,
+			(void *)(uintptr_t)result);
+	return order;
+}
+
+/* ---- words ---- */
+
+static void add_verdict(const struct candidate *candidate, const struct prediction *prediction,
+	const char *store, struct strbuf *out)
+{
+	const struct predict_attempt *attempt = &prediction->attempt;
+	struct strbuf reason;
+
+	switch (prediction->state) {
+	case PREDICTION_CONFIRMED:
+		strbuf_addf(out,
+			"  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
+			" runs that showed it%s%s%s\n",
+			prediction->finding, attempt->shown_failed, attempt->shown,
+			*attempt->shown_by ? "; to see both: raddle replay --trace " : "",
+			attempt->shown_by, *attempt->shown_by ? store : "");
+		break;
+	case PREDICTION_HARMLESS:
+		strbuf_addf(out,
+			"  confirmed, no failure seen: %" PRIu64 " of %" PRIu64
+			" runs showed it%s%s%s\n",
+			attempt->shown, attempt->runs,
+			*prediction->finding ? "; to see it: raddle replay --trace " : "",
+			prediction->finding, *prediction->finding ? store : "");
+		break;
+	case PREDICTION_BENIGN:
+		strbuf_addf(out,
+			"  benign: %" PRIu64 " of %" PRIu64
+			" runs showed it, and none of these failed%s%s%s\n",
+			attempt->shown, attempt->runs,
+			*prediction->finding ? "; to see it: raddle replay --trace " : "",
+			prediction->finding, *prediction->finding ? store : "");
+		break;
+	default:
+		reason = prediction_reason(candidate, prediction);
+		strbuf_addf(
+			out, "  %s: %s\n", prediction_state_words[prediction->state], reason.text);
+		strbuf_release(&reason);
+	}
+}
+
+/* "main.0  reads  account.checking  in account_checking (account_copy.c:32), called by account_copy" */
+static void add_place(const struct candidate *candidate, uint32_t index, struct strbuf *out)
+{
+	const struct finding_wait *wait = &candidate->waits[index];
+	const struct finding_frame *frame = finding_user_frame(&wait->at);
+	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
+	uint32_t shown = 0;
+
+	strbuf_addf(out, "    %-8s %s %s", wait->thread, wait->verb, wait->object);
+	if (frame && frame->function)
+		strbuf_addf(out, " in %s", frame->function);
+	if (frame && frame->file)
+		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : frame->file, frame->line);
+	for (uint32_t i = 0; i < wait->at.count && shown < 3; i++) {
+		const struct finding_frame *outer = &wait->at.frames[i];
+
+		if (!frame || outer <= frame || outer->is_system || !outer->function)
+			continue;
+		strbuf_addf(out, "%s %s:%u", shown++ ? "," : ", called by", outer->function,
+			outer->line);
+	}
+	strbuf_adds(out, "\n");
+}
+
+static void say_scenario(const struct predict_result *result, uint32_t index)
+{
+	const struct candidate *candidate = &result->candidates.items[index];
+	struct strbuf text, store;
+
+	strbuf_init(&text);
+	strbuf_init(&store);
+	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
+	for (uint32_t i = 0; i < candidate->wait_count; i++)
+		add_place(candidate, i, &text);
+	next_add_store(&store, result->options->campaign.directory);
+	add_verdict(candidate, &result->predictions[index], store.text, &text);
+	strbuf_release(&store);
+	strbuf_adds(&text, "\n");
+	terminal_put(stdout, text.text);
+	strbuf_release(&text);
+}
+
+void predict_report_candidates(const struct predict_result *result)
+{
+	uint32_t *order;
+
+	terminal_clear_live();
+	if (result->is_json)
+		return;
+	order = predict_ranking(result);
+	for (uint32_t i = 0; i < result->candidates.count; i++) {
+		if (result->candidates.items[order[i]].kind == CANDIDATE_LOCK_CYCLE)
+			predict_report_candidate(result, order[i]);
+		else
+			say_scenario(result, order[i]);
+	}
+	free(order);
+	(void)fflush(stdout); /* main checks the stream */
+}

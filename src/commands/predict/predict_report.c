@@ -1,0 +1,415 @@
+/* What `raddle predict` tells a person, while it works and in the end. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cli/command.h"
+#include "commands/predict/predict_result.h"
+#include "cli/next_command.h"
+#include "commands/findings/show_finding.h"
+#include "cli/terminal.h"
+
+const char *const prediction_state_words[PREDICTION_STATES] = {
+	[PREDICTION_CONFIRMED] = "confirmed, and it fails",
+	[PREDICTION_HARMLESS] = "confirmed, no failure seen",
+	[PREDICTION_BENIGN] = "benign",
+	[PREDICTION_CANDIDATE] = "candidate",
+	[PREDICTION_UNTRIED] = "not tried",
+};
+
+/* ---- while it works ---- */
+
+static bool is_silent(const struct predict_result *result)
+{
+	return result->is_quiet;
+}
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	struct predict_result *result = context;
+
+	/* Runs that are driven are told of as well. */
+	if (result->has_started)
+		return;
+	result->has_started = true;
+	result->has_memory_sites = start->has_memory_sites;
+	if (is_silent(result))
+		return;
+	terminal_clear_live();
+	(void)fprintf(
+		stderr, "%s: recording %u passing runs\n", start->program, result->options->runs);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct predict_result *result = context;
+
+	if (!is_silent(result))
+		terminal_live("recording: %" PRIu64 " runs", progress->runs);
+}
+
+void predict_report_driving(const struct predict_result *result, uint32_t candidate)
+{
+	if (!is_silent(result))
+		terminal_live(
+			"driving: candidate %u of %u", candidate + 1, result->candidates.count);
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	struct predict_result *result = context;
+
+	result->investigating_since_ns = predict_clock_ns();
+	if (!is_silent(result))
+		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	const struct predict_result *result = context;
+
+	if (!is_silent(result) && progress->runs % 16 == 0)
+		terminal_live("minimising: %" PRIu64 " runs, %u preemptions, %u switches",
+			progress->runs, progress->preemptions, progress->switches);
+}
+
+static void on_warning(void *context, const char *text)
+{
+	(void)context;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	const struct predict_result *result = context;
+
+	if (!is_silent(result))
+		on_warning(context, text);
+}
+
+/* True once per finding of this command. */
+static bool is_first_time(struct predict_result *result, const char *id)
+{
+	char key[40];
+	char *told;
+
+	(void)snprintf(key, sizeof key, " %s ", id);
+	if (result->told && strstr(result->told, key))
+		return false;
+	BUG_ON(asprintf(&told, "%s%s", result->told ? result->told : "", key) < 0);
+	free(result->told);
+	result->told = told;
+	return true;
+}
+
+static void note_investigated(struct predict_result *result)
+{
+	const uint64_t took = result->investigating_since_ns
+				      ? predict_clock_ns() - result->investigating_since_ns
+				      : 0;
+
+	if (result->inferred_ns)
+		result->investigated_driving_ns += took;
+	else
+		result->investigated_recording_ns += took;
+	result->investigating_since_ns = 0;
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct predict_result *result = context;
+	char *json;
+
+	note_investigated(result);
+	terminal_clear_live();
+	if (!is_first_time(result, found->finding->id))
+		return;
+	result->finding_count++;
+	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
+	if (!result->is_json) {
+		show_finding(found->finding, result->options->campaign.directory, NULL, stdout);
+		if (!found->is_new)
+			(void)printf("This failure was known already as %s.\n", found->finding->id);
+		(void)fflush(stdout); /* main checks the stream */
+		return;
+	}
+	json = finding_to_published_json(found->finding);
+	strbuf_addf(&result->findings, "%s%s", result->findings.length ? "," : "", json);
+	free(json);
+}
+
+void predict_report_listen(struct predict_result *result, struct campaign_listener *listener)
+{
+	*listener = (struct campaign_listener){
+		.context = result,
+		.started = on_started,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.warning = on_warning,
+		.found = on_found,
+	};
+}
+
+/* "1 circle of locks, 12 violations to be tried" */
+static void say_candidates(const struct predict_result *result)
+{
+	static const char *const words[CANDIDATE_KINDS] = {
+		[CANDIDATE_LOCK_CYCLE] = "circle%s of locks",
+		[CANDIDATE_RACE] = "possible race%s",
+		[CANDIDATE_VIOLATION] = "possible violation%s of atomic sets",
+		[CANDIDATE_LOCK_WINDOW] = "critical section%s that may be come between",
+	};
+	uint32_t counts[CANDIDATE_KINDS] = {0};
+	const char *separator = "";
+
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		counts[result->candidates.items[i].kind]++;
+	for (unsigned kind = 0; kind < CANDIDATE_KINDS; kind++) {
+		const char *plural = strchr(words[kind], '%');
+
+		if (!counts[kind])
+			continue;
+		(void)fprintf(stderr, "%s%u %.*s%s%s", separator, counts[kind],
+			(int)(plural - words[kind]), words[kind], counts[kind] == 1 ? "" : "s",
+			plural + 2);
+		separator = ", ";
+	}
+	if (result->candidates.count)
+		(void)fprintf(stderr, " to be tried\n");
+	else
+		(void)fprintf(stderr, "%s%s\n", result->nothing,
+			command_stop_reason() ? " in the part that was analysed" : "");
+}
+
+void predict_report_recorded(const struct predict_result *result)
+{
+	const uint32_t runs = predict_run_count(result->predict);
+	uint64_t steps_most = 0, dropped = 0;
+	uint32_t threads_most = 0;
+	char number[32];
+
+	terminal_clear_live();
+	for (uint32_t i = 0; i < runs; i++) {
+		const struct predict_recorded run = predict_recorded(result->predict, i);
+
+		steps_most = run.steps > steps_most ? run.steps : steps_most;
+		threads_most = run.threads > threads_most ? run.threads : threads_most;
+		dropped += run.events_dropped;
+	}
+	if (is_silent(result) || !runs)
+		return;
+	(void)fprintf(stderr,
+		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
+		runs == 1 ? "" : "s", threads_most, terminal_number(steps_most, number));
+	say_candidates(result);
+	if (dropped)
+		(void)fprintf(stderr,
+			"note: the last %s steps of these runs were too many to be recorded; what "
+			"they do is not known\n",
+			terminal_number(dropped, number));
+	if (result->candidates.is_cut)
+		(void)fprintf(stderr,
+			"note: there is so much that could go wrong that not all of it was looked at; "
+			"what is shortest comes first\n");
+}
+
+void predict_report_notes(const struct predict_result *result, const char *lines)
+{
+	if (is_silent(result))
+		return;
+	terminal_clear_live();
+	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+		(void)fprintf(stderr, "note: %.*s\n", (int)(end - lines), lines);
+}
+
+/* ---- candidates ---- */
+
+static void add_place(const struct candidate *candidate, uint32_t place, struct strbuf *out)
+{
+	const struct finding_wait *wait = &candidate->waits[place];
+	const struct finding_frame *frame = finding_user_frame(&wait->at);
+	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
+
+	strbuf_addf(out, "%s", wait->verb);
+	if (wait->object)
+		strbuf_addf(out, " %.*s", finding_short_name(wait->object), wait->object);
+	if (frame && frame->file)
+		strbuf_addf(out, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+	else if (frame && frame->function)
+		strbuf_addf(out, " in %s", frame->function);
+}
+
+static void add_missing(const struct candidate *candidate, const struct predict_attempt *attempt,
+	struct strbuf *out)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < candidate->wait_count; i++) {
+		if (attempt->arrivals[i])
+			continue;
+		strbuf_adds(out, missing++ ? ", nor where one " : "no thread came to where it ");
+		add_place(candidate, i, out);
+		if (candidate->kind == CANDIDATE_LOCK_CYCLE &&
+			candidate->places[i].taken.kind != OP_NONE)
+			strbuf_adds(out, " holding the other lock");
+	}
+}
+
+static bool has_missing(const struct candidate *candidate, const struct predict_attempt *attempt)
+{
+	for (uint32_t i = 0; i < candidate->place_count; i++)
+		if (!attempt->arrivals[i])
+			return true;
+	return false;
+}
+
+struct strbuf prediction_reason(
+	const struct candidate *candidate, const struct prediction *prediction)
+{
+	const struct predict_attempt *attempt = &prediction->attempt;
+	struct strbuf out;
+
+	strbuf_init(&out);
+	if (prediction->state == PREDICTION_CONFIRMED || prediction->state == PREDICTION_HARMLESS ||
+		prediction->state == PREDICTION_BENIGN)
+		return out;
+	if (prediction->state == PREDICTION_UNTRIED)
+		strbuf_adds(&out, "it was not tried");
+	else if (attempt->is_unsteady)
+		strbuf_addf(&out, "it happened once%s%s%s but does not repeat",
+			*attempt->finding ? " (" : "", attempt->finding,
+			*attempt->finding ? ")" : "");
+	else if (attempt->meetings && candidate->kind != CANDIDATE_LOCK_CYCLE)
+		strbuf_addf(&out,
+			"its accesses came in this order in %" PRIu64 " of %" PRIu64
+			" runs, but not within one call of its units of work",
+			attempt->meetings, attempt->runs);
+	else if (attempt->meetings)
+		strbuf_addf(&out,
+			"its threads met in %" PRIu64 " of %" PRIu64
+			" runs and got on all the same: one of them does not wait for ever there",
+			attempt->meetings, attempt->runs);
+	else if (has_missing(candidate, attempt))
+		add_missing(candidate, attempt, &out);
+	else if (candidate_is_scenario(candidate->kind))
+		strbuf_addf(&out,
+			"its accesses were made, but never in this order (threads let on %" PRIu64
+			" times)",
+			attempt->thrashes);
+	else
+		strbuf_addf(&out,
+			"its threads came to their places, but never at the same time: while one "
+			"stood there nobody else could move on (let on %" PRIu64
+			" times), so something other than a lock keeps them apart",
+			attempt->thrashes);
+	if (prediction->state == PREDICTION_CANDIDATE)
+		strbuf_addf(&out, ", in %" PRIu64 " run%s", attempt->runs,
+			attempt->runs == 1 ? "" : "s");
+	if (attempt->other_findings)
+		strbuf_addf(&out, "; other failures came up on the way (%s)", attempt->finding);
+	return out;
+}
+
+void predict_report_candidate(const struct predict_result *result, uint32_t index)
+{
+	const struct candidate *candidate = &result->candidates.items[index];
+	const struct prediction *prediction = &result->predictions[index];
+	struct strbuf reason, text;
+
+	terminal_clear_live();
+	if (result->is_json)
+		return;
+	if (prediction->state == PREDICTION_CONFIRMED) {
+		(void)printf("P%u  confirmed as %s\n\n", index + 1, prediction->finding);
+		(void)fflush(stdout); /* main checks the stream */
+		return;
+	}
+	(void)printf("P%-2u ", index + 1);
+	show_candidate(candidate, stdout);
+	reason = prediction_reason(candidate, prediction);
+	strbuf_init(&text);
+	strbuf_addf(
+		&text, "\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
+	terminal_put(stdout, text.text);
+	strbuf_release(&text);
+	(void)fflush(stdout); /* main checks the stream */
+	strbuf_release(&reason);
+}
+
+/* ---- the end ---- */
+
+/* The first one in the ranking that came about and has a schedule; NULL: none. */
+static const char *first_shown(const struct predict_result *result)
+{
+	const char *finding = NULL;
+	uint32_t *order = predict_ranking(result);
+
+	for (uint32_t i = 0; i < result->candidates.count && !finding; i++)
+		if (*result->predictions[order[i]].attempt.shown_by)
+			finding = result->predictions[order[i]].attempt.shown_by;
+	free(order);
+	return finding;
+}
+
+/* Of the amounts that were given those that mean the same to `raddle run`. */
+static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
+{
+	if (campaign->time_ns != PREDICT_TIME_NS)
+		strbuf_addf(out, " --time %" PRIu64 "ms", campaign->time_ns / 1000000);
+	if (campaign->workers)
+		strbuf_addf(out, " --jobs %" PRIu32, campaign->workers);
+}
+
+static void say_next(const struct predict_result *result)
+{
+	const struct campaign_options *campaign = &result->options->campaign;
+	const char *shown = first_shown(result);
+	struct strbuf store, command;
+
+	strbuf_init(&store);
+	strbuf_init(&command);
+	next_add_store(&store, campaign->directory);
+	add_amounts(&command, campaign);
+	next_add_settings(&command, &campaign->settings);
+	next_add_store(&command, campaign->directory);
+	next_add_program(&command, campaign->argv);
+	if (*result->last_finding)
+		(void)fprintf(stderr,
+			"next: raddle replay %s%s --gdb\n"
+			"  or: raddle report C%" PRId64 "%s --html > report.html\n",
+			result->last_finding, store.text, result->recording.campaign, store.text);
+	else if (shown)
+		(void)fprintf(stderr, "next: raddle replay %s%s --trace\n", shown, store.text);
+	else
+		(void)fprintf(stderr, "next: raddle run --strategy rpro --seed %" PRIu64 "%s\n",
+			campaign->seed + 1, command.text);
+	strbuf_release(&store);
+	strbuf_release(&command);
+}
+
+void predict_report_end(const struct predict_result *result)
+{
+	uint32_t counts[PREDICTION_STATES] = {0};
+
+	terminal_clear_live();
+	for (uint32_t i = 0; i < result->candidates.count; i++)
+		counts[result->predictions[i].state]++;
+	if (is_silent(result))
+		return;
+	if (result->candidates.count)
+		(void)fprintf(stderr, "%u confirmed, %u benign, %u not reached, %u not tried\n",
+			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
+			counts[PREDICTION_BENIGN], counts[PREDICTION_CANDIDATE],
+			counts[PREDICTION_UNTRIED]);
+	if (command_stop_reason())
+		(void)fprintf(stderr, "%s after %u of %u passing runs were recorded%s\n",
+			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
+			predict_run_count(result->predict), result->options->runs,
+			command_stop_reason() == STOP_TIME ? "; give it longer (--time)" : "");
+	say_next(result);
+}

@@ -1,0 +1,63 @@
+/* A recorded run in words, so that what was inferred from it can be seen in it. */
+#include <string.h>
+
+#include "commands/predict/predict_internal.h"
+
+/* Steps around the places of a candidate, and at most so many in between. */
+#define STEPS_AROUND 20
+#define STEPS_MOST 2000
+
+/* How many of the run's events are of steps before this one. */
+static uint64_t events_before(const struct recorded_run *run, uint64_t step)
+{
+	uint64_t low = 0, high = run->event_count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (run->events[middle].step < step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
+	struct finding *out, struct error *err)
+{
+	struct finding_source source = predict_source(predict, run);
+	const uint64_t first = span.first > STEPS_AROUND ? span.first - STEPS_AROUND : 0;
+	const uint64_t begin = events_before(&predict->runs[run], first);
+	uint64_t end = events_before(&predict->runs[run], span.last + STEPS_AROUND + 1);
+
+	if (end - begin > STEPS_MOST)
+		end = begin + STEPS_MOST;
+	memset(out, 0, sizeof *out);
+	if (end == begin)
+		return 0;
+	source.event_count = end;
+	source.steps_most = (uint32_t)(end - begin); /* at most STEPS_MOST */
+	return finding_build(out, &source, predict->symbols, err);
+}
+
+struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run)
+{
+	struct predict_span span = {UINT64_MAX, 0};
+
+	for (uint32_t i = 0; i < candidate->place_count; i++) {
+		const struct candidate_place *place = &candidate->places[i];
+		const bool has_taken = place->taken.kind != OP_NONE;
+		const uint64_t first = has_taken && place->taken.step < place->op.step
+					       ? place->taken.step
+					       : place->op.step;
+
+		if (place->run != run)
+			continue;
+		if (first < span.first)
+			span.first = first;
+		if (place->op.step > span.last)
+			span.last = place->op.step;
+	}
+	return span;
+}

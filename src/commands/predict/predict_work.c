@@ -1,0 +1,361 @@
+#include "commands/predict/predict_work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/lock_windows.h"
+#include "analyses/races.h"
+#include "base/bug.h"
+#include "cli/command.h"
+
+const char *const predict_method_words[METHODS] = {
+	[METHOD_PREDICT] = "predict",
+	[METHOD_MONITOR] = "monitor",
+	[METHOD_RACE] = "race",
+	[METHOD_ATOMICITY] = "atomicity",
+};
+
+/* What annotations in a program are found by; include/raddle.h. */
+#define NOTES_SECTION "raddle_notes"
+
+/* Candidates that are described although the command is to end; each takes some milliseconds. */
+#define DESCRIBED_LEAST 20
+
+/* ---- beginning ---- */
+
+struct note_reading {
+	struct atomic_rules *rules;
+	struct error *err;
+};
+
+static int read_note(void *argument, const char *text, const char *module)
+{
+	struct note_reading *reading = argument;
+	char source[256];
+
+	(void)snprintf(source, sizeof source, "the annotation \"%s\" in %s", text, module);
+	return atomic_rules_add(reading->rules, text, source, reading->err);
+}
+
+/* What the program says of itself, then what the file says of it. */
+static int read_rules(struct predict_work *work, struct error *err)
+{
+	struct note_reading reading = {.rules = &work->rules, .err = err};
+	int result = 0;
+
+	if (work->setting.symbols)
+		result = symbols_each_text(
+			work->setting.symbols, NOTES_SECTION, read_note, &reading);
+	if (result == 0 && work->atomic_sets)
+		result = atomic_rules_read(&work->rules, work->atomic_sets, err);
+	if (result == 0 && work->setting.symbols)
+		result = atomic_rules_check(&work->rules, work->setting.symbols, err);
+	return result;
+}
+
+static void choose_analyses(struct predict_work *work)
+{
+	if (work->wants_deadlocks && work->method == METHOD_PREDICT)
+		work->analyses[work->analysis_count++] = &analysis_lock_order;
+	if (work->method == METHOD_RACE || work->wants_races)
+		work->analyses[work->analysis_count++] = &analysis_races;
+	if (!work->wants_atomicity || work->method == METHOD_RACE)
+		return;
+	if (work->method == METHOD_ATOMICITY)
+		work->analyses[work->analysis_count++] = &analysis_lock_windows;
+	else
+		work->analyses[work->analysis_count++] = &analysis_atomicity;
+}
+
+static int analyse_run(const struct analysis *analysis, void *state, struct predict *predict,
+	uint32_t run, struct error *err)
+{
+	const struct analysis_run about = {.number = run, .memory = predict_memory(predict, run)};
+	struct trace_reader *reader;
+	char *bytes;
+	size_t size;
+	int result = predict_trace(predict, run, &bytes, &size, err);
+
+	if (result < 0 || !bytes)
+		return result;
+	result = trace_reader_open_memory(&reader, bytes, size, "the trace of a run", err);
+	if (result == 0) {
+		result = analysis->add_run(state, reader, &about, err);
+		trace_reader_close(reader);
+	}
+	free(bytes);
+	return result;
+}
+
+int predict_work_begin(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	int result;
+
+	if (work->wants_atomicity || work->wants_races)
+		work->setting.symbols = predict_symbols(predict);
+	work->setting.rules = &work->rules;
+	result = read_rules(work, err);
+	if (result < 0)
+		return result;
+	choose_analyses(work);
+	for (uint32_t i = 0; i < work->analysis_count; i++) {
+		work->states[i] = work->analyses[i]->begin(&work->setting);
+		/* The first run is analysed in any case: what an interrupted command has is told. */
+		for (uint32_t run = 0; run < predict_run_count(predict) && result == 0 &&
+				       (run == 0 || !command_stop_reason());
+			run++)
+			result = analyse_run(work->analyses[i], work->states[i], predict, run, err);
+	}
+	return result;
+}
+
+void predict_work_end(struct predict_work *work)
+{
+	for (uint32_t i = 0; i < work->analysis_count; i++)
+		if (work->states[i])
+			work->analyses[i]->end(work->states[i]);
+	atomic_rules_release(&work->rules);
+}
+
+static void *state_of(const struct predict_work *work, const struct analysis *analysis)
+{
+	for (uint32_t i = 0; i < work->analysis_count; i++)
+		if (work->analyses[i] == analysis)
+			return work->states[i];
+	return NULL;
+}
+
+/* ---- driving ---- */
+
+static struct prediction *prediction_at(struct predict_result *result, uint32_t index)
+{
+	while (result->prediction_count <= index) {
+		result->predictions = realloc(result->predictions,
+			(result->prediction_count + 1u) * sizeof *result->predictions);
+		BUG_ON(!result->predictions);
+		result->predictions[result->prediction_count++] =
+			(struct prediction){.state = PREDICTION_UNTRIED};
+	}
+	return &result->predictions[index];
+}
+
+static bool judge_driven(void *context, const struct predict_trace *trace)
+{
+	const struct predict_judging *judging = context;
+	const struct analysis_run run = {.number = 0, .memory = trace->memory};
+	struct candidates shown = {0};
+	bool is_shown = false;
+
+	/* A trace that cannot be read shows nothing. */
+	if (judging->candidate->kind == CANDIDATE_VIOLATION)
+		(void)atomicity_shown(state_of(judging->work, &analysis_atomicity), trace->reader,
+			&run, judging->candidate->key, &shown, NULL);
+	else if (judging->candidate->kind == CANDIDATE_RACE)
+		(void)races_shown(trace->reader, judging->candidate, &is_shown, NULL);
+	else
+		(void)lock_windows_shown(
+			trace->reader, &run, judging->candidate->key, &shown, NULL);
+	is_shown |= shown.count > 0;
+	candidates_release(&shown);
+	return is_shown;
+}
+
+static enum prediction_state state_after(
+	const struct candidate *candidate, const struct predict_attempt *attempt)
+{
+	if (!attempt->is_confirmed && attempt->is_interrupted && !attempt->runs)
+		return PREDICTION_UNTRIED;
+	if (!attempt->is_confirmed)
+		return PREDICTION_CANDIDATE;
+	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
+		return PREDICTION_CONFIRMED;
+	if (attempt->fails)
+		return PREDICTION_CONFIRMED;
+	/*
+	 * A race is undefined behaviour even if no run fails. An order of accesses is a fault only
+	 * if a run fails.
+	 */
+	return candidate->kind == CANDIDATE_RACE ? PREDICTION_HARMLESS : PREDICTION_BENIGN;
+}
+
+static void *judging_of(void *context, uint32_t index)
+{
+	struct predict_work *work = context;
+
+	work->judging = (struct predict_judging){
+		.work = work, .candidate = &work->result->candidates.items[index]};
+	return &work->judging;
+}
+
+static void on_came(void *context, uint32_t index, const struct predict_attempt *attempt)
+{
+	struct predict_work *work = context;
+	struct predict_result *result = work->result;
+	struct prediction *prediction = prediction_at(result, index);
+
+	prediction->attempt = *attempt;
+	prediction->state = state_after(&result->candidates.items[index], attempt);
+	result->driving_ns += attempt->driven_ns;
+	result->investigated_driving_ns += attempt->kept_ns;
+	result->harmless_count += prediction->state == PREDICTION_HARMLESS;
+	if (attempt->is_confirmed)
+		memcpy(prediction->finding, attempt->finding, sizeof prediction->finding);
+}
+
+static void on_wait(void *context, uint32_t index)
+{
+	struct predict_work *work = context;
+
+	predict_report_driving(work->result, index);
+}
+
+/* What the analyses have to say of the runs. */
+static void tell(const struct predict_work *work)
+{
+	struct strbuf lines;
+
+	strbuf_init(&lines);
+	for (uint32_t i = 0; i < work->analysis_count; i++)
+		if (work->analyses[i]->tell)
+			work->analyses[i]->tell(work->states[i], &lines);
+	predict_report_notes(work->result, lines.text);
+	strbuf_release(&lines);
+}
+
+static int drive_all(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	const struct candidates *candidates = &work->result->candidates;
+	const struct predict_drive drive = {.candidates = candidates->items,
+		.count = candidates->count < work->candidates ? candidates->count
+							      : (uint32_t)work->candidates,
+		.workers = work->result->options->campaign.workers,
+		.context = work,
+		.judge = judge_driven,
+		.judging = judging_of,
+		.came = on_came,
+		.waits = on_wait};
+
+	return predict_drive(predict, &drive, err);
+}
+
+static int drive(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	struct predict_result *result = work->result;
+	int status = 0;
+
+	result->candidates.is_interrupted = result->options->campaign.is_interrupted;
+	for (uint32_t i = 0; i < work->analysis_count; i++)
+		work->analyses[i]->find(work->states[i], &result->candidates);
+	candidates_mix(&result->candidates);
+	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
+		/* An interrupted command tells the candidates that it would drive first. */
+		if (i >= DESCRIBED_LEAST && candidates_are_enough(&result->candidates))
+			candidates_cut(&result->candidates, i);
+		else
+			status = predict_describe(predict, &result->candidates.items[i], err);
+	}
+	if (status == 0) {
+		predict_report_recorded(result);
+		tell(work);
+	}
+	result->inferred_ns = predict_clock_ns();
+	if (result->candidates.count)
+		(void)prediction_at(result, result->candidates.count - 1);
+	if (status == 0)
+		status = drive_all(work, predict, err);
+	return status;
+}
+
+/* ---- watching ---- */
+
+static bool judge_watched(void *context, const struct predict_trace *trace)
+{
+	const struct predict_work *work = context;
+	struct predict_result *result = work->result;
+	const struct analysis_run run = {.number = 0, .memory = trace->memory};
+	const struct trace_run *about = trace_reader_run(trace->reader);
+	struct candidates shown = {0};
+	char **paths = calloc(about->thread_count + 1u, sizeof *paths);
+	const struct candidate_words words = {.symbols = work->setting.symbols,
+		.memory = trace->memory,
+		.paths = paths,
+		.path_count = about->thread_count};
+
+	BUG_ON(!paths);
+	for (uint32_t i = 0; i < about->thread_count; i++)
+		paths[i] = (char *)(uintptr_t)about->threads[i].path; /* only read */
+	(void)atomicity_shown(
+		state_of(work, &analysis_atomicity), trace->reader, &run, 0, &shown, NULL);
+	result->runs_showing += shown.count > 0;
+	for (uint32_t i = 0; i < shown.count; i++) {
+		const uint32_t index = candidates_find(&result->candidates, shown.items[i].key);
+		struct prediction *prediction = prediction_at(result, index);
+
+		prediction->attempt.shown++;
+		prediction->attempt.shown_failed += trace->has_failed;
+		if (index < result->candidates.count)
+			continue;
+		candidate_describe_scenario(&shown.items[i], &words);
+		candidates_add(&result->candidates, &shown.items[i]);
+	}
+	candidates_release(&shown);
+	free(paths);
+	return true;
+}
+
+static int watch(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	struct predict_result *result = work->result;
+	int status;
+
+	result->inferred_ns = predict_clock_ns();
+	status = predict_watch(
+		predict, result->options->attempts, judge_watched, work, &result->watched, err);
+	result->driving_ns =
+		predict_clock_ns() - result->inferred_ns - result->investigated_driving_ns;
+
+	for (uint32_t i = 0; i < result->candidates.count; i++) {
+		struct prediction *prediction = &result->predictions[i];
+
+		prediction->attempt.runs = result->watched.runs;
+		prediction->attempt.is_confirmed = true;
+		prediction->attempt.fails = prediction->attempt.shown_failed > 0;
+		prediction->state =
+			prediction->attempt.fails ? PREDICTION_CONFIRMED : PREDICTION_HARMLESS;
+		if (prediction->attempt.fails)
+			memcpy(prediction->finding, result->last_finding,
+				sizeof prediction->finding);
+	}
+	return status;
+}
+
+int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err)
+{
+	return work->method == METHOD_MONITOR ? watch(work, predict, err)
+					      : drive(work, predict, err);
+}
+
+/* ---- what was inferred ---- */
+
+void predict_work_show_sets(const struct predict_work *work)
+{
+	const struct atomic_sets *sets = atomicity_sets(state_of(work, &analysis_atomicity));
+
+	tell(work);
+	for (uint32_t i = 0; i < atomic_sets_count(sets); i++) {
+		const struct atomic_kind *kind = atomic_sets_kind(sets, i);
+
+		(void)printf("%s%s\n  parts:", kind->name, kind->is_of_objects ? ", each" : "");
+		for (uint32_t part = 0; part < kind->part_count; part++)
+			(void)printf(" %s", kind->parts[part]);
+		(void)printf("\n  units of work:");
+		for (uint32_t unit = 0; unit < kind->unit_count; unit++)
+			(void)printf(" %s", kind->units[unit]);
+		(void)printf("%s\n", kind->unit_count ? "" : " none");
+		if (kind->rule)
+			(void)printf("  said by %s\n", kind->rule->source);
+	}
+	(void)fflush(stdout); /* main checks the stream */
+}

@@ -1,0 +1,488 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/bounds_option.h"
+#include "explore/campaign.h"
+#include "process/launch.h"
+#include "plan/memory_view.h"
+#include "plan/restart.h"
+#include "plan/strategy_option.h"
+#include "cli/command.h"
+#include "commands/follow/follow_children.h"
+#include "cli/number.h"
+#include "cli/option_value.h"
+#include "commands/run/run_options.h"
+#include "commands/run/run_place.h"
+#include "commands/run/run_report.h"
+#include "cli/suppressions_option.h"
+#include "parallel/remote/crew.h"
+#include "model/layout.h"
+
+#define CHECKPOINT_MEGABYTES_MOST 65536
+
+struct run_arguments {
+	struct campaign_options options;
+	const char *strategy;	  /* NULL: none is named */
+	const char *bounds;	  /* likewise */
+	const char *suppressions; /* file, NULL: none is given */
+	bool has_memory_mode;	  /* one was asked for */
+	struct run_place place;
+	bool follows_children;
+	const char *followed; /* pattern of the children; NULL: none is given */
+	bool is_mpi;
+	uint64_t silent_ns;
+	bool is_json;
+	bool is_quiet;
+	const char *store;    /* as it was given; NULL: it was not */
+	char *const *given;   /* the words behind the command's name, up to the program */
+	char *const *program; /* a place in the same array */
+};
+
+static void parse_restart(struct argp_state *state, const char *word)
+{
+	struct run_arguments *arguments = state->input;
+
+	if (!restart_parse(word, &arguments->options.restart))
+		argp_error(state, "no restart %s; there are rewind, fork_create, fork_main, exec",
+			word);
+	arguments->options.is_restart_forced = true;
+}
+
+static void parse_time(
+	struct argp_state *state, const char *option, const char *text, uint64_t *out_ns)
+{
+	if (strcmp(text, "0") == 0)
+		*out_ns = 0;
+	else
+		*out_ns = option_time(state, option, text);
+}
+
+static void parse_checkpoints(struct argp_state *state, const char *word)
+{
+	static const char *const words[] = {[CHECKPOINTS_MEASURED] = "measured",
+		[CHECKPOINTS_ALWAYS] = "always",
+		[CHECKPOINTS_NEVER] = "never"};
+	struct run_arguments *arguments = state->input;
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(word, words[i]) == 0) {
+			arguments->options.checkpoints = (enum contract_checkpoints)i;
+			return;
+		}
+	argp_error(state, "--checkpoints is measured, always or never, not %s", word);
+}
+
+static void parse_focus(struct argp_state *state, const char *word)
+{
+	static const char *const words[] = {
+		[FOCUS_MEASURED] = "measured", [FOCUS_ALWAYS] = "always", [FOCUS_NEVER] = "never"};
+	struct run_arguments *arguments = state->input;
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(word, words[i]) == 0) {
+			arguments->options.focus = (enum campaign_focus)i;
+			return;
+		}
+	argp_error(state, "--focus is measured, always or never, not %s", word);
+}
+
+static error_t parse_making(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct campaign_options *options = &arguments->options;
+	uint64_t number = 0;
+
+	switch (key) {
+	case OPTION_RESTART:
+		parse_restart(state, text);
+		return 0;
+	case OPTION_EXECUTOR:
+		if (!executor_parse(text, &options->settings.executor))
+			argp_error(state, "no executor %s; there are fiber and kernel", text);
+		return 0;
+	case OPTION_NO_DISPATCH:
+		options->settings.without_dispatch = true;
+		return 0;
+	case OPTION_LAYOUT:
+		options->settings.has_fixed_layout = strcmp(text, "varied") != 0;
+		if (options->settings.has_fixed_layout &&
+			!number_parse(text, 0, LAYOUT_MAX, &number))
+			argp_error(state, "--layout is varied or a number up to %u, not %s",
+				LAYOUT_MAX, text);
+		options->settings.layout = (uint32_t)number;
+		return 0;
+	case OPTION_CHECKPOINTS:
+		parse_checkpoints(state, text);
+		return 0;
+	case OPTION_FOCUS:
+		parse_focus(state, text);
+		return 0;
+	case OPTION_CHECKPOINT_MEMORY:
+		if (!number_parse(text, 0, CHECKPOINT_MEGABYTES_MOST, &number))
+			argp_error(state,
+				"--checkpoint-memory wants megabytes, a whole number up to %d, not "
+				"%s",
+				CHECKPOINT_MEGABYTES_MOST, text);
+		options->checkpoint_bytes = number << 20;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void parse_shard(
+	struct argp_state *state, const char *text, struct campaign_options *options)
+{
+	const char *slash = strchr(text, '/');
+	char shard[24] = "";
+	uint64_t number = 0, count = 0;
+
+	if (slash && slash - text < (ptrdiff_t)sizeof shard)
+		memcpy(shard, text, (size_t)(slash - text));
+	if (!slash || !number_parse(shard, 1, FINDING_SHARDS_MAX, &number) ||
+		!number_parse(slash + 1, 1, FINDING_SHARDS_MAX, &count) || number > count)
+		argp_error(state, "--shard is I/N, such as 2/8, the second of eight parts; not %s",
+			text);
+	options->shard = (uint32_t)number;
+	options->shards = (uint32_t)count;
+}
+
+static error_t parse_exploration(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct campaign_options *options = &arguments->options;
+	uint64_t number = 0;
+
+	switch (key) {
+	case 's':
+		arguments->strategy = text;
+		return 0;
+	case OPTION_SCHEDULES:
+		options->schedules = option_number(state, "--schedules", text, 1, UINT64_MAX / 2);
+		return 0;
+	case OPTION_TIME:
+		parse_time(state, "--time", text, &options->time_ns);
+		return 0;
+	case OPTION_SEED:
+		options->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		options->settings.random_seed = options->seed;
+		return 0;
+	case 'j':
+		number = option_number(state, "--jobs", text, 1, 128);
+		options->workers = (uint32_t)number;
+		return 0;
+	case 'k':
+		options->keep_going = true;
+		return 0;
+	case OPTION_MEMORY:
+		if (!memory_mode_parse(text, &options->settings.memory_mode) ||
+			options->settings.memory_mode == MEMORY_CHOSEN)
+			argp_error(state, "--memory is shared, races, none or all, not %s", text);
+		arguments->has_memory_mode = true;
+		return 0;
+	case OPTION_VARIABLES:
+		options->variables = text;
+		return 0;
+	case OPTION_BOUNDS:
+		arguments->bounds = text;
+		return 0;
+	case OPTION_SHARD:
+		parse_shard(state, text, options);
+		return 0;
+	case OPTION_MPI:
+		arguments->is_mpi = true;
+		(void)setenv("NO_COLOR", "1", 0); /* mpirun's pipe looks like a terminal */
+		return 0;
+	case OPTION_SILENCE:
+		parse_time(state, "--silence", text, &arguments->silent_ns);
+		return 0;
+	case OPTION_RESUME:
+		options->resumes = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static char *copy_argument(struct argp_state *state, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		argp_failure(state, EXIT_CANNOT_WORK, 0, "out of memory");
+	return copy;
+}
+
+static error_t parse_judgement(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+	struct settings *settings = &arguments->options.settings;
+	struct error err;
+
+	switch (key) {
+	case OPTION_SPURIOUS:
+		settings->has_spurious_wakeups = true;
+		return 0;
+	case OPTION_EARLY:
+		settings->has_early_timeouts = true;
+		return 0;
+	case OPTION_FORKED_CHILDREN:
+		settings->has_forked_children = true;
+		return 0;
+	case OPTION_NO_FORKED_CHILDREN:
+		arguments->options.without_forked_children = true;
+		return 0;
+	case OPTION_NO_VIRTUAL_TIME:
+		settings->without_virtual_time = true;
+		return 0;
+	case OPTION_STDIN:
+		settings->input = copy_argument(state, text);
+		return 0;
+	case OPTION_DIRECTORY:
+		arguments->place.directory = text;
+		return 0;
+	case OPTION_FOLLOW:
+		arguments->follows_children = true;
+		arguments->followed = text;
+		return 0;
+	case OPTION_CHECK:
+		settings->check = copy_argument(state, text);
+		return 0;
+	case OPTION_TOLERATE:
+		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_FAIL_ON:
+		if (settings_parse_fail_on(text, settings, &err) < 0)
+			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_SUPPRESSIONS:
+		arguments->suppressions = text;
+		return 0;
+	case OPTION_MAX_STEPS:
+		settings->step_limit = option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
+		return 0;
+	case OPTION_HANG_TIME:
+		parse_time(state, "--hang-time", text, &settings->hang_ns);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_telling(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+
+	switch (key) {
+	case OPTION_OUTPUT:
+		if (strcmp(text, "show") != 0 && strcmp(text, "hide") != 0)
+			argp_error(state, "--output is show or hide, not %s", text);
+		arguments->options.show_output = strcmp(text, "show") == 0;
+		return 0;
+	case OPTION_JSON:
+		arguments->is_json = arguments->options.has_digest = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		return 0;
+	case OPTION_NO_MINIMISE:
+		arguments->options.without_minimising = true;
+		return 0;
+	case OPTION_STORE_LIMIT:
+		arguments->options.store_bytes =
+			option_number(state, "--store-limit", text, 1, UINT64_MAX >> 20) << 20;
+		return 0;
+	case OPTION_STORE:
+		arguments->options.directory = arguments->store = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_run(int key, char *text, struct argp_state *state)
+{
+	struct run_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		/* Everything from the program's name on is the program's. */
+		arguments->options.argv = arguments->program = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program given; raddle run -- PROGRAM [ARG...]");
+		return 0;
+	default:
+		break;
+	}
+	if (parse_exploration(key, text, state) == 0 || parse_judgement(key, text, state) == 0 ||
+		parse_making(key, text, state) == 0)
+		return 0;
+	return parse_telling(key, text, state);
+}
+
+static const struct argp run_argp = {
+	.options = run_options,
+	.parser = parse_run,
+	.args_doc = "-- PROGRAM [ARG...]",
+	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
+	       "failure is replayed, minimised, stored and explained.\v"
+	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign; with --schedules 1 raddle stands "
+	       "for the program, and these, SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and the "
+	       "real-time ones are passed on to it. A second SIGINT or SIGTERM then ends both.\n"
+	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
+};
+
+/* Reads them where races are looked for at all. */
+static int read_suppressions(
+	const struct run_arguments *arguments, struct suppressions *out, struct error *err)
+{
+	*out = (struct suppressions){0};
+	if (!arguments->options.settings.races.are_failures) {
+		if (!arguments->suppressions)
+			return 0;
+		return error_set(err, ERROR_USAGE,
+			"--suppressions are of races, which nobody looks for; give --fail-on race");
+	}
+	return suppressions_option_read(arguments->suppressions, out, err);
+}
+
+static int parse_strategy(struct run_arguments *arguments, struct error *err)
+{
+	struct campaign_options *options = &arguments->options;
+
+	if (arguments->bounds && arguments->strategy)
+		return error_set(err, ERROR_USAGE,
+			"--bounds is a check by strategy bounded; leave --strategy out");
+	if (arguments->bounds)
+		return bounds_parse(
+			arguments->bounds, &options->strategy, &options->strategy_config, err);
+	return strategy_parse(arguments->strategy ? arguments->strategy : STRATEGY_STANDARD,
+		&options->strategy, &options->strategy_config, err);
+}
+
+/* Which accesses are points where races are looked for, and where not. */
+static int settle_memory(struct run_arguments *arguments, struct error *err)
+{
+	struct settings *settings = &arguments->options.settings;
+
+	if (settings->races.are_failures && !arguments->has_memory_mode)
+		settings->memory_mode = MEMORY_RACES;
+	if (settings->memory_mode == MEMORY_RACES && !settings->races.are_failures)
+		return error_set(err, ERROR_USAGE,
+			"--memory races leaves out points that only a race could need, and nobody "
+			"looks for races; give --fail-on race");
+	return 0;
+}
+
+/* With --mpi this process is one of many, and only the first has something to say. */
+static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
+	struct campaign_result *result, bool *is_member, struct error *err)
+{
+	const struct campaign_options *options = &arguments->options;
+	struct campaign_listener listener;
+	const struct link *link;
+
+	*is_member = false;
+	run_report_listen(report, &listener);
+	if (!arguments->is_mpi)
+		return campaign_run(options, &listener, result, err);
+	if (options->shards || options->workers > 1 ||
+		(options->resumes && !crew_has_parts(options)))
+		return error_set(err, ERROR_USAGE,
+			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
+	if (link_open(&link, err) < 0)
+		return err->code;
+	*is_member = link->rank != 0;
+	return *is_member ? crew_follow(link, options, arguments->silent_ns, err)
+			  : crew_lead(link, options, arguments->silent_ns, &listener, result, err);
+}
+
+static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
+{
+	struct campaign_options *options = &arguments->options;
+	struct run_report report;
+	struct campaign_result result;
+	struct error err = {0};
+	char *runtime = NULL;
+	bool is_member;
+	int status;
+
+	options->suppressions = suppressions;
+	options->watches_races = options->settings.memory_mode == MEMORY_LEARN;
+	if (parse_strategy(arguments, &err) < 0)
+		return command_fail("%s", err.text);
+	if (launch_find_runtime(&runtime, &err) < 0)
+		return command_fail("%s", err.text);
+	options->runtime = runtime;
+	options->is_interrupted = command_interruption();
+	options->forwards_signals = options->schedules == 1 && !arguments->is_mpi;
+	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
+	report.given = arguments->given;
+	report.program = arguments->program;
+	report.store = arguments->store;
+	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
+		status = command_fail("%s", err.text);
+		if (report.last_id[0] && !report.is_json)
+			status = EXIT_FAILURE_FOUND; /* it is printed already */
+		run_report_release(&report);
+	} else if (is_member) {
+		run_report_release(&report);
+		status = EXIT_NOTHING_FOUND;
+	} else {
+		status = run_report_finish(&report, &result);
+	}
+	free(runtime);
+	return status;
+}
+
+static int follow(const struct run_arguments *arguments, char **argv)
+{
+	const struct campaign_options *options = &arguments->options;
+	const struct follow_children follow = {.options = argv + 1,
+		.argv = options->argv,
+		.pattern = arguments->followed,
+		.store = options->directory,
+		.has_input = options->settings.input,
+		.is_json = arguments->is_json,
+		.is_quiet = arguments->is_quiet,
+		.show_output = options->show_output};
+
+	return follow_children_run(&follow);
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct run_arguments arguments = {0};
+	struct suppressions suppressions;
+	struct error err = {0};
+	int status;
+
+	campaign_options_init(&arguments.options);
+	arguments.given = argv + 1;
+	arguments.options.workers = 0; /* all cores */
+	arguments.silent_ns = CREW_SILENT_STANDARD_NS;
+	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||
+		settle_memory(&arguments, &err) < 0 ||
+		run_place_enter(&arguments.place, &arguments.options, &err) < 0)
+		status = command_fail("%s", err.text);
+	else if (arguments.follows_children)
+		status = follow(&arguments, argv);
+	else
+		status = explore(&arguments, &suppressions);
+	suppressions_release(&suppressions);
+	settings_release(&arguments.options.settings);
+	run_place_release(&arguments.place);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "explore schedules of a program until one fails or the budget ends",
+	.argp = &run_argp,
+	.run = run_run,
+};

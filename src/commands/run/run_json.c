@@ -1,0 +1,49 @@
+/* `raddle run --json`. */
+#include <stdio.h>
+
+#include "plan/restart.h"
+#include "plan/strategy_option.h"
+#include "commands/run/run_report.h"
+
+/* What is promised of the schedules that were not run, or that all were. */
+static void print_json_promise(const struct campaign_result *result)
+{
+	const struct strategy_guarantee *guarantee = &result->guarantee;
+	const struct strategy_verdict *verdict = &result->verdict;
+
+	if (guarantee->probability > 0)
+		(void)printf("\"guarantee\":{\"depth\":%u,\"formula\":\"%s\","
+			     "\"probability\":%.6g,\"n\":%u,\"k\":%llu,\"r\":%llu,\"v\":%u,"
+			     "\"m\":%u,\"t\":%u},",
+			guarantee->depth, guarantee->formula, guarantee->probability,
+			guarantee->threads, (unsigned long long)guarantee->steps,
+			(unsigned long long)guarantee->radius, guarantee->variables,
+			guarantee->variable_total, guarantee->order_threads);
+	if (result->has_verdict && !verdict->refusal[0])
+		(void)printf("\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
+			     "\"in_vain\":%llu,\"missed\":%.6g},",
+			verdict->is_complete ? "true" : "false", verdict->scope,
+			(unsigned long long)verdict->runs, (unsigned long long)verdict->redundant,
+			verdict->missed);
+}
+
+void run_report_print_json(const struct run_report *report, const struct campaign_result *result)
+{
+	char strategy[256];
+
+	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,
+		sizeof strategy);
+	(void)printf("{\"campaign\":%lld,\"strategy\":\"%s\",\"seed\":%llu,\"restart\":\"%s\","
+		     "\"schedules\":%llu,\"failures\":%llu,\"steps\":%llu,\"seconds\":%.3f,"
+		     "\"interrupted\":%s,\"races\":%u,\"races_suppressed\":%u,"
+		     "\"checkpoints\":%llu,\"resumed\":%llu,\"digest\":\"%016llx\",\"made\":%llu,",
+		(long long)result->campaign, strategy, (unsigned long long)report->options->seed,
+		restart_descriptions[result->restart].word, (unsigned long long)result->total.runs,
+		(unsigned long long)result->total.failures, (unsigned long long)result->total.steps,
+		(double)result->total.elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
+		result->races, result->races_suppressed, (unsigned long long)result->checkpoints,
+		(unsigned long long)result->runs_resumed, (unsigned long long)result->digest,
+		(unsigned long long)(result->runs_made ? result->runs_made : result->total.runs));
+	print_json_promise(result);
+	(void)printf("\"findings\":[%s]}\n", report->findings.text);
+}

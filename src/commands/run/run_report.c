@@ -1,0 +1,512 @@
+#include "commands/run/run_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/restart.h"
+#include "plan/strategy_option.h"
+#include "cli/command.h"
+#include "cli/next_command.h"
+#include "commands/run/run_options.h"
+#include "commands/findings/show_finding.h"
+#include "cli/terminal.h"
+#include "cli/verdict.h"
+#include "model/op.h"
+
+/* A campaign that found nothing is repeated for so long at least. */
+#define LONGER_MINUTES 10u
+#define MINUTE_NS UINT64_C(60000000000)
+
+void run_report_init(struct run_report *report, const struct campaign_options *options,
+	bool is_json, bool is_quiet)
+{
+	*report = (struct run_report){
+		.options = options,
+		.is_json = is_json,
+		.is_quiet = is_quiet,
+	};
+	strbuf_init(&report->findings);
+}
+
+void run_report_release(struct run_report *report)
+{
+	terminal_clear_live();
+	strbuf_release(&report->findings);
+}
+
+/* "60 s", "500 ms", "2.5 s" */
+static void add_time(struct strbuf *out, uint64_t ns)
+{
+	if (ns < 1000000000)
+		strbuf_addf(out, "%llu ms", (unsigned long long)(ns / 1000000));
+	else if (ns % 1000000000 == 0 || ns > UINT64_C(100000000000))
+		strbuf_addf(out, "%llu s", (unsigned long long)(ns / 1000000000));
+	else
+		strbuf_addf(out, "%.1f s", (double)ns / 1e9);
+}
+
+static void add_budget(struct strbuf *out, const struct campaign_options *options)
+{
+	char number[32];
+
+	if (options->schedules)
+		strbuf_addf(out, "%s schedules", terminal_number(options->schedules, number));
+	if (options->schedules && options->time_ns)
+		strbuf_adds(out, " or ");
+	if (options->time_ns)
+		add_time(out, options->time_ns);
+	if (!options->schedules && !options->time_ns)
+		strbuf_adds(out, "until interrupted");
+}
+
+static void say_what_races_need(const struct run_report *report, const struct campaign_start *start)
+{
+	const struct suppressions *suppressions = report->options->suppressions;
+
+	if (!report->options->settings.races.are_failures)
+		return;
+	if (!start->has_memory_sites)
+		(void)fprintf(stderr,
+			"note: no race can be seen in it; build it with raddle-cc for --fail-on "
+			"race\n");
+	if (suppressions && suppressions->without_effect && !report->is_quiet)
+		(void)fprintf(stderr,
+			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and "
+			"without effect\n",
+			suppressions->without_effect,
+			suppressions->without_effect == 1 ? " is" : "s are");
+}
+
+/* Does the strategy stop threads at few variables only? */
+static bool has_variable_bound(const struct campaign_options *options)
+{
+	for (const struct strategy_option *option = strategies[options->strategy]->options;
+		option && option->name; option++)
+		if (strcmp(option->name, "variables") == 0)
+			return true;
+	return false;
+}
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	struct run_report *report = context;
+	struct strbuf budget;
+	char strategy[256];
+	char number[32];
+
+	report->is_unmodified = !start->has_memory_sites;
+	terminal_clear_live();
+	say_what_races_need(report, start);
+	if (report->is_quiet)
+		return;
+	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,
+		sizeof strategy);
+	strbuf_init(&budget);
+	add_budget(&budget, report->options);
+	if (start->resumed_runs)
+		strbuf_addf(&budget, ", of which %s schedules have been made",
+			terminal_number(start->resumed_runs, number));
+	if (report->options->shards)
+		strbuf_addf(
+			&budget, ", shard %u/%u", report->options->shard, report->options->shards);
+	if (start->chosen_variables)
+		(void)fprintf(stderr,
+			"%s is built by raddle-cc: scheduling points are its synchronisation "
+			"operations and accesses to shared memory at the %u places that may touch "
+			"%u chosen variable%s\n",
+			start->program, start->chosen_sites, start->chosen_variables,
+			start->chosen_variables == 1 ? "" : "s");
+	else if (start->has_memory_sites)
+		(void)fprintf(stderr,
+			"%s is built by raddle-cc: scheduling points are its "
+			"synchronisation operations and accesses to shared memory\n",
+			start->program);
+	else
+		(void)fprintf(stderr,
+			"%s is an unmodified binary: scheduling points are its "
+			"synchronisation operations%s\n",
+			start->program,
+			has_variable_bound(report->options)
+				? ", so variables are locks and the like; memory is among them in a "
+				  "program built by raddle-cc"
+				: "");
+	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
+		(unsigned long long)report->options->seed,
+		restart_descriptions[start->restart].word, budget.text);
+	strbuf_release(&budget);
+}
+
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	const struct run_report *report = context;
+	const struct campaign_options *options = report->options;
+	double seconds = (double)progress->exploring_ns / 1e9;
+	struct strbuf left;
+	char runs[32];
+	char rate[32];
+
+	if (report->is_quiet || seconds <= 0)
+		return;
+	strbuf_init(&left);
+	if (options->time_ns > progress->elapsed_ns)
+		strbuf_addf(&left, ", %llu s left",
+			(unsigned long long)((options->time_ns - progress->elapsed_ns + 999999999) /
+					     1000000000));
+	terminal_live("%s schedules, %s/s, %u found%s", terminal_number(progress->runs, runs),
+		terminal_number((unsigned long long)((double)progress->runs / seconds), rate),
+		progress->findings, left.text);
+	strbuf_release(&left);
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	const struct run_report *report = context;
+
+	if (!report->is_quiet)
+		terminal_live("schedule %llu: %s; replaying it",
+			(unsigned long long)(failure->run_number % FINDING_SHARD_RUNS) + 1,
+			outcome_descriptions[failure->outcome.kind].word);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	const struct run_report *report = context;
+
+	/* Every run would be too often to read and, on a terminal, to write. */
+	if (!report->is_quiet && progress->runs % 16 == 0)
+		terminal_live("minimising: %llu runs, %u preemptions, %u switches",
+			(unsigned long long)progress->runs, progress->preemptions,
+			progress->switches);
+}
+
+static void on_warning(void *context, const char *text)
+{
+	(void)context;
+	terminal_clear_live();
+	(void)fprintf(stderr, "note: %s\n", text);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	const struct run_report *report = context;
+
+	if (!report->is_quiet)
+		on_warning(context, text);
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	struct run_report *report = context;
+
+	terminal_clear_live();
+	report->repeatable += confirmation_is_repeatable(&found->confirmation);
+	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
+	if (report->is_json) {
+		char *json = finding_to_published_json(found->finding);
+
+		strbuf_addf(&report->findings, "%s%s", report->findings.length ? "," : "", json);
+		free(json);
+		return;
+	}
+	show_finding(found->finding, report->store, NULL, stdout);
+	if (!found->is_new)
+		(void)printf("This failure was known already as %s.\n", found->finding->id);
+	(void)fflush(stdout); /* main checks the stream */
+}
+
+void run_report_listen(struct run_report *report, struct campaign_listener *listener)
+{
+	*listener = (struct campaign_listener){
+		.context = report,
+		.started = on_started,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.warning = on_warning,
+		.found = on_found,
+	};
+}
+
+/* ---- the end ---- */
+
+/* What pct promises for the same n, k and depth, for comparison. */
+static void say_guarantee_without_radius(const struct strategy_guarantee *guarantee)
+{
+	double probability = 1.0 / guarantee->threads;
+
+	for (uint32_t i = 1; i < guarantee->depth; i++)
+		probability /= (double)guarantee->steps;
+	(void)fprintf(stderr, "(pct would promise 1/(n*k^(d-1)) = %.3g)\n", probability);
+}
+
+static void say_guarantee(const struct campaign_result *result)
+{
+	const struct strategy_guarantee *guarantee = &result->guarantee;
+
+	if (guarantee->probability <= 0)
+		return;
+	(void)fprintf(stderr,
+		"each schedule shows a bug of depth %u with probability at least %s = %.3g (n = %u "
+		"threads, k = %llu steps",
+		guarantee->depth, guarantee->formula, guarantee->probability, guarantee->threads,
+		(unsigned long long)guarantee->steps);
+	if (guarantee->radius)
+		(void)fprintf(stderr, ", r = %llu", (unsigned long long)guarantee->radius);
+	if (guarantee->variables)
+		(void)fprintf(stderr, ", v = %u of m = %u variables", guarantee->variables,
+			guarantee->variable_total);
+	if (guarantee->order_threads)
+		(void)fprintf(stderr, ", t = %u in one order", guarantee->order_threads);
+	if (guarantee->share > 0 && guarantee->share < 1)
+		(void)fprintf(
+			stderr, "; one schedule in %.0f is of this kind", 1 / guarantee->share);
+	(void)fprintf(stderr, ")\n");
+	if (guarantee->radius)
+		say_guarantee_without_radius(guarantee);
+}
+
+static void say_explored(const struct campaign_result *result)
+{
+	double seconds = (double)result->total.exploring_ns / 1e9;
+	struct strbuf time;
+	char runs[32];
+	char rate[32];
+	char steps[32];
+
+	strbuf_init(&time);
+	add_time(&time, result->total.exploring_ns);
+	(void)fprintf(stderr, "%s schedules in %s (%s/s), up to %u threads and %s steps each\n",
+		terminal_number(result->total.runs, runs), time.text,
+		terminal_number(seconds > 0
+					? (unsigned long long)((double)result->total.runs / seconds)
+					: 0,
+			rate),
+		result->threads_most, terminal_number(result->steps_most, steps));
+	strbuf_release(&time);
+}
+
+static void say_checkpoints(const struct campaign_result *result)
+{
+	char runs[32], checkpoints[32];
+
+	if (result->runs_resumed)
+		(void)fprintf(stderr, "%s of them went on from one of %s checkpoints\n",
+			terminal_number(result->runs_resumed, runs),
+			terminal_number(result->checkpoints, checkpoints));
+	if (result->checkpoint_obstacle[0])
+		(void)fprintf(stderr, "there are no checkpoints behind where a run %s\n",
+			result->checkpoint_obstacle);
+}
+
+/* Nobody has asked, but an engineer wants to know. */
+static void say_races_seen(const struct campaign_result *result)
+{
+	if (!result->races_seen)
+		return;
+	(void)fprintf(stderr,
+		"note: %u data race%s seen, which end%s a run only with --fail-on race:\n%s",
+		result->races_seen, result->races_seen == 1 ? " was" : "s were",
+		result->races_seen == 1 ? "s" : "", result->races_seen_text);
+}
+
+static void say_races(const struct run_report *report, const struct campaign_result *result)
+{
+	char times[32];
+
+	if (!report->options->settings.races.are_failures) {
+		say_races_seen(result);
+		return;
+	}
+	(void)fprintf(stderr, "%u race%s found", result->races, result->races == 1 ? "" : "s");
+	if (result->races_suppressed)
+		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);
+	if (result->races_let_pass)
+		(void)fprintf(stderr, "; known ones were let pass %s times",
+			terminal_number(result->races_let_pass, times));
+	(void)fprintf(stderr, "\n");
+}
+
+/*
+ * Prints the reasons why "nothing found" does not mean much. They are also shown where the user
+ * asked for findings only.
+ */
+static void say_shortcomings(const struct campaign_result *result)
+{
+	char runs[32];
+
+	if (result->blind_runs)
+		(void)fprintf(stderr,
+			"note: in %s runs the detector ran out of memory and looked for no more races\n",
+			terminal_number(result->blind_runs, runs));
+	if (result->total.findings || !result->is_unfinished)
+		return;
+	if (result->waits_for_outside)
+		(void)fprintf(stderr,
+			"note: the last run had not ended: it waits for something outside "
+			"the program; give it input (--stdin FILE) or an end\n");
+	else
+		(void)fprintf(stderr,
+			"note: the last run had not ended when the time was up; give it "
+			"longer (--time)\n");
+}
+
+/* The options that would let waits of this program end otherwise than they did, each behind `before`. */
+static void add_what_waits_may_meet(const struct campaign_options *options,
+	const struct campaign_result *result, const char *before, struct strbuf *out)
+{
+	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
+		strbuf_addf(out, "%s--spurious-wakeups", before);
+	if (result->met & MET_TIME && !options->settings.has_early_timeouts)
+		strbuf_addf(out, "%s--early-timeouts", before);
+	if (result->met & MET_CHILD_THREADS && !result->has_forked_children &&
+		!options->settings.has_forked_children)
+		strbuf_addf(out, "%s--forked-children", before);
+}
+
+/* A campaign like this one, but longer, and of other schedules. */
+static void add_another(const struct run_report *report, struct strbuf *out)
+{
+	static const int dropped[] = {OPTION_TIME, OPTION_SEED, OPTION_SCHEDULES, OPTION_RESUME,
+		OPTION_MPI, OPTION_SILENCE, 0};
+	const struct campaign_options *options = report->options;
+	const uint64_t time_ns = options->time_ns;
+
+	if (!time_ns)
+		strbuf_adds(out, " --time 0");
+	else if (time_ns <= LONGER_MINUTES * MINUTE_NS)
+		strbuf_addf(out, " --time %um", LONGER_MINUTES);
+	else
+		strbuf_addf(out, " --time %" PRIu64 "m", (time_ns + MINUTE_NS - 1) / MINUTE_NS);
+	strbuf_addf(out, " --seed %" PRIu64, options->seed + 1);
+	next_add_given(out, report->given, report->program, run_options, dropped);
+}
+
+static void say_nothing_found(const struct run_report *report, const struct campaign_result *result)
+{
+	const struct campaign_options *options = report->options;
+	struct strbuf command;
+
+	if (report->is_unmodified)
+		(void)fprintf(stderr,
+			"accesses to memory were no scheduling points; built by raddle-cc "
+			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
+	if (result->has_verdict && result->verdict.is_complete) {
+		strbuf_init(&command);
+		add_what_waits_may_meet(options, result, ", ", &command);
+		(void)fprintf(stderr, "nothing found; next: another input%s%s%s\n",
+			result->verdict.scope[0] ? ", a larger bound" : "",
+			command.length ? ", or what waits may meet: " : "",
+			command.length ? command.text + strlen(", ") : "");
+		strbuf_release(&command);
+		return;
+	}
+	strbuf_init(&command);
+	add_another(report, &command);
+	add_what_waits_may_meet(options, result, " ", &command);
+	next_add_program(&command, report->program);
+	(void)fprintf(stderr, "nothing found%s; next: raddle run%s\n",
+		result->is_interrupted ? " so far" : "", command.text);
+	strbuf_release(&command);
+}
+
+static void say_verdict(const struct run_report *report, const struct campaign_result *result)
+{
+	const struct campaign_options *options = report->options;
+	char prefix[64] = "";
+
+	if (!result->has_verdict || result->verdict.refusal[0])
+		return;
+	if (options->shards > 1)
+		(void)snprintf(
+			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
+	verdict_say(&result->verdict, result->total.failures, prefix);
+}
+
+static int finish_without_threads(
+	const struct run_report *report, const struct campaign_result *result)
+{
+	const struct outcome *outcome = &result->outcome;
+
+	const char *remedy = "; if it starts the threaded program, give raddle that one";
+	const char *scope = "made no thread, so there is one schedule only";
+
+	if (result->met & MET_CHILD_THREADS) {
+		scope = "made no thread itself";
+		remedy = "; a child that it forks makes threads: --forked-children explores them";
+	} else if (report->repeatable) {
+		remedy = "";
+	}
+	(void)fprintf(stderr, "%s %s; it was run once: %s%s\n", report->options->argv[0], scope,
+		outcome_descriptions[outcome->kind].word, remedy);
+	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+}
+
+static void say_replay(const struct run_report *report)
+{
+	struct strbuf store;
+
+	strbuf_init(&store);
+	next_add_store(&store, report->store);
+	(void)fprintf(stderr, "next: raddle replay %s%s --gdb, or --trace\n", report->last_id,
+		store.text);
+	strbuf_release(&store);
+}
+
+/*
+ * Why no run ended, so that the campaign has no result. NULL: a run ended, in this or another
+ * shard.
+ */
+static const char *reason_for_no_run(
+	const struct campaign_options *options, const struct campaign_result *result)
+{
+	if (result->total.runs || result->total.findings || result->has_verdict)
+		return NULL;
+	/* A forwarded signal is the program's, and may end its only run. */
+	if (result->is_interrupted)
+		return options->forwards_signals ? NULL : "the command was interrupted before";
+	if (result->waits_for_outside)
+		return "it waits for something outside the program; give it input (--stdin FILE) or an end";
+	return "the time was up before; give it longer (--time)";
+}
+
+int run_report_finish(struct run_report *report, const struct campaign_result *result)
+{
+	const char *reason = reason_for_no_run(report->options, result);
+	int status = result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+
+	terminal_clear_live();
+	if (report->is_json)
+		run_report_print_json(report, result);
+	if (result->has_no_threads) {
+		status = finish_without_threads(report, result);
+	} else if (!result->has_started && !result->is_interrupted) {
+		status = command_fail(
+			"%s made no thread before the time was up, so nothing was "
+			"explored; give it longer (--time), or its input (--stdin FILE)",
+			report->options->argv[0]);
+	} else if (result->verdict.refusal[0] && !result->total.findings &&
+		   !result->is_interrupted) {
+		status = command_fail("%s", result->verdict.refusal);
+	} else if (reason) {
+		status = command_fail("no run of %s ended, so nothing was explored: %s",
+			report->options->argv[0], reason);
+	} else if (report->is_quiet) {
+		say_shortcomings(result);
+	} else {
+		say_explored(result);
+		say_checkpoints(result);
+		say_guarantee(result);
+		say_verdict(report, result);
+		say_races(report, result);
+		say_shortcomings(result);
+		if (result->total.findings)
+			say_replay(report);
+		else
+			say_nothing_found(report, result);
+	}
+	run_report_release(report);
+	return status;
+}

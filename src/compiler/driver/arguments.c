@@ -1,0 +1,127 @@
+#include "compiler/driver/arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+void arguments_add(struct arguments *arguments, const char *text)
+{
+	if (arguments->count + 2 > arguments->capacity) {
+		arguments->capacity = 2 * arguments->capacity + 64;
+		arguments->items =
+			realloc(arguments->items, arguments->capacity * sizeof *arguments->items);
+		BUG_ON(!arguments->items);
+	}
+	arguments->items[arguments->count] = strdup(text);
+	BUG_ON(!arguments->items[arguments->count]);
+	arguments->items[++arguments->count] = NULL;
+}
+
+void arguments_release(struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->count; i++)
+		free(arguments->items[i]);
+	free(arguments->items);
+	*arguments = (struct arguments){0};
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+bool arguments_takes_next(const char *option)
+{
+	static const char *const options[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-T", "-u",
+		"-z", "-e", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
+		"-isysroot", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor",
+		"-Xclang", "-mllvm", "--param", "-target", "-arch", "-aux-info", "-dumpbase",
+		"-dumpdir", "-h", "-A", "-include-pch", "-rpath", "--sysroot", NULL};
+
+	return is_one_of(option, options);
+}
+
+bool arguments_is_source(const char *input)
+{
+	static const char *const suffixes[] = {".c", ".i", ".cc", ".cp", ".cxx", ".cpp", ".CPP",
+		".c++", ".C", ".ii", ".m", ".mi", ".mm", ".M", ".mii", ".bc", ".ll", NULL};
+	const char *suffix = strrchr(input, '.');
+
+	return suffix && is_one_of(suffix, suffixes);
+}
+
+static bool is_debug(const char *option)
+{
+	if (strncmp(option, "-g", 2) != 0)
+		return false;
+	/* -gcc-toolchain and the like are no levels. */
+	return !option[2] || (option[2] >= '0' && option[2] <= '9') ||
+	       strncmp(option, "-ggdb", 5) == 0 || strncmp(option, "-gdwarf", 7) == 0 ||
+	       strncmp(option, "-gline", 6) == 0 || strncmp(option, "-gmlt", 5) == 0 ||
+	       strncmp(option, "-gstabs", 7) == 0;
+}
+
+static void classify_option(const char *option, struct arguments_kind *kind)
+{
+	static const char *const stops[] = {
+		"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-emit-pch", NULL};
+
+	if (is_one_of(option, stops))
+		kind->links = false;
+	kind->names_debug |= is_debug(option);
+	/* The language is named: an input may be source whatever it is called. */
+	if (strncmp(option, "-x", 2) == 0)
+		kind->compiles = true;
+}
+
+/* How the linker is told to drop what nobody uses. */
+struct linking {
+	bool gcs_sections;
+	bool is_other;	   /* than GNU ld */
+	bool has_a_script; /* of the user's own, or makes an object again */
+};
+
+static void classify_linking(const char *option, struct linking *linking)
+{
+	static const char *const others[] = {"-fuse-ld=bfd", "-fuse-ld=ld", NULL};
+	static const char *const scripts[] = {"-T", "-r", "--relocatable", NULL};
+
+	if (strncmp(option, "-fuse-ld=", 9) == 0)
+		linking->is_other = !is_one_of(option, others);
+	linking->is_other |= strncmp(option, "--ld-path=", 10) == 0;
+	linking->gcs_sections |= strstr(option, "--gc-sections") != NULL;
+	if (strstr(option, "--no-gc-sections"))
+		linking->gcs_sections = false;
+	linking->has_a_script |=
+		is_one_of(option, scripts) || strstr(option, ",-T") || strstr(option, "--script");
+}
+
+struct arguments_kind arguments_classify(char *const *argv)
+{
+	struct arguments_kind kind = {.links = true};
+	struct linking linking = {0};
+
+	for (; *argv; argv++) {
+		const char *argument = *argv;
+
+		if (strcmp(argument, "-") == 0 || *argument == '@') {
+			kind.compiles = kind.has_inputs = true;
+		} else if (*argument == '-') {
+			classify_option(argument, &kind);
+			classify_linking(argument, &linking);
+			if (strcmp(argument, "-Xlinker") == 0 && argv[1])
+				classify_linking(argv[1], &linking);
+			if (arguments_takes_next(argument) && argv[1])
+				argv++;
+		} else {
+			kind.has_inputs = true;
+			kind.compiles |= arguments_is_source(argument);
+		}
+	}
+	kind.gcs_sections = linking.gcs_sections && !linking.is_other && !linking.has_a_script;
+	return kind;
+}

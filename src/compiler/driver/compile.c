@@ -1,0 +1,267 @@
+#include "compiler/driver/compile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/installed.h"
+#include "base/strbuf.h"
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/tsan_link.h"
+
+/* Takes one option, if it is raddle's own: 1. 0: it is the compiler's. */
+static int take_option(const char *option, struct compile_options *options, struct error *err)
+{
+	if (strncmp(option, "--abi=", 6) == 0) {
+		const char *abi = option + 6;
+
+		if (strcmp(abi, "tsan") != 0 && strcmp(abi, "sites") != 0)
+			return error_set(err, ERROR_USAGE,
+				"--abi is sites or tsan, not %s; leave it out for sites", abi);
+		options->abi = strcmp(abi, "tsan") == 0 ? ABI_TSAN : ABI_SITES;
+		return 1;
+	}
+	if (strncmp(option, "--cc=", 5) == 0) {
+		options->compiler = option + 5;
+		return 1;
+	}
+	if (strcmp(option, "--warn-opaque") == 0) {
+		options->warns_opaque = true;
+		return 1;
+	}
+	return 0;
+}
+
+int compile_take_options(
+	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err)
+{
+	size_t count = 0;
+	char **left;
+	int result = 0;
+
+	while (argv[count])
+		count++;
+	left = calloc(count + 1, sizeof *left);
+	BUG_ON(!left);
+	count = 0;
+	for (; *argv && result >= 0; argv++) {
+		result = take_option(*argv, options, err);
+		if (result != 0)
+			continue;
+		left[count++] = *argv;
+		/* The value of an option, whatever it looks like. */
+		if (arguments_takes_next(*argv) && argv[1])
+			left[count++] = *++argv;
+	}
+	if (result >= 0 && options->compiler && options->abi == ABI_SITES)
+		result = error_set(err, ERROR_USAGE,
+			"--cc needs --abi=tsan: only clang 19 can run raddle's pass; leave --cc out, "
+			"or name that clang in RADDLE_CLANG");
+	if (result < 0) {
+		free(left);
+		return result;
+	}
+	*argv_left = left;
+	return 0;
+}
+
+static int execute(char **argv, struct error *err)
+{
+	(void)execvp(argv[0], argv);
+	return error_set(err, ERROR_MISSING, "%s cannot be run (%s); is it installed?", argv[0],
+		strerror(errno));
+}
+
+/*
+ * Ours stand in front of the user's, so that the user's win. Unused where nothing is compiled, which
+ * is no news to anybody.
+ */
+static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
+{
+	struct strbuf option;
+	char *pass;
+	int result;
+
+	if (!kind->compiles)
+		return 0;
+	result = installed_find("libraddle-pass.so", &pass, err);
+	if (result < 0)
+		return result;
+	strbuf_init(&option);
+	strbuf_addf(&option, "-fpass-plugin=%s", pass);
+	arguments_add(command, "--start-no-unused-arguments");
+	arguments_add(command, option.text);
+	if (!kind->names_debug)
+		arguments_add(command, "-g");
+	/*
+	 * Full debug information even for classes that another library defines: raddle takes the
+	 * names of members from it.
+	 */
+	arguments_add(command, "-fstandalone-debug");
+	arguments_add(command, "-fno-discard-value-names"); /* of locals, for --points-to */
+	arguments_add(command, "-fno-omit-frame-pointer");
+	arguments_add(command, "-mno-omit-leaf-frame-pointer");
+	/* Else a frame may be made behind the point at a function's entry, which looks there for who called it. */
+	arguments_add(command, "-mllvm");
+	arguments_add(command, "-enable-shrink-wrap=false");
+	arguments_add(command, "--end-no-unused-arguments");
+	strbuf_release(&option);
+	free(pass);
+	return 0;
+}
+
+/* See sites.ld. */
+static int add_script(
+	struct arguments *command, const struct arguments_kind *kind, struct error *err)
+{
+	char *script;
+	int result;
+
+	if (!kind->links || !kind->gcs_sections)
+		return 0;
+	result = installed_find("sites.ld", &script, err);
+	if (result < 0)
+		return result;
+	arguments_add(command, "-Xlinker");
+	arguments_add(command, "-T");
+	arguments_add(command, "-Xlinker");
+	arguments_add(command, script);
+	free(script);
+	return 0;
+}
+
+/* What -flto, which was dropped, would have told the linker: objects that are named may be bitcode, and options the plugin's. */
+static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
+{
+	char *plugin = compile_find_plugin(clang);
+	bool is_other = plugin != NULL;
+
+	for (; *argv; argv++)
+		if (strncmp(*argv, "-fuse-ld=", 9) == 0)
+			is_other = plugin && !compile_is_lld(*argv);
+	if (is_other) {
+		arguments_add(command, "-Xlinker");
+		arguments_add(command, "-plugin");
+		arguments_add(command, "-Xlinker");
+		arguments_add(command, plugin);
+	}
+	free(plugin);
+}
+
+/* Takes the linker out of `left` that cannot do it, and says so; fails where there is no other. */
+static int choose_linker(
+	const char *clang, char **left, void (*note)(const char *text), struct error *err)
+{
+	int version;
+	const enum compile_lto lto = compile_judge_lto(clang, left, &version);
+	char **to = left;
+	struct strbuf text;
+
+	if (lto == LTO_NO_PLUGIN)
+		note("-flto needs the linker plugin of clang 19, which is not there; install it "
+		     "(apt-get install llvm-19-linker-tools)");
+	if (lto == LTO_OLD_LLD_ONLY)
+		return error_set(err, ERROR_MISSING,
+			"ld.lld is of version %d and cannot read what clang %d makes with -flto; install "
+			"its own (apt-get install lld-%d)",
+			version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
+	if (lto != LTO_OLD_LLD)
+		return 0;
+	strbuf_init(&text);
+	strbuf_addf(&text,
+		"ld.lld is of version %d and cannot read what clang %d makes with -flto: the standard "
+		"linker is used; for lld install its own (apt-get install lld-%d)",
+		version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
+	note(text.text);
+	strbuf_release(&text);
+	for (char **from = left; *from; from++)
+		if (!compile_is_lld(*from))
+			*to++ = *from;
+	*to = NULL;
+	return 0;
+}
+
+static int execute_sites(const struct compile_options *options, char **argv,
+	void (*note)(const char *text), struct error *err)
+{
+	struct arguments_kind kind = arguments_classify(argv);
+	struct arguments command = {0};
+	char *const *at;
+	const bool has_dropped_lto = kind.compiles && compile_drop_lto(argv);
+	char *clang;
+	int result = compile_find_clang(&clang, err);
+
+	if (result < 0)
+		return result;
+	if ((kind.compiles || kind.links) && compile_lacks_openmp(clang, argv))
+		note("-fopenmp needs the OpenMP of clang 19, which is not there; install it "
+		     "(apt-get install libomp-19-dev)");
+	if (kind.links && kind.has_inputs)
+		result = choose_linker(clang, argv, note, err);
+	kind = arguments_classify(argv);
+	arguments_add(&command, clang);
+	if (options->is_cxx)
+		arguments_add(&command, "--driver-mode=g++");
+	if (result == 0)
+		result = add_pass(&command, &kind, err);
+	if (result == 0)
+		result = add_script(&command, &kind, err);
+	if (has_dropped_lto && kind.links)
+		add_plugin(&command, clang, argv);
+	for (at = argv; *at; at++)
+		arguments_add(&command, *at);
+	if (options->is_cxx)
+		compile_add_stdcxx(&command, &kind, argv);
+	if (result == 0 && options->warns_opaque)
+		result = setenv("RADDLE_WARN_OPAQUE", "1", 1) == 0
+				 ? 0
+				 : error_set(err, ERROR_NOMEM, "out of memory");
+	if (result == 0)
+		result = execute(command.items, err);
+	arguments_release(&command);
+	free(clang);
+	return result;
+}
+
+static int execute_tsan(const struct compile_options *options, char *const *argv, struct error *err)
+{
+	const char *compiler = options->compiler;
+	struct arguments command = {0};
+	int result;
+
+	if (!compiler)
+		compiler = options->is_cxx ? "g++" : "gcc";
+	result = tsan_command(compiler, argv, &command, err);
+	if (result == 0)
+		result = execute(command.items, err);
+	arguments_release(&command);
+	return result;
+}
+
+/* Options that were in files are ours to see where they are to be taken out. */
+static int execute_opened(const struct compile_options *options, char **argv,
+	void (*note)(const char *text), struct error *err)
+{
+	struct arguments opened;
+	char **words;
+	int result;
+
+	if (!compile_open_files(argv, &opened))
+		return execute_sites(options, argv, note, err);
+	words = calloc(opened.count + 1, sizeof *words); /* words are taken out of it */
+	BUG_ON(!words);
+	memcpy(words, opened.items, opened.count * sizeof *words);
+	result = execute_sites(options, words, note, err);
+	free(words);
+	arguments_release(&opened);
+	return result;
+}
+
+int compile_execute(const struct compile_options *options, char **argv,
+	void (*note)(const char *text), struct error *err)
+{
+	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)
+					: execute_opened(options, argv, note, err);
+}

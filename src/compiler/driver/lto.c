@@ -1,0 +1,120 @@
+/*
+ * -flto. Units are compiled without it: the pass works on one unit, and what the linker's optimisations made of its
+ * points (functions inlined from unit to unit, variables merged and dropped) would no longer be what the bitcode in
+ * the program says. Points are most of what remains to be optimised, and stay as they are: it would gain nothing.
+ *
+ * Objects of others may be bitcode all the same, which only linkers of clang's version can read: its own lld, or another
+ * linker with clang's plugin.
+ */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/compile.h"
+
+bool compile_is_lld(const char *option)
+{
+	return strcmp(option, "-fuse-ld=lld") == 0;
+}
+
+/* A file of clang's own, by its place beside the program. To be freed; NULL: it is not there. */
+static char *file_beside(const char *clang, const char *name)
+{
+	char *real = realpath(clang, NULL);
+	struct strbuf path;
+
+	if (!real)
+		return NULL;
+	strbuf_init(&path);
+	strbuf_addf(&path, "%s/%s", dirname(real), name);
+	free(real);
+	if (access(path.text, R_OK) == 0)
+		return path.text;
+	strbuf_release(&path);
+	return NULL;
+}
+
+/* Of the lld that clang takes: its own, or that in the path. 0: there is none, as clang will say. */
+static int lld_version(const char *clang)
+{
+	char *lld = file_beside(clang, "ld.lld");
+	int version = 0;
+
+	if (!lld)
+		lld = compile_find_program("ld.lld");
+	if (lld)
+		version = compile_ask_version(lld, "LLD ");
+	free(lld);
+	return version;
+}
+
+/* The compiler refuses it where there is no -flto. */
+static bool needs_lto(const char *option)
+{
+	return strncmp(option, "-fsanitize=cfi", 14) == 0 || strstr(option, ",cfi") ||
+	       strcmp(option, "-fwhole-program-vtables") == 0 ||
+	       strcmp(option, "-fvirtual-function-elimination") == 0 ||
+	       strncmp(option, "-fthinlto-index=", 16) == 0;
+}
+
+bool compile_drop_lto(char **argv)
+{
+	char **to = argv;
+	bool is_dropped = false;
+
+	for (char **from = argv; *from; from++)
+		if (needs_lto(*from))
+			return false;
+	for (char **from = argv; *from; from++) {
+		const bool takes_next = arguments_takes_next(*from) && from[1];
+
+		if (strncmp(*from, "-flto", 5) == 0 || strcmp(*from, "-funified-lto") == 0) {
+			is_dropped = true;
+			continue;
+		}
+		*to++ = *from;
+		if (takes_next)
+			*to++ = *++from;
+	}
+	*to = NULL;
+	return is_dropped;
+}
+
+char *compile_find_plugin(const char *clang)
+{
+	return file_beside(clang, "../lib/LLVMgold.so");
+}
+
+enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version)
+{
+	bool is_lto = false;
+	bool is_lld = false;
+	bool is_named = false;
+	bool has_plugin;
+	char *plugin;
+
+	for (; *argv; argv++) {
+		if (strcmp(*argv, "-flto") == 0 || strncmp(*argv, "-flto=", 6) == 0)
+			is_lto = true;
+		else if (strcmp(*argv, "-fno-lto") == 0)
+			is_lto = false;
+		else if (strncmp(*argv, "-fuse-ld=", 9) == 0)
+			is_lld = compile_is_lld(*argv);
+		is_named |= strncmp(*argv, "--ld-path=", 10) == 0;
+	}
+	*version = 0;
+	if (!is_lto || is_named) /* who names a file knows which */
+		return LTO_FITS;
+	plugin = compile_find_plugin(clang);
+	has_plugin = plugin != NULL;
+	free(plugin);
+	if (!is_lld)
+		return has_plugin ? LTO_FITS : LTO_NO_PLUGIN;
+	*version = lld_version(clang);
+	if (*version == 0 || *version >= COMPILE_CLANG_VERSION)
+		return LTO_FITS;
+	return has_plugin ? LTO_OLD_LLD : LTO_OLD_LLD_ONLY;
+}

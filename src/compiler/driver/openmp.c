@@ -1,0 +1,71 @@
+/*
+ * -fopenmp: clang's header omp.h and its library are a package of their own, and only one version of it can
+ * be installed.
+ */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "compiler/driver/compile.h"
+
+static bool has_header(const char *folder)
+{
+	struct strbuf path;
+	bool has;
+
+	strbuf_init(&path);
+	strbuf_addf(&path, "%s/omp.h", folder);
+	has = access(path.text, R_OK) == 0;
+	strbuf_release(&path);
+	return has;
+}
+
+/* Where clang looks by itself: beside its own headers. */
+static bool clang_has_header(const char *clang)
+{
+	char *real = realpath(clang, NULL);
+	struct strbuf folder;
+	bool has;
+
+	if (!real)
+		return true; /* there is no knowing */
+	strbuf_init(&folder);
+	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
+	has = has_header(folder.text);
+	strbuf_release(&folder);
+	free(real);
+	return has;
+}
+
+/* A folder that the command line names for headers, as -Ifolder or -I folder; NULL: the option does not. */
+static const char *folder_of(char *const *option)
+{
+	static const char *const options[] = {"-I", "-isystem", "-idirafter"};
+
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		const size_t length = strlen(options[i]);
+
+		if (strncmp(*option, options[i], length) == 0)
+			return (*option)[length] ? *option + length : option[1];
+	}
+	return NULL;
+}
+
+bool compile_lacks_openmp(const char *clang, char *const *argv)
+{
+	bool is_wanted = false;
+
+	for (; *argv; argv++) {
+		const char *folder = folder_of(argv);
+
+		if (strcmp(*argv, "-fopenmp") == 0 || strcmp(*argv, "-fopenmp=libomp") == 0)
+			is_wanted = true;
+		else if (strcmp(*argv, "-fno-openmp") == 0)
+			is_wanted = false;
+		else if (folder && has_header(folder))
+			return false;
+	}
+	return is_wanted && !clang_has_header(clang);
+}

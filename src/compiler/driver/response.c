@@ -1,0 +1,110 @@
+/* @FILE: options that a build system has written into a file, as they are too many for a command line. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/compile.h"
+
+/* Files name files; more than so many in each other do so in a circle. */
+#define DEPTH_MOST 10
+
+/* NULL: there is no such file, and it is the compiler's to say so. To be freed. */
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	struct strbuf text;
+	char part[4096];
+	size_t size;
+
+	if (!file)
+		return NULL;
+	strbuf_init(&text);
+	while ((size = fread(part, 1, sizeof part, file)) > 0)
+		strbuf_add(&text, part, size);
+	(void)fclose(file); /* nothing was written to it */
+	return strbuf_detach(&text);
+}
+
+/* The next word, as clang takes it: in quotes of either kind blanks belong to it, and a backslash keeps what follows. */
+static const char *take_word(const char *at, struct strbuf *word)
+{
+	char quote = '\0';
+
+	strbuf_clear(word);
+	for (; *at && (quote || !isspace((unsigned char)*at)); at++) {
+		if (*at == '\\' && at[1])
+			strbuf_add(word, ++at, 1);
+		else if (quote && *at == quote)
+			quote = '\0';
+		else if (!quote && (*at == '"' || *at == '\''))
+			quote = *at;
+		else
+			strbuf_add(word, at, 1);
+	}
+	return at;
+}
+
+static void add_opened(struct arguments *out, const char *argument, unsigned depth);
+
+static void add_words(struct arguments *out, const char *text, unsigned depth)
+{
+	struct strbuf word;
+
+	strbuf_init(&word);
+	for (;;) {
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			break;
+		text = take_word(text, &word);
+		add_opened(out, word.text, depth);
+	}
+	strbuf_release(&word);
+}
+
+static void add_opened(struct arguments *out, const char *argument, unsigned depth)
+{
+	char *text = *argument == '@' && depth < DEPTH_MOST ? read_file(argument + 1) : NULL;
+
+	if (text)
+		add_words(out, text, depth + 1);
+	else
+		arguments_add(out, argument);
+	free(text);
+}
+
+static bool names_lto(const struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->count; i++)
+		if (strncmp(arguments->items[i], "-flto", 5) == 0)
+			return true;
+	return false;
+}
+
+bool compile_open_files(char *const *argv, struct arguments *out)
+{
+	bool is_needed = false;
+
+	*out = (struct arguments){0};
+	for (; *argv; argv++) {
+		struct arguments words = {0};
+
+		if (**argv == '@')
+			add_opened(&words, *argv, 0);
+		if (!names_lto(&words)) {
+			arguments_add(out, *argv);
+		} else {
+			is_needed = true;
+			for (size_t i = 0; i < words.count; i++)
+				arguments_add(out, words.items[i]);
+		}
+		arguments_release(&words);
+	}
+	if (!is_needed)
+		arguments_release(out);
+	return is_needed;
+}

@@ -1,0 +1,41 @@
+/* What programs in C++ are linked with in place of parts of libstdc++ (src/stdcxx). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/installed.h"
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/compile.h"
+
+/* Another library, none, another kind of machine, no program, or a command line to whose end nothing can be added. */
+static bool is_against(const char *option)
+{
+	static const char *const options[] = {"-stdlib=libc++", "-nostdlib", "-nostdlib++",
+		"-nodefaultlibs", "-r", "--relocatable", "-Wl,-r", "-Wl,--relocatable", "-m32",
+		"-mx32", "-", "--", NULL};
+
+	for (const char *const *at = options; *at; at++)
+		if (strcmp(option, *at) == 0)
+			return true;
+	return strncmp(option, "--target=", 9) == 0;
+}
+
+void compile_add_stdcxx(
+	struct arguments *command, const struct arguments_kind *kind, char *const *argv)
+{
+	struct error err;
+	char *library;
+
+	if (!kind->links || !kind->has_inputs)
+		return;
+	for (char *const *at = argv; *at; at++)
+		if (is_against(*at))
+			return;
+	/* raddle may have been built without: then libstdc++ is as it is elsewhere. */
+	if (installed_find("libraddle-stdcxx.a", &library, &err) < 0)
+		return;
+	arguments_add(command, "--start-no-unused-arguments");
+	arguments_add(command, "-Xlinker"); /* whatever -x says about inputs */
+	arguments_add(command, library);
+	arguments_add(command, "--end-no-unused-arguments");
+	free(library);
+}

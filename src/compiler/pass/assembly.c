@@ -1,0 +1,122 @@
+/*
+ * Inline assembly: memory that it names as an operand is accessed there, and nowhere else in it is known to be.
+ * That is how libraries write their own atomic operations ("lock; xaddl %0, %1" : "+m"(*at)).
+ */
+#include "compiler/pass/instrument.h"
+
+#include <string.h>
+
+struct memory_operand {
+	LLVMValueRef pointer;
+	LLVMTypeRef type;
+	bool is_read, is_written;
+};
+
+#define OPERANDS_MOST 8
+
+static LLVMTypeRef operand_type(LLVMValueRef call, unsigned argument)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", 11);
+	LLVMAttributeRef type = LLVMGetCallSiteEnumAttribute(call, argument + 1, kind);
+
+	return type ? LLVMGetTypeAttributeValue(type) : NULL;
+}
+
+static unsigned add_operand(
+	struct memory_operand *operands, unsigned count, struct memory_operand operand)
+{
+	if (!operand.type)
+		return count;
+	for (unsigned i = 0; i < count; i++) {
+		if (operands[i].pointer != operand.pointer)
+			continue;
+		operands[i].is_read |= operand.is_read;
+		operands[i].is_written |= operand.is_written;
+		return count;
+	}
+	if (count < OPERANDS_MOST)
+		operands[count++] = operand;
+	return count;
+}
+
+/*
+ * The operands are the arguments of the call in the order of their constraints; results in registers are no
+ * arguments ("=r"), nor are labels ("!i") and what is overwritten besides ("~{cc}"). A star marks memory.
+ */
+static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands)
+{
+	size_t length;
+	const char *at = LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(call), &length);
+	const char *const end = at + length;
+	unsigned argument = 0, count = 0;
+
+	while (at < end) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		const size_t bytes = (size_t)((comma ? comma : end) - at);
+		const bool is_output = *at == '=';
+		const bool is_memory = memchr(at, '*', bytes) != NULL;
+
+		if (*at == '~')
+			break;
+		if (is_memory)
+			count = add_operand(operands, count,
+				(struct memory_operand){LLVMGetArgOperand(call, argument),
+					operand_type(call, argument), !is_output, is_output});
+		if (*at != '!' && (is_memory || !is_output))
+			argument++;
+		at += bytes + (comma != NULL);
+	}
+	return count;
+}
+
+/* A barrier for the compiler names memory, too, and does nothing. */
+static bool does_nothing(LLVMValueRef call)
+{
+	size_t length;
+	const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &length);
+
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(" \t\n;", text[i]))
+			return false;
+	return true;
+}
+
+bool assembly_names_memory(LLVMValueRef call)
+{
+	struct memory_operand operands[OPERANDS_MOST];
+
+	return LLVMIsACallInst(call) && find_operands(call, operands) > 0;
+}
+
+/*
+ * Atomic, since it is one instruction mostly, and written so for that reason; in the order that this processor
+ * gives to every access.
+ */
+void collect_assembly(struct instrument *instrument, const struct site *site)
+{
+	struct memory_operand operands[OPERANDS_MOST];
+	unsigned count;
+
+	if (does_nothing(site->instruction))
+		return;
+	count = find_operands(site->instruction, operands);
+	for (unsigned i = 0; i < count; i++) {
+		const struct memory_operand *operand = &operands[i];
+		struct site access = *site;
+
+		if (!LLVMTypeIsSized(operand->type) ||
+			filter_skips(operand->pointer, operand->is_written))
+			continue;
+		access.pointer = operand->pointer;
+		access.bytes = type_bytes(instrument, operand->type);
+		access.kind = !operand->is_written ? SITE_ATOMIC_LOAD
+			      : !operand->is_read  ? SITE_ATOMIC_STORE
+						   : SITE_ATOMIC_UPDATE;
+		access.order = !operand->is_written ? SITE_ACQUIRE
+			       : !operand->is_read  ? SITE_RELEASE
+						    : SITE_SEQUENTIAL;
+		access.order |= SITE_UNTOLD;
+		if (access.bytes)
+			add_site(instrument, &access);
+	}
+}

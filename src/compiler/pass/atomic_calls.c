@@ -1,0 +1,89 @@
+/*
+ * Calls of libatomic, which compilers make of atomic accesses that the processor cannot do, or that are of
+ * odd sizes: __atomic_load_16(pointer, order), __atomic_load(bytes, pointer, result, order) and the like.
+ */
+#include "compiler/pass/instrument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define START "__atomic_"
+
+/* What `name` says behind START; *bytes: of "_16", 0: none. False: another word. */
+static bool is_called(const char *name, const char *word, unsigned *bytes)
+{
+	const size_t length = strlen(word);
+	char *end;
+
+	if (strncmp(name, word, length) != 0)
+		return false;
+	*bytes = 0;
+	if (!name[length])
+		return true;
+	if (name[length] != '_')
+		return false;
+	*bytes = (unsigned)strtoul(name + length + 1, &end, 10);
+	return *bytes && !*end;
+}
+
+static enum site_kind kind_of(const char *name, unsigned *bytes)
+{
+	static const char *const updates[] = {"exchange", "fetch_add", "fetch_sub", "fetch_and",
+		"fetch_or", "fetch_xor", "fetch_nand", "add_fetch", "sub_fetch", "and_fetch",
+		"or_fetch", "xor_fetch", "nand_fetch"};
+
+	if (is_called(name, "load", bytes))
+		return SITE_ATOMIC_LOAD;
+	if (is_called(name, "store", bytes))
+		return SITE_ATOMIC_STORE;
+	if (is_called(name, "compare_exchange", bytes))
+		return SITE_COMPARE_EXCHANGE;
+	for (size_t i = 0; i < sizeof updates / sizeof *updates; i++)
+		if (is_called(name, updates[i], bytes))
+			return SITE_ATOMIC_UPDATE;
+	return SITE_KIND_COUNT;
+}
+
+/* Where it is not written here, the strongest is meant, as C has it. */
+static uint8_t order_of(LLVMValueRef argument)
+{
+	const unsigned long long order =
+		LLVMIsAConstantInt(argument) ? LLVMConstIntGetZExtValue(argument) : SITE_SEQUENTIAL;
+
+	return order <= SITE_SEQUENTIAL ? (uint8_t)order : SITE_SEQUENTIAL;
+}
+
+/*
+ * The last argument is the order; of a comparison there are two, of which the first is that of success. What
+ * it expects lies in memory, so it is not told.
+ */
+bool collect_atomic_call(struct instrument *instrument, const struct site *site)
+{
+	const char *name = called_name(site->instruction);
+	const unsigned count = LLVMGetNumArgOperands(site->instruction);
+	struct site access = *site;
+	enum site_kind kind;
+	unsigned bytes;
+	bool is_sized;
+
+	if (!name || strncmp(name, START, strlen(START)) != 0)
+		return false;
+	kind = kind_of(name + strlen(START), &bytes);
+	if (kind == SITE_KIND_COUNT || count < (bytes ? 2 : 4))
+		return false;
+	is_sized = bytes != 0;
+	access.pointer = LLVMGetArgOperand(site->instruction, is_sized ? 0 : 1);
+	if (LLVMGetTypeKind(LLVMTypeOf(access.pointer)) != LLVMPointerTypeKind)
+		return false; /* a function of the program's own by that name */
+	if (!is_sized && LLVMIsAConstantInt(LLVMGetArgOperand(site->instruction, 0)))
+		bytes = (unsigned)LLVMConstIntGetZExtValue(LLVMGetArgOperand(site->instruction, 0));
+	access.kind = (uint8_t)kind;
+	access.order = order_of(LLVMGetArgOperand(site->instruction, count - 1));
+	if (kind == SITE_COMPARE_EXCHANGE)
+		access.order = (uint8_t)(access.order << SITE_FAILURE_SHIFT |
+					 order_of(LLVMGetArgOperand(site->instruction, count - 2)));
+	access.bytes = bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
+	if (access.bytes && !filter_skips(access.pointer, kind != SITE_ATOMIC_LOAD))
+		add_site(instrument, &access);
+	return true;
+}

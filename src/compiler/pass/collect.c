@@ -1,0 +1,292 @@
+/* Which instructions become sites, and of what kind. */
+#include "compiler/pass/instrument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t orders[] = {
+	[LLVMAtomicOrderingNotAtomic] = SITE_RELAXED,
+	[LLVMAtomicOrderingUnordered] = SITE_RELAXED,
+	[LLVMAtomicOrderingMonotonic] = SITE_RELAXED,
+	[LLVMAtomicOrderingAcquire] = SITE_ACQUIRE,
+	[LLVMAtomicOrderingRelease] = SITE_RELEASE,
+	[LLVMAtomicOrderingAcquireRelease] = SITE_ACQUIRE_RELEASE,
+	[LLVMAtomicOrderingSequentiallyConsistent] = SITE_SEQUENTIAL,
+};
+
+void add_site(struct instrument *instrument, const struct site *site)
+{
+	if (instrument->site_count == instrument->site_capacity) {
+		instrument->site_capacity =
+			instrument->site_capacity ? 2 * instrument->site_capacity : 1024;
+		instrument->sites = realloc(
+			instrument->sites, instrument->site_capacity * sizeof *instrument->sites);
+		if (!instrument->sites)
+			abort(); /* out of memory: as the compiler itself does */
+	}
+	instrument->sites[instrument->site_count++] = *site;
+}
+
+uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
+{
+	const uint64_t bytes = LLVMStoreSizeOfType(instrument->layout, type);
+
+	return bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
+}
+
+/* Does anything between the two, which are in this order in one block, report, or let others move? */
+static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
+{
+	LLVMValueRef at = LLVMGetNextInstruction(first);
+
+	while (at && at != last && !LLVMIsACallInst(at) && !LLVMIsAFenceInst(at) &&
+		!LLVMIsAAtomicRMWInst(at) && !LLVMIsAAtomicCmpXchgInst(at))
+		at = LLVMGetNextInstruction(at);
+	return at == last;
+}
+
+/* The write is to where the last site has read: then one of them is enough for whoever records. */
+static void note_write_back(struct instrument *instrument, struct site *write)
+{
+	struct site *read =
+		instrument->site_count ? &instrument->sites[instrument->site_count - 1] : NULL;
+
+	if (!read || read->kind != SITE_LOAD || write->kind != SITE_STORE ||
+		read->pointer != write->pointer || read->bytes != write->bytes ||
+		read->bytes > sizeof(uint64_t) || read->function != write->function ||
+		(read->flags | write->flags) & SITE_VOLATILE ||
+		!is_alone_between(read->instruction, write->instruction))
+		return;
+	read->flags |= SITE_WRITTEN_BACK;
+	write->flags |= SITE_WRITES_BACK;
+}
+
+/* A load, store or atomic access to `pointer`, with a value of `type`. */
+static void add_access(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+	LLVMTypeRef type, enum site_kind kind)
+{
+	const bool is_read = kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD;
+
+	if (filter_skips(pointer, !is_read))
+		return;
+	site.pointer = pointer;
+	site.kind = (uint8_t)kind;
+	site.bytes = type_bytes(instrument, type);
+	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+		site.flags |= SITE_VECTOR;
+	note_write_back(instrument, &site);
+	add_site(instrument, &site);
+}
+
+static void add_plain(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+	LLVMTypeRef type, enum site_kind plain, enum site_kind atomic)
+{
+	const LLVMAtomicOrdering order = LLVMGetOrdering(site.instruction);
+
+	site.order = orders[order];
+	if (LLVMGetVolatile(site.instruction))
+		site.flags |= SITE_VOLATILE;
+	if (LLVMGetAlignment(site.instruction) < LLVMABIAlignmentOfType(instrument->layout, type))
+		site.flags |= SITE_UNALIGNED;
+	add_access(instrument, site, pointer, type,
+		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
+}
+
+/*
+ * Assembly that may access memory besides its operands: there is no knowing which. It says so by the clobber
+ * "memory", or has memory for an operand, which is marked by a star.
+ */
+static void add_assembly(struct instrument *instrument, struct site site)
+{
+	size_t length;
+	const char *constraints =
+		LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(site.instruction), &length);
+
+	if (!memchr(constraints, '*', length) && !memmem(constraints, length, "~{memory}", 9))
+		return;
+	collect_assembly(instrument, &site);
+	site.kind = SITE_OPAQUE;
+	add_site(instrument, &site);
+}
+
+/* Intrinsic functions on vectors with lanes left out, as the optimiser makes them of
+ * loops, and as programs write them. */
+struct vector_call {
+	const char *start; /* of the name */
+	uint8_t kind;	   /* enum site_kind */
+	uint8_t pointer;   /* argument */
+	uint8_t value;	   /* argument that tells the width of a store */
+};
+
+static const struct vector_call vector_calls[] = {
+	{"llvm.masked.load.", SITE_LOAD, 0, 0},
+	{"llvm.masked.store.", SITE_STORE, 1, 0},
+	{"llvm.masked.expandload.", SITE_LOAD, 0, 0},
+	{"llvm.masked.compressstore.", SITE_STORE, 1, 0},
+	{"llvm.x86.avx.maskload.", SITE_LOAD, 0, 0},
+	{"llvm.x86.avx2.maskload.", SITE_LOAD, 0, 0},
+	{"llvm.x86.avx.maskstore.", SITE_STORE, 0, 2},
+	{"llvm.x86.avx2.maskstore.", SITE_STORE, 0, 2},
+	/* An address for each lane: as little is known of them as of assembly. */
+	{"llvm.masked.gather.", SITE_OPAQUE, 0, 0},
+	{"llvm.masked.scatter.", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx2.gather.", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.gather", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.scatter", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.mask.gather", SITE_OPAQUE, 0, 0},
+	{"llvm.x86.avx512.mask.scatter", SITE_OPAQUE, 0, 0},
+};
+
+static bool add_vector(struct instrument *instrument, struct site site)
+{
+	const char *name = called_name(site.instruction);
+	const struct vector_call *call = vector_calls;
+	const struct vector_call *end = call + sizeof vector_calls / sizeof *vector_calls;
+	LLVMValueRef value = site.instruction;
+
+	while (call < end && !(name && strncmp(name, call->start, strlen(call->start)) == 0))
+		call++;
+	if (call == end)
+		return false;
+	if (call->kind == SITE_OPAQUE) {
+		site.kind = SITE_OPAQUE;
+		add_site(instrument, &site);
+		return true;
+	}
+	if (call->kind == SITE_STORE)
+		value = LLVMGetArgOperand(site.instruction, call->value);
+	add_access(instrument, site, LLVMGetArgOperand(site.instruction, call->pointer),
+		LLVMTypeOf(value), call->kind);
+	return true;
+}
+
+static void add_exchange(struct instrument *instrument, struct site site)
+{
+	LLVMValueRef expected = LLVMGetOperand(site.instruction, 1);
+
+	site.order = (uint8_t)(orders[LLVMGetCmpXchgSuccessOrdering(site.instruction)] |
+			       orders[LLVMGetCmpXchgFailureOrdering(site.instruction)]
+				       << SITE_FAILURE_SHIFT);
+	if (type_bytes(instrument, LLVMTypeOf(expected)) <= sizeof(uint64_t)) {
+		site.order |= SITE_EXPECTED;
+		site.length = expected;
+	}
+	add_access(instrument, site, LLVMGetOperand(site.instruction, 0), LLVMTypeOf(expected),
+		SITE_COMPARE_EXCHANGE);
+}
+
+static void add_instruction(struct instrument *instrument, struct site site)
+{
+	LLVMValueRef instruction = site.instruction;
+
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+		add_plain(instrument, site, LLVMGetOperand(instruction, 0), LLVMTypeOf(instruction),
+			SITE_LOAD, SITE_ATOMIC_LOAD);
+		return;
+	case LLVMStore:
+		add_plain(instrument, site, LLVMGetOperand(instruction, 1),
+			LLVMTypeOf(LLVMGetOperand(instruction, 0)), SITE_STORE, SITE_ATOMIC_STORE);
+		return;
+	case LLVMAtomicRMW:
+		site.order = orders[LLVMGetOrdering(instruction)];
+		add_access(instrument, site, LLVMGetOperand(instruction, 0),
+			LLVMTypeOf(instruction), SITE_ATOMIC_UPDATE);
+		return;
+	case LLVMAtomicCmpXchg:
+		add_exchange(instrument, site);
+		return;
+	case LLVMFence:
+		site.order = orders[LLVMGetOrdering(instruction)];
+		site.kind = SITE_FENCE;
+		add_site(instrument, &site);
+		return;
+	case LLVMCall:
+	case LLVMInvoke:
+		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
+			add_assembly(instrument, site);
+		else if (!add_vector(instrument, site) && !collect_atomic_call(instrument, &site))
+			collect_library_call(instrument, &site);
+		return;
+	case LLVMCallBr:
+		add_assembly(instrument, site);
+		return;
+	default:
+		return;
+	}
+}
+
+/* Behind the allocas of the entry block, which must stay together. */
+static LLVMValueRef first_place(LLVMValueRef function)
+{
+	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+
+	while (LLVMIsAAllocaInst(place))
+		place = LLVMGetNextInstruction(place);
+	return place;
+}
+
+static bool is_intrinsic(LLVMValueRef call)
+{
+	const char *name = called_name(call);
+
+	return name && strncmp(name, "llvm.", 5) == 0;
+}
+
+/*
+ * Does the function end with this instruction? A call in the place of a return (and as cheap: it takes
+ * no stack) must stay directly before its return, so the function is left before the call.
+ */
+static bool is_exit(LLVMValueRef instruction)
+{
+	LLVMValueRef other;
+
+	if (LLVMIsACallInst(instruction) && LLVMIsTailCall(instruction)) {
+		other = LLVMGetNextInstruction(instruction);
+		return LLVMIsAReturnInst(other) &&
+		       !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) &&
+		       !is_intrinsic(instruction);
+	}
+	if (!LLVMIsAReturnInst(instruction))
+		return false;
+	other = LLVMGetPreviousInstruction(instruction);
+	return !other || !LLVMIsACallInst(other) || !is_exit(other);
+}
+
+static bool is_inside(LLVMValueRef function)
+{
+	const LLVMLinkage linkage = LLVMGetLinkage(function);
+
+	return (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+	       !is_called_from_outside(function);
+}
+
+void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number)
+{
+	struct site site = {.function = function, .function_number = function_number};
+	struct site entry = site;
+
+	entry.instruction = first_place(function);
+	entry.kind = SITE_FUNCTION_ENTRY;
+	entry.flags = is_inside(function) ? SITE_INSIDE : 0;
+	add_site(instrument, &entry);
+	entry.flags = 0;
+	collect_arguments(instrument, &entry);
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block)) {
+		for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
+			instruction = LLVMGetNextInstruction(instruction)) {
+			site.instruction = instruction;
+			add_instruction(instrument, site);
+			collect_values(instrument, &site, entry.instruction);
+			if (is_exit(instruction)) {
+				struct site leave = site;
+
+				leave.kind = SITE_FUNCTION_EXIT;
+				leave.bytes = LLVMIsACallInst(instruction) ? SITE_TAIL : 0;
+				add_site(instrument, &leave);
+			}
+			site.instruction_number++;
+		}
+	}
+}

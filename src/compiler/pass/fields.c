@@ -1,0 +1,328 @@
+/*
+ * Which struct or class an access goes into, and which field of it: from the access's TBAA tag, which
+ * clang writes when it optimises, else from the type that the address was computed with. The name of
+ * the field is looked up in the debug information: each struct that it knows is found once per module.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/DebugInfo.h>
+
+#include "compiler/pass/instrument.h"
+
+#define OPERANDS_MOST 4096
+/* Structs within structs that are walked into for a name. */
+#define NESTING_MOST 6
+
+/* Operand positions of debug information nodes: fixed by LLVM's format. */
+enum { DI_NAME = 2, DI_BASE_TYPE = 3, DI_ELEMENTS = 4 };
+/* DWARF's numbers. */
+enum { DI_TAG_POINTER = 0x0f, DI_TAG_REFERENCE = 0x10 };
+
+struct known_type {
+	char *name;
+	LLVMValueRef node;
+};
+
+struct field_types {
+	struct instrument *instrument;
+	LLVMValueRef *queue;
+	size_t queue_count, queue_capacity;
+	LLVMMetadataRef *seen; /* open addressing */
+	size_t seen_capacity, seen_count;
+	struct known_type *types;
+	size_t type_count, type_capacity;
+};
+
+static void *grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity ? 2 * *capacity : 256;
+	items = realloc(items, *capacity * size);
+	if (!items)
+		abort(); /* out of memory: as the compiler itself does */
+	return items;
+}
+
+/* ---- all structs that debug information tells of ---- */
+
+static bool see(struct field_types *types, LLVMMetadataRef node)
+{
+	size_t slot;
+
+	if (2 * types->seen_count >= types->seen_capacity) {
+		LLVMMetadataRef *old = types->seen;
+		const size_t old_capacity = types->seen_capacity;
+
+		types->seen_capacity = old_capacity ? 2 * old_capacity : 1024;
+		types->seen = calloc(types->seen_capacity, sizeof(*types->seen));
+		if (!types->seen)
+			abort(); /* out of memory: as the compiler itself does */
+		types->seen_count = 0;
+		for (size_t i = 0; i < old_capacity; i++)
+			if (old[i])
+				(void)see(types, old[i]); /* new in the larger table */
+		free(old);
+	}
+	slot = ((uintptr_t)node >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
+	       (types->seen_capacity - 1);
+	for (; types->seen[slot]; slot = (slot + 1) & (types->seen_capacity - 1))
+		if (types->seen[slot] == node)
+			return false;
+	types->seen[slot] = node;
+	types->seen_count++;
+	return true;
+}
+
+static void enqueue(struct field_types *types, LLVMValueRef node)
+{
+	if (!node || !LLVMIsAMDNode(node) || !see(types, LLVMValueAsMetadata(node)))
+		return;
+	types->queue = grow(
+		types->queue, types->queue_count, &types->queue_capacity, sizeof(*types->queue));
+	types->queue[types->queue_count++] = node;
+}
+
+static LLVMValueRef operand(LLVMValueRef node, unsigned index)
+{
+	LLVMValueRef operands[OPERANDS_MOST];
+	const unsigned count = (unsigned)LLVMGetMDNodeNumOperands(node);
+
+	if (count > OPERANDS_MOST || index >= count)
+		return NULL;
+	LLVMGetMDNodeOperands(node, operands);
+	return operands[index];
+}
+
+static const char *string_operand(LLVMValueRef node, unsigned index)
+{
+	LLVMValueRef value = operand(node, index);
+	unsigned length;
+
+	return value && LLVMIsAMDString(value) ? LLVMGetMDString(value, &length) : NULL;
+}
+
+static void note_type(struct field_types *types, LLVMValueRef node)
+{
+	const char *name = string_operand(node, DI_NAME);
+
+	if (!name || !operand(node, DI_ELEMENTS))
+		return;
+	types->types =
+		grow(types->types, types->type_count, &types->type_capacity, sizeof(*types->types));
+	types->types[types->type_count++] = (struct known_type){.name = strdup(name), .node = node};
+}
+
+static void visit(struct field_types *types, LLVMValueRef node)
+{
+	LLVMValueRef operands[OPERANDS_MOST];
+	const unsigned count = (unsigned)LLVMGetMDNodeNumOperands(node);
+
+	if (LLVMGetMetadataKind(LLVMValueAsMetadata(node)) == LLVMDICompositeTypeMetadataKind)
+		note_type(types, node);
+	if (count > OPERANDS_MOST)
+		return;
+	LLVMGetMDNodeOperands(node, operands);
+	for (unsigned i = 0; i < count; i++)
+		enqueue(types, operands[i]);
+}
+
+static int compare_types(const void *a, const void *b)
+{
+	return strcmp(((const struct known_type *)a)->name, ((const struct known_type *)b)->name);
+}
+
+struct field_types *field_types_new(struct instrument *instrument)
+{
+	struct field_types *types = calloc(1, sizeof *types);
+	LLVMContextRef context = instrument->context;
+
+	if (!types)
+		abort(); /* out of memory: as the compiler itself does */
+	types->instrument = instrument;
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function)) {
+		LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+
+		if (subprogram)
+			enqueue(types, LLVMMetadataAsValue(context, subprogram));
+	}
+	for (size_t i = 0; i < types->queue_count; i++)
+		visit(types, types->queue[i]);
+	free(types->queue);
+	free(types->seen);
+	if (types->type_count)
+		qsort(types->types, types->type_count, sizeof *types->types, compare_types);
+	return types;
+}
+
+void field_types_free(struct field_types *types)
+{
+	for (size_t i = 0; i < types->type_count; i++)
+		free(types->types[i].name);
+	free(types->types);
+	free(types);
+}
+
+/* ---- the name of a field ---- */
+
+static LLVMValueRef find_type(const struct field_types *types, const char *name)
+{
+	const struct known_type key = {.name = (char *)(uintptr_t)name};
+	const struct known_type *found = types->type_count
+						 ? bsearch(&key, types->types, types->type_count,
+							   sizeof *types->types, compare_types)
+						 : NULL;
+
+	return found ? found->node : NULL;
+}
+
+/* Typedefs and qualifiers lead to what they name; a pointer does not lead into what it points to. */
+static LLVMValueRef strip_type(LLVMValueRef type)
+{
+	for (unsigned i = 0; type && i < 16; i++) {
+		const LLVMMetadataRef node = LLVMValueAsMetadata(type);
+		uint16_t tag;
+
+		if (LLVMGetMetadataKind(node) != LLVMDIDerivedTypeMetadataKind)
+			break;
+		tag = LLVMGetDINodeTag(node);
+		if (tag == DI_TAG_POINTER || tag == DI_TAG_REFERENCE)
+			return NULL;
+		type = operand(type, DI_BASE_TYPE);
+	}
+	return type;
+}
+
+static bool member_holds(LLVMValueRef member, uint64_t offset, uint64_t *start)
+{
+	LLVMMetadataRef type = LLVMValueAsMetadata(member);
+
+	if (LLVMGetMetadataKind(type) != LLVMDIDerivedTypeMetadataKind)
+		return false;
+	*start = LLVMDITypeGetOffsetInBits(type) / 8;
+	return offset >= *start && offset - *start < (LLVMDITypeGetSizeInBits(type) + 7) / 8;
+}
+
+static bool is_bit_field(LLVMValueRef member)
+{
+	return LLVMDITypeGetFlags(LLVMValueAsMetadata(member)) & LLVMDIFlagBitField;
+}
+
+struct field_path {
+	char *text;
+	size_t size;
+	bool is_bit_field;
+};
+
+/* Appends the path of members that leads to the offset: "pos.x". */
+static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
+{
+	LLVMValueRef elements = type ? operand(type, DI_ELEMENTS) : NULL;
+	const unsigned count = elements ? (unsigned)LLVMGetMDNodeNumOperands(elements) : 0;
+
+	for (unsigned i = 0; i < count && depth < NESTING_MOST; i++) {
+		LLVMValueRef member = operand(elements, i);
+		const size_t length = strlen(path->text);
+		const char *name;
+		uint64_t start;
+
+		if (!member || !LLVMIsAMDNode(member) || !member_holds(member, offset, &start))
+			continue;
+		name = string_operand(member, DI_NAME);
+		if (name && *name && length + strlen(name) + 2 < path->size)
+			(void)snprintf(path->text + length, path->size - length, "%s%s",
+				length ? "." : "", name);
+		path->is_bit_field |= is_bit_field(member);
+		add_path(
+			strip_type(operand(member, DI_BASE_TYPE)), offset - start, path, depth + 1);
+		return;
+	}
+}
+
+/* ---- where the access goes ---- */
+
+/* From the TBAA tag: (base type, access type, offset). False: it names no struct. */
+static bool field_by_tag(const struct site *site, const char **type, uint64_t *offset)
+{
+	LLVMValueRef tag = LLVMGetMetadata(site->instruction, LLVMGetMDKindID("tbaa", 4));
+	LLVMValueRef base, place;
+
+	if (!tag || LLVMGetMDNodeNumOperands(tag) < 3)
+		return false;
+	base = operand(tag, 0);
+	place = operand(tag, 2);
+	if (!base || base == operand(tag, 1) || !place || !LLVMIsAConstantInt(place))
+		return false;
+	*type = string_operand(base, 0);
+	*offset = LLVMConstIntGetZExtValue(place);
+	return *type && **type;
+}
+
+/* From "struct.account" of the address computation. */
+static bool field_by_address(
+	struct instrument *instrument, const struct site *site, const char **type, uint64_t *offset)
+{
+	LLVMValueRef index;
+	LLVMTypeRef source;
+	const char *name;
+
+	if (!site->pointer || !LLVMIsAGetElementPtrInst(site->pointer))
+		return false;
+	source = LLVMGetGEPSourceElementType(site->pointer);
+	if (LLVMGetTypeKind(source) != LLVMStructTypeKind || LLVMGetNumOperands(site->pointer) < 3)
+		return false;
+	name = LLVMGetStructName(source);
+	index = LLVMGetOperand(site->pointer, 2);
+	if (!name || !LLVMIsAConstantInt(index))
+		return false;
+	*type = strchr(name, '.') ? strchr(name, '.') + 1 : name;
+	*offset = LLVMOffsetOfElement(
+		instrument->layout, source, (unsigned)LLVMConstIntGetZExtValue(index));
+	return true;
+}
+
+/* "_ZTS7account" and "_ZTSN4bank7accountE" name a type by its mangled name; the last part counts. */
+static const char *plain_name(const char *type, char *buffer, size_t size)
+{
+	const char *at = type;
+
+	if (strncmp(type, "_ZTS", 4) != 0)
+		return type;
+	at += 4;
+	at += *at == 'N';
+	buffer[0] = '\0';
+	while (*at >= '1' && *at <= '9') {
+		char *end;
+		const unsigned long length = strtoul(at, &end, 10);
+
+		if (length >= size || strlen(end) < length)
+			return type;
+		(void)snprintf(buffer, size, "%.*s", (int)length, end);
+		at = end + length;
+	}
+	/* Templates and the like: their name in the debug information has their arguments. */
+	return *buffer && (*at == 'E' || !*at) ? buffer : type;
+}
+
+bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
+	char *field, size_t field_size)
+{
+	struct field_path path = {.text = field, .size = field_size};
+	const char *name;
+	uint64_t offset;
+
+	if (!field_by_tag(site, &name, &offset) &&
+		!field_by_address(types->instrument, site, &name, &offset))
+		return false;
+	(void)snprintf(type, type_size, "%s", plain_name(name, field, field_size));
+	field[0] = '\0';
+	add_path(find_type(types, type), offset, &path, 0);
+	if (path.is_bit_field)
+		site->flags |= SITE_BIT_FIELD;
+	if (!field[0])
+		(void)snprintf(field, field_size, "+%llu", (unsigned long long)offset);
+	return true;
+}

@@ -1,0 +1,137 @@
+/*
+ * Accesses that no other thread can notice: constant data, and locals whose address stays at home. Whoever
+ * recomputes a run (src/branches/interpret) keeps such locals itself, so every access to them must be in sight: where
+ * addresses are mixed, or given to a function, all accesses are sites.
+ */
+#include "compiler/pass/instrument.h"
+
+#include <string.h>
+
+/* Beyond these an address is taken to escape: chains this long are rare, and the walk is bounded. */
+#define DEPTH_MOST 24
+#define VALUES_MOST 512
+
+struct walk {
+	LLVMValueRef seen[VALUES_MOST];
+	unsigned count;
+	bool is_list; /* calls that fill in and copy lists of arguments are in sight: lists.c */
+};
+
+static bool starts_with(const char *text, const char *start)
+{
+	return text && strncmp(text, start, strlen(start)) == 0;
+}
+
+const char *called_name(LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	size_t length;
+
+	return callee && LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : NULL;
+}
+
+/* May a call keep the address that it gets, hand it on, or access the memory out of our sight? */
+static bool call_leaks(LLVMValueRef call)
+{
+	const char *name = called_name(call);
+
+	if (starts_with(name, "llvm.lifetime.") || starts_with(name, "llvm.memset") ||
+		starts_with(name, "llvm.memcpy") || starts_with(name, "llvm.memmove") ||
+		starts_with(name, "llvm.dbg.") || starts_with(name, "llvm.invariant") ||
+		starts_with(name, "llvm.assume"))
+		return false;
+	return true;
+}
+
+static bool is_of_lists(LLVMValueRef call)
+{
+	return starts_with(called_name(call), "llvm.va_");
+}
+
+static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
+
+static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address, unsigned depth)
+{
+	if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user))
+		return false;
+	if (LLVMIsAStoreInst(user))
+		return LLVMGetOperand(user, 0) == address;
+	if (LLVMIsAAtomicRMWInst(user))
+		return LLVMGetOperand(user, 1) == address;
+	if (LLVMIsAAtomicCmpXchgInst(user))
+		return LLVMGetOperand(user, 1) == address || LLVMGetOperand(user, 2) == address;
+	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
+		return escapes(walk, user, depth + 1);
+	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
+		return call_leaks(user) && !(walk->is_list && is_of_lists(user));
+	return true;
+}
+
+static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
+{
+	if (depth > DEPTH_MOST || walk->count == VALUES_MOST)
+		return true;
+	for (unsigned i = 0; i < walk->count; i++)
+		if (walk->seen[i] == address)
+			return false;
+	walk->seen[walk->count++] = address;
+	for (LLVMUseRef use = LLVMGetFirstUse(address); use; use = LLVMGetNextUse(use))
+		if (use_leaks(walk, LLVMGetUser(use), address, depth))
+			return true;
+	return false;
+}
+
+/* The object that an address is into, as far as it is written here. */
+static LLVMValueRef object_of(LLVMValueRef pointer)
+{
+	for (unsigned i = 0; i < DEPTH_MOST; i++) {
+		if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+			LLVMIsAAddrSpaceCastInst(pointer)) {
+			pointer = LLVMGetOperand(pointer, 0);
+		} else if (LLVMIsAConstantExpr(pointer) &&
+			   LLVMGetConstOpcode(pointer) == LLVMGetElementPtr) {
+			pointer = LLVMGetOperand(pointer, 0);
+		} else if (LLVMIsACallInst(pointer) &&
+			   starts_with(called_name(pointer), "llvm.threadlocal.address")) {
+			pointer = LLVMGetOperand(pointer, 0);
+		} else {
+			break;
+		}
+	}
+	return pointer;
+}
+
+bool filter_is_thread_local(LLVMValueRef pointer)
+{
+	LLVMValueRef object = object_of(pointer);
+
+	return LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
+}
+
+bool filter_is_private(LLVMValueRef allocation)
+{
+	struct walk walk = {.count = 0};
+
+	return !escapes(&walk, allocation, 0);
+}
+
+bool filter_is_private_list(LLVMValueRef allocation)
+{
+	struct walk walk = {.is_list = true};
+
+	return !escapes(&walk, allocation, 0);
+}
+
+bool filter_skips(LLVMValueRef pointer, bool is_write)
+{
+	LLVMValueRef object = object_of(pointer);
+
+	if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) != 0)
+		return true;
+	if (LLVMIsNull(object) || LLVMIsUndef(object))
+		return true;
+	/* What is in the constants of other units is not known here, nor where the run is recomputed. */
+	if (LLVMIsAGlobalVariable(object))
+		return LLVMIsGlobalConstant(object) && LLVMGetInitializer(object) && !is_write;
+	return LLVMIsAAllocaInst(object) && filter_is_private(object);
+}

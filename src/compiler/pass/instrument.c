@@ -1,0 +1,248 @@
+/* See instrument.h: the order of work for one module. */
+#include "compiler/pass/instrument.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+
+#define DONE "raddle.instrumented"
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static void add_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(
+		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+/* Old ones do not have it. */
+#pragma weak LLVMGetVersion
+
+void instrument_check_version(unsigned built_for)
+{
+	unsigned major = 0, minor, patch;
+
+	if (LLVMGetVersion)
+		LLVMGetVersion(&major, &minor, &patch);
+	if (major == built_for)
+		return;
+	(void)fprintf(stderr,
+		"raddle-cc: the compiler's pass is built for clang %u and this is another version; "
+		"set RADDLE_CLANG to clang-%u\n",
+		built_for, built_for);
+	exit(EXIT_FAILURE);
+}
+
+/* ---- before the optimisations ---- */
+
+#define SANITIZED "sanitize_thread"
+#define MARKED "raddle-marked"
+
+/*
+ * Optimisers may read memory that the source would not have read there, and throw the value away.
+ * Nothing comes of that, but whoever watches sees accesses, and races, that the program does not
+ * have. Functions to be checked by ThreadSanitizer are spared; ours are taken for such until their
+ * points are in.
+ */
+void instrument_mark(LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+		function = LLVMGetNextFunction(function)) {
+		if (LLVMIsDeclaration(function) || has_attribute(function, SANITIZED))
+			continue;
+		add_attribute(context, function, SANITIZED);
+		LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+			LLVMCreateStringAttribute(context, MARKED, strlen(MARKED), "", 0));
+	}
+}
+
+static void unmark(LLVMModuleRef module)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(SANITIZED, strlen(SANITIZED));
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+		function = LLVMGetNextFunction(function)) {
+		if (!LLVMGetStringAttributeAtIndex(
+			    function, LLVMAttributeFunctionIndex, MARKED, strlen(MARKED)))
+			continue;
+		LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+		LLVMRemoveStringAttributeAtIndex(
+			function, LLVMAttributeFunctionIndex, MARKED, strlen(MARKED));
+	}
+}
+
+/* ---- behind them ---- */
+
+static bool is_instrumented(LLVMValueRef function)
+{
+	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+	       !has_attribute(function, "naked") &&
+	       !has_attribute(function, "disable_sanitizer_instrumentation");
+}
+
+/*
+ * Stubs use memory below the stack pointer, so the compiler must not: nor in functions without sites,
+ * into which others may be inlined at link time.
+ */
+static void add_text_attribute(
+	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
+{
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+		LLVMCreateStringAttribute(
+			context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+/*
+ * Whoever records a run looks at the return address of a function to see who called it: it has a frame,
+ * and what code without bitcode calls does not hand its return address on.
+ */
+static void keep_frame(struct instrument *instrument, LLVMValueRef function)
+{
+	add_text_attribute(instrument->context, function, "frame-pointer", "all");
+	if (is_called_from_outside(function))
+		add_text_attribute(instrument->context, function, "disable-tail-calls", "true");
+}
+
+static void collect(struct instrument *instrument)
+{
+	uint32_t number = 0;
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function)) {
+		if (LLVMIsDeclaration(function))
+			continue;
+		if (is_instrumented(function)) {
+			collect_sites(instrument, function, number);
+			keep_frame(instrument, function);
+			mark_function(instrument, function);
+		}
+		add_attribute(instrument->context, function, "noredzone");
+		number++;
+	}
+}
+
+static void mark_done(struct instrument *instrument)
+{
+	LLVMMetadataRef one =
+		LLVMValueAsMetadata(LLVMConstInt(instrument->i32, INSTRUMENT_ABI_VERSION, 0));
+
+	LLVMAddNamedMetadataOperand(instrument->module, DONE,
+		LLVMMetadataAsValue(
+			instrument->context, LLVMMDNodeInContext2(instrument->context, &one, 1)));
+}
+
+/* For raddle's own tests: an invalid module would only fail later, and elsewhere. */
+static void verify(LLVMModuleRef module)
+{
+	char *message = NULL;
+
+	if (!getenv("RADDLE_VERIFY"))
+		return;
+	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message)) {
+		(void)fprintf(
+			stderr, "raddle-cc: the instrumented module is not valid: %s\n", message);
+		abort();
+	}
+	LLVMDisposeMessage(message);
+}
+
+/* What is not seen is said where somebody wants to know: raddle-cc --warn-opaque. */
+static void warn_of_opaque(const struct instrument *instrument)
+{
+	for (size_t i = 0; getenv("RADDLE_WARN_OPAQUE") && i < instrument->site_count; i++) {
+		const struct site *site = &instrument->sites[i];
+		unsigned length = 0;
+		const char *file = LLVMGetDebugLocFilename(site->instruction, &length);
+
+		/* What names its memory rarely accesses other memory. */
+		if (site->kind == SITE_OPAQUE &&
+			!(LLVMIsAInlineAsm(LLVMGetCalledValue(site->instruction)) &&
+				assembly_names_memory(site->instruction)))
+			(void)fprintf(stderr,
+				"%.*s:%u: warning: raddle does not see which memory this %s "
+				"accesses\n",
+				file ? (int)length : 1, file ? file : "?",
+				LLVMGetDebugLocLine(site->instruction),
+				called_name(site->instruction) ? "gather or scatter of a vector"
+							       : "inline assembly");
+	}
+}
+
+/*
+ * Constants without a name (strings, tables) get local ones, so that the file's symbol table tells where
+ * they are: a run that is walked again meets their addresses.
+ */
+static void name_constants(LLVMModuleRef module)
+{
+	for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
+		global = LLVMGetNextGlobal(global)) {
+		size_t length;
+		const char *name = LLVMGetValueName2(global, &length);
+
+		if (LLVMGetLinkage(global) != LLVMPrivateLinkage ||
+			strncmp(name, "llvm.", 5) == 0 || LLVMGetSection(global))
+			continue;
+		if (!length)
+			LLVMSetValueName2(global, "raddle.constant", 15);
+		LLVMSetLinkage(global, LLVMInternalLinkage);
+	}
+}
+
+/* Points and stubs are machine code: of others (-m32, --target=...) plain objects are made. */
+static bool is_for_us(LLVMModuleRef module)
+{
+	const char *triple = LLVMGetTarget(module);
+
+	return strncmp(triple, "x86_64", 6) == 0 && !strstr(triple, "x32");
+}
+
+bool instrument_module(LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	struct instrument instrument = {
+		.module = module,
+		.context = context,
+		.layout = LLVMGetModuleDataLayout(module),
+		.i16 = LLVMInt16TypeInContext(context),
+		.i32 = LLVMInt32TypeInContext(context),
+		.i64 = LLVMInt64TypeInContext(context),
+		.pointer = LLVMPointerTypeInContext(context, 0),
+		.nothing = LLVMVoidTypeInContext(context),
+	};
+
+	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
+		return false;
+	unmark(module);
+	if (!is_for_us(module))
+		return true;
+	instrument.builder = LLVMCreateBuilderInContext(context);
+	name_constants(module);
+	lower_gotos(&instrument);
+	split_invokes(&instrument);
+	lower_lists(&instrument);
+	embed_bitcode(&instrument);
+	collect(&instrument);
+	warn_of_opaque(&instrument);
+	if (instrument.site_count) {
+		describe_sites(&instrument);
+		split_loops(&instrument);
+		insert_points(&instrument);
+		insert_registration(&instrument);
+	}
+	mark_done(&instrument);
+	verify(module);
+	LLVMDisposeBuilder(instrument.builder);
+	free(instrument.sites);
+	return true;
+}

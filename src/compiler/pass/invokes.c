@@ -1,0 +1,63 @@
+/*
+ * Calls that may end in an exception go on in another block. What they gave is reported at its beginning, so it
+ * must be theirs alone: where other ways lead there, too, a block of its own comes between.
+ */
+#include <stdlib.h>
+
+#include <llvm-c/DebugInfo.h>
+
+#include "compiler/pass/instrument.h"
+
+/* The same with another block in the place of one: there is no way to change it. */
+static void replace_way(struct instrument *instrument, LLVMValueRef phi, LLVMBasicBlockRef before,
+	LLVMBasicBlockRef after)
+{
+	const unsigned count = LLVMCountIncoming(phi);
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(phi);
+	LLVMValueRef changed;
+
+	LLVMPositionBuilderBefore(instrument->builder, phi);
+	changed = LLVMBuildPhi(instrument->builder, LLVMTypeOf(phi), "");
+	for (unsigned i = 0; i < count; i++) {
+		LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+		LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
+
+		if (block == before)
+			block = after;
+		LLVMAddIncoming(changed, &value, &block, 1);
+	}
+	LLVMInstructionSetDebugLoc(changed, location);
+	LLVMReplaceAllUsesWith(phi, changed);
+	LLVMInstructionEraseFromParent(phi);
+}
+
+static void split(struct instrument *instrument, LLVMValueRef invoke)
+{
+	LLVMBasicBlockRef from = LLVMGetInstructionParent(invoke);
+	LLVMBasicBlockRef to = LLVMGetNormalDest(invoke);
+	LLVMBasicBlockRef between = LLVMInsertBasicBlockInContext(instrument->context, to, "");
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(invoke);
+	LLVMValueRef next;
+
+	LLVMPositionBuilderAtEnd(instrument->builder, between);
+	LLVMInstructionSetDebugLoc(LLVMBuildBr(instrument->builder, to), location);
+	LLVMSetNormalDest(invoke, between);
+	for (LLVMValueRef i = LLVMGetFirstInstruction(to); i && LLVMIsAPHINode(i); i = next) {
+		next = LLVMGetNextInstruction(i);
+		replace_way(instrument, i, from, between);
+	}
+}
+
+void split_invokes(struct instrument *instrument)
+{
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function))
+		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+			block = LLVMGetNextBasicBlock(block)) {
+			LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+
+			if (last && LLVMIsAInvokeInst(last) &&
+				!has_one_way_in(LLVMGetNormalDest(last)))
+				split(instrument, last);
+		}
+}

@@ -1,0 +1,119 @@
+/*
+ * Computed gotos become switches over the numbers of their labels. The address of a label says nothing to who only has the
+ * bitcode, and a jump to an address is a branch that cannot be told from others; numbers are the same for everybody.
+ * Labels are only good for the gotos of their own function, so nobody else can tell the difference.
+ */
+#include <stdlib.h>
+
+#include <llvm-c/DebugInfo.h>
+
+#include "compiler/pass/instrument.h"
+
+struct labels {
+	LLVMBasicBlockRef *blocks;
+	unsigned count;
+};
+
+static LLVMValueRef goto_of(LLVMBasicBlockRef block)
+{
+	LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+
+	return last && LLVMIsAIndirectBrInst(last) ? last : NULL;
+}
+
+static unsigned number_of(const struct labels *labels, LLVMBasicBlockRef block)
+{
+	unsigned number = 0;
+
+	while (number < labels->count && labels->blocks[number] != block)
+		number++;
+	return number;
+}
+
+/* Assembly may jump there. */
+static bool is_told_to_others(LLVMValueRef label)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(label); use; use = LLVMGetNextUse(use))
+		if (LLVMIsACallInst(LLVMGetUser(use)) || LLVMIsACallBrInst(LLVMGetUser(use)))
+			return true;
+	return false;
+}
+
+/* All that some goto of the function may lead to. False: they have to stay. */
+static bool collect_labels(LLVMValueRef function, struct labels *labels)
+{
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block)) {
+		LLVMValueRef jump = goto_of(block);
+
+		for (unsigned i = 0; jump && i < LLVMGetNumSuccessors(jump); i++) {
+			LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
+
+			if (number_of(labels, to) < labels->count)
+				continue;
+			if (is_told_to_others(LLVMBlockAddress(function, to)))
+				return false;
+			labels->blocks = realloc(
+				labels->blocks, (labels->count + 1) * sizeof(LLVMBasicBlockRef));
+			if (!labels->blocks)
+				abort();
+			labels->blocks[labels->count++] = to;
+		}
+	}
+	return labels->count != 0;
+}
+
+static void replace_goto(
+	struct instrument *instrument, const struct labels *labels, LLVMValueRef jump)
+{
+	const unsigned ways = LLVMGetNumSuccessors(jump);
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(jump);
+	LLVMBasicBlockRef nowhere = LLVMAppendBasicBlockInContext(
+		instrument->context, LLVMGetBasicBlockParent(LLVMGetInstructionParent(jump)), "");
+	LLVMValueRef number, choice;
+
+	LLVMPositionBuilderAtEnd(instrument->builder, nowhere);
+	LLVMInstructionSetDebugLoc(LLVMBuildUnreachable(instrument->builder), location);
+	LLVMPositionBuilderBefore(instrument->builder, jump);
+	number = LLVMBuildPtrToInt(
+		instrument->builder, LLVMGetOperand(jump, 0), instrument->i64, "");
+	if (LLVMIsAInstruction(number))
+		LLVMInstructionSetDebugLoc(number, location);
+	choice = LLVMBuildSwitch(instrument->builder, number, nowhere, ways);
+	LLVMInstructionSetDebugLoc(choice, location);
+	for (unsigned i = 0; i < ways; i++) {
+		LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
+		unsigned value = number_of(labels, to) + 1;
+
+		/* A way that is there twice stays there twice: others count on it. */
+		for (unsigned before = 0; before < i; before++)
+			if (LLVMGetSuccessor(jump, before) == to)
+				value = labels->count + 1 + i;
+		LLVMAddCase(choice, LLVMConstInt(instrument->i64, value, false), to);
+	}
+	LLVMInstructionEraseFromParent(jump);
+}
+
+static void lower(struct instrument *instrument, LLVMValueRef function)
+{
+	struct labels labels = {0};
+
+	if (collect_labels(function, &labels)) {
+		for (unsigned i = 0; i < labels.count; i++)
+			LLVMReplaceAllUsesWith(LLVMBlockAddress(function, labels.blocks[i]),
+				LLVMConstIntToPtr(LLVMConstInt(instrument->i64, i + 1, false),
+					instrument->pointer));
+		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+			block = LLVMGetNextBasicBlock(block))
+			if (goto_of(block))
+				replace_goto(instrument, &labels, goto_of(block));
+	}
+	free(labels.blocks);
+}
+
+void lower_gotos(struct instrument *instrument)
+{
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function))
+		lower(instrument, function);
+}

@@ -1,0 +1,165 @@
+/* Calls of the C library as accesses to memory: libc_calls.def as a table. */
+#include <string.h>
+
+#include "compiler/pass/instrument.h"
+
+#define NONE UINT8_MAX
+
+struct library_access {
+	uint8_t kind;	 /* enum site_kind */
+	uint8_t pointer; /* argument, NONE: there is no access */
+	uint8_t length; /* argument: bytes, most bytes, or the string that is copied; NONE: no limit */
+	uint8_t behind; /* enum site_behind, which says what `length` is then: see struct site */
+	bool appends;	/* to the string at the pointer */
+};
+
+#define ACCESSES_MOST 3
+
+struct library_call {
+	const char *name;
+	struct library_access accesses[ACCESSES_MOST];
+};
+
+#define ACCESS(kind, pointer, length, behind, appends)                                             \
+	{                                                                                          \
+		kind, pointer, length, behind, appends                                             \
+	}
+#define NOTHING ACCESS(0, NONE, NONE, BEHIND_NOTHING, false)
+#define READ(pointer, length) ACCESS(SITE_RANGE_READ, pointer, length, BEHIND_NOTHING, false)
+#define WRITE(pointer, length) ACCESS(SITE_RANGE_WRITE, pointer, length, BEHIND_NOTHING, false)
+#define STRING(pointer) ACCESS(SITE_STRING_READ, pointer, NONE, BEHIND_NOTHING, false)
+#define STRING_N(pointer, most) ACCESS(SITE_STRING_READ, pointer, most, BEHIND_NOTHING, false)
+#define COPY(pointer, string) ACCESS(SITE_STRING_WRITE, pointer, string, BEHIND_NOTHING, false)
+#define APPEND(pointer, string) ACCESS(SITE_STRING_WRITE, pointer, string, BEHIND_NOTHING, true)
+#define APPEND_ONE(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_NOTHING, true)
+#define GIVES(pointer) ACCESS(SITE_RANGE_WRITE, pointer, NONE, BEHIND_BYTES, false)
+#define GIVES_ITEMS(pointer, bytes) ACCESS(SITE_RANGE_WRITE, pointer, bytes, BEHIND_ITEMS, false)
+#define GIVES_PRINTED(pointer, room) ACCESS(SITE_RANGE_WRITE, pointer, room, BEHIND_PRINTED, false)
+#define GIVES_STRING(pointer) ACCESS(SITE_STRING_WRITE, pointer, NONE, BEHIND_STRING, false)
+
+static const struct library_call library_calls[] = {
+#define CALL(name, first, second) {#name, {first, second, NOTHING}},
+#define CALL_OF_THREE(name, first, second, third) {#name, {first, second, third}},
+#include "compiler/pass/libc_calls.def"
+#undef CALL
+#undef CALL_OF_THREE
+	{"llvm.memcpy.", {READ(1, 2), WRITE(0, 2), NOTHING}},
+	{"llvm.memmove.", {READ(1, 2), WRITE(0, 2), NOTHING}},
+	{"llvm.memset.", {WRITE(0, 2), NOTHING, NOTHING}},
+};
+
+static bool names_call(const char *row, const char *name)
+{
+	/* Intrinsics go on with the types of their arguments. */
+	return strncmp(row, "llvm.", 5) == 0 ? strncmp(name, row, strlen(row)) == 0
+					     : strcmp(name, row) == 0;
+}
+
+static const struct library_call *find_call(const char *name)
+{
+	for (size_t i = 0; i < sizeof library_calls / sizeof *library_calls; i++)
+		if (names_call(library_calls[i].name, name))
+			return &library_calls[i];
+	return NULL;
+}
+
+/* How far the access goes. False: the call is not as the library declares it. */
+static bool set_length(
+	struct instrument *instrument, struct site *site, const struct library_access *access)
+{
+	LLVMValueRef call = site->instruction;
+	const LLVMTypeKind result = LLVMGetTypeKind(LLVMTypeOf(call));
+	LLVMValueRef argument =
+		access->length == NONE ? NULL : LLVMGetArgOperand(call, access->length);
+
+	if (access->behind) {
+		if (result != (access->behind == BEHIND_STRING ? LLVMPointerTypeKind
+							       : LLVMIntegerTypeKind) ||
+			!place_behind(call))
+			return false;
+		/* Behind a call in the place of a return there is nothing. */
+		LLVMSetTailCall(call, false);
+		site->behind = access->behind;
+		site->length = call;
+		site->items = argument;
+	} else if (argument) {
+		site->length = argument;
+	} else {
+		site->length = access->kind == SITE_RANGE_WRITE
+				       ? LLVMConstInt(instrument->i64, 1, 0)
+				       : LLVMConstAllOnes(instrument->i64);
+	}
+	site->bytes = access->appends ? SITE_APPENDS
+		      : site->copies  ? SITE_COPIED
+		      : site->follows ? SITE_FOLLOWED
+				      : site->tells;
+	return true;
+}
+
+/* Functions that walks recompute (branches/interpret/walk_library.c). */
+static bool is_recomputed(const char *name)
+{
+	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
+		"strnlen", "strchr", "strcpy", "stpcpy", "strncpy", "strcat", "__strcpy_chk",
+		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk", "memchr", "strrchr", "strcasecmp",
+		"strncasecmp", "stpncpy", "__stpncpy_chk", "strncat", "__strncat_chk", "atoi",
+		"atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "__isoc23_strtol",
+		"__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull", "strchrnul", "strspn",
+		"strcspn", "strpbrk", "strstr"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Of memcpy() and memmove() recorded runs keep more. */
+static void set_copy(struct site *site, bool is_read)
+{
+	LLVMValueRef call = site->instruction;
+	const char *name = called_name(call);
+	const bool is_copy =
+		strncmp(name, "llvm.memcpy", 11) == 0 || strncmp(name, "llvm.memmove", 12) == 0;
+	const bool is_private = is_copy && filter_skips(LLVMGetArgOperand(call, 0), true);
+
+	site->copies = is_copy && is_read && is_private;
+	site->follows = is_copy && !is_private && !filter_skips(LLVMGetArgOperand(call, 1), false);
+}
+
+static void collect_access(
+	struct instrument *instrument, struct site site, const struct library_access *access)
+{
+	LLVMValueRef call = site.instruction;
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	if (access->pointer >= count || (access->length != NONE && access->length >= count))
+		return;
+	site.pointer = LLVMGetArgOperand(call, access->pointer);
+	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
+		return; /* a function of the program's own by that name */
+	site.kind = access->kind;
+	set_copy(&site, access->kind == SITE_RANGE_READ);
+	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
+		is_recomputed(called_name(call)))
+		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT |
+				       (strcmp(called_name(call), "memchr") ? 0 : SITE_TOLD_NEAR));
+	if (!filter_skips(site.pointer,
+		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
+		set_length(instrument, &site, access))
+		add_site(instrument, &site);
+}
+
+void collect_library_call(struct instrument *instrument, const struct site *site)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(site->instruction);
+	const struct library_call *call;
+	size_t length;
+
+	if (!callee || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
+		return;
+	call = find_call(LLVMGetValueName2(callee, &length));
+	for (unsigned i = 0; call && i < ACCESSES_MOST; i++)
+		if (call->accesses[i].pointer != NONE)
+			collect_access(instrument, *site, &call->accesses[i]);
+	collect_printf_call(instrument, site);
+}

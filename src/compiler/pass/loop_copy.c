@@ -1,0 +1,280 @@
+/* Copies a loop (loops.h): instructions, the ways between its blocks, and what it hands on to the code behind it. */
+#include "compiler/pass/loops.h"
+
+#include <stdlib.h>
+
+#include <llvm-c/DebugInfo.h>
+
+/* What stands for what in the copy. */
+struct copies {
+	struct instrument *instrument;
+	const struct loop *loop;
+	LLVMBasicBlockRef blocks[LOOP_BLOCKS_MOST];
+	LLVMValueRef from[LOOP_INSTRUCTIONS_MOST], to[LOOP_INSTRUCTIONS_MOST];
+	unsigned count;
+};
+
+static LLVMBasicBlockRef copy_of_block(const struct copies *copies, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < copies->loop->block_count; i++)
+		if (copies->loop->blocks[i] == block)
+			return copies->blocks[i];
+	return block;
+}
+
+static LLVMValueRef copy_of(const struct copies *copies, LLVMValueRef value)
+{
+	if (!LLVMIsAInstruction(value))
+		return value;
+	for (unsigned i = 0; i < copies->count; i++)
+		if (copies->from[i] == value)
+			return copies->to[i];
+	return value;
+}
+
+/* ---- what it hands on ---- */
+
+static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use))
+		if (!loop_has(loop, LLVMGetUser(use)))
+			return true;
+	return false;
+}
+
+/* A phi of a block behind the loop takes values from both copies as it is. */
+static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
+{
+	if (!LLVMIsAPHINode(user))
+		return false;
+	for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
+		if (loop_has_block(loop, LLVMGetIncomingBlock(user, i)))
+			return true;
+	return false;
+}
+
+/* In a phi it may also come from elsewhere: then the value has been handed on before. */
+static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef user)
+{
+	if (loop_has(loop, user))
+		return false;
+	if (!is_exit_phi(loop, user))
+		return true;
+	for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
+		if (LLVMGetIncomingValue(user, i) == value &&
+			!loop_has_block(loop, LLVMGetIncomingBlock(user, i)))
+			return true;
+	return false;
+}
+
+/* The only block behind the loop, which is entered from the loop alone; else NULL. */
+static LLVMBasicBlockRef only_exit(const struct loop *loop)
+{
+	LLVMBasicBlockRef exit = NULL;
+
+	for (unsigned i = 0; i < loop->block_count; i++) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(loop->blocks[i]);
+
+		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
+			LLVMBasicBlockRef next = LLVMGetSuccessor(end, j);
+
+			if (loop_has_block(loop, next) || next == exit)
+				continue;
+			if (exit)
+				return NULL;
+			exit = next;
+		}
+	}
+	if (!exit)
+		return NULL;
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(exit)); use;
+		use = LLVMGetNextUse(use))
+		if (!loop_has(loop, LLVMGetUser(use)))
+			return NULL;
+	return exit;
+}
+
+bool loop_copy_is_possible(const struct loop *loop)
+{
+	const bool has_only_exit = only_exit(loop) != NULL;
+
+	for (unsigned i = 0; i < loop->block_count; i++)
+		for (LLVMValueRef value = LLVMGetFirstInstruction(loop->blocks[i]); value;
+			value = LLVMGetNextInstruction(value))
+			for (LLVMUseRef use = LLVMGetFirstUse(value); use && !has_only_exit;
+				use = LLVMGetNextUse(use))
+				if (needs_phi(loop, value, LLVMGetUser(use)))
+					return false;
+	return true;
+}
+
+static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef new)
+{
+	for (int i = 0; i < LLVMGetNumOperands(user); i++)
+		if (LLVMGetOperand(user, (unsigned)i) == old)
+			LLVMSetOperand(user, (unsigned)i, new);
+}
+
+/* Joins the value and its copy in the block behind the loop, for all who use it there and further on. */
+static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
+{
+	LLVMBuilderRef builder = copies->instrument->builder;
+	LLVMValueRef copy = copy_of(copies, value);
+	LLVMValueRef phi = NULL;
+	LLVMUseRef next;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = next) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		/* Of a user that names it twice, the next one may go, too. */
+		next = LLVMGetNextUse(use);
+		if (user == phi || !needs_phi(copies->loop, value, user))
+			continue;
+		if (!phi) {
+			LLVMPositionBuilderBeforeInstrAndDbgRecords(
+				builder, LLVMGetFirstInstruction(exit));
+			phi = LLVMBuildPhi(builder, LLVMTypeOf(value), "");
+			next = LLVMGetFirstUse(value);
+			continue;
+		}
+		replace_operands(user, value, phi);
+		next = LLVMGetFirstUse(value);
+	}
+	for (unsigned i = 0; phi && i < copies->loop->block_count; i++) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(copies->loop->blocks[i]);
+
+		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
+			if (LLVMGetSuccessor(end, j) != exit)
+				continue;
+			LLVMAddIncoming(phi, (LLVMValueRef[]){value, copy},
+				(LLVMBasicBlockRef[]){copies->loop->blocks[i], copies->blocks[i]},
+				2);
+		}
+	}
+}
+
+/* The phis of a block behind the loop: what comes from the loop also comes from its copy. */
+static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
+{
+	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
+		phi = LLVMGetNextInstruction(phi)) {
+		const unsigned count = LLVMCountIncoming(phi);
+
+		for (unsigned i = 0; i < count; i++) {
+			LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+			LLVMBasicBlockRef copy = copy_of_block(copies, from);
+			LLVMValueRef value = copy_of(copies, LLVMGetIncomingValue(phi, i));
+
+			if (copy != from)
+				LLVMAddIncoming(phi, &value, &copy, 1);
+		}
+	}
+}
+
+static void extend_exits(const struct copies *copies)
+{
+	const struct loop *loop = copies->loop;
+	LLVMBasicBlockRef done[2 * LOOP_BLOCKS_MOST];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < loop->block_count; i++) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(loop->blocks[i]);
+
+		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
+			LLVMBasicBlockRef exit = LLVMGetSuccessor(end, j);
+			unsigned known = 0;
+
+			while (known < count && done[known] != exit)
+				known++;
+			if (loop_has_block(loop, exit) || known < count)
+				continue;
+			done[count++] = exit;
+			extend_phis(copies, exit);
+		}
+	}
+}
+
+/* ---- its inside ---- */
+
+static void copy_instructions(struct copies *copies, unsigned block)
+{
+	LLVMBuilderRef builder = copies->instrument->builder;
+	LLVMValueRef one = LLVMGetFirstInstruction(copies->loop->blocks[block]);
+
+	LLVMPositionBuilderAtEnd(builder, copies->blocks[block]);
+	for (; one; one = LLVMGetNextInstruction(one)) {
+		LLVMValueRef copy;
+
+		if (LLVMIsAPHINode(one)) {
+			copy = LLVMBuildPhi(builder, LLVMTypeOf(one), "");
+		} else {
+			copy = LLVMInstructionClone(one);
+			LLVMInsertIntoBuilder(builder, copy);
+			LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(one));
+		}
+		copies->from[copies->count] = one;
+		copies->to[copies->count++] = copy;
+	}
+}
+
+/* Phis of the header are entered from `entry` where those of the loop are from outside. */
+static void connect_phi(
+	const struct copies *copies, LLVMValueRef phi, LLVMValueRef copy, LLVMBasicBlockRef entry)
+{
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+		LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+		LLVMBasicBlockRef block =
+			from == copies->loop->outside ? entry : copy_of_block(copies, from);
+		LLVMValueRef value = copy_of(copies, LLVMGetIncomingValue(phi, i));
+
+		LLVMAddIncoming(copy, &value, &block, 1);
+	}
+}
+
+static void connect(const struct copies *copies, LLVMBasicBlockRef entry)
+{
+	for (unsigned i = 0; i < copies->count; i++) {
+		LLVMValueRef copy = copies->to[i];
+
+		if (LLVMIsAPHINode(copy)) {
+			connect_phi(copies, copies->from[i], copy, entry);
+			continue;
+		}
+		for (int j = 0; j < LLVMGetNumOperands(copy); j++) {
+			LLVMValueRef operand = LLVMGetOperand(copy, (unsigned)j);
+
+			if (LLVMIsAInstruction(operand))
+				LLVMSetOperand(copy, (unsigned)j, copy_of(copies, operand));
+		}
+		if (!LLVMIsATerminatorInst(copy))
+			continue;
+		for (unsigned j = 0; j < LLVMGetNumSuccessors(copy); j++)
+			LLVMSetSuccessor(copy, j, copy_of_block(copies, LLVMGetSuccessor(copy, j)));
+	}
+}
+
+LLVMBasicBlockRef loop_copy(
+	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry)
+{
+	struct copies *copies = calloc(1, sizeof *copies);
+	LLVMBasicBlockRef exit = only_exit(loop);
+	LLVMBasicBlockRef header;
+
+	if (!copies)
+		abort(); /* out of memory: as the compiler itself does */
+	copies->instrument = instrument;
+	copies->loop = loop;
+	for (unsigned i = 0; i < loop->block_count; i++)
+		copies->blocks[i] = LLVMAppendBasicBlockInContext(
+			instrument->context, LLVMGetBasicBlockParent(loop->header), "");
+	for (unsigned i = 0; i < loop->block_count; i++)
+		copy_instructions(copies, i);
+	connect(copies, entry);
+	extend_exits(copies);
+	for (unsigned i = 0; exit && i < copies->count; i++)
+		if (is_used_behind(loop, copies->from[i]))
+			hand_on(copies, copies->from[i], exit);
+	header = copies->blocks[0];
+	free(copies);
+	return header;
+}

@@ -1,0 +1,422 @@
+/* See loops.h. */
+#include "compiler/pass/loops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(text) text, sizeof(text) - 1
+/* The guard looks at so many ranges of memory: with more it would take too long. */
+#define RANGES_MOST 10
+
+/* ---- finding loops ---- */
+
+bool loop_has_block(const struct loop *loop, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < loop->block_count; i++)
+		if (loop->blocks[i] == block)
+			return true;
+	return false;
+}
+
+bool loop_has(const struct loop *loop, LLVMValueRef value)
+{
+	return LLVMIsAInstruction(value) && loop_has_block(loop, LLVMGetInstructionParent(value));
+}
+
+/* From where the block is entered, at most `room` of them; returns how many there are, or more than `room`. */
+static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsigned room)
+{
+	unsigned count = 0;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+		use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsATerminatorInst(user) || count == room)
+			return room + 1;
+		ways[count++] = LLVMGetInstructionParent(user);
+	}
+	return count;
+}
+
+/* All blocks from which the latch is reached without passing the header. False: too many, or there is another way in. */
+static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
+{
+	loop->blocks[0] = loop->header;
+	loop->block_count = 1;
+	if (loop->latch != loop->header)
+		loop->blocks[loop->block_count++] = loop->latch;
+	for (unsigned i = 1; i < loop->block_count; i++) {
+		LLVMBasicBlockRef ways[LOOP_BLOCKS_MOST];
+		const unsigned count = ways_into(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
+
+		if (count > LOOP_BLOCKS_MOST || loop->blocks[i] == entry)
+			return false;
+		for (unsigned j = 0; j < count; j++) {
+			if (loop_has_block(loop, ways[j]))
+				continue;
+			if (loop->block_count == LOOP_BLOCKS_MOST)
+				return false;
+			loop->blocks[loop->block_count++] = ways[j];
+		}
+	}
+	return !loop_has_block(loop, loop->outside) && loop->header != entry;
+}
+
+/* Is every block but the header entered only from blocks that come before it in some order? */
+static bool has_no_loop_inside(const struct loop *loop)
+{
+	bool is_done[LOOP_BLOCKS_MOST] = {true};
+	bool has_moved = true;
+	unsigned left = loop->block_count - 1;
+
+	while (left && has_moved) {
+		has_moved = false;
+		for (unsigned i = 1; i < loop->block_count; i++) {
+			LLVMBasicBlockRef ways[LOOP_BLOCKS_MOST];
+			const unsigned count = ways_into(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
+			unsigned before = 0;
+
+			if (is_done[i])
+				continue;
+			for (unsigned j = 0; j < count; j++)
+				for (unsigned k = 0; k < loop->block_count; k++)
+					before += loop->blocks[k] == ways[j] && is_done[k];
+			if (before < count)
+				continue;
+			is_done[i] = has_moved = true;
+			left--;
+		}
+	}
+	return !left;
+}
+
+static bool find_loop(LLVMBasicBlockRef header, LLVMBasicBlockRef entry, struct loop *loop)
+{
+	LLVMBasicBlockRef ways[2];
+
+	if (!LLVMIsAPHINode(LLVMGetFirstInstruction(header)) || ways_into(header, ways, 2) != 2 ||
+		ways[0] == ways[1])
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		*loop = (struct loop){.header = header, .latch = ways[i], .outside = ways[1 - i]};
+		if (gather_blocks(loop, entry) && has_no_loop_inside(loop))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is in it ---- */
+
+static bool touches_no_memory(LLVMValueRef call)
+{
+	static const char *const harmless[] = {
+		"llvm.assume", "llvm.experimental.noalias.scope.decl"};
+	const unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+	const char *name = called_name(call);
+	LLVMAttributeRef attribute;
+
+	for (unsigned i = 0; name && i < sizeof harmless / sizeof *harmless; i++)
+		if (strcmp(name, harmless[i]) == 0)
+			return true;
+	if (!name || strncmp(name, "llvm.", 5) != 0)
+		return false;
+	attribute = LLVMGetEnumAttributeAtIndex(
+		LLVMGetCalledValue(call), LLVMAttributeFunctionIndex, memory);
+	return attribute && LLVMGetEnumAttributeValue(attribute) == 0;
+}
+
+/* May another thread move, or memory be touched unevenly, while the instruction is done? */
+static bool is_fit(LLVMValueRef instruction)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+	case LLVMStore:
+		return !LLVMGetVolatile(instruction) &&
+		       LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
+	case LLVMCall:
+		return touches_no_memory(instruction);
+	case LLVMBr:
+	case LLVMSwitch:
+		return true;
+	case LLVMAlloca:
+	case LLVMFence:
+	case LLVMAtomicCmpXchg:
+	case LLVMAtomicRMW:
+	case LLVMVAArg:
+		return false;
+	default:
+		return !LLVMIsATerminatorInst(instruction);
+	}
+}
+
+static bool is_loop_fit(const struct loop *loop)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < loop->block_count; i++)
+		for (LLVMValueRef one = LLVMGetFirstInstruction(loop->blocks[i]); one;
+			one = LLVMGetNextInstruction(one))
+			if (++count > LOOP_INSTRUCTIONS_MOST || !is_fit(one))
+				return false;
+	return true;
+}
+
+/* Sites of recorded runs do not count: these never go where there are no points. */
+static bool gather_accesses(
+	struct instrument *instrument, size_t first_site, size_t end_site, struct loop *loop)
+{
+	for (size_t i = first_site; i < end_site; i++) {
+		const struct site *site = &instrument->sites[i];
+
+		if (!loop_has(loop, site->instruction) || site->kind > SITE_OPAQUE)
+			continue;
+		if (site->kind > SITE_STORE || site->order || site->behind || !site->pointer ||
+			loop->access_count == LOOP_ACCESSES_MOST ||
+			!affine_is_known(instrument, loop, site->pointer))
+			return false;
+		loop->accesses[loop->access_count++] = site;
+	}
+	return loop->access_count != 0;
+}
+
+/* ---- the guard ---- */
+
+/* Addresses that differ by constants are one range. */
+struct range {
+	LLVMValueRef root;
+	int64_t first, end;
+};
+
+static LLVMValueRef root_of(
+	const struct instrument *instrument, LLVMValueRef pointer, int64_t *offset)
+{
+	*offset = 0;
+	while (LLVMIsAGetElementPtrInst(pointer) && LLVMGetNumOperands(pointer) == 2 &&
+		LLVMIsAConstantInt(LLVMGetOperand(pointer, 1))) {
+		*offset += LLVMConstIntGetSExtValue(LLVMGetOperand(pointer, 1)) *
+			   (int64_t)LLVMABISizeOfType(
+				   instrument->layout, LLVMGetGEPSourceElementType(pointer));
+		pointer = LLVMGetOperand(pointer, 0);
+	}
+	return pointer;
+}
+
+/* How many; RANGES_MOST + 1: more than there is room for. */
+static unsigned gather_ranges(const struct instrument *instrument, const struct loop *loop,
+	struct range ranges[RANGES_MOST])
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < loop->access_count; i++) {
+		int64_t first, end;
+		LLVMValueRef root = root_of(instrument, loop->accesses[i]->pointer, &first);
+		unsigned at = 0;
+
+		end = first + loop->accesses[i]->bytes;
+		while (at < count && ranges[at].root != root)
+			at++;
+		if (at == RANGES_MOST)
+			return RANGES_MOST + 1;
+		if (at == count)
+			ranges[count++] = (struct range){root, first, end};
+		ranges[at].first = first < ranges[at].first ? first : ranges[at].first;
+		ranges[at].end = end > ranges[at].end ? end : ranges[at].end;
+	}
+	return count;
+}
+
+/* For programs that run without raddle. */
+static LLVMValueRef nothing_wanted(struct instrument *instrument)
+{
+	static const char name[] = "raddle.nothing_wanted";
+	LLVMValueRef global = LLVMGetNamedGlobal(instrument->module, name);
+	LLVMValueRef words[2 * WANTED_PARTS];
+	LLVMValueRef value;
+
+	if (global)
+		return global;
+	for (unsigned i = 0; i < 2 * WANTED_PARTS; i++)
+		words[i] = LLVMConstInt(instrument->i64, i % 2 ? 0 : UINT64_MAX, false);
+	value = LLVMConstArray2(instrument->i64, words, 2 * WANTED_PARTS);
+	global = LLVMAddGlobal(instrument->module, LLVMTypeOf(value), name);
+	LLVMSetInitializer(global, value);
+	LLVMSetLinkage(global, LLVMInternalLinkage);
+	LLVMSetGlobalConstant(global, true);
+	return global;
+}
+
+/* The bounds of what is wanted, from the runtime's struct wanted_memory where there is one. */
+static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WANTED_PARTS])
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMTypeRef type = LLVMFunctionType(instrument->pointer, NULL, 0, false);
+	LLVMValueRef wanted = LLVMBuildCall2(builder, type,
+		LLVMGetInlineAsm(type,
+			TEXT(".weak raddle_wanted_v5\n\t"
+			     "movq raddle_wanted_v5@GOTPCREL(%rip), $0"),
+			TEXT("=r"), false, false, LLVMInlineAsmDialectATT, false),
+		NULL, 0, "");
+
+	wanted = LLVMBuildSelect(builder, LLVMBuildIsNull(builder, wanted, ""),
+		nothing_wanted(instrument), wanted, "");
+	for (unsigned i = 0; i < 2 * WANTED_PARTS; i++)
+		words[i] = LLVMBuildLoad2(builder, instrument->i64,
+			LLVMBuildGEP2(builder, instrument->i64, wanted,
+				(LLVMValueRef[]){LLVMConstInt(instrument->i64, i, false)}, 1, ""),
+			"");
+}
+
+/* Is nothing wanted of the range? */
+static LLVMValueRef build_missed(struct instrument *instrument, const struct loop *loop,
+	const struct range *range, LLVMValueRef last_turn, LLVMValueRef words[2 * WANTED_PARTS])
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef first, last, start, end, is_rising, all = NULL;
+
+	affine_ends(instrument, loop, range->root, last_turn, &first, &last);
+	is_rising = LLVMBuildICmp(builder, LLVMIntULE, first, last, "");
+	start = LLVMBuildAdd(builder, LLVMBuildSelect(builder, is_rising, first, last, ""),
+		LLVMConstInt(instrument->i64, (uint64_t)range->first, true), "");
+	end = LLVMBuildAdd(builder, LLVMBuildSelect(builder, is_rising, last, first, ""),
+		LLVMConstInt(instrument->i64, (uint64_t)range->end, true), "");
+	for (unsigned i = 0; i < WANTED_PARTS; i++) {
+		LLVMValueRef is_missed = LLVMBuildOr(builder,
+			LLVMBuildICmp(builder, LLVMIntULE, end, words[2 * i], ""),
+			LLVMBuildICmp(builder, LLVMIntUGE, start, words[2 * i + 1], ""), "");
+
+		all = all ? LLVMBuildAnd(builder, all, is_missed, "") : is_missed;
+	}
+	return all;
+}
+
+static void build_guard(struct instrument *instrument, const struct loop *loop,
+	const struct range *ranges, unsigned count, LLVMBasicBlockRef copy)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef words[2 * WANTED_PARTS];
+	struct loop_turns turns;
+	LLVMValueRef all;
+
+	LLVMSetCurrentDebugLocation2(builder, NULL);
+	LLVMPositionBuilderAtEnd(builder, loop->outside);
+	turns = affine_turns(instrument, loop);
+	load_wanted(instrument, words);
+	all = turns.is_fit;
+	for (unsigned i = 0; i < count; i++)
+		all = LLVMBuildAnd(builder, all,
+			build_missed(instrument, loop, &ranges[i], turns.last, words), "");
+	LLVMBuildCondBr(builder, all, copy, loop->header);
+}
+
+/* ---- putting it in front ---- */
+
+static void replace_in_sites(
+	struct instrument *instrument, size_t first, size_t end, LLVMValueRef old, LLVMValueRef new)
+{
+	for (size_t i = first; i < end; i++) {
+		struct site *site = &instrument->sites[i];
+
+		site->pointer = site->pointer == old ? new : site->pointer;
+		site->length = site->length == old ? new : site->length;
+		site->items = site->items == old ? new : site->items;
+		site->value = site->value == old ? new : site->value;
+	}
+}
+
+/* A block of its own on the way into the loop. The phis there are made anew: of old ones nobody can change whence they come. */
+static void add_entry(
+	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
+{
+	LLVMBasicBlockRef entry =
+		LLVMInsertBasicBlockInContext(instrument->context, loop->header, "");
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(loop->outside);
+	LLVMValueRef phi = LLVMGetFirstInstruction(loop->header);
+
+	while (LLVMIsAPHINode(phi)) {
+		LLVMValueRef new, next = LLVMGetNextInstruction(phi);
+
+		LLVMPositionBuilderBefore(instrument->builder, phi);
+		new = LLVMBuildPhi(instrument->builder, LLVMTypeOf(phi), "");
+		for (unsigned i = 0; i < 2; i++) {
+			LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+			LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+
+			from = from == loop->outside ? entry : from;
+			LLVMAddIncoming(new, &value, &from, 1);
+		}
+		LLVMReplaceAllUsesWith(phi, new);
+		replace_in_sites(instrument, first_site, end_site, phi, new);
+		LLVMInstructionEraseFromParent(phi);
+		phi = next;
+	}
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+		if (LLVMGetSuccessor(end, i) == loop->header)
+			LLVMSetSuccessor(end, i, entry);
+	loop->outside = entry;
+}
+
+static void split(
+	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
+{
+	struct range ranges[RANGES_MOST];
+	LLVMBasicBlockRef copy;
+	unsigned count;
+
+	if (gather_ranges(instrument, loop, ranges) > RANGES_MOST)
+		return;
+	add_entry(instrument, loop, first_site, end_site);
+	/* The phis are others now. */
+	if (!affine_count(loop))
+		abort(); /* as it was before */
+	count = gather_ranges(instrument, loop, ranges);
+	copy = loop_copy(instrument, loop, loop->outside);
+	build_guard(instrument, loop, ranges, count, copy);
+}
+
+static bool is_small(const struct instrument *instrument, LLVMValueRef function)
+{
+	static const char *const names[] = {"optsize", "minsize", "optnone"};
+
+	(void)instrument;
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+		if (LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+			    LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]))))
+			return true;
+	return false;
+}
+
+static void split_of_function(struct instrument *instrument, size_t first_site, size_t end_site)
+{
+	LLVMValueRef function = instrument->sites[first_site].function;
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+	LLVMBasicBlockRef last = LLVMGetLastBasicBlock(function);
+	LLVMBasicBlockRef next;
+
+	if (is_small(instrument, function))
+		return;
+	for (LLVMBasicBlockRef block = entry;; block = next) {
+		struct loop loop;
+
+		next = LLVMGetNextBasicBlock(block);
+		if (find_loop(block, entry, &loop) && is_loop_fit(&loop) && affine_count(&loop) &&
+			gather_accesses(instrument, first_site, end_site, &loop) &&
+			loop_copy_is_possible(&loop))
+			split(instrument, &loop, first_site, end_site);
+		if (block == last) /* behind it are copies */
+			return;
+	}
+}
+
+void split_loops(struct instrument *instrument)
+{
+	size_t end;
+
+	for (size_t first = 0; first < instrument->site_count; first = end) {
+		end = first;
+		while (end < instrument->site_count &&
+			instrument->sites[end].function == instrument->sites[first].function)
+			end++;
+		split_of_function(instrument, first, end);
+	}
+}

@@ -1,0 +1,223 @@
+/* What a module has once: the constructor that tells the runtime of it, its note, its bitcode. */
+#include "compiler/pass/instrument.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Comdat.h>
+#include <zstd.h>
+
+#define TEXT(text) text, sizeof(text) - 1
+/* Fast, and within a few per cent of what the slow levels reach on bitcode. */
+#define COMPRESSION_LEVEL 6
+
+/* ---- globals that stay ---- */
+
+void keep_global(struct instrument *instrument, LLVMValueRef global)
+{
+	static const char name[] = "llvm.compiler.used";
+	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
+	const unsigned before = old ? (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old)) : 0;
+	LLVMValueRef *members = calloc(before + 1, sizeof(*members));
+	LLVMValueRef list;
+
+	if (!members)
+		abort(); /* out of memory: as the compiler itself does */
+	for (unsigned i = 0; i < before; i++)
+		members[i] = LLVMGetOperand(LLVMGetInitializer(old), i);
+	members[before] = global;
+	if (old)
+		LLVMDeleteGlobal(old);
+	list = LLVMConstArray2(instrument->pointer, members, before + 1);
+	old = LLVMAddGlobal(instrument->module, LLVMTypeOf(list), name);
+	LLVMSetInitializer(old, list);
+	LLVMSetLinkage(old, LLVMAppendingLinkage);
+	LLVMSetSection(old, "llvm.metadata");
+	free(members);
+}
+
+/* ---- registration ---- */
+
+/* One per executable or library, however many units bring it. */
+static void make_unique(struct instrument *instrument, LLVMValueRef global, const char *name)
+{
+	LLVMComdatRef comdat = LLVMGetOrInsertComdat(instrument->module, name);
+
+	LLVMSetComdatSelectionKind(comdat, LLVMAnyComdatSelectionKind);
+	LLVMSetComdat(global, comdat);
+	LLVMSetLinkage(global, LLVMLinkOnceODRLinkage);
+	LLVMSetVisibility(global, LLVMHiddenVisibility);
+}
+
+/* Weak: a linker may drop every function that has sites, and then there is no such section. */
+static LLVMValueRef section_end(struct instrument *instrument, const char *name)
+{
+	LLVMValueRef end =
+		LLVMAddGlobal(instrument->module, LLVMInt8TypeInContext(instrument->context), name);
+
+	LLVMSetLinkage(end, LLVMExternalWeakLinkage);
+	LLVMSetVisibility(end, LLVMHiddenVisibility);
+	return end;
+}
+
+static LLVMValueRef make_descriptor(struct instrument *instrument)
+{
+	LLVMValueRef members[4] = {LLVMConstInt(instrument->i32, INSTRUMENT_MAGIC, 0),
+		LLVMConstInt(instrument->i32, INSTRUMENT_ABI_VERSION, 0),
+		section_end(instrument, "__start_raddle_sites"),
+		section_end(instrument, "__stop_raddle_sites")};
+	LLVMValueRef value = LLVMConstStructInContext(instrument->context, members, 4, false);
+	LLVMValueRef global = LLVMAddGlobal(
+		instrument->module, LLVMTypeOf(value), "raddle_instrumented_module_v1");
+
+	LLVMSetInitializer(global, value);
+	make_unique(instrument, global, "raddle_instrumented_module_v1");
+	return global;
+}
+
+/*
+ * Calls the runtime's function where there is one. Its address comes through the global offset table,
+ * by assembly: the compiler would take a weak symbol of a fixed-address program for zero.
+ */
+static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef descriptor,
+	const char *name, const char *code, size_t length)
+{
+	LLVMTypeRef type = LLVMFunctionType(instrument->nothing, NULL, 0, false);
+	LLVMTypeRef load_type = LLVMFunctionType(instrument->pointer, NULL, 0, false);
+	LLVMTypeRef hook_type =
+		LLVMFunctionType(instrument->nothing, &instrument->pointer, 1, false);
+	LLVMValueRef function = LLVMAddFunction(instrument->module, name, type);
+	LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(instrument->context, function, "");
+	LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(instrument->context, function, "");
+	LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(instrument->context, function, "");
+	LLVMValueRef hook;
+
+	make_unique(instrument, function, name);
+	LLVMPositionBuilderAtEnd(instrument->builder, entry);
+	hook = LLVMBuildCall2(instrument->builder, load_type,
+		LLVMGetInlineAsm(load_type, code, length, TEXT("=r"), false, false,
+			LLVMInlineAsmDialectATT, false),
+		NULL, 0, "");
+	LLVMBuildCondBr(
+		instrument->builder, LLVMBuildIsNull(instrument->builder, hook, ""), end, call);
+	LLVMPositionBuilderAtEnd(instrument->builder, call);
+	LLVMBuildCall2(instrument->builder, hook_type, hook, &descriptor, 1, "");
+	LLVMBuildBr(instrument->builder, end);
+	LLVMPositionBuilderAtEnd(instrument->builder, end);
+	LLVMBuildRetVoid(instrument->builder);
+	return function;
+}
+
+/* Appends to llvm.global_ctors or _dtors. */
+static void add_to_list(struct instrument *instrument, const char *name, LLVMValueRef function)
+{
+	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
+	LLVMValueRef initial = old ? LLVMGetInitializer(old) : NULL;
+	const unsigned before = initial && LLVMIsAConstantArray(initial)
+					? (unsigned)LLVMGetNumOperands(initial)
+					: 0;
+	/* First of all constructors, and so last of all destructors; tied to its group. */
+	LLVMValueRef members[3] = {LLVMConstInt(instrument->i32, 1, 0), function, function};
+	LLVMTypeRef types[3] = {instrument->i32, instrument->pointer, instrument->pointer};
+	LLVMTypeRef type = LLVMStructTypeInContext(instrument->context, types, 3, false);
+	LLVMValueRef *entries = calloc(before + 1, sizeof(*entries));
+	LLVMValueRef list;
+
+	if (!entries)
+		abort(); /* out of memory: as the compiler itself does */
+	for (unsigned i = 0; i < before; i++)
+		entries[i] = LLVMGetOperand(initial, i);
+	entries[before] = LLVMConstStructInContext(instrument->context, members, 3, false);
+	if (old)
+		LLVMDeleteGlobal(old);
+	list = LLVMConstArray2(type, entries, before + 1);
+	old = LLVMAddGlobal(instrument->module, LLVMTypeOf(list), name);
+	LLVMSetInitializer(old, list);
+	LLVMSetLinkage(old, LLVMAppendingLinkage);
+	free(entries);
+}
+
+static void add_note(struct instrument *instrument)
+{
+	char note[256];
+
+	(void)snprintf(note, sizeof note,
+		"\t.pushsection .note.raddle, \"a\", @note\n"
+		"\t.balign 4\n\t.long 7, 4, 1\n\t.asciz \"raddle\"\n\t.balign 4\n\t.long %d\n"
+		"\t.popsection\n",
+		INSTRUMENT_ABI_VERSION);
+	LLVMAppendModuleInlineAsm(instrument->module, note, strlen(note));
+}
+
+void insert_registration(struct instrument *instrument)
+{
+	LLVMValueRef descriptor = make_descriptor(instrument);
+
+	add_to_list(instrument, "llvm.global_ctors",
+		make_caller(instrument, descriptor, "raddle_module_constructor_v1",
+			TEXT(".weak raddle_module_loaded\n\t"
+			     "movq raddle_module_loaded@GOTPCREL(%rip), $0")));
+	add_to_list(instrument, "llvm.global_dtors",
+		make_caller(instrument, descriptor, "raddle_module_destructor_v1",
+			TEXT(".weak raddle_module_unloaded\n\t"
+			     "movq raddle_module_unloaded@GOTPCREL(%rip), $0")));
+	add_note(instrument);
+}
+
+/* ---- bitcode ---- */
+
+/* Appends `.ascii` lines; the assembler takes octal escapes of three digits. */
+static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (i % 64 == 0)
+			at += sprintf(at, "%s\t.ascii \"", i ? "\"\n" : "");
+		*at++ = '\\';
+		*at++ = (char)('0' + (bytes[i] >> 6));
+		*at++ = (char)('0' + (bytes[i] >> 3 & 7));
+		*at++ = (char)('0' + (bytes[i] & 7));
+	}
+	return at + sprintf(at, "\"\n");
+}
+
+/* One frame with zstd's checksum, so that a reader notices any damage before LLVM sees it. */
+static size_t module_compress(void *stored, size_t room, const void *plain, size_t size)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	if (!context ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(
+			context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL)) ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+		abort(); /* out of memory: as the compiler itself does */
+	size = ZSTD_compress2(context, stored, room, plain, size);
+	ZSTD_freeCCtx(context);
+	return size;
+}
+
+void embed_bitcode(struct instrument *instrument)
+{
+	LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(instrument->module);
+	const size_t plain = LLVMGetBufferSize(buffer);
+	const size_t room = ZSTD_compressBound(plain);
+	unsigned char *stored = malloc(room);
+	const size_t size =
+		module_compress(stored, stored ? room : 0, LLVMGetBufferStart(buffer), plain);
+	char *text = malloc(5 * size + size / 4 + 1024);
+	char *at = text;
+
+	if (!stored || !text || ZSTD_isError(size))
+		abort(); /* out of memory: as the compiler itself does */
+	at += sprintf(at,
+		"\t.pushsection .raddle.bitcode, \"\", @progbits\n\t.balign 8\n"
+		"\t.long %u, %u\n\t.quad %zu, %zu\n",
+		INSTRUMENT_MAGIC, INSTRUMENT_ABI_VERSION, plain, size);
+	at = write_ascii(at, stored, size);
+	at += sprintf(at, "\t.balign 8\n\t.popsection\n");
+	LLVMAppendModuleInlineAsm(instrument->module, text, (size_t)(at - text));
+	LLVMDisposeMemoryBuffer(buffer);
+	free(stored);
+	free(text);
+}

@@ -1,0 +1,352 @@
+/* The code of a site: the no-op before the access, its stub and its record, as inline assembly. */
+#include "compiler/pass/instrument.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT(text) text, sizeof(text) - 1
+#define TEXT_BYTES 1024
+#define ENTRY_BYTES 32
+#define CALLEE_BYTES 40
+#define OPERANDS_MOST 6
+
+/*
+ * The point, and its stub up to the operand's; the operand is filled in between. OWN is the operand with the
+ * function's number: stubs and records have sections of their own for each function, so that a linker
+ * that drops the function (--gc-sections) drops them, and the reference from the point to the stub,
+ * which takes no room, keeps them where it keeps the function. ENTRY stands for what the stub calls.
+ */
+#define ENTRY "@ENTRY@"
+/* Stands for the word that names the function which is called, where there is one. */
+#define CALLEE "@CALLEE@"
+#define POINT(OWN)                                                                                 \
+	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
+	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
+	"\t.weak " ENTRY "\n"                                                                      \
+	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n" CALLEE                \
+	"\t.long 3f - .\n"                                                                         \
+	"2:\tpopq %r11\n"
+#define RECORDS(OWN)                                                                               \
+	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
+	"\t.balign 4\n"
+#define STUB_END(OWN)                                                                              \
+	"\tpushq %r11\n"                                                                           \
+	"\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                        \
+	"\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                        \
+				       "\t.long 2b - .\n"
+/* The rest of a record: the operands with its description and its properties. */
+#define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
+
+static const char with_address[] =
+	POINT("${3:c}") "\tleaq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+/* An operand of thread-local memory would be relative to %fs, which leaq does not add. */
+static const char with_pointer[] =
+	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+static const char without_address[] =
+	POINT("${2:c}") "\tmovl $$0, %r10d\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
+
+static const char without_address_but_length[] =
+	POINT("${3:c}") "\tmovl $$0, %r10d\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+
+/* Only a record, which is kept with the code. */
+static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
+	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
+
+/* Operands: memory, length in %rsi, description, properties, number of the function. */
+static const char with_length[] =
+	POINT("${4:c}") "\tleaq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
+static const char with_pointer_and_length[] =
+	POINT("${4:c}") "\tmovq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
+
+/* What the stub of a site calls: plain accesses of usual sizes have an entry each. */
+static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
+{
+	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
+
+	if (is_plain && site->bytes && site->bytes <= 16 && !(site->bytes & (site->bytes - 1)))
+		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_%s%u_v3",
+			site->kind == SITE_LOAD ? "load" : "store", site->bytes);
+	else
+		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
+}
+
+/* Copies the text with every gap replaced; returns the length. */
+static size_t fill_in(
+	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
+{
+	const size_t gap = strlen(name);
+	const char *end = text + length;
+	size_t filled = 0;
+
+	while (text < end) {
+		const char *next = memmem(text, (size_t)(end - text), name, gap);
+		const size_t plain = (size_t)((next ? next : end) - text);
+
+		memcpy(out + filled, text, plain);
+		filled += plain;
+		text += plain;
+		if (!next)
+			continue;
+		memcpy(out + filled, entry, strlen(entry));
+		filled += strlen(entry);
+		text += gap;
+	}
+	return filled;
+}
+
+/*
+ * Code generators copy ends of blocks, of computed gotos above all. Each copy of a point would be a site of its own, and
+ * nobody could say which of them the bitcode's one instruction is.
+ */
+static void keep_single(struct instrument *instrument, LLVMValueRef call)
+{
+	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+		LLVMCreateEnumAttribute(
+			instrument->context, LLVMGetEnumAttributeKindForName("convergent", 10), 0));
+}
+
+static LLVMValueRef build_asm(struct instrument *instrument, const struct site *site,
+	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
+	unsigned count)
+{
+	LLVMTypeRef types[OPERANDS_MOST], type;
+	LLVMValueRef all[OPERANDS_MOST], code;
+	char entry[ENTRY_BYTES], named[TEXT_BYTES], filled[TEXT_BYTES], constraints[64];
+	char callee[CALLEE_BYTES] = "";
+
+	for (unsigned i = 0; i < count; i++)
+		all[i] = operands[i];
+	(void)snprintf(constraints, sizeof constraints, "%s%s,~{r10},~{r11},~{flags}",
+		operand_constraints, site->callee ? ",^Ws" : "");
+	if (site->callee) {
+		(void)snprintf(callee, sizeof callee, "\t.long ${%u:p}@GOTPCREL\n", count);
+		all[count++] = site->callee;
+	}
+	for (unsigned i = 0; i < count; i++)
+		types[i] = LLVMTypeOf(all[i]);
+	type = LLVMFunctionType(instrument->nothing, types, count, false);
+	entry_of(site, entry);
+	length = fill_in(text, length, CALLEE, callee, named);
+	length = fill_in(named, length, ENTRY, entry, filled);
+	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
+		LLVMInlineAsmDialectATT, false);
+	code = LLVMBuildCall2(instrument->builder, type, code, all, count, "");
+	keep_single(instrument, code);
+	return code;
+}
+
+static void set_memory_operand(struct instrument *instrument, LLVMValueRef call)
+{
+	const unsigned element = LLVMGetEnumAttributeKindForName("elementtype", 11);
+
+	LLVMAddCallSiteAttribute(call, 1,
+		LLVMCreateTypeAttribute(
+			instrument->context, element, LLVMInt8TypeInContext(instrument->context)));
+}
+
+static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length)
+{
+	if (LLVMTypeOf(length) == instrument->i64 ||
+		LLVMGetTypeKind(LLVMTypeOf(length)) == LLVMPointerTypeKind)
+		return length;
+	return LLVMBuildZExt(instrument->builder, length, instrument->i64, "");
+}
+
+static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMBuilderRef builder = instrument->builder;
+
+	return LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntULT, a, b, ""), a, b, "");
+}
+
+/* With the terminating zero, which is not in the result. */
+static LLVMValueRef printed_bytes(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef none = LLVMConstNull(instrument->i64);
+	LLVMValueRef length = LLVMBuildSExt(builder, site->length, instrument->i64, "");
+	LLVMValueRef bytes = LLVMBuildAdd(builder, length, LLVMConstInt(instrument->i64, 1, 0), "");
+
+	if (site->items)
+		bytes = least(instrument, bytes, as_length(instrument, site->items));
+	return LLVMBuildSelect(
+		builder, LLVMBuildICmp(builder, LLVMIntSLT, length, none, ""), none, bytes, "");
+}
+
+/* What a call returned, as a number of bytes or as a string. */
+static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(site->length));
+	LLVMValueRef length;
+
+	switch (site->behind) {
+	case BEHIND_BYTES:
+		length = LLVMBuildSelect(builder,
+			LLVMBuildICmp(builder, LLVMIntSLT, site->length, zero, ""), zero,
+			site->length, "");
+		return as_length(instrument, length);
+	case BEHIND_PRINTED:
+		return printed_bytes(instrument, site);
+	case BEHIND_ITEMS:
+		return LLVMBuildMul(builder, as_length(instrument, site->length),
+			as_length(instrument, site->items), "");
+	default:
+		return as_length(instrument, site->length);
+	}
+}
+
+/* As 64 bits, for a general register. */
+static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef value)
+{
+	LLVMBuilderRef builder = instrument->builder;
+
+	switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
+	case LLVMFloatTypeKind:
+		return as_register(
+			instrument, LLVMBuildBitCast(builder, value, instrument->i32, ""));
+	case LLVMDoubleTypeKind:
+		return LLVMBuildBitCast(builder, value, instrument->i64, "");
+	case LLVMIntegerTypeKind:
+		return LLVMTypeOf(value) == instrument->i64
+			       ? value
+			       : LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
+	default:
+		return value;
+	}
+}
+
+/* The word of a value of several that the site is for. */
+static LLVMValueRef word_of(struct instrument *instrument, const struct site *site)
+{
+	LLVMBuilderRef builder = instrument->builder;
+	const unsigned bits =
+		(unsigned)LLVMSizeOfTypeInBits(instrument->layout, LLVMTypeOf(site->value));
+	LLVMTypeRef whole = LLVMIntTypeInContext(instrument->context, bits);
+	LLVMValueRef value = LLVMBuildBitCast(builder, site->value, whole, "");
+
+	if (site->bytes)
+		value = LLVMBuildLShr(
+			builder, value, LLVMConstInt(whole, 64u * site->bytes, false), "");
+	return LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
+}
+
+/* Of a struct, the member that the site is for; the value, as it is, of anything else. */
+static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
+{
+	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(site->value));
+
+	if (kind == LLVMVectorTypeKind || kind == LLVMX86_FP80TypeKind ||
+		(kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(LLVMTypeOf(site->value)) > 64))
+		return word_of(instrument, site);
+	if (LLVMGetTypeKind(LLVMTypeOf(site->value)) != LLVMStructTypeKind)
+		return site->value;
+	return LLVMBuildExtractValue(instrument->builder, site->value, site->bytes, "");
+}
+
+static LLVMValueRef build_value(struct instrument *instrument, const struct site *site,
+	LLVMValueRef description, LLVMValueRef properties, LLVMValueRef own)
+{
+	LLVMValueRef value = as_register(instrument, member_of(instrument, site));
+
+	if (site->length)
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+			(LLVMValueRef[]){value, site->length, description, properties, own}, 5);
+	if (site->kind == SITE_LANDING)
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+			(LLVMValueRef[]){value,
+				as_length(instrument, LLVMBuildExtractValue(instrument->builder,
+							      site->value, 1, "")),
+				description, properties, own},
+			5);
+	return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
+		(LLVMValueRef[]){value, description, properties, own}, 4);
+}
+
+static LLVMValueRef place_of(const struct site *site)
+{
+	if (site->before)
+		return site->before;
+	return site->behind ? place_behind(site->instruction) : site->instruction;
+}
+
+static LLVMValueRef build_point(
+	struct instrument *instrument, const struct site *site, LLVMValueRef description)
+{
+	LLVMValueRef properties = LLVMConstInt(instrument->i32,
+		(uint32_t)site->kind | (uint32_t)site->order << 8 | (uint32_t)site->bytes << 16, 0);
+	LLVMValueRef own = LLVMConstInt(instrument->i32, site->function_number, 0);
+	LLVMValueRef call;
+
+	if (site->value)
+		return build_value(instrument, site, description, properties, own);
+	if (site->kind == SITE_OPAQUE)
+		return build_asm(instrument, site, TEXT(without_point), "i,i,i",
+			(LLVMValueRef[]){description, properties, own}, 3);
+	if (site->kind == SITE_RESULT && site->length)
+		return build_asm(instrument, site, TEXT(without_address_but_length), "{rsi},i,i,i",
+			(LLVMValueRef[]){site->length, description, properties, own}, 4);
+	if (!site->pointer)
+		return build_asm(instrument, site, TEXT(without_address), "i,i,i",
+			(LLVMValueRef[]){description, properties, own}, 3);
+	if (filter_is_thread_local(site->pointer) && site->length)
+		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
+				description, properties, own},
+			5);
+	if (filter_is_thread_local(site->pointer))
+		return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
+			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
+	if (site->length)
+		call = build_asm(instrument, site, TEXT(with_length), "*m,{rsi},i,i,i",
+			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
+				description, properties, own},
+			5);
+	else
+		call = build_asm(instrument, site, TEXT(with_address), "*m,i,i,i",
+			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
+	set_memory_operand(instrument, call);
+	return call;
+}
+
+bool has_one_way_in(LLVMBasicBlockRef block)
+{
+	unsigned ways = 0;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+		use = LLVMGetNextUse(use))
+		ways += LLVMIsATerminatorInst(LLVMGetUser(use)) != NULL;
+	return ways == 1;
+}
+
+LLVMValueRef place_behind(LLVMValueRef call)
+{
+	LLVMValueRef place;
+
+	if (LLVMIsACallInst(call))
+		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail
+			       ? NULL
+			       : LLVMGetNextInstruction(call);
+	if (!LLVMIsAInvokeInst(call) || !has_one_way_in(LLVMGetNormalDest(call)))
+		return NULL;
+	place = LLVMGetFirstInstruction(LLVMGetNormalDest(call));
+	while (LLVMIsAPHINode(place))
+		place = LLVMGetNextInstruction(place);
+	return place;
+}
+
+void insert_points(struct instrument *instrument)
+{
+	const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+
+	for (size_t i = 0; i < instrument->site_count; i++) {
+		const struct site *site = &instrument->sites[i];
+		LLVMValueRef call;
+
+		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder, place_of(site));
+		call = build_point(instrument, site, site_description(instrument, i));
+		copy_place(call, site->instruction, site->function);
+		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+			LLVMCreateEnumAttribute(instrument->context, nounwind, 0));
+	}
+}

@@ -1,0 +1,145 @@
+/*
+ * The strings that printf() and the like are given by a %s, where the format is a constant. A precision
+ * says how far the string is read at most; where it is not written in the format, the string is left out,
+ * as are wide ones. A format with positions (%1$s) is left out whole.
+ */
+#include "compiler/pass/instrument.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct printing_call {
+	const char *name;
+	unsigned format; /* argument; what it prints follows */
+};
+
+static const struct printing_call printing_calls[] = {
+	{"printf", 0},
+	{"fprintf", 1},
+	{"dprintf", 1},
+	{"sprintf", 1},
+	{"snprintf", 2},
+	{"asprintf", 1},
+	{"syslog", 1},
+	{"__printf_chk", 1},
+	{"__fprintf_chk", 2},
+	{"__dprintf_chk", 2},
+	{"__sprintf_chk", 3},
+	{"__snprintf_chk", 4},
+	{"__asprintf_chk", 2},
+	{"__syslog_chk", 2},
+};
+
+/* One conversion of a format. */
+struct conversion {
+	char kind;	     /* 's', ...; 0: the format is not understood from here on */
+	bool is_wide;	     /* %ls and the like */
+	bool has_precision;  /* written in the format */
+	unsigned long most;  /* that precision */
+	unsigned stars;	     /* arguments before its own: width and precision */
+	bool is_cut_by_star; /* its precision is one of them */
+};
+
+static const char *read_number(const char *at, unsigned long *number, unsigned *stars)
+{
+	if (*at == '*') {
+		(*stars)++;
+		return at + 1;
+	}
+	*number = 0;
+	while (isdigit((unsigned char)*at))
+		*number = *number * 10 + (unsigned long)(*at++ - '0');
+	return at;
+}
+
+/* `at` is behind the '%'. */
+static const char *read_conversion(const char *at, struct conversion *out)
+{
+	unsigned long width;
+
+	*out = (struct conversion){0};
+	at += strspn(at, "-+ #0'I");
+	at = read_number(at, &width, &out->stars);
+	if (*at == '$')
+		return at;
+	if (*at == '.') {
+		const unsigned before = out->stars;
+
+		at = read_number(at + 1, &out->most, &out->stars);
+		out->is_cut_by_star = out->stars > before;
+		out->has_precision = !out->is_cut_by_star;
+	}
+	while (*at && strchr("hlqjzLt", *at))
+		out->is_wide |= *at++ == 'l';
+	out->kind = *at;
+	return *at ? at + 1 : at;
+}
+
+static void add_string(struct instrument *instrument, struct site site, LLVMValueRef string,
+	const struct conversion *conversion)
+{
+	if (LLVMGetTypeKind(LLVMTypeOf(string)) != LLVMPointerTypeKind ||
+		LLVMIsAConstantPointerNull(string) || filter_skips(string, false))
+		return;
+	site.kind = SITE_STRING_READ;
+	site.pointer = string;
+	site.length = conversion->has_precision ? LLVMConstInt(instrument->i64, conversion->most, 0)
+						: LLVMConstAllOnes(instrument->i64);
+	add_site(instrument, &site);
+}
+
+static void read_format(struct instrument *instrument, const struct site *site, const char *format,
+	unsigned argument)
+{
+	const unsigned count = LLVMGetNumArgOperands(site->instruction);
+	struct conversion conversion;
+
+	for (const char *at = strchr(format, '%'); at; at = strchr(at, '%')) {
+		at = read_conversion(at + 1, &conversion);
+		if (!conversion.kind)
+			return;
+		if (conversion.kind == '%' || conversion.kind == 'm')
+			continue;
+		argument += conversion.stars;
+		if (argument >= count)
+			return; /* fewer than the format asks for */
+		if (conversion.kind == 's' && !conversion.is_wide && !conversion.is_cut_by_star)
+			add_string(instrument, *site,
+				LLVMGetArgOperand(site->instruction, argument), &conversion);
+		argument++;
+	}
+}
+
+/* The text of a constant string with its zero; NULL: it is none. */
+static const char *constant_text(LLVMValueRef value)
+{
+	LLVMValueRef content;
+	const char *text;
+	size_t bytes;
+
+	if (!LLVMIsAGlobalVariable(value) || !LLVMIsGlobalConstant(value))
+		return NULL;
+	content = LLVMGetInitializer(value);
+	if (!content || !LLVMIsConstantString(content))
+		return NULL;
+	text = LLVMGetAsString(content, &bytes);
+	return bytes && !text[bytes - 1] ? text : NULL;
+}
+
+void collect_printf_call(struct instrument *instrument, const struct site *site)
+{
+	const char *name = called_name(site->instruction);
+	const unsigned count = LLVMGetNumArgOperands(site->instruction);
+
+	for (size_t i = 0; name && i < sizeof printing_calls / sizeof *printing_calls; i++) {
+		const unsigned format = printing_calls[i].format;
+		const char *text;
+
+		if (strcmp(name, printing_calls[i].name) != 0 || format >= count)
+			continue;
+		text = constant_text(LLVMGetArgOperand(site->instruction, format));
+		if (text)
+			read_format(instrument, site, text, format + 1);
+	}
+}

@@ -1,0 +1,266 @@
+/*
+ * Values that cannot be recomputed from the bitcode: what code without bitcode returns, gives as arguments
+ * and throws, and where variables are that have no fixed address. With them, and the values of reads,
+ * src/branches/interpret can follow a run instruction by instruction.
+ */
+#include "compiler/pass/instrument.h"
+
+#include <string.h>
+
+static bool starts_with(const char *text, const char *start)
+{
+	return text && strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool has_attribute(LLVMValueRef call, const char *name)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+
+	return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
+	       (LLVMIsAFunction(callee) &&
+		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
+}
+
+/* Fits a general register, perhaps as raw bits. */
+static bool is_word(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) <= 64;
+	case LLVMPointerTypeKind:
+	case LLVMFloatTypeKind:
+	case LLVMDoubleTypeKind:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- the beginning of a function ---- */
+
+bool is_called_from_outside(LLVMValueRef function)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	bool is_used = false;
+
+	/* Templates that a library has, too: what is linked into the program is called from there instead of its own. */
+	if (LLVMGetLinkage(function) == LLVMWeakODRLinkage)
+		return true;
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		is_used = true;
+		if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+			return true;
+		for (unsigned i = 0; i < LLVMGetNumArgOperands(user); i++)
+			if (LLVMGetArgOperand(user, i) == function)
+				return true;
+	}
+	return !is_used || strcmp(name, "main") == 0;
+}
+
+static bool is_copied(LLVMValueRef function, unsigned parameter)
+{
+	return LLVMGetEnumAttributeAtIndex(
+		function, parameter + 1, LLVMGetEnumAttributeKindForName("byval", 5));
+}
+
+void collect_arguments(struct instrument *instrument, const struct site *entry)
+{
+	const unsigned count = LLVMCountParams(entry->function);
+	const bool is_outside = is_called_from_outside(entry->function);
+	struct site site = *entry;
+
+	for (unsigned i = 0; i < count; i++) {
+		site.kind = SITE_ARGUMENT;
+		site.value = LLVMGetParam(entry->function, i);
+		site.bytes = (uint16_t)i;
+		if (is_outside && is_word(LLVMTypeOf(site.value)))
+			add_site(instrument, &site);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		site.kind = SITE_ADDRESS;
+		site.value = LLVMGetParam(entry->function, i);
+		site.bytes = (uint16_t)(i + 1);
+		if (is_copied(entry->function, i))
+			add_site(instrument, &site);
+	}
+}
+
+/* ---- instructions ---- */
+
+static void add_address(
+	struct instrument *instrument, struct site site, LLVMValueRef value, LLVMValueRef before)
+{
+	size_t length;
+
+	site.kind = SITE_ADDRESS;
+	site.value = value;
+	site.before = before;
+	if (strcmp(LLVMGetValueName2(site.function, &length), "main") == 0)
+		site.order = SITE_OF_MAIN;
+	add_site(instrument, &site);
+}
+
+/* Those at the beginning of the function must stay together; their sites come behind them. */
+static void add_local(struct instrument *instrument, const struct site *site, LLVMValueRef entry)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(site->instruction);
+	LLVMValueRef next = place;
+
+	while (LLVMIsAAllocaInst(next))
+		next = LLVMGetNextInstruction(next);
+	if (!filter_is_private(site->instruction))
+		add_address(instrument, *site, site->instruction, next == entry ? entry : place);
+}
+
+/* Intrinsic functions whose value depends on where things are, or that work as the processor does. */
+static bool is_opaque_intrinsic(const char *name)
+{
+	static const char *const starts[] = {"llvm.threadlocal.address", "llvm.returnaddress",
+		"llvm.addressofreturnaddress", "llvm.frameaddress", "llvm.stacksave",
+		"llvm.readcyclecounter", "llvm.readsteadycounter", "llvm.eh.typeid.for",
+		"llvm.x86.", "llvm.get.rounding", "llvm.thread.pointer"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (starts_with(name, starts[i]))
+			return true;
+	return false;
+}
+
+/* Does it leave the code that there is bitcode of, as far as that is known here? */
+static bool leaves(LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	const char *name = called_name(call);
+
+	if (starts_with(name, "llvm."))
+		return is_opaque_intrinsic(name);
+	if (LLVMIsAFunction(callee))
+		return LLVMIsDeclaration(callee) ||
+		       LLVMGetLinkage(callee) == LLVMAvailableExternallyLinkage;
+	return true;
+}
+
+/* How many words of 64 bits it takes, where those are told one by one; 0: it is not told. */
+static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
+{
+	const LLVMTypeKind kind = LLVMGetTypeKind(type);
+	const uint64_t bits = LLVMSizeOfTypeInBits(instrument->layout, type);
+
+	if (kind == LLVMVectorTypeKind &&
+		LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind)
+		return 0;
+	return (kind == LLVMVectorTypeKind || kind == LLVMX86_FP80TypeKind ||
+		       kind == LLVMIntegerTypeKind) &&
+			       bits <= 512
+		       ? (unsigned)((bits + 63) / 64)
+		       : 0;
+}
+
+/*
+ * Which function does it call? Of those that the compiler knows, code need not even call them; naming them would ask the
+ * linker for what is not there.
+ */
+static void add_callee(const struct instrument *instrument, struct site *site)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(site->instruction);
+	size_t length;
+	const char *name;
+
+	if (LLVMIsAInlineAsm(callee))
+		return;
+	if (!LLVMIsAFunction(callee)) {
+		site->order = SITE_CALLEE_GIVEN;
+		site->length = callee;
+		return;
+	}
+	name = LLVMGetValueName2(callee, &length);
+	if (starts_with(name, "llvm.") ||
+		instrument_is_builtin(LLVMGetTarget(instrument->module), name))
+		return;
+	site->order = SITE_CALLEE_NAMED;
+	site->callee = callee;
+}
+
+void mark_function(struct instrument *instrument, LLVMValueRef function)
+{
+	LLVMTypeRef word = instrument->i64;
+	/* The alignment is kept. */
+	LLVMValueRef words[] = {LLVMConstNull(word), LLVMConstInt(word, SITE_FUNCTION_MARK, false)};
+
+	if (LLVMHasPrefixData(function))
+		return;
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+		block = LLVMGetNextBasicBlock(block))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+			i = LLVMGetNextInstruction(i))
+			if (LLVMIsACallInst(i) &&
+				LLVMGetTailCallKind(i) == LLVMTailCallKindMustTail)
+				return;
+	LLVMSetPrefixData(function, LLVMConstArray2(word, words, 2));
+}
+
+static void add_result(struct instrument *instrument, struct site site)
+{
+	LLVMTypeRef type = LLVMTypeOf(site.instruction);
+	LLVMValueRef place = place_behind(site.instruction);
+
+	if (!place)
+		return;
+	if (LLVMIsACallInst(site.instruction))
+		LLVMSetTailCall(site.instruction, false); /* there is something behind it now */
+	site.kind =
+		has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE : SITE_RESULT;
+	site.before = place;
+	if (site.kind == SITE_RESULT)
+		add_callee(instrument, &site);
+	if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+		site.value = site.instruction;
+		for (unsigned i = LLVMCountStructElementTypes(type); i-- > 0;) {
+			site.bytes = (uint16_t)i;
+			if (is_word(LLVMStructGetTypeAtIndex(type, i)))
+				add_site(instrument, &site);
+		}
+		return;
+	}
+	if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type) &&
+		words_of(instrument, type)) {
+		site.value = site.instruction;
+		for (unsigned i = words_of(instrument, type); i-- > 0;) {
+			site.bytes = (uint16_t)i;
+			add_site(instrument, &site);
+		}
+		return;
+	}
+	/* Also where nothing comes back: memory may have changed. */
+	site.value = is_word(type) ? site.instruction : NULL;
+	add_site(instrument, &site);
+}
+
+void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry)
+{
+	LLVMValueRef instruction = site->instruction;
+	struct site landing = *site;
+
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMAlloca:
+		add_local(instrument, site, entry);
+		return;
+	case LLVMCall:
+	case LLVMInvoke:
+		if (leaves(instruction) && !has_attribute(instruction, "noreturn"))
+			add_result(instrument, *site);
+		return;
+	case LLVMLandingPad:
+		landing.kind = SITE_LANDING;
+		landing.value = instruction;
+		landing.before = LLVMGetNextInstruction(instruction);
+		add_site(instrument, &landing);
+		return;
+	default:
+		return;
+	}
+}

@@ -1,0 +1,100 @@
+/* Plain accesses: __tsan_read4(address) comes before the access, which the program does itself. */
+#include <string.h>
+
+#include "compiler/tsan/hook.h"
+
+#define ACCESS(name, kind, bytes)                                                                  \
+	TSAN_EXPORT void name(void *address);                                                      \
+	TSAN_EXPORT void name(void *address)                                                       \
+	{                                                                                          \
+		tsan_reached(address, bytes, kind, SITE_RELAXED, TSAN_SITE);                       \
+	}                                                                                          \
+	TSAN_EXPORT void name##_pc(void *address, void *site);                                     \
+	TSAN_EXPORT void name##_pc(void *address, void *site)                                      \
+	{                                                                                          \
+		tsan_reached(address, bytes, kind, SITE_RELAXED, (uint64_t)(uintptr_t)site);       \
+	}
+
+/* x = x + 1: clang tells of both accesses at once. */
+#define UPDATE(name, bytes)                                                                        \
+	TSAN_EXPORT void name(void *address);                                                      \
+	TSAN_EXPORT void name(void *address)                                                       \
+	{                                                                                          \
+		tsan_reached(address, bytes, SITE_LOAD, SITE_RELAXED, TSAN_SITE);                  \
+		tsan_reached(address, bytes, SITE_STORE, SITE_RELAXED, TSAN_SITE);                 \
+	}
+
+#define ACCESSES(bytes)                                                                            \
+	ACCESS(__tsan_read##bytes, SITE_LOAD, bytes)                                               \
+	ACCESS(__tsan_write##bytes, SITE_STORE, bytes)                                             \
+	ACCESS(__tsan_volatile_read##bytes, SITE_LOAD, bytes)                                      \
+	ACCESS(__tsan_volatile_write##bytes, SITE_STORE, bytes)                                    \
+	ACCESS(__tsan_unaligned_read##bytes, SITE_LOAD, bytes)                                     \
+	ACCESS(__tsan_unaligned_write##bytes, SITE_STORE, bytes)                                   \
+	ACCESS(__tsan_unaligned_volatile_read##bytes, SITE_LOAD, bytes)                            \
+	ACCESS(__tsan_unaligned_volatile_write##bytes, SITE_STORE, bytes)                          \
+	UPDATE(__tsan_read_write##bytes, bytes)                                                    \
+	UPDATE(__tsan_unaligned_read_write##bytes, bytes)
+
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+
+#define RANGE(name, kind)                                                                          \
+	TSAN_EXPORT void name(void *address, unsigned long bytes);                                 \
+	TSAN_EXPORT void name(void *address, unsigned long bytes)                                  \
+	{                                                                                          \
+		if (bytes)                                                                         \
+			tsan_reached(address, bytes, kind, SITE_RELAXED, TSAN_SITE);               \
+	}
+
+RANGE(__tsan_read_range, SITE_RANGE_READ)
+RANGE(__tsan_write_range, SITE_RANGE_WRITE)
+
+/* ---- C++ objects: their pointer to the table of virtual functions ---- */
+
+TSAN_EXPORT void __tsan_vptr_update(void **place, void *table);
+TSAN_EXPORT void __tsan_vptr_update(void **place, void *table)
+{
+	/* A constructor that writes what is there already changes nothing. */
+	if (*place != table)
+		tsan_reached(place, sizeof *place, SITE_STORE, SITE_RELAXED, TSAN_SITE);
+}
+
+TSAN_EXPORT void __tsan_vptr_read(void **place);
+TSAN_EXPORT void __tsan_vptr_read(void **place)
+{
+	tsan_reached(place, sizeof *place, SITE_LOAD, SITE_RELAXED, TSAN_SITE);
+}
+
+/* ---- blocks: these do the access, too ---- */
+
+TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+	if (bytes) {
+		tsan_reached(from, bytes, SITE_RANGE_READ, SITE_RELAXED, TSAN_SITE);
+		tsan_reached(to, bytes, SITE_RANGE_WRITE, SITE_RELAXED, TSAN_SITE);
+	}
+	return memcpy(to, from, bytes);
+}
+
+TSAN_EXPORT void *__tsan_memmove(void *to, const void *from, size_t bytes);
+TSAN_EXPORT void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+	if (bytes) {
+		tsan_reached(from, bytes, SITE_RANGE_READ, SITE_RELAXED, TSAN_SITE);
+		tsan_reached(to, bytes, SITE_RANGE_WRITE, SITE_RELAXED, TSAN_SITE);
+	}
+	return memmove(to, from, bytes);
+}
+
+TSAN_EXPORT void *__tsan_memset(void *to, int byte, size_t bytes);
+TSAN_EXPORT void *__tsan_memset(void *to, int byte, size_t bytes)
+{
+	if (bytes)
+		tsan_reached(to, bytes, SITE_RANGE_WRITE, SITE_RELAXED, TSAN_SITE);
+	return memset(to, byte, bytes);
+}

@@ -1,0 +1,29 @@
+/* Runs in which only the sites are on that may touch the variables which the strategy has chosen. */
+#include "explore/campaign_internal.h"
+#include "strategies/strategy.h"
+
+/* So many accesses that sites have told of take longer than to switch these sites. */
+#define VISITS_THAT_PAY 20000
+
+/* After the first run: do the strategy and the program want runs with few sites on? The same in every campaign. */
+bool campaign_wants_focus(const struct campaign *campaign, struct contract *contract)
+{
+	const struct campaign_options *options = campaign->options;
+	const struct contract_memory *memory = contract_memory(contract);
+
+	return strategies[options->strategy]->focus && contract->has_memory_sites &&
+	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
+	       options->focus != FOCUS_NEVER &&
+	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);
+}
+
+void campaign_tell_groups(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct error err;
+
+	worker->has_groups = true;
+	/* It is a matter of speed alone: without the analysis all sites stay on. */
+	if (chosen_group(contract_memory(worker->worker.contract), campaign->target.path,
+		    campaign->target.traits.loader, &err))
+		campaign->is_focused = false;
+}

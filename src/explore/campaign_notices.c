@@ -1,0 +1,138 @@
+/* What the user hears, once, of how raddle sees the target. */
+#include "explore/campaign_internal.h"
+#include "symbols/symbols.h"
+
+/* Functions that are inlined at one address are fewer. */
+#define FRAMES_MAX 32
+
+static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct contract *contract = worker->worker.contract;
+	struct campaign_start start = {
+		.program = campaign->target.path,
+		.has_memory_sites = contract->has_memory_sites,
+		.has_dispatch = contract->has_dispatch,
+		.restart = campaign->restart,
+		.chosen_variables = campaign->chosen.variable_count,
+		.chosen_sites = campaign->chosen.site_count,
+		.resumed_runs = campaign->result->resumed_runs,
+	};
+
+	if (campaign->has_told_start)
+		return;
+	campaign->has_told_start = true;
+	/* The runtime steps down by itself here: nobody would tell what a run did to the kernel. */
+	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
+		start.restart = campaign->restart = RESTART_FORK_CREATE;
+		campaign_notice(campaign,
+			"%s: waits inside the C library are not seen, and runs are restarted by fork",
+			campaign->options->settings.without_dispatch
+				? "system calls are not watched (--no-dispatch)"
+				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
+	}
+	if (contract->has_random_addresses)
+		campaign_notice(campaign,
+			"addresses differ from process to process, since personality() is refused and "
+			"the program cannot be relocated: findings may not repeat; "
+			"docker run --security-opt seccomp=unconfined allows it");
+	if (campaign->listener->started)
+		campaign->listener->started(campaign->listener->context, &start);
+}
+
+/* The runtime could not switch sites on: what looks like a search of memory is none. */
+static void tell_refusal(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const char *refusal = contract_memory(worker->worker.contract)->refusal;
+
+	if (campaign->has_told_refusal || !*refusal)
+		return;
+	campaign->has_told_refusal = true;
+	campaign_warn(campaign,
+		"not all accesses to memory are seen: %s; scheduling points are the others and its "
+		"synchronisation operations",
+		refusal);
+}
+
+void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	tell_sight(campaign, worker);
+	tell_refusal(campaign, worker);
+}
+
+/* The runtime cannot tell a computation from a loop that waits; only the loop makes a campaign slow. */
+static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
+{
+	if (campaign->has_told_spinning ||
+		!__atomic_load_n(&contract->spin.loop_count, __ATOMIC_RELAXED))
+		return;
+	campaign->has_told_spinning = true;
+	campaign_warn(campaign,
+		"a thread took 1 s of processor time without an operation, so other threads move "
+		"meanwhile; if it waits in a loop that only reads memory, %s",
+		contract->has_memory_sites
+			? "build the code of this loop with raddle-cc, too"
+			: "build the program with raddle-cc, which notices such loops at once");
+}
+
+/* The innermost call in the user's own code: a lock of the C++ library is called by its templates. */
+static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[UNSEEN_SITES])
+{
+	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++) {
+		struct symbols_frame frames[FRAMES_MAX];
+		const unsigned count = symbols_lookup(symbols, sites[i], true, frames, FRAMES_MAX);
+
+		for (unsigned j = 0; j < count; j++)
+			if (!frames[j].is_system && frames[j].file)
+				return sites[i];
+	}
+	return sites[0];
+}
+
+static void notices_warn_locks(const struct campaign *campaign, const struct contract *contract)
+{
+	struct symbols *symbols = NULL;
+	struct strbuf place;
+
+	strbuf_init(&place);
+	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
+		symbols_describe_code(
+			symbols, notices_user_site(symbols, contract->unseen_sites), true, &place);
+	else
+		strbuf_adds(&place, "an unknown place");
+	campaign_warn(campaign,
+		"the program has locks or waits of its own (futex calls in %s), which are seen only where they "
+		"block or wake; built with raddle-cc their atomic operations are scheduling points",
+		place.text);
+	strbuf_release(&place);
+	symbols_free(symbols);
+}
+
+static void notices_warn_unseen(struct campaign *campaign, const struct contract *contract)
+{
+	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
+	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
+
+	if (unseen & ~campaign->warned_unseen & UNSEEN_THREAD)
+		campaign_warn(campaign,
+			"a thread that was made past pthread_create (raw clone) runs beside "
+			"the others: its steps are not scheduled");
+	if (unseen & ~campaign->warned_unseen & UNSEEN_LOCKS)
+		notices_warn_locks(campaign, contract);
+	if (unseen & ~campaign->warned_unseen & UNSEEN_CALLS)
+		campaign_warn(campaign,
+			"the program loads a library by dlmopen or with RTLD_DEEPBIND, so that its calls are "
+			"seen only where they enter the kernel; load it without");
+	campaign->warned_unseen |= unseen;
+}
+
+void campaign_warn_unseen(struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		const struct contract *contract = campaign->workers[i].worker.contract;
+
+		if (!contract)
+			continue;
+		notices_warn_spinning(campaign, contract);
+		notices_warn_unseen(campaign, contract);
+	}
+}

@@ -1,0 +1,192 @@
+/*
+ * Which runs a campaign makes: all, or those of its shard, or those that earlier campaigns of the same program,
+ * strategy, seed and settings have left. A run is known by its number, which its seed is made of.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/campaign_internal.h"
+#include "strategies/strategy.h"
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_continued_by(const struct store_campaign *earlier, const struct store_campaign *row)
+{
+	return earlier->seed == row->seed && is_same_text(earlier->strategy, row->strategy) &&
+	       is_same_text(earlier->options, row->options) &&
+	       is_same_text(earlier->command, row->command) && earlier->target &&
+	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
+}
+
+/*
+ * The last campaign that this one continues. One that was killed before it had kept a state of its own has left that of
+ * the one before it, which is continued then.
+ */
+static const struct store_campaign *find_earlier(const struct campaign *campaign,
+	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
+{
+	const bool needs_state = strategy_is_sequential(strategies[campaign->options->strategy]);
+	const struct store_campaign *found = NULL;
+	bool has_state = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_continued_by(&rows[i], row))
+			continue;
+		if (needs_state && has_state && !state_is_kept(campaign, rows[i].id))
+			continue;
+		found = &rows[i];
+		has_state = needs_state && state_is_kept(campaign, rows[i].id);
+	}
+	return found;
+}
+
+/*
+ * Goes on from the state that was kept. Runs behind it are made again, and the store may not have been told of the last
+ * ones before it: those of the earlier campaign count up to there, so that all campaigns together have as many as there are.
+ */
+static int resume_from_state(
+	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
+{
+	struct store_campaign cut = *earlier;
+	int status;
+
+	campaign->resumed_id = earlier->id;
+	status = state_find(campaign, &campaign->row.run_first, err);
+	if (status < 0 || campaign->row.run_first < earlier->run_first)
+		return status;
+	cut.run_end = campaign->row.run_first;
+	cut.runs = cut.run_end - cut.run_first;
+	return store_campaign_update(campaign->store, &cut, err);
+}
+
+/* Of campaigns behind that one, which have kept no state: what they made is made again. */
+static int forget_later(struct campaign *campaign, const struct store_campaign *earlier,
+	const struct store_campaign *end, struct error *err)
+{
+	int status = 0;
+
+	for (const struct store_campaign *later = earlier + 1; later < end && status == 0;
+		later++) {
+		struct store_campaign cut = *later;
+
+		if (!is_continued_by(later, &campaign->row))
+			continue;
+		cut.run_end = cut.run_first;
+		cut.runs = cut.steps = 0;
+		status = store_campaign_update(campaign->store, &cut, err);
+	}
+	return status;
+}
+
+static int resume(struct campaign *campaign, struct error *err)
+{
+	struct store_campaign *rows = NULL, *row = &campaign->row;
+	const struct store_campaign *earlier;
+	uint32_t count = 0;
+	int status = store_list_campaigns(campaign->store, &rows, &count, err);
+
+	if (status < 0)
+		return status;
+	earlier = find_earlier(campaign, rows, count, row);
+	if (!earlier)
+		status = error_set(err, ERROR_NOTFOUND,
+			"the store has no campaign of this command with strategy %s, seed %" PRIu64
+			" and these settings; leave --resume away, or see raddle list campaigns",
+			row->strategy, row->seed);
+	else if (earlier->target != row->target)
+		status = error_set(err, ERROR_TARGET,
+			"%s has changed since campaign %" PRId64
+			" was made, so its runs would be others; begin anew without --resume",
+			campaign->target.path, earlier->id);
+	else if (strategy_is_sequential(strategies[campaign->options->strategy]))
+		status = resume_from_state(campaign, earlier, err);
+	else
+		row->run_first = earlier->run_end;
+	if (status == 0 && campaign->resumed_id)
+		status = forget_later(campaign, earlier, rows + count, err);
+	while (count)
+		store_campaign_release(&rows[--count]);
+	free(rows);
+	return status;
+}
+
+int campaign_find_runs(struct campaign *campaign, struct error *err)
+{
+	const struct campaign_options *options = campaign->options;
+	const uint64_t shards = options->shards ? options->shards : 1;
+	const uint64_t before = options->shards ? options->shard - 1 : 0;
+	const uint64_t first = before * FINDING_SHARD_RUNS;
+	const struct strategy *strategy = strategies[options->strategy];
+	int status = 0;
+
+	if (options->shards > 1 && strategy_is_sequential(strategy) && !strategy->is_elsewhere)
+		return error_set(err, ERROR_USAGE,
+			"strategy %s learns from its runs which others there are, so no part of them "
+			"can be made alone; %s",
+			strategy->name,
+			strategy->parts ? "use --mpi, -j or strategy icb in place of --shard"
+					: "use strategy icb, or leave --shard away");
+	campaign->run_end = first + FINDING_SHARD_RUNS;
+	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
+		campaign->run_end = first + options->schedules / shards +
+				    (before < options->schedules % shards);
+	campaign->row.run_first = first;
+	if (campaign->listener->more_runs) {
+		campaign->run_end = campaign->run_next = 0; /* they are to be asked for */
+		return 0;
+	}
+	if (options->resumes)
+		status = resume(campaign, err);
+	if (status < 0)
+		return status;
+	if (campaign->row.run_first >= campaign->run_end)
+		return error_set(err, ERROR_USAGE,
+			options->resumes
+				? "all %" PRIu64 " schedules have been made; give more --schedules"
+				: "of %" PRIu64 " schedules none is left for this shard; give more "
+				  "--schedules or have fewer shards",
+			options->schedules);
+	campaign->result->resumed_runs = campaign->row.run_first - first;
+	campaign->run_next = campaign->row.run_first;
+	return 0;
+}
+
+uint64_t campaign_runs_made(const struct campaign *campaign)
+{
+	/* Which ones it was given, whoever handed them out knows. */
+	if (campaign->listener->more_runs)
+		return campaign->row.run_first;
+	if (campaign->has_rounds)
+		return campaign->round->first + campaign->round->settled;
+	return campaign->row.run_first + parts_runs_done(campaign);
+}
+
+uint64_t campaign_runs_left(const struct campaign *campaign)
+{
+	return campaign->run_end - campaign->run_next;
+}
+
+void campaign_ask_for_runs(struct campaign *campaign)
+{
+	const struct campaign_listener *listener = campaign->listener;
+	uint64_t first, end;
+
+	if (campaign_runs_left(campaign) || !listener->more_runs ||
+		!listener->more_runs(listener->context, &first, &end))
+		return;
+	campaign->run_next = first;
+	campaign->run_end = end;
+}
+
+bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+
+	return contract->is_live && strategy->is_exhausted &&
+	       !contract_memory(contract)->newly_shared &&
+	       strategy->is_exhausted(contract_strategy(contract));
+}

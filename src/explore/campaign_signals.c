@@ -1,0 +1,54 @@
+/* Signals that raddle is sent: whether they end the campaign, and which are the program's. */
+#include "explore/campaign_internal.h"
+#include "process/forward.h"
+#include "plan/stop.h"
+#include "platform/platform.h"
+
+/* How long a program that was told to end is given before the user hears of it. */
+#define ASKED_TO_END_NS UINT64_C(1000000000)
+/*
+ * Grace period for unfinished runs when the campaign's time is up: a twentieth of that time, at
+ * most one second.
+ */
+#define END_GRACE_NS UINT64_C(1000000000)
+#define END_GRACE_PART 20
+/* Grace period after an interrupt: short, because the user waits for the end of the campaign. */
+#define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
+
+/* What raddle was sent is the program's, where there is only one run. */
+void campaign_pass_signals_on(struct campaign *campaign)
+{
+	struct worker *worker = &campaign->workers[0].worker;
+	const uint64_t now_ns = platform_monotonic_ns();
+	uint32_t guest;
+
+	if (!campaign->options->forwards_signals || !worker->pid)
+		return;
+	guest = worker_guest_pid(worker);
+	forward_pass_on(guest ? (pid_t)guest : worker->pid);
+	if (forward_stop_count() == 0 || campaign->has_told_stop)
+		return;
+	if (!campaign->asked_to_end_ns)
+		campaign->asked_to_end_ns = now_ns;
+	if (now_ns - campaign->asked_to_end_ns < ASKED_TO_END_NS)
+		return;
+	campaign->has_told_stop = true;
+	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
+				  "one ends it");
+}
+
+bool campaign_is_interrupted(const struct campaign *campaign)
+{
+	return *campaign->options->is_interrupted || forward_stop_count() > 1;
+}
+
+uint64_t campaign_end_grace_ns(const struct campaign *campaign)
+{
+	const uint64_t part_ns = campaign->options->time_ns / END_GRACE_PART;
+
+	if (*campaign->options->is_interrupted == STOP_TIME)
+		return 0;
+	if (campaign_is_interrupted(campaign))
+		return END_GRACE_INTERRUPTED_NS;
+	return part_ns && part_ns < END_GRACE_NS ? part_ns : END_GRACE_NS;
+}

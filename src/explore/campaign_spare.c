@@ -1,0 +1,63 @@
+/*
+ * Where a finding goes that the store will not take, as on a full disk: into a store of its own in the folder for temporary
+ * things, so that the campaign can go on, and raddle merge can take it from there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "explore/campaign_internal.h"
+
+/* Its row there has made no runs: those are told where they were made. */
+static int begin_row(struct campaign *campaign, struct error *err)
+{
+	struct store_campaign row = campaign->row;
+	int status;
+
+	row.runs = row.failures = row.steps = 0;
+	row.run_end = row.run_first;
+	status = store_campaign_begin(campaign->spare, &row, err);
+	campaign->spare_campaign = row.id;
+	return status;
+}
+
+static int open_spare(struct campaign *campaign, struct error *err)
+{
+	const char *temporary = getenv("TMPDIR");
+	int status;
+
+	(void)snprintf(campaign->spare_folder, sizeof campaign->spare_folder,
+		"%s/raddle-finding.XXXXXX", temporary ? temporary : "/tmp");
+	if (!mkdtemp(campaign->spare_folder))
+		return error_set(err, ERROR_IO, "cannot make %s", campaign->spare_folder);
+	status = store_open(&campaign->spare, campaign->spare_folder, STORE_WRITE, err);
+	return status < 0 ? status : begin_row(campaign, err);
+}
+
+int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
+{
+	struct error here;
+	int status = 0;
+
+	/* Who uses a store of somebody's is told. */
+	if (campaign->options->store)
+		return err->code;
+	if (!campaign->spare)
+		status = open_spare(campaign, &here);
+	if (status == 0)
+		status = store_add_finding(
+			campaign->spare, campaign->spare_campaign, finding, is_new, &here);
+	if (status < 0)
+		return err->code; /* what broke first is what is reported */
+	campaign_notice(campaign, "a finding is not stored (%s); it is kept in %s/.raddle",
+		err->text, campaign->spare_folder);
+	return 0;
+}
+
+void spare_notify(struct campaign *campaign)
+{
+	campaign_notice(campaign,
+		"a finding could not be stored and is in %s/.raddle; make room and take it from there with raddle merge",
+		campaign->spare_folder);
+}

@@ -1,0 +1,166 @@
+/*
+ * Parts of a campaign whose strategy lets them drift apart from what they were split off (strategy_parts.tell): every few
+ * milliseconds all workers stop between two runs and are told what the others have found. A part that has drifted too far
+ * goes back to where it was when it was told last. So what is made in vain is bounded by that time.
+ */
+#include "explore/campaign_internal.h"
+
+#include <sys/mman.h>
+
+#include "platform/platform.h"
+
+/* A stop takes some ten microseconds, and the rest of a run of each. */
+#define TELL_EVERY_NS UINT64_C(10000000)
+#define TELL_EVERY_RUNS 50
+/* Where states are sent to other machines and back for it. */
+#define TELL_FAR_EVERY_NS UINT64_C(200000000)
+
+static void *state_of(const struct campaign_worker *worker)
+{
+	return contract_strategy(worker->worker.contract);
+}
+
+/* Not where the order of runs counts: then nothing that was told would be of use. */
+bool parts_tell_each_other(const struct campaign *campaign)
+{
+	return campaign->parts.strategy && campaign->parts.strategy->tell &&
+	       !parts_are_exact(campaign);
+}
+
+/* Shorter is not worth it. */
+static uint64_t interval_ns(const struct campaign *campaign)
+{
+	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
+	const uint64_t elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
+	const uint64_t runs_ns = elapsed_ns / (totals->runs + 1) * TELL_EVERY_RUNS;
+	const uint64_t least_ns = campaign->options->far ? TELL_FAR_EVERY_NS : TELL_EVERY_NS;
+
+	return runs_ns > least_ns ? runs_ns : least_ns;
+}
+
+uint64_t parts_due(struct campaign *campaign)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+	uint64_t due_ns;
+
+	if (!parts_tell_each_other(campaign) || campaign->parts.is_telling)
+		return UINT64_MAX;
+	due_ns = campaign->parts.told_ns + interval_ns(campaign);
+	if (now_ns < due_ns)
+		return due_ns - now_ns;
+	campaign->parts.is_telling = true;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy && !campaign->workers[i].is_comparing)
+			worker_stop(&campaign->workers[i].worker);
+	return 0;
+}
+
+static void note(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct campaign_part *part = worker->part;
+	const struct contract *contract = worker->worker.contract;
+
+	if (!part->told) {
+		part->told = mmap(NULL, contract->strategy_bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (part->told == MAP_FAILED) {
+			part->told = NULL;
+			return;
+		}
+	}
+	campaign->parts.strategy->copy(part->told, state_of(worker));
+	part->told_totals = contract->totals;
+	part->told_failures = part->failure_count;
+}
+
+/* Its runs since then do not count. What it was without any would only drift apart again. */
+static void go_back(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct campaign_part *part = worker->part;
+	struct contract_totals since = worker->worker.contract->totals;
+
+	parts_add_totals(&since, &part->told_totals, UINT64_MAX);
+	parts_add_totals(&campaign->parts.dropped, &since, 1);
+	parts_add_totals(&worker->before, &since, 1);
+	part->told_totals = worker->worker.contract->totals;
+	while (part->failure_count > part->told_failures)
+		campaign_failure_release(&part->failures[--part->failure_count]);
+	part->rests &= part->failure_count > 0;
+	campaign->parts.strategy->copy(state_of(worker), part->told);
+	worker->worker.contract->plan.episode = ++campaign->parts.episodes;
+}
+
+bool parts_tell(struct campaign *campaign, struct campaign_worker *worker)
+{
+	const struct strategy_parts *strategy = campaign->parts.strategy;
+	void *leader = state_of(&campaign->workers[0]);
+	bool is_told;
+
+	if (!parts_tell_each_other(campaign))
+		return true;
+	is_told = strategy->tell(leader, state_of(worker));
+	if (!is_told && worker->part->told) {
+		go_back(campaign, worker);
+		is_told = strategy->tell(leader, state_of(worker));
+	}
+	if (is_told) {
+		if (strategy->runs(state_of(worker)))
+			note(campaign, worker);
+		return true;
+	}
+	strategy->leave(leader, worker->part->number);
+	parts_drop(campaign, worker);
+	return false;
+}
+
+/* ---- when the leader stands still ---- */
+
+bool parts_is_done(const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+
+	return worker->part && !worker->is_busy && !worker->part->rests &&
+	       strategy->is_exhausted(contract_strategy(worker->worker.contract));
+}
+
+/* It is done before its turn has come: its worker is free for another one. */
+static void keep(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct campaign_parts *parts = &campaign->parts;
+	void *state = mmap(NULL, worker->worker.contract->strategy_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (state == MAP_FAILED || parts->kept_count == CAMPAIGN_PARTS_KEPT) {
+		parts_drop(campaign, worker);
+		return;
+	}
+	parts->strategy->copy(state, state_of(worker));
+	worker->part->state = state;
+	worker->part->totals = parts_totals(worker);
+	parts->kept[parts->kept_count++] = worker->part;
+	worker->part = NULL;
+}
+
+int parts_settle(struct campaign *campaign, struct error *err)
+{
+	const uint32_t awaited = campaign->parts.strategy->awaited(state_of(&campaign->workers[0]));
+	const bool is_telling = campaign->parts.is_telling;
+	int result = 0;
+
+	campaign->parts.is_telling = false;
+	for (uint32_t i = 1; i < campaign->worker_count && result == 0; i++) {
+		struct campaign_worker *worker = &campaign->workers[i];
+
+		if (!worker->part || worker->is_busy || worker->part->number == awaited)
+			continue;
+		if (!parts_tell(campaign, worker) || worker->part->rests)
+			continue;
+		if (parts_is_done(campaign, worker))
+			keep(campaign, worker);
+		else
+			result = parts_make(campaign, worker, err);
+	}
+	if (is_telling)
+		campaign->parts.told_ns = platform_monotonic_ns();
+	return result;
+}

@@ -1,0 +1,314 @@
+#include "explore/shards.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+
+/* ---- keeping ---- */
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	BUG_ON(json_object_set_new(object, key, value));
+}
+
+/* Numbers that JSON's may not hold. */
+static void put_number(json_t *object, const char *key, uint64_t number)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)number); /* fits */
+	put(object, key, json_string(text));
+}
+
+static uint64_t hash_of(const struct memory_view *memory)
+{
+	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
+}
+
+static json_t *plans_of(const struct strategy_verdict *verdict)
+{
+	json_t *list = json_array();
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < STRATEGY_PLANS; i++) {
+		char text[32];
+
+		(void)snprintf(text, sizeof text, "%llx",
+			(unsigned long long)verdict->plans[i]); /* fits */
+		BUG_ON(json_array_append_new(list, json_string(text)));
+	}
+	return list;
+}
+
+int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
+	const struct campaign_result *result, const struct memory_view *memory, struct error *err)
+{
+	const struct strategy_verdict *verdict = &result->verdict;
+	struct store_document document = {
+		.kind = (char *)(uintptr_t)STORE_VERDICT, .campaign = campaign};
+	json_t *object = json_object();
+	int status;
+
+	BUG_ON(!object);
+	put(object, "shard", json_integer(options->shards ? options->shard : 1));
+	put(object, "shards", json_integer(options->shards ? options->shards : 1));
+	if (memory) {
+		put(object, "complete", json_boolean(verdict->is_complete));
+		put(object, "up_to_order", json_boolean(verdict->is_up_to_order));
+		put(object, "scope", json_string(verdict->scope));
+		put(object, "missing",
+			verdict->missing ? json_string(verdict->missing) : json_null());
+		put_number(object, "scope_order", verdict->scope_order);
+		put_number(object, "runs", verdict->runs);
+		put_number(object, "redundant", verdict->redundant);
+		put(object, "missed", json_real(verdict->missed));
+		put(object, "plans", plans_of(verdict));
+		put_number(object, "memory", hash_of(memory));
+	}
+	document.text = json_dumps(object, JSON_COMPACT);
+	BUG_ON(!document.text);
+	json_decref(object);
+	status = store_keep_document(store, &document, err);
+	free(document.text);
+	return status;
+}
+
+/* ---- reading ---- */
+
+static uint32_t get_count(const json_t *object, const char *key)
+{
+	const json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static uint64_t get_number(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* ---- adding up ---- */
+
+struct summing {
+	const struct store_campaign *campaigns;
+	uint32_t campaign_count;
+	const struct store_document *documents;
+	uint32_t document_count;
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
+{
+	return a->seed == b->seed && a->target == b->target &&
+	       is_same_text(a->strategy, b->strategy) && is_same_text(a->options, b->options);
+}
+
+/* The last campaign of the shard, which knows of what those before it have made: its verdict; NULL: none. */
+static json_t *last_of_shard(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shard, uint32_t shards)
+{
+	json_t *last = NULL;
+
+	for (uint32_t i = 0; i < summing->campaign_count; i++) {
+		json_t *object =
+			is_same_campaign(like, &summing->campaigns[i])
+				? store_verdict_of(summing->documents, summing->document_count,
+					  summing->campaigns[i].id)
+				: NULL;
+
+		if (get_count(object, "shard") == shard && get_count(object, "shards") == shards &&
+			json_object_get(object, "runs")) {
+			json_decref(last);
+			last = json_incref(object);
+		}
+		json_decref(object);
+	}
+	return last;
+}
+
+/*
+ * The scope of all: the smallest of those that were cut short; where all are complete, the largest: those that have
+ * no such schedules have all of them.
+ */
+static bool is_scope_of_all(
+	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
+{
+	if (is_first)
+		return true;
+	if (is_complete != all->is_complete)
+		return !is_complete;
+	return is_complete ? order > all->scope_order : order < all->scope_order;
+}
+
+static void add_shard(struct shards *sum, const json_t *object)
+{
+	struct strategy_verdict *all = &sum->verdict;
+	const bool is_complete = json_is_true(json_object_get(object, "complete"));
+	const char *scope = json_string_value(json_object_get(object, "scope"));
+	const char *missing = json_string_value(json_object_get(object, "missing"));
+	const uint64_t order = get_number(object, "scope_order");
+
+	if (!sum->here || order < sum->least_order)
+		sum->least_order = order;
+	if (is_scope_of_all(all, is_complete, order, !sum->here)) {
+		all->scope_order = order;
+		(void)snprintf(all->scope, sizeof all->scope, "%s", scope ? scope : "");
+	}
+	all->is_complete = is_complete && (!sum->here || all->is_complete);
+	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
+	all->runs += get_number(object, "runs");
+	all->redundant += get_number(object, "redundant");
+	if (json_real_value(json_object_get(object, "missed")) > all->missed)
+		all->missed = json_real_value(json_object_get(object, "missed"));
+	if (missing && !sum->missing[0])
+		(void)snprintf(sum->missing, sizeof sum->missing, "%s", missing);
+	sum->here++;
+}
+
+/* What the shard's work was when it had that scope; empty: that is not known, or it has no such thing. */
+static const char *plan_of(const json_t *object, uint64_t order)
+{
+	const uint64_t last = get_number(object, "scope_order");
+	const char *plan = json_string_value(
+		json_array_get(json_object_get(object, "plans"), (size_t)(order % STRATEGY_PLANS)));
+
+	return !plan || last - order >= STRATEGY_PLANS || !strcmp(plan, "0") ? "" : plan;
+}
+
+/* Have all shards dealt out the same, as far as they all are? */
+static bool have_one_plan(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shards, uint64_t order)
+{
+	char first[32] = "";
+	bool is_one = true;
+
+	for (uint32_t shard = 1; shard <= shards && is_one; shard++) {
+		json_t *object = last_of_shard(summing, like, shard, shards);
+		const char *plan = plan_of(object, order);
+
+		if (shard == 1)
+			(void)snprintf(first, sizeof first, "%s", plan);
+		is_one = !object || !strcmp(plan, first);
+		json_decref(object);
+	}
+	return is_one;
+}
+
+static const char *difference_of(const struct store_campaign *a, const struct store_campaign *b)
+{
+	if (a->target != b->target)
+		return "is of another program";
+	if (!is_same_text(a->strategy, b->strategy))
+		return "has another strategy, or other bounds";
+	return a->seed != b->seed ? "has another seed" : "has other settings";
+}
+
+/* The shard is not here: or has somebody given it other options than the rest? */
+static void look_for_stranger(const struct summing *summing, const struct store_campaign *like,
+	uint32_t shard, struct shards *sum)
+{
+	for (uint32_t i = 0; !sum->stranger && i < summing->campaign_count; i++) {
+		json_t *object = store_verdict_of(
+			summing->documents, summing->document_count, summing->campaigns[i].id);
+
+		if (get_count(object, "shard") == shard &&
+			get_count(object, "shards") == sum->count) {
+			sum->stranger = shard;
+			sum->difference = difference_of(like, &summing->campaigns[i]);
+		}
+		json_decref(object);
+	}
+}
+
+/* Adds a number to a list in words, or that there are more. */
+static void name_shard(char *list, size_t size, uint32_t shard)
+{
+	const size_t length = strlen(list);
+
+	if (length > 4 && !strcmp(list + length - 3, "..."))
+		return;
+	if (length + sizeof ", 1048576, ..." > size)
+		(void)snprintf(list + length, size - length, ", ...");
+	else
+		(void)snprintf(list + length, size - length, length ? ", %u" : "%u", shard);
+}
+
+static void sum_up(
+	const struct summing *summing, const struct store_campaign *like, struct shards *sum)
+{
+	uint64_t memory = 0;
+
+	sum->is_one_memory = true;
+	(void)snprintf(sum->strategy, sizeof sum->strategy, "%s", like->strategy);
+	for (uint32_t shard = 1; shard <= sum->count; shard++) {
+		json_t *object = last_of_shard(summing, like, shard, sum->count);
+
+		if (object) {
+			sum->is_one_memory &= !sum->here || memory == get_number(object, "memory");
+			memory = get_number(object, "memory");
+			add_shard(sum, object);
+			if (!json_is_true(json_object_get(object, "complete")))
+				name_shard(sum->cut, sizeof sum->cut, shard);
+		} else {
+			name_shard(sum->absent, sizeof sum->absent, shard);
+			look_for_stranger(summing, like, shard, sum);
+		}
+		json_decref(object);
+	}
+	sum->is_one_memory &= have_one_plan(summing, like, sum->count, sum->least_order);
+	for (uint32_t i = 0; i < summing->campaign_count; i++)
+		if (is_same_campaign(like, &summing->campaigns[i]))
+			sum->failures += summing->campaigns[i].failures;
+	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
+}
+
+/* Is none before it of the same campaign? */
+static bool is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
+{
+	for (uint32_t i = 0; i < number; i++)
+		if (is_same_campaign(&summing->campaigns[i], &summing->campaigns[number]) &&
+			store_shards_of(summing->documents, summing->document_count,
+				summing->campaigns[i].id) == shards)
+			return false;
+	return true;
+}
+
+int shards_list(struct store *store, struct shards **out, uint32_t *count, struct error *err)
+{
+	struct store_campaign *campaigns = NULL;
+	struct store_document *documents = NULL;
+	struct summing summing = {0};
+	int status = store_list_campaigns(store, &campaigns, &summing.campaign_count, err);
+
+	*count = 0;
+	if (!status)
+		status = store_list_documents(store, &documents, &summing.document_count, err);
+	summing.campaigns = campaigns;
+	summing.documents = documents;
+	*out = calloc(summing.campaign_count + 1u, sizeof **out);
+	BUG_ON(!*out);
+	for (uint32_t i = 0; !status && i < summing.campaign_count; i++) {
+		const uint32_t shards =
+			store_shards_of(documents, summing.document_count, campaigns[i].id);
+
+		if (shards < 2 || !is_first_of_all(&summing, i, shards))
+			continue;
+		(*out)[*count].count = shards;
+		sum_up(&summing, &campaigns[i], &(*out)[(*count)++]);
+	}
+	for (uint32_t i = 0; i < summing.campaign_count; i++)
+		store_campaign_release(&campaigns[i]);
+	free(campaigns);
+	store_documents_free(documents, summing.document_count);
+	return status;
+}

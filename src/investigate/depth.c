@@ -1,0 +1,280 @@
+#include "investigate/depth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "platform/platform.h"
+
+/* One fall per switch and thread above: more than a schedule worth measuring has. */
+#define FALLS_MAX (UINT32_C(1) << 16)
+
+/* Of so few each is tried by itself at once: then the far ones go and the near ones stay. */
+#define FEW 8
+
+/* Priorities at the start (threads from the highest down), and who falls later. */
+struct priorities {
+	thread_name *order;
+	uint32_t thread_count;
+	struct replay_directive *falls;
+	uint32_t fall_count;
+};
+
+struct measuring {
+	const struct depth_params *params;
+	const struct failure *failure;
+	struct probe probe;
+	uint64_t begun_ns;
+	bool is_over_budget;
+	struct priorities best; /* the failure shows under these */
+	struct depth depth;	/* of the best */
+	struct failure run;	/* of the best */
+};
+
+static void priorities_copy(struct priorities *to, const struct priorities *from, uint32_t skip)
+{
+	const uint32_t kept = from->fall_count - skip;
+
+	*to = (struct priorities){.thread_count = from->thread_count, .fall_count = kept};
+	to->order = calloc(from->thread_count + 1, sizeof *to->order);
+	to->falls = calloc(kept + 1, sizeof *to->falls);
+	BUG_ON(!to->order || !to->falls);
+	memcpy(to->order, from->order, from->thread_count * sizeof *to->order);
+	memcpy(to->falls, from->falls + skip, kept * sizeof *to->falls);
+}
+
+static void priorities_release(struct priorities *priorities)
+{
+	free(priorities->order);
+	free(priorities->falls);
+	*priorities = (struct priorities){0};
+}
+
+static void move_to_end(struct priorities *priorities, thread_name thread)
+{
+	uint32_t at = 0;
+
+	while (at < priorities->thread_count && priorities->order[at] != thread)
+		at++;
+	if (at == priorities->thread_count)
+		return;
+	memmove(priorities->order + at, priorities->order + at + 1,
+		(priorities->thread_count - at - 1) * sizeof *priorities->order);
+	priorities->order[priorities->thread_count - 1] = thread;
+}
+
+/* Falls of the prefix are gone; the threads begin in the order in which those left them. */
+static void keep_last(struct priorities *out, const struct priorities *all, uint32_t kept)
+{
+	priorities_copy(out, all, all->fall_count - kept);
+	for (uint32_t i = 0; i < all->fall_count - kept; i++)
+		move_to_end(out, all->falls[i].thread);
+}
+
+static void without(
+	struct priorities *out, const struct priorities *from, uint32_t first, uint32_t count)
+{
+	priorities_copy(out, from, 0);
+	memmove(out->falls + first, out->falls + first + count,
+		(out->fall_count - first - count) * sizeof *out->falls);
+	out->fall_count -= count;
+}
+
+static bool has_budget(struct measuring *measuring)
+{
+	if (!budget_allows(
+		    &measuring->params->budget, measuring->probe.run_count, measuring->begun_ns))
+		measuring->is_over_budget = true;
+	return !measuring->is_over_budget;
+}
+
+/* One run. Takes the contents of `priorities`, which become the best where the failure shows. */
+static int try_priorities(
+	struct measuring *measuring, struct priorities *priorities, bool *shows, struct error *err)
+{
+	const struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
+	const struct probe_plan plan = {
+		.mode = REPLAY_PRIORITY,
+		.segments = measuring->failure->segments, /* only the value choices are read */
+		.segment_count = measuring->failure->segment_count,
+		.directives = priorities->falls,
+		.directive_count = priorities->fall_count,
+		.names = priorities->order,
+		.name_count = priorities->thread_count,
+	};
+	int result = probe_run(&measuring->probe, &plan, err);
+
+	*shows = result == 0 && probe_shows(&measuring->probe, measuring->failure);
+	if (!*shows) {
+		priorities_release(priorities);
+		return result;
+	}
+	priorities_release(&measuring->best);
+	measuring->best = *priorities;
+	failure_take(&measuring->run, measuring->probe.worker.contract);
+	measuring->depth = (struct depth){
+		.depth = state->directives_used + 1,
+		.radius = (uint32_t)(state->last_fall - state->first_fall),
+	};
+	return 0;
+}
+
+/* All the falls that make the run of the schedule. *is_done: it could be followed and recorded. */
+static int record_falls(
+	struct measuring *measuring, struct priorities *out, bool *is_done, struct error *err)
+{
+	const struct failure *failure = measuring->failure;
+	struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
+	struct replay_directive *room = calloc(FALLS_MAX, sizeof *room);
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct priorities recorded;
+	int result;
+
+	BUG_ON(!room);
+	plan.mode = REPLAY_RECORD;
+	plan.directives = room;
+	plan.directive_count = FALLS_MAX;
+	plan.names = failure->names;
+	plan.name_count = failure->thread_count;
+	result = probe_run(&measuring->probe, &plan, err);
+	*is_done = result == 0 && !measuring->probe.has_diverged &&
+		   probe_shows(&measuring->probe, failure);
+	if (*is_done) {
+		recorded = (struct priorities){.order = failure->names,
+			.thread_count = failure->thread_count,
+			.falls = replay_directives(state),
+			.fall_count = state->directives_used};
+		priorities_copy(out, &recorded, 0);
+	}
+	free(room);
+	return result;
+}
+
+/* The shortest end, of 0, 1, 2, 4, ... falls, that shows the failure. */
+static int cut_beginning(
+	struct measuring *measuring, const struct priorities *all, struct error *err)
+{
+	bool shows = false;
+	int result = 0;
+
+	for (uint32_t kept = 0; result == 0 && !shows && has_budget(measuring);
+		kept = kept ? 2 * kept : 1) {
+		struct priorities end;
+		const bool is_whole = kept >= all->fall_count;
+
+		keep_last(&end, all, is_whole ? all->fall_count : kept);
+		result = try_priorities(measuring, &end, &shows, err);
+		if (is_whole)
+			break;
+	}
+	return result;
+}
+
+/* Does without some falls, with `lowest` as the last at the beginning (0: the order stays). */
+static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count,
+	thread_name lowest, bool *is_dropped, struct error *err)
+{
+	struct priorities fewer;
+
+	without(&fewer, &measuring->best, first, count);
+	if (lowest)
+		move_to_end(&fewer, lowest);
+	return try_priorities(measuring, &fewer, is_dropped, err);
+}
+
+/*
+ * Does without some falls. Without a single one another order at the beginning may do: its thread
+ * begins where it would have fallen to, or of few threads any other one begins as the lowest.
+ */
+static int drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
+	struct error *err)
+{
+	const thread_name own = measuring->best.falls[first].thread;
+	const uint32_t thread_count = measuring->best.thread_count;
+	int result = drop_with(measuring, first, count, 0, is_dropped, err);
+
+	if (count > 1)
+		return result;
+	if (result == 0 && !*is_dropped)
+		result = drop_with(measuring, first, 1, own, is_dropped, err);
+	for (uint32_t i = 0; i < thread_count && thread_count <= FEW && result == 0 && !*is_dropped;
+		i++)
+		if (measuring->best.order[i] != own)
+			result = drop_with(
+				measuring, first, 1, measuring->best.order[i], is_dropped, err);
+	return result;
+}
+
+/*
+ * Chunks from half of the falls down to single ones, until none of those can go. From the beginning:
+ * what is far from the failure goes first.
+ */
+static int reduce(struct measuring *measuring, struct error *err)
+{
+	uint32_t chunk = measuring->best.fall_count > FEW ? measuring->best.fall_count / 2 : 1;
+	bool has_shrunk = true;
+
+	while (chunk > 0 && (chunk > 1 || has_shrunk) && has_budget(measuring)) {
+		has_shrunk = false;
+		for (uint32_t first = 0;
+			first < measuring->best.fall_count && has_budget(measuring);) {
+			const uint32_t left = measuring->best.fall_count - first;
+			bool is_dropped;
+			int result = drop(
+				measuring, first, chunk < left ? chunk : left, &is_dropped, err);
+
+			if (result < 0)
+				return result;
+			has_shrunk |= is_dropped;
+			first += is_dropped ? 0 : chunk;
+		}
+		if (chunk > 1)
+			chunk = measuring->best.fall_count > FEW ? chunk / 2 : 1;
+	}
+	return 0;
+}
+
+static bool is_simpler(const struct failure *run, const struct failure *than)
+{
+	return !run->is_truncated &&
+	       (run->preemptions < than->preemptions ||
+		       (run->preemptions == than->preemptions && run->switches < than->switches));
+}
+
+int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
+	struct error *err)
+{
+	struct measuring measuring = {
+		.params = params,
+		.failure = failure,
+		.begun_ns = platform_monotonic_ns(),
+	};
+	struct priorities all = {0};
+	bool is_done = false;
+	int result;
+
+	if (failure->is_truncated)
+		return 0;
+	result = probe_open(&measuring.probe, &params->probe, err);
+	if (result < 0)
+		return result;
+	result = record_falls(&measuring, &all, &is_done, err);
+	if (result == 0 && is_done)
+		result = cut_beginning(&measuring, &all, err);
+	if (result == 0 && measuring.depth.depth)
+		result = reduce(&measuring, err);
+	if (result == 0 && measuring.depth.depth && !measuring.is_over_budget &&
+		(!depth->depth || measuring.depth.depth < depth->depth))
+		*depth = measuring.depth;
+	if (measuring.depth.depth && is_simpler(&measuring.run, failure)) {
+		measuring.run.run_number = failure->run_number;
+		failure_release(failure);
+		*failure = measuring.run;
+		measuring.run = (struct failure){0};
+	}
+	failure_release(&measuring.run);
+	priorities_release(&all);
+	priorities_release(&measuring.best);
+	probe_close(&measuring.probe);
+	return result;
+}

@@ -1,0 +1,126 @@
+#include "investigate/failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "exchange/contract_block.h"
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+	void *copy = malloc(count ? count * size : 1);
+
+	BUG_ON(!copy);
+	memcpy(copy, from, count * size);
+	return copy;
+}
+
+static void take_names(struct failure *failure, struct contract *contract)
+{
+	const struct contract_thread *threads = contract_threads(contract);
+
+	failure->thread_count = contract->thread_count;
+	failure->names = calloc(failure->thread_count + 1, sizeof *failure->names);
+	BUG_ON(!failure->names);
+	for (uint32_t i = 0; i < failure->thread_count; i++)
+		failure->names[i] = threads[i].name;
+}
+
+void failure_take(struct failure *failure, struct contract *contract)
+{
+	const struct schedule *schedule = contract_schedule(contract);
+	uint32_t count = schedule->count;
+
+	failure_release(failure);
+	failure->outcome = contract->outcome;
+	failure->run_number = contract->run_number;
+	failure->segments = copy_array(schedule->segments, count, sizeof *failure->segments);
+	failure->segment_count = count;
+	failure->step_count = schedule->step_count;
+	failure->layout = contract->plan.layout;
+	failure->is_truncated = schedule->is_truncated;
+	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
+	take_names(failure, contract);
+}
+
+void failure_copy(struct failure *to, const struct failure *from)
+{
+	*to = *from;
+	to->segments = copy_array(from->segments, from->segment_count, sizeof *to->segments);
+	to->names = copy_array(from->names, from->thread_count, sizeof *to->names);
+}
+
+void failure_release(struct failure *failure)
+{
+	free(failure->segments);
+	free(failure->names);
+	*failure = (struct failure){0};
+}
+
+/*
+ * The threads that wait for each other; where no cycle was seen, all that wait. A thread that merely
+ * happened to wait as well does not make it another failure.
+ */
+static uint64_t waits_key(const struct outcome *outcome)
+{
+	uint64_t key = 0;
+	bool has_cycle = false;
+
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		has_cycle |= outcome->waits[i].is_on_cycle;
+	/* Added, not chained: who is listed first is an accident. */
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].is_on_cycle || !has_cycle)
+			key += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
+	return key;
+}
+
+static const struct wait_edge *wait_of(const struct outcome *outcome, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (thread_same(outcome->waits[i].waiter, thread))
+			return &outcome->waits[i];
+	return NULL;
+}
+
+/*
+ * The object that the first waiting thread depends on, through joins and locks. Which other threads wait, and in which
+ * line of a loop, differs between runs of one lost wake-up; this object does not.
+ */
+static uint64_t lost_wakeup_key(const struct outcome *outcome)
+{
+	const struct wait_edge *edge = outcome->waits, *next = edge;
+
+	if (!outcome->wait_count)
+		return 0;
+	for (uint32_t hops = 0; next && hops < outcome->wait_count; hops++) {
+		edge = next;
+		next = wait_of(outcome, edge->holder);
+	}
+	return edge->object_group ? hash_pair(edge->op, edge->object_group) : waits_key(outcome);
+}
+
+uint64_t failure_key(const struct outcome *outcome)
+{
+	uint64_t key = hash_pair(outcome->kind, (uint32_t)outcome->code);
+
+	switch (outcome->kind) {
+	case OUTCOME_RACE:
+		/* Added: which of the two comes first is an accident. */
+		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
+	case OUTCOME_DEADLOCK:
+		return hash_pair(key, waits_key(outcome));
+	case OUTCOME_LOST_WAKEUP:
+		return hash_pair(key, lost_wakeup_key(outcome));
+	case OUTCOME_HANG:
+	case OUTCOME_LIVELOCK:
+		/* Where in its loop a thread was when the patience ended is an accident. */
+		return key;
+	case OUTCOME_ABORT:
+		/* All abort in the same place of glibc: who asked for it tells them apart. */
+		return hash_pair(hash_pair(key, outcome->site), outcome->other_site);
+	default:
+		return hash_pair(key, outcome->site);
+	}
+}

@@ -1,0 +1,486 @@
+#include "store/surroundings.h"
+#include "investigate/passing.h"
+#include "investigate/investigate_internal.h"
+#include "investigate/trace_window.h"
+#include "investigate/tries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/build.h"
+#include "findings/source_lines.h"
+#include "symbols/symbols.h"
+
+/* What a person reads of a run's output. */
+#define OUTPUT_SHOWN_BYTES 4096
+
+/* The number is good to know, not worth waiting for; the simpler run is, where runs take long. */
+#define DEPTH_BUDGET                                                                               \
+	((struct budget){.runs = 1000,                                                             \
+		.time_ns = UINT64_C(3000000000),                                                   \
+		.slow_runs = 100,                                                                  \
+		.slow_time_ns = UINT64_C(20000000000)})
+
+/* A sanitizer says what it found first and explains its notation last. */
+static const char *report_start(const char *text)
+{
+	static const char *const starts[] = {
+		"ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		const char *start = strstr(text, starts[i]);
+
+		while (start && start > text && start[-1] != '\n')
+			start--;
+		if (start)
+			return start;
+	}
+	return NULL;
+}
+
+/*
+ * The end of what the run printed, from a line's beginning where it is cut; of a sanitizer's report
+ * its first paragraph. NULL: nothing.
+ */
+static char *output_end(const struct capture *capture)
+{
+	struct strbuf all;
+	const char *start;
+	char *end;
+
+	if (capture->file < 0)
+		return NULL;
+	strbuf_init(&all);
+	capture_read(capture, &all);
+	start = report_start(all.text);
+	if (start) {
+		const char *paragraph_end = strstr(start, "\n\n");
+
+		end = paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
+				    : strndup(start, OUTPUT_SHOWN_BYTES);
+		strbuf_release(&all);
+		return end;
+	}
+	start = all.text;
+	if (all.length > OUTPUT_SHOWN_BYTES) {
+		start = all.text + all.length - OUTPUT_SHOWN_BYTES;
+		if (strchr(start, '\n'))
+			start = strchr(start, '\n') + 1;
+	}
+	end = *start ? strdup(start) : NULL;
+	strbuf_release(&all);
+	return end;
+}
+
+static struct finding_source_thread *source_threads(struct contract *contract, uint32_t count)
+{
+	const struct contract_thread *threads = contract_threads(contract);
+	struct finding_source_thread *out = calloc(count + 1, sizeof *out);
+
+	BUG_ON(!out);
+	for (uint32_t i = 0; i < count; i++)
+		out[i] = (struct finding_source_thread){
+			.parent = threads[i].parent,
+			.ordinal = threads[i].ordinal,
+			.create_site = threads[i].create_site,
+			.start = threads[i].start,
+			.stack_pointer = threads[i].stack_pointer,
+			.thread_base = threads[i].thread_base,
+			.label = threads[i].label,
+		};
+	return out;
+}
+
+#define STACK_ADDRESSES_MAX 64
+
+/* Where the earlier access of a race was made, by return addresses, innermost first. */
+struct earlier_access {
+	uint64_t addresses[STACK_ADDRESSES_MAX];
+	uint32_t count; /* 0: not known */
+};
+
+/* What a finding is made of. */
+struct ingredients {
+	struct probe *probe;
+	const struct failure *run;
+	struct symbols *symbols;	      /* of somebody else; NULL: none, or they are read */
+	const struct earlier_access *earlier; /* NULL: not known */
+	uint32_t steps_most;		      /* 0: what a stored finding keeps */
+};
+
+static int build(struct finding *finding, const struct ingredients *ingredients, struct error *err)
+{
+	struct probe *probe = ingredients->probe;
+	const struct failure *run = ingredients->run;
+	struct worker *worker = &probe->worker;
+	struct contract *contract = worker->contract;
+	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
+	uint64_t events = contract->trace_count;
+	const struct contract_memory *memory = contract_memory(contract);
+	struct finding_source_thread *threads = source_threads(contract, run->thread_count);
+	struct finding_source source = {
+		.outcome = &run->outcome,
+		.threads = threads,
+		.thread_count = run->thread_count,
+		.events = contract_area(contract, contract->trace_offset),
+		.event_count = events < capacity ? events : capacity,
+		.events_dropped = events > capacity ? events - capacity : 0,
+		.events_from = contract->plan.trace_from,
+		.blocks = memory->blocks,
+		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
+								       : MEMORY_BLOCKS_MAX,
+		.layout = run->layout,
+		.segments = run->segments,
+		.segment_count = run->segment_count,
+		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
+		.program = worker->params.argv[0],
+		.steps_most = ingredients->steps_most,
+		.earlier_stack = ingredients->earlier ? ingredients->earlier->addresses : NULL,
+		.earlier_count = ingredients->earlier ? ingredients->earlier->count : 0,
+	};
+	int result = finding_build(finding, &source, ingredients->symbols, err);
+
+	free(threads);
+	return result;
+}
+
+/* One traced run, as a finding. */
+static int trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
+	struct finding *finding, struct error *err)
+{
+	struct probe *probe = ingredients->probe;
+	struct contract *contract = probe->worker.contract;
+	struct symbols *own = NULL;
+	struct failure run = {0};
+	int result;
+
+	contract->plan.inspect = true;
+	result = probe_run(probe, plan, err);
+	if (result < 0)
+		return result;
+	failure_take(&run, contract);
+	/* Without symbols a finding has addresses; that is better than none. */
+	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
+		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
+		ingredients->symbols = own;
+	ingredients->run = &run;
+	result = build(finding, ingredients, err);
+	if (result == 0) {
+		finding->output = output_end(&probe->worker.capture);
+		finding_title_from_output(finding);
+		finding->switches = run.switches;
+		finding->preemptions = run.preemptions;
+	}
+	symbols_free(own);
+	failure_release(&run);
+	return result;
+}
+
+int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
+	struct finding *finding, struct error *err)
+{
+	struct ingredients ingredients = {.probe = probe, .steps_most = steps_most};
+
+	return trace_run(&ingredients, plan, finding, err);
+}
+
+int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
+	struct symbols *symbols, struct finding *finding, struct error *err)
+{
+	struct ingredients ingredients = {.probe = probe, .symbols = symbols};
+
+	return trace_run(&ingredients, plan, finding, err);
+}
+
+/*
+ * A race is over when its second access is due. The first one's stack is to be seen when it is due
+ * itself: in a run of its own, which stands still there. Without it a finding has the place only.
+ */
+static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
+	struct earlier_access *out)
+{
+	const struct outcome *outcome = &failure->outcome;
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct symbols *symbols = NULL;
+	struct probe probe;
+	struct contract *contract;
+
+	out->count = 0;
+	if (!outcome_has_accesses(outcome) || !outcome->other_site ||
+		probe_open(&probe, params, NULL) < 0)
+		return;
+	contract = probe.worker.contract;
+	contract->plan.inspect = true;
+	contract->plan.inspect_step = outcome->other_step + 1;
+	contract->plan.inspect_site = outcome->other_site;
+	contract->plan.inspect_address = outcome->address;
+	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT &&
+		contract->outcome.kind == OUTCOME_NONE &&
+		outcome->other_thread.index < contract->thread_count &&
+		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0) {
+		const struct contract_thread *thread =
+			&contract_threads(contract)[outcome->other_thread.index];
+
+		out->count =
+			symbols_unwind(symbols, (pid_t)contract->guest_pid, thread->stack_pointer,
+				thread->thread_base, out->addresses, STACK_ADDRESSES_MAX);
+	}
+	symbols_free(symbols);
+	probe_close(&probe);
+}
+
+/* What comes behind minimising: a replay, the trace, a run that passes. */
+#define RUNS_BEHIND (2 + PASSING_RUNS)
+
+/* But for so many runs. 0: there is no limit. 1: none. */
+static uint64_t time_left(const struct investigation *investigation, uint32_t but_runs)
+{
+	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
+
+	if (!investigation->until_ns)
+		return 0;
+	return from_ns < investigation->until_ns ? investigation->until_ns - from_ns : 1;
+}
+
+static bool has_time_for(const struct investigation *investigation, uint32_t runs)
+{
+	return time_left(investigation, runs) != 1;
+}
+
+static void limit_budget(struct budget *budget, uint64_t limit_ns)
+{
+	if (!limit_ns)
+		return;
+	if (limit_ns < budget->time_ns)
+		budget->time_ns = limit_ns;
+	if (limit_ns < budget->slow_time_ns)
+		budget->slow_time_ns = limit_ns;
+}
+
+/*
+ * A run by priorities with the fewest falls is also a good run to begin with: a schedule of hundreds of
+ * preemptions is far from any that minimising step by step could reach. Not for failures that take
+ * long by their nature.
+ */
+static int measure_depth(
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	struct depth_params params = {
+		.probe = investigation->probe,
+		.budget = DEPTH_BUDGET,
+	};
+
+	if (!investigation->measures_depth || failure->outcome.kind == OUTCOME_HANG ||
+		failure->outcome.kind == OUTCOME_LIVELOCK)
+		return 0;
+	params.probe.worker.output = OUTPUT_DISCARD;
+	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
+	return depth_measure(&investigation->depth, failure, &params, err);
+}
+
+/* By so many probes side by side. */
+static int minimise_with(struct investigation *investigation, uint32_t workers,
+	struct failure *failure, struct error *err)
+{
+	struct minimise_params params = {
+		.probe = investigation->probe,
+		.budget = MINIMISE_BUDGET,
+		.progress = investigation->minimising,
+		.context = investigation->context,
+	};
+	struct tries tries;
+	int result;
+
+	params.probe.worker.output = OUTPUT_DISCARD;
+	limit_budget(&params.budget, investigation->minimise_ns);
+	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
+	tries_init(&tries, &params.probe, workers);
+	if (workers > 1)
+		params.ahead = &tries.ahead;
+	result = minimise(failure, &params, &investigation->is_minimal, err);
+	tries_release(&tries);
+	return result;
+}
+
+static bool is_same_schedule(const struct failure *one, const struct failure *other)
+{
+	return one->segment_count == other->segment_count &&
+	       memcmp(one->segments, other->segments, one->segment_count * sizeof *one->segments) ==
+		       0;
+}
+
+/* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
+static int minimise_and_confirm(
+	struct investigation *investigation, struct failure *failure, struct error *err)
+{
+	struct confirmation confirmation;
+	struct failure found = {0}, begun = {0};
+	uint32_t workers = investigation->workers;
+	int result;
+
+	if (failure->is_truncated)
+		return 0; /* what is not recorded cannot be followed */
+	if (!has_time_for(
+		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
+		investigation->left_out |= 1u << PART_MINIMISING;
+		return 0;
+	}
+	failure_copy(&found, failure);
+	result = measure_depth(investigation, failure, err);
+	failure_copy(&begun, failure);
+	for (;; workers = 1) {
+		if (result == 0)
+			result = minimise_with(investigation, workers, failure, err);
+		if (result == 0) /* of a simple schedule less is left to do without */
+			result = measure_depth(investigation, failure, err);
+		if (result == 0 && is_same_schedule(failure, &found))
+			confirmation = investigation->confirmation;
+		else if (result == 0 || result == ERROR_INTERRUPTED)
+			result = confirm(&confirmation, failure, &investigation->probe,
+				investigation->until_ns, err);
+		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
+			break;
+		/* Processes side by side may have been in each other's way: once more, one by one. */
+		failure_release(failure);
+		failure_copy(failure, &begun);
+	}
+	failure_release(&begun);
+	if (!investigation->is_minimal && !has_time_for(investigation, RUNS_BEHIND))
+		investigation->left_out |= 1u << PART_MINIMISING;
+	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
+		investigation->confirmation = confirmation;
+	} else {
+		investigation->is_minimal = false;
+		failure_release(failure);
+		*failure = found;
+		found = (struct failure){0};
+	}
+	failure_release(&found);
+	return result == ERROR_INTERRUPTED ? 0 : result;
+}
+
+static void fill_replay(struct finding *finding, const struct investigation *investigation)
+{
+	const struct worker_params *worker = &investigation->probe.worker;
+	size_t count = 0;
+
+	while (worker->argv[count])
+		count++;
+	finding->argv = calloc(count + 1, sizeof *finding->argv);
+	BUG_ON(!finding->argv);
+	for (size_t i = 0; i < count; i++) {
+		finding->argv[i] = strdup(worker->argv[i]);
+		BUG_ON(!finding->argv[i]);
+	}
+	finding->directory = worker->directory ? strdup(worker->directory) : NULL;
+	finding->input = worker->input ? strdup(worker->input) : NULL;
+	finding->settings = settings_to_json(investigation->probe.settings);
+	finding->environment = surroundings_take();
+	finding->memory = memory_view_to_json(investigation->probe.memory);
+	finding->replays = investigation->confirmation.replays;
+	finding->replays_failed_again = investigation->confirmation.failed_again;
+}
+
+/*
+ * The traced run as a finding. Where the failure does not repeat, the traced run is a different
+ * one: then the numbers of the run that failed are all there is.
+ */
+static int trace_or_describe(const struct investigation *investigation,
+	const struct failure *failure, struct finding *finding, struct error *err)
+{
+	struct probe_params params = investigation->probe;
+	struct probe_plan plan = probe_plan_exact(failure);
+	struct earlier_access earlier;
+	struct probe probe;
+	int result;
+
+	params.restart = RESTART_EXEC;
+	params.worker.output = OUTPUT_KEEP;
+	look_at_earlier_access(&params, failure, &earlier);
+	trace_window_apply(&params, failure);
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = trace_run(
+		&(struct ingredients){.probe = &probe, .earlier = &earlier}, &plan, finding, err);
+	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
+				   finding->code == failure->outcome.code)) {
+		finding_release(finding);
+		probe.report = REPORT_NONE; /* nothing stands still any more for this run */
+		probe.worker.contract->trace_count = 0;
+		result =
+			build(finding, &(struct ingredients){.probe = &probe, .run = failure}, err);
+		if (result == 0) {
+			finding->switches = failure->switches;
+			finding->preemptions = failure->preemptions;
+		}
+	}
+	probe_close(&probe);
+	return result;
+}
+
+int investigate_glance(const struct investigation *investigation, const struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	struct finding built;
+	int result;
+
+	memset(&built, 0, sizeof built);
+	result = trace_or_describe(investigation, failure, &built, err);
+	if (result == 0)
+		*finding = built;
+	return result;
+}
+
+int investigate_schedule(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	static const volatile int never = 0;
+	uint32_t switches = failure->switches;
+	uint32_t preemptions = failure->preemptions;
+	struct finding built;
+	uint64_t begun_ns;
+	int result;
+
+	investigation->is_minimal = false;
+	investigation->left_out = 0;
+	investigation->replay_ns = 0;
+	investigation->depth = (struct depth){0};
+	memset(&built, 0, sizeof built);
+	begun_ns = platform_monotonic_ns();
+	result = confirm(&investigation->confirmation, failure, &investigation->probe,
+		investigation->until_ns, err);
+	if (result == 0) {
+		const uint32_t replays = investigation->confirmation.replays;
+
+		investigation->replay_ns = (platform_monotonic_ns() - begun_ns) / replays;
+	}
+	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
+		!investigation->without_minimising)
+		result = minimise_and_confirm(investigation, failure, err);
+	if (result < 0 && result != ERROR_INTERRUPTED)
+		return result;
+	/* An impatient user loses the minimising, not the finding: one more run is made anyway. */
+	investigation->probe.is_interrupted = &never;
+	result = trace_or_describe(investigation, failure, &built, err);
+	if (result < 0)
+		return result;
+	if (investigation->confirmation.replays < CONFIRM_REPLAYS &&
+		!has_time_for(investigation, 1)) /* it was not interrupted */
+		investigation->left_out |= 1u << PART_REPLAYS;
+	if (confirmation_is_repeatable(&investigation->confirmation)) {
+		if (has_time_for(investigation, PASSING_RUNS))
+			passing_find(&investigation->probe, failure, &built);
+		else
+			investigation->left_out |= 1u << PART_PASSING_RUN;
+	}
+	fill_replay(&built, investigation);
+	built.switches_found = switches;
+	built.preemptions_found = preemptions;
+	built.depth = investigation->depth.depth;
+	built.radius = investigation->depth.radius;
+	finding_keep_sources(&built);
+	*finding = built;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * Decides whether a failure depends on the memory layout (model/layout.h). A schedule that failed
+ * in another layout is replayed in the plain layout. If the replay fails likewise, the finding gets
+ * the plain layout, which the program also has without raddle.
+ */
+#include "investigate/investigate_internal.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+/*
+ * Gives failure and probe the plain layout if the failure repeats there. The probe then refers to
+ * `plain`, so `plain` must outlive the investigation.
+ */
+static int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
+	struct settings *plain, struct error *err)
+{
+	struct probe_params params = investigation->probe;
+	const struct probe_plan plan = probe_plan_exact(failure);
+	struct probe probe;
+	int result;
+
+	*plain = *params.settings;
+	plain->layout = 0;
+	if (!failure->layout || params.settings->has_fixed_layout || failure->is_truncated)
+		return 0;
+	params.settings = plain;
+	params.restart = RESTART_EXEC;
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = probe_run(&probe, &plan, err);
+	if (result == 0 && probe.is_failure && !probe.has_diverged &&
+		probe_shows(&probe, failure)) {
+		failure->layout = 0;
+		investigation->probe.settings = plain;
+	}
+	probe_close(&probe);
+	return result;
+}
+
+/*
+ * Adds to the finding's detail that the failure needs its memory layout, unless that is the plain
+ * layout.
+ */
+static void investigate_describe_layout(struct finding *finding)
+{
+	struct strbuf detail;
+
+	if (!finding->schedule.layout)
+		return;
+	strbuf_init(&detail);
+	if (finding->detail)
+		strbuf_addf(&detail, "%s\n", finding->detail);
+	strbuf_addf(&detail,
+		"The failure depends on addresses: the same schedule does not fail in the plain layout "
+		"of memory. It fails in layout %u, which is kept with the schedule",
+		finding->schedule.layout);
+	free(finding->detail);
+	finding->detail = strbuf_detach(&detail);
+}
+
+int investigate(struct investigation *investigation, struct failure *failure,
+	struct finding *finding, struct error *err)
+{
+	const struct settings *const settings = investigation->probe.settings;
+	struct settings plain;
+	int result = investigate_plain_layout(investigation, failure, &plain, err);
+
+	if (result == 0 || result == ERROR_INTERRUPTED)
+		result = investigate_schedule(investigation, failure, finding, err);
+	if (result == 0 && !settings->has_fixed_layout &&
+		confirmation_is_repeatable(&investigation->confirmation))
+		investigate_describe_layout(finding);
+	investigation->probe.settings = settings;
+	return result;
+}

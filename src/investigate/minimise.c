@@ -1,0 +1,514 @@
+#include "investigate/minimise.h"
+
+#include "base/bug.h"
+#include "investigate/directives.h"
+#include "platform/platform.h"
+
+struct minimiser {
+	const struct minimise_params *params;
+	struct probe probe;
+	struct failure *best;
+	uint64_t steps_most; /* longer runs do not become the best */
+	uint64_t begun_ns;
+	bool is_over_budget;
+	uint64_t runs;
+	struct probe *made; /* the probe that has made the last run */
+
+	/* What comes next if the candidate whose turn it is is not taken; NULL: that is not known. */
+	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
+	const struct probe_plan *plan; /* whose turn it is */
+	struct position {
+		const struct failure *whole; /* of cut_to_prefix() */
+		uint32_t low, high, middle;
+		const struct directives *directives; /* of reduce() */
+		uint32_t chunk, end;
+		bool has_shrunk;
+		uint32_t from, to; /* of move_segments() */
+	} at;
+	struct directives fewer; /* of a plan that is made ahead, likewise */
+	struct failure moved;
+};
+
+static bool has_budget(struct minimiser *minimiser)
+{
+	if (!budget_allows(&minimiser->params->budget, minimiser->runs, minimiser->begun_ns))
+		minimiser->is_over_budget = true;
+	return !minimiser->is_over_budget;
+}
+
+/*
+ * Orders failures by preemptions, then by context switches, since both make a schedule harder to
+ * read. Negative: a is better.
+ */
+static int compare_cost(const struct failure *a, const struct failure *b)
+{
+	if (a->preemptions != b->preemptions)
+		return a->preemptions < b->preemptions ? -1 : 1;
+	if (a->switches != b->switches)
+		return a->switches < b->switches ? -1 : 1;
+	return 0;
+}
+
+/*
+ * Most steps of a run that replaces the best one. Fewer switches may cost a few steps, such as one
+ * more check of a condition. A much longer run, in which threads spin until a preempted thread runs
+ * again, is harder to read.
+ */
+static uint64_t minimise_steps_most(uint64_t found)
+{
+	return found + found / 16 + 16;
+}
+
+/*
+ * Does the run's cost compare to the best run's as wanted? 0: no higher cost; negative: a lower
+ * cost.
+ */
+static bool minimise_is_better(
+	const struct minimiser *minimiser, const struct failure *run, int wanted)
+{
+	return run->step_count <= minimiser->steps_most &&
+	       compare_cost(run, minimiser->best) <= wanted;
+}
+
+static bool shows_again(const struct minimiser *minimiser)
+{
+	const struct minimise_params *params = minimiser->params;
+
+	return params->shows ? params->shows(params->shows_context, minimiser->made)
+			     : probe_shows(minimiser->made, minimiser->best);
+}
+
+static bool plan_of_course(void *context, uint32_t ahead, struct probe_plan *plan)
+{
+	struct minimiser *minimiser = context;
+
+	if (ahead)
+		return minimiser->ahead && minimiser->ahead(minimiser, ahead, plan);
+	*plan = *minimiser->plan;
+	return true;
+}
+
+static int make_run(struct minimiser *minimiser, const struct probe_plan *plan, struct error *err)
+{
+	const struct minimise_ahead *ahead = minimiser->params->ahead;
+	const struct minimise_course course = {
+		.number = minimiser->runs, .context = minimiser, .plan = plan_of_course};
+	int result;
+
+	minimiser->plan = plan;
+	minimiser->made = &minimiser->probe;
+	result = ahead ? ahead->run(
+				 ahead->context, &minimiser->probe, &course, &minimiser->made, err)
+		       : probe_run(&minimiser->probe, plan, err);
+	minimiser->runs += result == 0;
+	return result;
+}
+
+/* What may have been made ahead is not what comes next. */
+static void turn(struct minimiser *minimiser)
+{
+	const struct minimise_ahead *ahead = minimiser->params->ahead;
+
+	if (ahead)
+		ahead->turn(ahead->context);
+}
+
+/* One run. *run, when not NULL, becomes what happened; *shows: it was the same failure. */
+static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
+	struct failure *run, struct error *err)
+{
+	int result = make_run(minimiser, plan, err);
+	struct minimise_progress progress;
+
+	if (result < 0)
+		return result;
+	failure_take(run, minimiser->made->worker.contract);
+	*shows = !run->is_truncated && shows_again(minimiser);
+	if (minimiser->params->progress) {
+		progress = (struct minimise_progress){
+			.runs = minimiser->runs,
+			.preemptions = minimiser->best->preemptions,
+			.switches = minimiser->best->switches,
+		};
+		minimiser->params->progress(minimiser->params->context, &progress);
+	}
+	return 0;
+}
+
+/* What a run must be to become the best, compared to the best so far. */
+enum improvement { NO_WORSE, BETTER };
+
+/* As try_plan; a run that shows the failure and is good enough becomes the best. */
+static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
+	enum improvement wanted, bool *is_taken, struct error *err)
+{
+	struct failure run = {0};
+	bool shows = false;
+	int result = try_plan(minimiser, plan, &shows, &run, err);
+
+	*is_taken = result == 0 && shows &&
+		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
+	if (*is_taken) {
+		run.run_number = minimiser->best->run_number;
+		failure_release(minimiser->best);
+		*minimiser->best = run;
+		turn(minimiser);
+	} else {
+		failure_release(&run);
+	}
+	return result;
+}
+
+/* ---- 1: how much of the beginning is needed, the rest without preemptions ---- */
+
+static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	const struct position *at = &minimiser->at;
+	uint32_t low = at->low, middle = at->middle;
+
+	while (ahead-- && low < at->high) {
+		low = middle + 1;
+		middle = low + (at->high - low) / 2;
+	}
+	*plan = probe_plan_exact(at->whole);
+	plan->segment_count = middle;
+	return low < at->high;
+}
+
+static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
+{
+	struct failure whole = {0};
+	struct probe_plan plan;
+	uint32_t low = 0;
+	uint32_t high = minimiser->best->segment_count;
+	bool is_taken;
+	int result = 0;
+
+	failure_copy(&whole, minimiser->best);
+	plan = probe_plan_exact(&whole);
+	minimiser->ahead = cut_ahead;
+	/* The first question is for nothing at all; then the middle, as in any bisection. */
+	for (uint32_t middle = 0; low < high && has_budget(minimiser);
+		middle = low + (high - low) / 2) {
+		plan.segment_count = middle;
+		minimiser->at = (struct position){
+			.whole = &whole, .low = low, .high = high, .middle = middle};
+		result = try_to_improve(minimiser, &plan, NO_WORSE, &is_taken, err);
+		if (result < 0)
+			break;
+		if (is_taken)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	minimiser->ahead = NULL;
+	turn(minimiser);
+	failure_release(&whole);
+	return result;
+}
+
+/* ---- 2: directives that show the failure ---- */
+
+static struct probe_plan loose_plan(
+	const struct directives *directives, const struct failure *values)
+{
+	return (struct probe_plan){
+		.mode = REPLAY_LOOSE,
+		.segments = values->segments, /* only the value choices are read */
+		.segment_count = values->segment_count,
+		.directives = directives->items,
+		.directive_count = directives->count,
+	};
+}
+
+/*
+ * Starts with the preemptions alone and adds, run by run, the first missing switch at a wait.
+ * Mostly the failure shows long before the schedule is followed to its end. *is_found: it showed.
+ */
+static int find_directives(struct minimiser *minimiser, struct directives *directives,
+	bool *is_found, struct error *err)
+{
+	struct failure wanted = {0};
+	struct failure run = {0};
+	uint64_t parted_last = 0;
+	bool has_mended = false;
+	uint64_t parted_at;
+	int result = 0;
+
+	*is_found = false;
+	failure_copy(&wanted, minimiser->best);
+	directives_from_preemptions(directives, &wanted);
+	while (has_budget(minimiser)) {
+		struct probe_plan plan = loose_plan(directives, &wanted);
+
+		result = try_plan(minimiser, &plan, is_found, &run, err);
+		if (result < 0 || *is_found)
+			break;
+		if (!directives_mend(directives, &wanted, &run, &parted_at))
+			break; /* the same steps and no failure: nothing to be had here */
+		if (has_mended && parted_at <= parted_last)
+			break; /* what was added had no effect, or broke an earlier place */
+		parted_last = parted_at;
+		has_mended = true;
+	}
+	if (result == 0 && *is_found && minimise_is_better(minimiser, &run, 0)) {
+		run.run_number = wanted.run_number;
+		failure_release(minimiser->best);
+		*minimiser->best = run;
+		run = (struct failure){0};
+	}
+	failure_release(&run);
+	failure_release(&wanted);
+	return result;
+}
+
+/* ---- 3: ddmin ---- */
+
+/* Tries to do without items [from, to); *is_taken: it worked and they are gone. */
+static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
+	uint32_t to, bool *is_taken, struct error *err)
+{
+	struct directives fewer = {0};
+	struct probe_plan plan;
+	int result;
+
+	directives_without(&fewer, directives, from, to);
+	plan = loose_plan(&fewer, minimiser->best);
+	result = try_to_improve(minimiser, &plan, NO_WORSE, is_taken, err);
+	if (result == 0 && *is_taken) {
+		directives_release(directives);
+		*directives = fewer;
+	} else {
+		directives_release(&fewer);
+	}
+	return result;
+}
+
+/* Behind the items that are tried now, if they stay: the next ones. */
+static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	struct position at = minimiser->at;
+
+	while (ahead--) {
+		at.end = at.end > at.chunk ? at.end - at.chunk : 0;
+		if (at.end)
+			continue;
+		if (at.chunk == 1 && !at.has_shrunk)
+			return false;
+		at.chunk = at.chunk > 1 ? (at.chunk + 1) / 2 : 1;
+		at.end = at.directives->count;
+		at.has_shrunk = false;
+	}
+	directives_release(&minimiser->fewer);
+	directives_without(&minimiser->fewer, at.directives,
+		at.end > at.chunk ? at.end - at.chunk : 0, at.end);
+	*plan = loose_plan(&minimiser->fewer, minimiser->best);
+	return true;
+}
+
+/* Chunks from half of the list down to single items; ends when no single one can go. */
+static int reduce(struct minimiser *minimiser, struct directives *directives, struct error *err)
+{
+	uint32_t chunk = (directives->count + 1) / 2;
+
+	minimiser->ahead = reduce_ahead;
+	while (directives->count > 0) {
+		bool has_shrunk = false;
+
+		/* From the end: what a failure does not need is mostly what came after it. */
+		for (uint32_t end = directives->count; end > 0 && has_budget(minimiser);) {
+			uint32_t start = end > chunk ? end - chunk : 0;
+			bool is_taken;
+			int result;
+
+			minimiser->at = (struct position){.directives = directives,
+				.chunk = chunk,
+				.end = end,
+				.has_shrunk = has_shrunk};
+			result = try_without(minimiser, directives, start, end, &is_taken, err);
+			if (result < 0)
+				return result;
+			has_shrunk |= is_taken;
+			end = start;
+		}
+		if (minimiser->is_over_budget || (chunk == 1 && !has_shrunk))
+			break;
+		if (chunk > 1)
+			chunk = (chunk + 1) / 2;
+	}
+	return 0;
+}
+
+/* ---- 4: segments elsewhere, or not at all ---- */
+
+/* With so few segments every one of them is tried in every place: some thousand runs at most. */
+#define MOVES_SEGMENTS_MAX 48
+
+/* A change of a schedule: segment `from` goes to where segment `to` is, or away. */
+struct move {
+	uint32_t from;
+	uint32_t to; /* as many as there are segments: to the end */
+	bool is_drop;
+};
+
+static void append(struct failure *out, struct schedule_segment segment)
+{
+	struct schedule_segment *last = out->segments + out->segment_count - 1;
+
+	if (out->segment_count && !((last->flags | segment.flags) & SEGMENT_VALUE) &&
+		last->thread == segment.thread)
+		last->count += segment.count;
+	else
+		out->segments[out->segment_count++] = segment;
+}
+
+/* The schedule after the move. What does not work out is followed as far as it goes. */
+static struct probe_plan moved_plan(
+	struct failure *out, const struct failure *failure, const struct move *move)
+{
+	failure_release(out);
+	failure_copy(out, failure);
+	out->segment_count = 0;
+	for (uint32_t i = 0; i <= failure->segment_count; i++) {
+		if (i == move->to && !move->is_drop)
+			append(out, failure->segments[move->from]);
+		if (i < failure->segment_count && i != move->from)
+			append(out, failure->segments[i]);
+	}
+	return probe_plan_exact(out);
+}
+
+static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16_t thread)
+{
+	return segment < failure->segment_count &&
+	       !(failure->segments[segment].flags & SEGMENT_VALUE) &&
+	       failure->segments[segment].thread == thread;
+}
+
+/* In a long schedule only moves to another segment of the same thread are tried: they join. */
+static bool is_promising(const struct failure *failure, const struct move *move)
+{
+	uint16_t thread = failure->segments[move->from].thread;
+
+	if (move->is_drop)
+		return true;
+	if (move->to == move->from || move->to == move->from + 1)
+		return false; /* where it is */
+	return failure->segment_count <= MOVES_SEGMENTS_MAX ||
+	       is_of_thread(failure, move->to, thread) ||
+	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));
+}
+
+static bool is_tried(const struct failure *failure, const struct move *move)
+{
+	return !(failure->segments[move->from].flags & SEGMENT_VALUE) &&
+	       is_promising(failure, move);
+}
+
+/* The next move that is tried; false: that was the last. */
+static bool next_move(const struct failure *failure, struct move *move)
+{
+	do {
+		if (move->is_drop) {
+			move->from++;
+			move->to = 0;
+		} else {
+			move->to++;
+		}
+		move->is_drop = move->to == failure->segment_count + 1;
+	} while (move->from < failure->segment_count && !is_tried(failure, move));
+	return move->from < failure->segment_count;
+}
+
+static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	struct move move = {.from = minimiser->at.from,
+		.to = minimiser->at.to,
+		.is_drop = minimiser->at.to == minimiser->best->segment_count + 1};
+
+	while (ahead--)
+		if (!next_move(minimiser->best, &move))
+			return false;
+	*plan = moved_plan(&minimiser->moved, minimiser->best, &move);
+	return true;
+}
+
+static int try_move(
+	struct minimiser *minimiser, const struct move *move, bool *is_better, struct error *err)
+{
+	struct failure moved = {0};
+	struct probe_plan plan = moved_plan(&moved, minimiser->best, move);
+	int result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
+
+	failure_release(&moved);
+	return result;
+}
+
+/*
+ * Directives can only be taken away; which of two threads goes first, or a detour over a third one,
+ * is not theirs to change. *is_better: one move has improved the best run; then all is to be tried
+ * again, for `best` is another schedule now.
+ */
+static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
+{
+	const struct failure *best = minimiser->best;
+	struct move move = {0};
+	bool is_there = best->segment_count && (is_tried(best, &move) || next_move(best, &move));
+	int result = 0;
+
+	*is_better = false;
+	minimiser->ahead = move_ahead;
+	while (is_there && result == 0 && !*is_better && has_budget(minimiser)) {
+		minimiser->at = (struct position){.from = move.from, .to = move.to};
+		result = try_move(minimiser, &move, is_better, err);
+		is_there = !*is_better && next_move(best, &move);
+	}
+	return result;
+}
+
+/* Rounds of taking directives away and of moving segments, until neither helps. */
+static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struct error *err)
+{
+	struct directives directives = {0};
+	bool is_better = true;
+	int result = cut_to_prefix(minimiser, err);
+
+	while (result == 0 && is_better) {
+		is_better = false;
+		minimiser->ahead = NULL; /* what is missing the run before shows */
+		turn(minimiser);
+		result = find_directives(minimiser, &directives, is_found, err);
+		if (result == 0 && *is_found)
+			result = reduce(minimiser, &directives, err);
+		if (result == 0)
+			result = move_segments(minimiser, &is_better, err);
+	}
+	directives_release(&directives);
+	return result;
+}
+
+int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
+	struct error *err)
+{
+	struct minimiser minimiser = {
+		.params = params,
+		.best = failure,
+		.steps_most = minimise_steps_most(failure->step_count),
+		.begun_ns = platform_monotonic_ns(),
+	};
+	bool is_found = false;
+	int result;
+
+	*is_minimal = false;
+	if (failure->is_truncated)
+		return 0; /* what is not recorded cannot be followed */
+	result = probe_open(&minimiser.probe, &params->probe, err);
+	if (result < 0)
+		return result;
+	result = minimise_in_rounds(&minimiser, &is_found, err);
+	*is_minimal = result == 0 && is_found && !minimiser.is_over_budget;
+	directives_release(&minimiser.fewer);
+	failure_release(&minimiser.moved);
+	probe_close(&minimiser.probe);
+	return result;
+}

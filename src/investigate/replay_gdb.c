@@ -1,0 +1,194 @@
+#include "investigate/replay_setting.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "process/children.h"
+#include "exchange/contract_exchange.h"
+
+#define GDB_ARGUMENTS_MAX 32
+
+struct gdb_command {
+	char *argv[GDB_ARGUMENTS_MAX];
+	unsigned count;
+};
+
+static void gdb_add(struct gdb_command *command, const char *argument)
+{
+	BUG_ON(command->count == GDB_ARGUMENTS_MAX - 1);
+	command->argv[command->count] = strdup(argument);
+	BUG_ON(!command->argv[command->count]);
+	command->count++;
+}
+
+static void gdb_execute(struct gdb_command *command, const char *what)
+{
+	gdb_add(command, "-ex");
+	gdb_add(command, what);
+}
+
+/*
+ * Python for gdb: a frame filter that hides the frames of raddle's libraries, because backtraces
+ * must show the user's program only.
+ */
+static const char gdb_filter[] =
+	"python exec('''\n"
+	"class RaddleFrames:\n"
+	"    def __init__(self):\n"
+	"        self.name, self.priority, self.enabled = 'raddle', 100, True\n"
+	"        gdb.frame_filters[self.name] = self\n"
+	"    def filter(self, frames):\n"
+	"        return (each for each in frames if 'libraddle' not in\n"
+	"                (gdb.solib_name(each.inferior_frame().pc()) or ''))\n"
+	"RaddleFrames()\n"
+	"''')";
+
+/*
+ * Python for gdb: selects the innermost frame of the user's code. Such a frame has a source file
+ * outside of /usr and lies in no library of the system or of raddle.
+ */
+static const char gdb_select[] =
+	"python exec('''\n"
+	"frame = gdb.newest_frame() if gdb.selected_thread() else None\n"
+	"while frame:\n"
+	"    source, library = frame.find_sal().symtab, gdb.solib_name(frame.pc()) or ''\n"
+	"    if source and 'libraddle' not in library and not library.startswith(('/lib', '/usr/lib')) "
+	"and not source.fullname().startswith('/usr/'):\n"
+	"        frame.select()\n"
+	"        break\n"
+	"    frame = frame.older()\n"
+	"''')";
+
+/* In single quotes for the shell that gdb starts the program with. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_adds(out, "'");
+	for (; *text; text++) {
+		if (*text == '\'')
+			strbuf_adds(out, "'\\''");
+		else
+			strbuf_add(out, text, 1);
+	}
+	strbuf_adds(out, "'");
+}
+
+/*
+ * gdb starts the target through a shell, which opens the input file. Our variables must reach the
+ * target and not the shell, so `env` sets them between the two.
+ */
+static void gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
+	const struct worker *worker)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	gdb_add(command, "gdb");
+	gdb_add(command, "-q");
+	gdb_add(command, "-iex");
+	gdb_add(command, "set debuginfod enabled off");
+	strbuf_adds(&text, "set exec-wrapper env");
+	for (char *const *entry = worker->environment; *entry; entry++) {
+		if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
+			strncmp(*entry, "RADDLE_CONTRACT=", 16) != 0 &&
+			strncmp(*entry, "ASAN_OPTIONS=", 13) != 0)
+			continue;
+		strbuf_adds(&text, " ");
+		add_quoted(&text, *entry);
+	}
+	gdb_execute(command, text.text);
+	gdb_execute(command, "set disable-randomization on");
+	/* The runtime's own signals are no business of the user's. */
+	gdb_execute(command, "handle SIGSYS nostop noprint pass");
+	strbuf_clear(&text);
+	strbuf_adds(&text, "set args");
+	for (char *const *argument = worker->params.argv + 1; *argument; argument++) {
+		strbuf_adds(&text, " ");
+		add_quoted(&text, *argument);
+	}
+	strbuf_adds(&text, " < ");
+	add_quoted(&text, worker->params.input ? worker->params.input : "/dev/null");
+	gdb_execute(command, text.text);
+	gdb_execute(command, gdb_filter);
+	gdb_execute(command, "run");
+	gdb_execute(command, "bt");
+	gdb_execute(command, gdb_select);
+	gdb_execute(command, "frame");
+	gdb_add(command, setting->target.path);
+	strbuf_release(&text);
+}
+
+static void gdb_release(struct gdb_command *command)
+{
+	for (unsigned i = 0; i < command->count; i++)
+		free(command->argv[i]);
+}
+
+/*
+ * A child of its own, in our process group: it owns the terminal while it runs. What the user types
+ * there to interrupt the program is gdb's to see and not ours.
+ */
+static int gdb_run(struct gdb_command *command, struct error *err)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction old;
+	pid_t pid;
+	int status;
+
+	(void)sigaction(SIGINT, &ignore, &old); /* a valid call: cannot fail */
+	pid = fork();
+	if (pid == 0) {
+		(void)signal(SIGINT, SIG_DFL); /* likewise */
+		(void)execvp("gdb", command->argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	(void)sigaction(SIGINT, &old, NULL); /* likewise */
+	children_kill_strays();		     /* a program that gdb has left behind */
+	if (pid < 0)
+		return error_set(err, ERROR_IO,
+			"no new process (%s); end others or raise ulimit -u", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return error_set(err, ERROR_MISSING,
+			"gdb cannot be run; install it (apt-get install "
+			"gdb)");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int replay_under_gdb(
+	const struct finding *finding, const struct replay_options *options, struct error *err)
+{
+	struct gdb_command command = {0};
+	struct replay_setting setting;
+	struct probe probe;
+	struct contract_plan *plan;
+	int result = replay_prepare(&setting, finding, options, err);
+
+	if (result < 0)
+		return result;
+	result = probe_open(&probe, &setting.probe, err);
+	if (result < 0) {
+		replay_setting_release(&setting);
+		return result;
+	}
+	plan = &probe.worker.contract->plan;
+	plan->executor = EXECUTOR_KERNEL;
+	plan->stop_for_debugger = true;
+	plan->run_first = 0;
+	probe_fill(&probe, &setting.plan);
+	contract_publish(&probe.worker.block);
+	probe.worker.block.shared->command = COMMAND_RUN; /* gdb starts the process later */
+	gdb_describe(&command, &setting, &probe.worker);
+	result = gdb_run(&command, err);
+	gdb_release(&command);
+	probe_close(&probe);
+	replay_setting_release(&setting);
+	return result;
+}

@@ -1,0 +1,22 @@
+/* What replaying plainly and replaying under gdb have in common: the setting of the finding's run. */
+#ifndef RADDLE_INVESTIGATE_REPLAY_SETTING_H
+#define RADDLE_INVESTIGATE_REPLAY_SETTING_H
+
+#include "investigate/probe.h"
+#include "investigate/replay.h"
+
+struct replay_setting {
+	struct settings settings;
+	struct memory_view memory;
+	struct target target;
+	thread_name *names;
+	struct probe_plan plan;	   /* refers to the finding and to `names` */
+	struct probe_params probe; /* refers to this struct */
+};
+
+/* Enters the finding's folder, checks its program. Release with replay_setting_release. */
+int replay_prepare(struct replay_setting *setting, const struct finding *finding,
+	const struct replay_options *options, struct error *err);
+void replay_setting_release(struct replay_setting *setting);
+
+#endif

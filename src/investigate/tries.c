@@ -1,0 +1,231 @@
+#include "investigate/tries.h"
+
+#include "base/hash.h"
+#include "plan/restart.h"
+#include "platform/platform.h"
+
+/*
+ * To hand a run over takes two processes to be woken and a look at what they say, some hundred microseconds, and a
+ * process that a further probe starts a few milliseconds.
+ */
+#define PAYS_FROM_NS UINT64_C(2000000)
+#define PAYS_AFTER_RUNS 4u /* the first one may have started the process */
+#define SLEEP_NS UINT64_C(20000000)
+
+static uint64_t digest_of(const struct probe_plan *plan)
+{
+	uint64_t digest =
+		hash_pair(plan->mode, hash_pair(plan->segment_count, plan->directive_count));
+
+	digest = hash_pair(
+		digest, hash_bytes(plan->segments, plan->segment_count * sizeof *plan->segments));
+	return hash_pair(digest,
+		hash_bytes(plan->directives, plan->directive_count * sizeof *plan->directives));
+}
+
+/* Processes that bind one name would wait for each other. */
+static bool pays(const struct tries *tries, const struct probe *own)
+{
+	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PAYS_AFTER_RUNS &&
+	       !own->worker.contract->takes_name &&
+	       tries->runs_ns >= tries->runs * tries->pays_from_ns;
+}
+
+static int make_own(struct tries *tries, struct probe *own, const struct minimise_course *course,
+	struct error *err)
+{
+	const uint64_t begun_ns = platform_monotonic_ns();
+	struct probe_plan plan;
+	int result;
+
+	(void)course->plan(course->context, 0, &plan); /* there is one */
+	own->run_count = course->number;
+	result = probe_run(own, &plan, err);
+	tries->runs++;
+	tries->runs_ns += platform_monotonic_ns() - begun_ns;
+	return result;
+}
+
+/* The other hands; those that cannot be had are done without. */
+static void open_hands(struct tries *tries, struct probe *own)
+{
+	tries->hands[0] = (struct try_hand){.probe = own};
+	tries->count = 1;
+	tries->is_on = true;
+	while (tries->count < tries->wanted) {
+		struct try_hand *hand = &tries->hands[tries->count];
+
+		*hand = (struct try_hand){.probe = &hand->opened};
+		if (probe_open(&hand->opened, tries->params, NULL) < 0)
+			break;
+		hand->opened.worker.contract->plan.restart = own->worker.contract->plan.restart;
+		tries->count++;
+	}
+}
+
+static struct try_hand *hand_of(struct tries *tries, uint64_t number, uint64_t digest)
+{
+	for (uint32_t i = 0; i < tries->count; i++) {
+		struct try_hand *hand = &tries->hands[i];
+
+		if (hand->state != TRY_FREE && !hand->is_stale && hand->number == number &&
+			hand->digest == digest)
+			return hand;
+	}
+	return NULL;
+}
+
+static struct try_hand *free_hand(struct tries *tries)
+{
+	for (uint32_t i = 0; i < tries->count; i++)
+		if (tries->hands[i].state == TRY_FREE)
+			return &tries->hands[i];
+	return NULL;
+}
+
+static int set_out(
+	struct try_hand *hand, uint64_t number, const struct probe_plan *plan, struct error *err)
+{
+	int result;
+
+	hand->probe->run_count = hand->number = number;
+	hand->digest = digest_of(plan);
+	hand->is_stale = false;
+	hand->begun_ns = platform_monotonic_ns();
+	result = probe_begin(hand->probe, plan, err);
+	hand->state = result < 0 ? TRY_FREE : TRY_BUSY;
+	return result;
+}
+
+/* What comes next, for those who have nothing to do. */
+static void send_ahead(struct tries *tries, const struct minimise_course *course)
+{
+	for (uint32_t ahead = 1; ahead < tries->count && !tries->has_failed; ahead++) {
+		struct try_hand *hand = free_hand(tries);
+		struct probe_plan plan;
+
+		if (!hand || !course->plan(course->context, ahead, &plan))
+			return;
+		if (hand_of(tries, course->number + ahead, digest_of(&plan)))
+			continue;
+		tries->has_failed = set_out(hand, course->number + ahead, &plan, NULL) < 0;
+	}
+}
+
+static void look_at(struct tries *tries, struct try_hand *hand)
+{
+	const uint64_t limit_ns = tries->params->run_limit_ns;
+	bool is_over, is_spoilt;
+
+	if (hand->state != TRY_BUSY)
+		return;
+	if (probe_poll(hand->probe, &is_over, &is_spoilt, NULL) < 0 ||
+		(!is_over && limit_ns && platform_monotonic_ns() - hand->begun_ns >= limit_ns)) {
+		worker_kill(&hand->probe->worker);
+		is_over = is_spoilt = true;
+	}
+	if (is_over)
+		hand->state = hand->is_stale ? TRY_FREE : is_spoilt ? TRY_SPOILT : TRY_DONE;
+}
+
+static void sleep_for(struct tries *tries)
+{
+	struct worker *busy[TRIES_MOST];
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < tries->count; i++)
+		if (tries->hands[i].state == TRY_BUSY)
+			busy[count++] = &tries->hands[i].probe->worker;
+	worker_sleep(busy, count, SLEEP_NS);
+}
+
+static void kill_all(struct tries *tries)
+{
+	for (uint32_t i = 0; i < tries->count; i++) {
+		if (tries->hands[i].state == TRY_BUSY)
+			worker_kill(&tries->hands[i].probe->worker);
+		tries->hands[i].state = TRY_FREE;
+	}
+}
+
+static int wait_for(struct tries *tries, struct try_hand *wanted,
+	const struct minimise_course *course, struct error *err)
+{
+	for (;;) {
+		send_ahead(tries, course);
+		for (uint32_t i = 0; i < tries->count; i++)
+			look_at(tries, &tries->hands[i]);
+		if (wanted->state != TRY_BUSY)
+			return 0;
+		if (*tries->params->is_interrupted) {
+			kill_all(tries);
+			return error_set(err, ERROR_INTERRUPTED, "interrupted");
+		}
+		sleep_for(tries);
+	}
+}
+
+static int make_run(void *context, struct probe *own, const struct minimise_course *course,
+	struct probe **made, struct error *err)
+{
+	struct tries *tries = context;
+	struct probe_plan plan;
+	struct try_hand *hand;
+	int result = 0;
+
+	*made = own;
+	if (!tries->is_on && !pays(tries, own))
+		return make_own(tries, own, course, err);
+	if (!tries->is_on)
+		open_hands(tries, own);
+	(void)course->plan(course->context, 0, &plan); /* there is one */
+	hand = hand_of(tries, course->number, digest_of(&plan));
+	tries->ahead_runs += hand != NULL;
+	if (!hand) {
+		hand = free_hand(tries); /* whoever made the last run is */
+		result = set_out(hand, course->number, &plan, err);
+	}
+	if (result == 0)
+		result = wait_for(tries, hand, course, err);
+	if (result < 0)
+		return result;
+	if (hand->state == TRY_SPOILT) {
+		(void)course->plan(
+			course->context, 0, &plan); /* others have been asked for since */
+		hand->probe->run_count = course->number;
+		result = probe_run(hand->probe, &plan, err);
+	}
+	hand->state = TRY_FREE;
+	*made = hand->probe;
+	return result;
+}
+
+static void turn(void *context)
+{
+	struct tries *tries = context;
+
+	for (uint32_t i = 0; i < tries->count; i++) {
+		struct try_hand *hand = &tries->hands[i];
+
+		if (hand->state == TRY_BUSY)
+			hand->is_stale = true;
+		else
+			hand->state = TRY_FREE;
+	}
+}
+
+void tries_init(struct tries *tries, const struct probe_params *params, uint32_t hands)
+{
+	*tries = (struct tries){.params = params,
+		.pays_from_ns = PAYS_FROM_NS,
+		.wanted = hands < TRIES_MOST ? hands : TRIES_MOST,
+		.ahead = {.context = tries, .run = make_run, .turn = turn}};
+}
+
+void tries_release(struct tries *tries)
+{
+	kill_all(tries);
+	for (uint32_t i = 1; i < tries->count; i++)
+		probe_close(&tries->hands[i].opened);
+	tries->count = 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * parallel/remote/link.h by MPI, and all that raddle has of MPI. Errors are taken as a rank that has vanished: whoever waits
+ * for it notices. With OpenMPI 4 a rank's death ends the job unless mpirun was given --enable-recovery.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "parallel/remote/link.h"
+
+/* A message under way: its bytes must stay. */
+struct sending {
+	struct sending *next;
+	MPI_Request request;
+	char bytes[];
+};
+
+static struct sending *sendings;
+static struct link link_mpi;
+
+/* Lets go of what has been sent. */
+static void tidy(void)
+{
+	for (struct sending **at = &sendings; *at;) {
+		struct sending *sending = *at;
+		int is_done = 0;
+
+		/* An error is the end of it as well. */
+		if (MPI_Test(&sending->request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+			!is_done) {
+			at = &sending->next;
+			continue;
+		}
+		*at = sending->next;
+		free(sending);
+	}
+}
+
+static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
+{
+	struct sending *sending = malloc(sizeof *sending + size);
+
+	if (!sending)
+		abort();
+	if (size)
+		memcpy(sending->bytes, bytes, size);
+	tidy();
+	if (MPI_Isend(sending->bytes, (int)size, MPI_BYTE, (int)to, (int)tag, MPI_COMM_WORLD,
+		    &sending->request) != MPI_SUCCESS) {
+		free(sending);
+		return;
+	}
+	sending->next = sendings;
+	sendings = sending;
+}
+
+/*
+ * A message that is coming. Long ones are fetched from their sender, so that one who dies meanwhile leaves them without an end: nobody
+ * may wait for that.
+ */
+struct receiving {
+	struct receiving *next; /* begun later */
+	MPI_Request request;
+	struct link_message message;
+};
+
+static struct receiving *receivings;
+
+/* Begins to receive what has been announced. */
+static void begin_receiving(void)
+{
+	struct receiving **last = &receivings, *receiving;
+	MPI_Status status;
+	int is_there = 0, size = 0;
+
+	if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status) !=
+			MPI_SUCCESS ||
+		!is_there || MPI_Get_count(&status, MPI_BYTE, &size) != MPI_SUCCESS)
+		return;
+	receiving = calloc(1, sizeof *receiving);
+	if (!receiving)
+		abort();
+	receiving->message.bytes = malloc((size_t)size + 1);
+	if (!receiving->message.bytes)
+		abort();
+	receiving->message.bytes[size] = '\0';
+	receiving->message.size = (size_t)size;
+	receiving->message.from = (uint32_t)status.MPI_SOURCE;
+	receiving->message.tag = (uint32_t)status.MPI_TAG;
+	if (MPI_Irecv(receiving->message.bytes, size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
+		    MPI_COMM_WORLD, &receiving->request) != MPI_SUCCESS) {
+		free(receiving->message.bytes);
+		free(receiving);
+		return;
+	}
+	while (*last)
+		last = &(*last)->next;
+	*last = receiving;
+}
+
+/* Is something older still to come from the same one? */
+static bool is_later(const struct receiving *receiving)
+{
+	for (const struct receiving *i = receivings; i != receiving; i = i->next)
+		if (i->message.from == receiving->message.from)
+			return true;
+	return false;
+}
+
+static bool mpi_receive(struct link_message *message)
+{
+	tidy();
+	begin_receiving();
+	for (struct receiving **at = &receivings; *at; at = &(*at)->next) {
+		struct receiving *receiving = *at;
+		int is_done = 0;
+
+		if (is_later(receiving) ||
+			MPI_Test(&receiving->request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+			!is_done)
+			continue;
+		*message = receiving->message;
+		*at = receiving->next;
+		free(receiving);
+		return true;
+	}
+	return false;
+}
+
+static void mpi_end(bool all_are_here)
+{
+	if (all_are_here)
+		(void)MPI_Finalize(); /* the process ends either way */
+				      /* Else that would wait for the lost one. */
+}
+
+__attribute__((visibility("default"))) link_entry raddle_link_begin;
+
+const struct link *raddle_link_begin(struct error *err)
+{
+	int rank, ranks;
+
+	if (MPI_Init(NULL, NULL) != MPI_SUCCESS ||
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN) != MPI_SUCCESS ||
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
+		MPI_Comm_size(MPI_COMM_WORLD, &ranks) != MPI_SUCCESS) {
+		(void)error_set(err, ERROR_MISSING,
+			"MPI cannot be used here; start with mpirun -n N raddle run --mpi");
+		return NULL;
+	}
+	link_mpi = (struct link){
+		.rank = (uint32_t)rank,
+		.ranks = (uint32_t)ranks,
+		.send = mpi_send,
+		.receive = mpi_receive,
+		.end = mpi_end,
+	};
+	return &link_mpi;
+}

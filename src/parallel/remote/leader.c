@@ -1,0 +1,351 @@
+/* Rank 0: hands out and listens. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "parallel/remote/leader_internal.h"
+#include "platform/platform.h"
+
+#define UNIT_NS UINT64_C(2000000000)
+#define NAP_US 500
+#define PROGRESS_NS UINT64_C(100000000)
+#define SAVE_NS UINT64_C(1000000000)
+/* How long members get to come to an end, in which they may be in the middle of a run. */
+#define FAREWELL_NS UINT64_C(5000000000)
+
+void leader_say_stop(struct leader *leader)
+{
+	if (leader->is_stopping)
+		return;
+	leader->is_stopping = true;
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
+}
+
+/* ---- units ---- */
+
+static void answer(struct leader *leader, uint32_t rank)
+{
+	struct roll_member *member = &leader->roll.members[rank];
+	struct handout_unit unit;
+
+	member->state = MEMBER_WAITS;
+	if (leader->is_stopping || leader->roll.failure.code)
+		return;
+	switch (handout_ask(leader->handout, rank, platform_monotonic_ns(), &unit)) {
+	case HANDOUT_UNIT:
+		member->state = MEMBER_WORKS;
+		leader->roll.link->send(rank, WIRE_UNIT, &unit, sizeof unit);
+		return;
+	case HANDOUT_END:
+		leader_say_stop(leader);
+		return;
+	default:
+		return;
+	}
+}
+
+static void add_up(struct leader *leader, const struct wire_done *done)
+{
+	struct campaign_result *result = leader->result;
+
+	result->total.runs += done->runs;
+	result->total.failures += done->failures;
+	result->total.steps += done->steps;
+	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+		result->outcomes[kind] += done->outcomes[kind];
+	if (done->threads_most > result->threads_most)
+		result->threads_most = done->threads_most;
+	if (done->steps_most > result->steps_most)
+		result->steps_most = done->steps_most;
+}
+
+static void take_back(struct leader *leader)
+{
+	while (handout_take_back(leader->handout, platform_monotonic_ns()) <
+		leader->roll.link->ranks)
+		;
+	roll_look_for_silence(&leader->roll);
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		if (leader->roll.members[rank].state == MEMBER_WAITS)
+			answer(leader, rank);
+}
+
+/* ---- messages ---- */
+
+static void take_started(struct leader *leader, const struct link_message *message)
+{
+	struct wire_started started;
+	struct campaign_start start;
+
+	if (!wire_read_started(&started, message)) {
+		roll_refuse(&leader->roll, message);
+		return;
+	}
+	if (leader->has_told_start)
+		return;
+	leader->has_told_start = leader->result->has_started = true;
+	leader->result->restart = (enum contract_restart)started.restart;
+	start = (struct campaign_start){.program = leader->roll.target.path,
+		.has_memory_sites = started.has_memory_sites,
+		.has_dispatch = started.has_dispatch,
+		.restart = (enum contract_restart)started.restart};
+	if (leader->roll.listener->started)
+		leader->roll.listener->started(leader->roll.listener->context, &start);
+}
+
+static void take_done(struct leader *leader, const struct link_message *message)
+{
+	struct wire_done done;
+	bool counts;
+
+	if (!wire_read_done(&done, message)) {
+		roll_refuse(&leader->roll, message);
+		return;
+	}
+	if (message->tag == WIRE_LEFT) {
+		leader->roll.members[message->from].state = MEMBER_LEFT;
+		counts = handout_is_own(leader->handout, message->from);
+	} else {
+		counts = handout_done(
+			leader->handout, message->from, platform_monotonic_ns(), done.took_ns);
+	}
+	if (counts)
+		add_up(leader, &done);
+	if (message->tag == WIRE_DONE)
+		answer(leader, message->from);
+	if (handout_is_over(leader->handout))
+		leader_say_stop(leader);
+}
+
+static void take_message(struct leader *leader, const struct link_message *message)
+{
+	struct roll_member *member = &leader->roll.members[message->from];
+
+	roll_hear(&leader->roll, message->from);
+	handout_heard(leader->handout, message->from, member->heard_ns);
+	if (leader->roll.failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
+		return; /* what went wrong first counts */
+	switch ((enum wire_tag)message->tag) {
+	case WIRE_HELLO:
+		roll_take_hello(&leader->roll, message);
+		answer(leader, message->from);
+		break;
+	case WIRE_ALIVE:
+		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
+		break;
+	case WIRE_STARTED:
+		take_started(leader, message);
+		break;
+	case WIRE_FINDING:
+		leader_take_finding(leader, message);
+		break;
+	case WIRE_NOTICE:
+		if (message->from == 1)
+			roll_notice(&leader->roll, "%s", message->bytes);
+		break;
+	case WIRE_DONE:
+	case WIRE_LEFT:
+		take_done(leader, message);
+		break;
+	case WIRE_FAILED:
+		member->state = MEMBER_LEFT;
+		handout_lose(leader->handout, message->from);
+		if (!leader->roll.failure.code)
+			(void)error_set(&leader->roll.failure, ERROR_TARGET, "rank %u: %s",
+				message->from, message->bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the campaign ---- */
+
+static int save(struct leader *leader, const char *state, struct error *err)
+{
+	leader->row.runs = leader->result->total.runs;
+	leader->row.failures = leader->result->total.failures;
+	leader->row.steps = leader->result->total.steps;
+	leader->row.seconds = (double)leader->result->total.elapsed_ns / 1e9;
+	leader->row.run_end = handout_made_below(leader->handout);
+	free(leader->row.state);
+	leader->row.state = strdup(state);
+	BUG_ON(!leader->row.state);
+	return store_campaign_update(leader->store, &leader->row, err);
+}
+
+static void tell_progress(struct leader *leader)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+	struct campaign_progress *total = &leader->result->total;
+
+	total->elapsed_ns = total->exploring_ns = now_ns - leader->started_ns;
+	if (now_ns - leader->progress_ns >= PROGRESS_NS) {
+		leader->progress_ns = now_ns;
+		if (leader->roll.listener->progress)
+			leader->roll.listener->progress(leader->roll.listener->context, total);
+	}
+	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
+		leader->saved_ns = now_ns;
+		leader_keep_unsaved(leader);
+		(void)save(leader, "running", NULL); /* the last one has to succeed */
+	}
+}
+
+static bool is_time_up(const struct leader *leader)
+{
+	return leader->options->time_ns &&
+	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
+}
+
+/* Members that have not said that they leave, and were heard of within that time. */
+static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+	uint32_t count = 0;
+
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		count += leader->roll.members[rank].state != MEMBER_LEFT &&
+			 now_ns - leader->roll.members[rank].heard_ns < within_ns;
+	return count;
+}
+
+static void listen_once(struct leader *leader)
+{
+	struct link_message message;
+	bool has_any = false;
+
+	while (leader->roll.link->receive(&message)) {
+		has_any = true;
+		if (message.from && message.from < leader->roll.link->ranks)
+			take_message(leader, &message);
+		free(message.bytes);
+	}
+	if (!has_any)
+		(void)usleep(NAP_US); /* shorter is no harm */
+}
+
+static void lead(struct leader *leader)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	/* Where all are silent it may be the machine that stalls: they are waited for as they wait for us. */
+	while (count_members(leader, CREW_PATIENCE * leader->roll.silent_ns) &&
+		platform_monotonic_ns() < until_ns) {
+		listen_once(leader);
+		take_back(leader);
+		tell_progress(leader);
+		if (*leader->options->is_interrupted)
+			leader->result->is_interrupted = true;
+		if (leader->result->is_interrupted || leader->roll.failure.code ||
+			is_time_up(leader))
+			leader_say_stop(leader);
+		if (leader->is_stopping && until_ns == UINT64_MAX)
+			until_ns = platform_monotonic_ns() + FAREWELL_NS;
+	}
+	if (!leader->is_stopping && !leader->roll.failure.code)
+		(void)error_set(&leader->roll.failure, ERROR_TARGET,
+			"no rank but the first is left, and %" PRIu64
+			" schedules are made; what they found is stored; start again with --resume",
+			leader->result->total.runs);
+}
+
+/* Whoever is not here any more need not be waited for. */
+static void say_farewell(struct leader *leader, struct error *failure)
+{
+	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};
+
+	leader_keep_unsaved(leader);
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++) {
+		const struct roll_member *member = &leader->roll.members[rank];
+
+		end.keeps_folder = leader->has_unsaved[rank];
+		leader->roll.link->send(rank, WIRE_END, &end, sizeof end);
+		if (leader->has_unsaved[rank] && !failure->code)
+			(void)error_set(failure, ERROR_STORE,
+				"a finding could not be stored; rank %u on %s keeps it in "
+				"%s/.raddle; make room and take it from there with raddle merge",
+				rank, member->host, member->folder);
+	}
+	leader->roll.link->end(end.all_are_here);
+}
+
+static int begin_row(struct leader *leader, struct error *err)
+{
+	const struct campaign_options *options = leader->options;
+
+	campaign_row_fill(&leader->row, options, &options->settings, leader->result->restart);
+	leader->row.target = leader->roll.fingerprint;
+	return store_campaign_begin(leader->store, &leader->row, err);
+}
+
+static int set_up(struct leader *leader, struct error *err)
+{
+	const struct campaign_options *options = leader->options;
+	const struct handout_options handing = {
+		.ranks = leader->roll.link->ranks,
+		.end = options->schedules ? options->schedules : FINDING_SHARD_RUNS,
+		.unit_ns = UNIT_NS,
+		.silent_ns = leader->roll.silent_ns,
+	};
+	int status;
+
+	leader->handout = handout_new(&handing);
+	leader->has_unsaved = calloc(leader->roll.link->ranks, sizeof *leader->has_unsaved);
+	BUG_ON(!leader->has_unsaved);
+	leader->started_ns = platform_monotonic_ns();
+	if (leader->roll.link->ranks < 2)
+		return error_set(err, ERROR_USAGE,
+			"--mpi wants more than one rank, as the first only hands out; start with "
+			"mpirun -n 3 raddle run --mpi, or leave --mpi away");
+	status = target_find(&leader->roll.target, options->argv[0], err);
+	if (status == 0)
+		status = target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
+	if (status == 0)
+		status = store_open(&leader->store, options->directory, STORE_WRITE, err);
+	return status < 0 ? status : begin_row(leader, err);
+}
+
+static void tear_down(struct leader *leader)
+{
+	leader_release_unsaved(leader);
+	store_campaign_release(&leader->row);
+	store_close(leader->store);
+	handout_free(leader->handout);
+	free(leader->has_unsaved);
+	roll_close(&leader->roll);
+}
+
+int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
+	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
+{
+	struct leader leader = {.options = options, .result = result};
+	int status;
+
+	*result = (struct campaign_result){0};
+	if (crew_has_parts(options))
+		return leader_lead_parts(link, options, silent_ns, listener, result, err);
+	roll_open(&leader.roll, link, listener, silent_ns);
+	status = set_up(&leader, err);
+	if (status < 0)
+		leader.roll.failure = *err;
+	result->campaign = leader.row.id;
+	lead(&leader);
+	say_farewell(&leader, &leader.roll.failure);
+	if (leader.row.id && save(&leader,
+				     leader.roll.failure.code ? "failed"
+				     : result->is_interrupted ? "interrupted"
+							      : "done",
+				     leader.roll.failure.code ? NULL : &leader.roll.failure) < 0)
+		status = leader.roll.failure.code;
+	if (leader.roll.failure.code) {
+		*err = leader.roll.failure;
+		status = leader.roll.failure.code;
+	}
+	tear_down(&leader);
+	return status;
+}

@@ -1,0 +1,45 @@
+/* What the files of rank 0 share: its state. leader.c hands out and listens, leader_findings.c keeps findings. */
+#ifndef RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
+#define RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
+
+#include "parallel/remote/roll.h"
+
+/* A finding that the store would not take. */
+struct unsaved {
+	struct unsaved *next;
+	uint32_t from;
+	struct wire_finding head;
+	struct finding finding;
+};
+
+struct leader {
+	struct roll roll;
+	const struct campaign_options *options;
+	struct campaign_result *result;
+	struct handout *handout;
+	bool *has_unsaved; /* by rank: a finding of its that could not be stored */
+	struct store *store;
+	struct store_campaign row;
+	uint64_t started_ns, progress_ns, saved_ns;
+	bool is_stopping, has_told_start, has_told_store;
+	struct unsaved *unsaved;
+};
+
+/* Enough has been found, or time is up: all members come to an end. */
+void leader_say_stop(struct leader *leader);
+
+/* ---- leader_parts.c: as crew_lead() ---- */
+
+int leader_lead_parts(const struct link *link, const struct campaign_options *options,
+	uint64_t silent_ns, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err);
+
+/* ---- leader_findings.c ---- */
+
+/* A member's WIRE_FINDING. */
+void leader_take_finding(struct leader *leader, const struct link_message *message);
+/* Tries again what the store would not take. */
+void leader_keep_unsaved(struct leader *leader);
+void leader_release_unsaved(struct leader *leader);
+
+#endif

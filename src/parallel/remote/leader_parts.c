@@ -1,0 +1,283 @@
+/*
+ * Rank 0 of a strategy that goes through all schedules: it leads a campaign, as with -j, whose other workers are the
+ * other ranks (worker/far.h). What is sent is a part's state, to and fro. A rank that is lost costs its part,
+ * which is made again by others.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "worker/far.h"
+#include "parallel/remote/leader_internal.h"
+#include "platform/platform.h"
+
+#define NAP_US 500
+/* How long others are waited for at the beginning: mpirun starts all ranks at once. */
+#define WELCOME_NS UINT64_C(3000000000)
+#define FAREWELL_NS UINT64_C(5000000000)
+
+/* What a rank has sent last. */
+struct parts_report {
+	char *bytes; /* NULL: nothing new */
+	size_t size;
+};
+
+struct parts_leader {
+	struct roll roll;
+	const struct campaign_options *options;
+	struct parts_report *reports; /* by rank */
+	volatile int is_stopped;      /* what its campaign looks at */
+};
+
+bool crew_has_parts(const struct campaign_options *options)
+{
+	return strategy_is_sequential(strategies[options->strategy]);
+}
+
+/* ---- messages ---- */
+
+static void take_message(struct parts_leader *leader, struct link_message *message)
+{
+	struct roll_member *member = &leader->roll.members[message->from];
+	struct parts_report *report = &leader->reports[message->from];
+
+	roll_hear(&leader->roll, message->from);
+	switch ((enum wire_tag)message->tag) {
+	case WIRE_HELLO:
+		roll_take_hello(&leader->roll, message);
+		member->state = MEMBER_WAITS;
+		leader->is_stopped |= leader->roll.failure.code != 0;
+		break;
+	case WIRE_ALIVE:
+		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
+		break;
+	case WIRE_REPORT:
+		free(report->bytes); /* nobody has asked for it any more */
+		*report = (struct parts_report){message->bytes, message->size};
+		message->bytes = NULL;
+		break;
+	case WIRE_FAILED:
+		if (member->state != MEMBER_LEFT)
+			roll_notice(&leader->roll, "rank %u on %s does not take part: %s",
+				message->from, member->host, message->bytes);
+		member->state = MEMBER_LEFT;
+		break;
+	case WIRE_LEFT:
+		member->state = MEMBER_LEFT;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool listen_once(struct parts_leader *leader)
+{
+	struct link_message message;
+	bool has_any = false;
+
+	while (leader->roll.link->receive(&message)) {
+		has_any = true;
+		if (message.from && message.from < leader->roll.link->ranks)
+			take_message(leader, &message);
+		free(message.bytes);
+	}
+	roll_look_for_silence(&leader->roll);
+	leader->is_stopped |= *leader->options->is_interrupted;
+	return has_any;
+}
+
+/* Has everybody said hello, or taken leave? */
+static bool are_all(const struct parts_leader *leader, enum member_state at_least)
+{
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		if (leader->roll.members[rank].state < at_least &&
+			!leader->roll.members[rank].is_silent)
+			return false;
+	return true;
+}
+
+static void wait_for(struct parts_leader *leader, enum member_state state, uint64_t most_ns)
+{
+	const uint64_t until_ns = platform_monotonic_ns() + most_ns;
+
+	while (!are_all(leader, state) && platform_monotonic_ns() < until_ns)
+		if (!listen_once(leader))
+			(void)usleep(NAP_US); /* shorter is no harm */
+}
+
+/* ---- what the campaign wants of other ranks ---- */
+
+static void far_send(void *context, uint32_t number, const void *bytes, size_t size)
+{
+	struct parts_leader *leader = context;
+	struct parts_report *report = &leader->reports[number + 1];
+
+	free(report->bytes);
+	report->bytes = NULL;
+	leader->roll.link->send(number + 1, WIRE_PART, bytes, size);
+}
+
+static void far_rest(void *context, uint32_t number)
+{
+	const struct parts_leader *leader = context;
+
+	leader->roll.link->send(number + 1, WIRE_REST, NULL, 0);
+}
+
+static char *far_receive(void *context, uint32_t number, size_t *size)
+{
+	struct parts_leader *leader = context;
+	struct parts_report *report = &leader->reports[number + 1];
+	char *bytes;
+
+	(void)listen_once(leader); /* or there is nothing new */
+	bytes = report->bytes;
+	*size = report->size;
+	report->bytes = NULL;
+	return bytes;
+}
+
+static bool far_lost(void *context, uint32_t number)
+{
+	struct parts_leader *leader = context;
+	const struct roll_member *member = &leader->roll.members[number + 1];
+
+	(void)listen_once(leader); /* likewise */
+	return member->state != MEMBER_WAITS || member->is_silent;
+}
+
+/* Long investigations are no silence of ours. */
+static void on_progress(void *context, const struct campaign_progress *progress)
+{
+	struct parts_leader *leader = context;
+
+	(void)listen_once(leader);
+	if (leader->roll.listener->progress)
+		leader->roll.listener->progress(leader->roll.listener->context, progress);
+}
+
+static void on_minimising(void *context, const struct minimise_progress *progress)
+{
+	struct parts_leader *leader = context;
+
+	(void)listen_once(leader);
+	if (leader->roll.listener->minimising)
+		leader->roll.listener->minimising(leader->roll.listener->context, progress);
+}
+
+static void on_started(void *context, const struct campaign_start *start)
+{
+	const struct parts_leader *leader = context;
+
+	if (leader->roll.listener->started)
+		leader->roll.listener->started(leader->roll.listener->context, start);
+}
+
+static void on_confirming(void *context, const struct failure *failure)
+{
+	const struct parts_leader *leader = context;
+
+	if (leader->roll.listener->confirming)
+		leader->roll.listener->confirming(leader->roll.listener->context, failure);
+}
+
+static void on_notice(void *context, const char *text)
+{
+	const struct parts_leader *leader = context;
+
+	roll_notice(&leader->roll, "%s", text);
+}
+
+static void on_found(void *context, const struct campaign_found *found)
+{
+	const struct parts_leader *leader = context;
+
+	if (leader->roll.listener->found)
+		leader->roll.listener->found(leader->roll.listener->context, found);
+}
+
+static int make_campaign(
+	struct parts_leader *leader, struct campaign_result *result, struct error *err)
+{
+	const struct far_link far = {.context = leader,
+		.count = leader->roll.link->ranks - 1,
+		.send = far_send,
+		.stop = far_rest,
+		.receive = far_receive,
+		.is_lost = far_lost};
+	const struct campaign_listener listener = {.context = leader,
+		.started = on_started,
+		.progress = on_progress,
+		.confirming = on_confirming,
+		.minimising = on_minimising,
+		.notice = on_notice,
+		.found = on_found};
+	struct campaign_options options = *leader->options;
+
+	options.far = &far;
+	options.forwards_signals = false;
+	options.is_interrupted = &leader->is_stopped;
+	return campaign_run(&options, &listener, result, err);
+}
+
+/* ---- its life ---- */
+
+static int set_up(struct parts_leader *leader, struct error *err)
+{
+	int status;
+
+	if (leader->roll.link->ranks < 2)
+		return error_set(err, ERROR_USAGE,
+			"--mpi wants more than one rank; start with mpirun -n 3 raddle run --mpi, "
+			"or leave --mpi away");
+	if (!strategies[leader->options->strategy]->parts)
+		return error_set(err, ERROR_USAGE,
+			"strategy %s makes one run after the other; leave --mpi away",
+			strategies[leader->options->strategy]->name);
+	status = target_find(&leader->roll.target, leader->options->argv[0], err);
+	return status < 0
+		       ? status
+		       : target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
+}
+
+static void say_farewell(struct parts_leader *leader)
+{
+	struct wire_end end = {0};
+
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
+	wait_for(leader, MEMBER_LEFT, FAREWELL_NS);
+	end.all_are_here = true;
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		end.all_are_here &= leader->roll.members[rank].state == MEMBER_LEFT;
+	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
+		leader->roll.link->send(rank, WIRE_END, &end, sizeof end);
+	leader->roll.link->end(end.all_are_here);
+}
+
+int leader_lead_parts(const struct link *link, const struct campaign_options *options,
+	uint64_t silent_ns, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err)
+{
+	struct parts_leader leader = {.options = options};
+	int status;
+
+	roll_open(&leader.roll, link, listener, silent_ns);
+	leader.reports = calloc(link->ranks, sizeof *leader.reports);
+	BUG_ON(!leader.reports);
+	status = set_up(&leader, err);
+	if (status == 0)
+		wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
+	if (status == 0 && !leader.roll.failure.code)
+		status = make_campaign(&leader, result, err);
+	say_farewell(&leader);
+	if (leader.roll.failure.code) {
+		*err = leader.roll.failure;
+		status = leader.roll.failure.code;
+	}
+	for (uint32_t rank = 0; rank < link->ranks; rank++)
+		free(leader.reports[rank].bytes);
+	free(leader.reports);
+	roll_close(&leader.roll);
+	return status;
+}

@@ -1,0 +1,55 @@
+/* A rank that makes parts of what rank 0 leads: explore/serve.h by messages. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "explore/serve.h"
+#include "parallel/remote/member_internal.h"
+
+#define NAP_US 200 /* rank 0 waits for who rests */
+
+static char *next_part(void *context, size_t *size)
+{
+	struct member *member = context;
+	char *part;
+
+	while (!member->part && !member->is_stopped) {
+		member_listen(member);
+		member_show_life(member);
+		if (!member->part && !member->is_stopped)
+			(void)usleep(NAP_US); /* shorter is no harm */
+	}
+	if (member->is_stopped)
+		return NULL;
+	part = member->part;
+	*size = member->part_size;
+	member->part = NULL;
+	return part;
+}
+
+static enum serve_wish wish(void *context)
+{
+	struct member *member = context;
+
+	member_listen(member);
+	member_show_life(member);
+	if (member->is_stopped)
+		return SERVE_END;
+	/* With another one there rank 0 has no use for this one any more. */
+	return member->has_to_rest || member->part ? SERVE_STOP : SERVE_ON;
+}
+
+static void send_report(void *context, const void *bytes, size_t size)
+{
+	member_tell(context, WIRE_REPORT, bytes, size);
+}
+
+int member_make_parts(struct member *member, struct error *err)
+{
+	const struct serve_link link = {
+		.context = member, .next = next_part, .wish = wish, .send = send_report};
+	const int status = campaign_serve(member->options, &link, err);
+
+	free(member->part);
+	member->part = NULL;
+	return status;
+}

@@ -1,0 +1,14 @@
+/* `--bounds c=2,v=2,t=3`: one check by strategy `bounded`, as a person writes it. */
+#ifndef RADDLE_PLAN_BOUNDS_OPTION_H
+#define RADDLE_PLAN_BOUNDS_OPTION_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "strategies/strategy.h"
+
+/* As strategy_parse(), for `bounded` with exactly these bounds; c, v and t must be given. */
+int bounds_parse(
+	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* See chosen.h. */
+#include "plan/chosen.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "plan/chosen_internal.h"
+#include "symbols/site_table.h"
+
+/* ---- files ---- */
+
+static void add_file(struct chosen_files *files, const char *path)
+{
+	files->paths = realloc(files->paths, (files->count + 1) * sizeof *files->paths);
+	BUG_ON(!files->paths);
+	files->paths[files->count] = strdup(path);
+	BUG_ON(!files->paths[files->count]);
+	files->count++;
+}
+
+static void release_files(struct chosen_files *files)
+{
+	for (uint32_t i = 0; i < files->count; i++)
+		free(files->paths[i]);
+	free(files->paths);
+}
+
+static bool has_sites(const char *path)
+{
+	struct site_table *table;
+	struct error ignored;
+
+	if (site_table_open(&table, path, &ignored))
+		return false;
+	site_table_free(table);
+	return true;
+}
+
+/* "	libfoo.so => /lib/libfoo.so (0x7f...)": the path in it, or NULL. */
+static char *path_in_line(char *line)
+{
+	char *start = strstr(line, "=> ");
+	char *end = start ? strstr(start, " (0x") : NULL;
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return start + 3;
+}
+
+/* Asks the loader, which alone knows where libraries are. */
+static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
+{
+	char *line = NULL;
+	size_t size = 0;
+	char command[2 * 4096];
+	FILE *list;
+
+	/* Quotes in a path would end it: such programs are looked at alone. */
+	if (!*loader || strchr(program, '\'') || strchr(loader, '\''))
+		return;
+	if (snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", loader, program) >=
+		(int)sizeof command)
+		return;
+	list = popen(command, "r");
+	if (!list)
+		return;
+	while (getline(&line, &size, list) > 0) {
+		const char *path = path_in_line(line);
+
+		if (path && has_sites(path))
+			add_file(files, path);
+	}
+	free(line);
+	(void)pclose(list); /* what it told counts */
+}
+
+/* ---- patterns ---- */
+
+/* "queue" means "queue.head" and "queue[]"; "que" does not. */
+static bool means(const char *pattern, const char *name)
+{
+	const size_t length = strlen(pattern);
+
+	if (fnmatch(pattern, name, 0) == 0)
+		return true;
+	return strncmp(pattern, name, length) == 0 && strchr(".[+", name[length]);
+}
+
+/* Marks the variables that a pattern means; false: none. */
+static bool choose_variables(const struct points_to *result, const char *pattern, uint64_t *marked)
+{
+	bool has_any = false;
+
+	for (uint32_t i = 0; i < result->variable_count; i++) {
+		if (!means(pattern, result->variables[i].name))
+			continue;
+		bitset_add(marked, i);
+		has_any = true;
+	}
+	return has_any;
+}
+
+static int choose_all(
+	const struct points_to *result, const char *patterns, uint64_t *marked, struct error *err)
+{
+	char *copy = strdup(patterns);
+	char *rest = copy, *pattern;
+	int status = 0;
+
+	BUG_ON(!copy);
+	while (!status && (pattern = strsep(&rest, ",")))
+		if (*pattern && !choose_variables(result, pattern, marked))
+			status = error_set(err, ERROR_USAGE,
+				"no variable %s in the program; raddle cc --points-to PROGRAM "
+				"lists them",
+				pattern);
+	free(copy);
+	return status;
+}
+
+/* ---- sites ---- */
+
+static bool touches(const struct points_to_site *site, const uint64_t *marked, bool is_any_foreign)
+{
+	if (site->is_unmatched || (site->is_open && is_any_foreign))
+		return true;
+	for (uint32_t i = 0; i < site->variable_count; i++)
+		if (bitset_has(marked, site->variables[i]))
+			return true;
+	return false;
+}
+
+static int open_module(
+	struct chosen_module *module, const char *path, bool is_program, struct error *err)
+{
+	struct site_table *table;
+	const char *slash = strrchr(path, '/');
+	const char *name = is_program ? "" : slash ? slash + 1 : path;
+	int status = site_table_open(&table, path, err);
+	const void *records;
+	size_t size;
+
+	if (status)
+		return status;
+	records = site_table_section(table, "raddle_sites", &size);
+	*module = (struct chosen_module){
+		.name = memory_module_name(name),
+		.fingerprint =
+			memory_module_fingerprint(records, size / sizeof(struct site_record)),
+		.count = site_table_count(table),
+		.sites = calloc(BITSET_WORDS(site_table_count(table)) + 1, sizeof(uint64_t)),
+	};
+	BUG_ON(!module->sites);
+	site_table_free(table);
+	return 0;
+}
+
+static int open_modules(struct chosen *chosen, const struct chosen_files *files, struct error *err)
+{
+	int status = 0;
+
+	chosen->modules = calloc(files->count, sizeof *chosen->modules);
+	BUG_ON(!chosen->modules);
+	for (uint32_t i = 0; i < files->count && !status; i++) {
+		status = open_module(&chosen->modules[i], files->paths[i], i == 0, err);
+		chosen->module_count += !status;
+	}
+	return status;
+}
+
+static void choose_sites(
+	struct chosen *chosen, const struct points_to *result, const uint64_t *marked)
+{
+	bool is_any_foreign = false;
+
+	for (uint32_t i = 0; i < result->foreign_count; i++)
+		is_any_foreign |= bitset_has(marked, result->foreign[i]);
+	for (uint32_t i = 0; i < result->site_count; i++) {
+		const struct points_to_site *site = &result->sites[i];
+
+		if (!touches(site, marked, is_any_foreign))
+			continue;
+		bitset_add(chosen->modules[site->file].sites, site->index);
+		chosen->site_count++;
+	}
+	for (uint32_t i = 0; i < result->variable_count; i++)
+		chosen->variable_count += bitset_has(marked, i);
+}
+
+static int analyse(struct chosen *chosen, const struct chosen_files *files, const char *patterns,
+	struct error *err)
+{
+	struct points_to *result;
+	uint64_t *marked;
+	int status =
+		points_to_compute(&result, (const char *const *)files->paths, files->count, err);
+
+	if (status)
+		return status;
+	marked = calloc(BITSET_WORDS(result->variable_count) + 1, sizeof *marked);
+	BUG_ON(!marked);
+	status = choose_all(result, patterns, marked, err);
+	if (!status)
+		status = open_modules(chosen, files, err);
+	if (!status)
+		choose_sites(chosen, result, marked);
+	free(marked);
+	points_to_free(result);
+	return status;
+}
+
+int chosen_find(struct chosen *chosen, const char *program, const char *loader,
+	const char *patterns, struct error *err)
+{
+	struct chosen_files files = {0};
+	int status;
+
+	*chosen = (struct chosen){0};
+	add_file(&files, program);
+	add_libraries(&files, program, loader);
+	status = analyse(chosen, &files, patterns, err);
+	release_files(&files);
+	if (status)
+		chosen_release(chosen);
+	return status;
+}
+
+int chosen_group(
+	struct contract_memory *memory, const char *program, const char *loader, struct error *err)
+{
+	struct chosen chosen = {0};
+	struct chosen_files files = {0};
+	struct points_to *result;
+	int status;
+
+	add_file(&files, program);
+	add_libraries(&files, program, loader);
+	status = points_to_compute(&result, (const char *const *)files.paths, files.count, err);
+	if (!status) {
+		status = open_modules(&chosen, &files, err);
+		if (!status)
+			chosen_write_groups(&chosen, &files, result, memory);
+		points_to_free(result);
+	}
+	chosen_release(&chosen);
+	release_files(&files);
+	return status;
+}
+
+void chosen_release(struct chosen *chosen)
+{
+	for (uint32_t i = 0; i < chosen->module_count; i++)
+		free(chosen->modules[i].sites);
+	free(chosen->modules);
+	*chosen = (struct chosen){0};
+}
+
+void chosen_apply(const struct chosen *chosen, struct contract_memory *memory)
+{
+	memory->mode = MEMORY_CHOSEN;
+	for (uint32_t i = 0; i < chosen->module_count; i++) {
+		const struct chosen_module *module = &chosen->modules[i];
+
+		memory->modules[memory->module_count++] = (struct memory_module){
+			.name = module->name,
+			.fingerprint = module->fingerprint,
+			.first = memory->site_count,
+			.count = module->count,
+		};
+		bitset_each (site, module->sites, module->count)
+			memory->sites[memory->site_count + site] = SITE_CHOSEN;
+		memory->site_count += module->count;
+	}
+	memory->has_changed = true;
+}

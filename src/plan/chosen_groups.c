@@ -1,0 +1,175 @@
+/*
+ * Groups of sites: those that may touch the same variables. See chosen.h, and runtime/focus.h for what
+ * they are good for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "plan/chosen_internal.h"
+
+struct group {
+	const struct points_to_site *like; /* its variables are those of this site */
+	uint32_t site_count;
+	uint32_t met; /* sites that may touch one of them */
+};
+
+struct grouping {
+	const struct points_to *result;
+	struct group *groups;
+	uint32_t count;
+	uint16_t *of_site;  /* by site of the result: number + 1; 0: it may touch anything */
+	uint64_t *touching; /* by variable: a set of groups */
+};
+
+static bool is_like(const struct points_to_site *a, const struct points_to_site *b)
+{
+	return a->is_open == b->is_open && a->variable_count == b->variable_count &&
+	       memcmp(a->variables, b->variables, a->variable_count * sizeof *a->variables) == 0;
+}
+
+/* False: there are too many. */
+static bool find_groups(struct grouping *grouping)
+{
+	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
+		const struct points_to_site *site = &grouping->result->sites[i];
+		uint32_t at = 0;
+
+		if (site->is_unmatched || (!site->variable_count && !site->is_open))
+			continue;
+		while (at < grouping->count && !is_like(grouping->groups[at].like, site))
+			at++;
+		if (at == MEMORY_GROUPS_MAX)
+			return false;
+		if (at == grouping->count)
+			grouping->groups[grouping->count++].like = site;
+		grouping->groups[at].site_count++;
+		grouping->of_site[i] = (uint16_t)(at + 1);
+	}
+	return true;
+}
+
+static uint64_t *touching(struct grouping *grouping, uint32_t variable)
+{
+	return &grouping->touching[(size_t)variable * CHOSEN_GROUP_WORDS];
+}
+
+static void note_touching(struct grouping *grouping)
+{
+	const struct points_to *result = grouping->result;
+
+	for (uint32_t group = 0; group < grouping->count; group++) {
+		const struct points_to_site *site = grouping->groups[group].like;
+
+		for (uint32_t i = 0; i < site->variable_count; i++)
+			bitset_add(touching(grouping, site->variables[i]), group);
+		for (uint32_t i = 0; site->is_open && i < result->foreign_count; i++)
+			bitset_add(touching(grouping, result->foreign[i]), group);
+	}
+}
+
+static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met)
+{
+	for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
+		met[word] |= touching(grouping, variable)[word];
+}
+
+/* The groups that may touch what this one may. */
+static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
+{
+	const struct points_to_site *site = grouping->groups[group].like;
+
+	memset(met, 0, CHOSEN_GROUP_WORDS * sizeof *met);
+	bitset_add(met, group); /* what code without bitcode knows only */
+	for (uint32_t i = 0; i < site->variable_count; i++)
+		meet_all(grouping, site->variables[i], met);
+	for (uint32_t i = 0; site->is_open && i < grouping->result->foreign_count; i++)
+		meet_all(grouping, grouping->result->foreign[i], met);
+}
+
+/* Groups by how many sites they meet: new numbers by old ones. */
+static void sort_groups(struct grouping *grouping, uint16_t *number)
+{
+	uint64_t met[CHOSEN_GROUP_WORDS];
+
+	for (uint32_t i = 0; i < grouping->count; i++) {
+		find_met(grouping, i, met);
+		bitset_each (other, met, grouping->count)
+			grouping->groups[i].met += grouping->groups[other].site_count;
+	}
+	for (uint32_t i = 0; i < grouping->count; i++) {
+		number[i] = 0;
+		for (uint32_t j = 0; j < grouping->count; j++)
+			number[i] += grouping->groups[j].met < grouping->groups[i].met ||
+				     (grouping->groups[j].met == grouping->groups[i].met && j < i);
+	}
+}
+
+static void write_meets(
+	struct grouping *grouping, const uint16_t *number, struct contract_memory *memory)
+{
+	uint64_t met[CHOSEN_GROUP_WORDS];
+
+	for (uint32_t i = 0; i < grouping->count; i++) {
+		find_met(grouping, i, met);
+		bitset_each (other, met, grouping->count)
+			bitset_add(memory->meets[number[i]], number[other]);
+	}
+}
+
+uint32_t chosen_module_in(const struct contract_memory *memory, const struct chosen_module *module)
+{
+	for (uint32_t i = 0; i < memory->module_count; i++)
+		if (memory->modules[i].name == module->name &&
+			memory->modules[i].fingerprint == module->fingerprint &&
+			memory->modules[i].count == module->count)
+			return i;
+	return UINT32_MAX;
+}
+
+static void write_sites(struct grouping *grouping, const uint16_t *number,
+	const struct chosen *chosen, struct contract_memory *memory)
+{
+	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
+		const struct points_to_site *site = &grouping->result->sites[i];
+		const uint32_t module = grouping->of_site[i] ? chosen_module_in(memory,
+								       &chosen->modules[site->file])
+							     : UINT32_MAX;
+
+		if (module != UINT32_MAX)
+			memory->groups[memory->modules[module].first + site->index] =
+				number[grouping->of_site[i] - 1] + 1u;
+	}
+}
+
+void chosen_write_groups(const struct chosen *chosen, const struct chosen_files *files,
+	const struct points_to *result, struct contract_memory *memory)
+{
+	struct grouping grouping = {.result = result};
+	uint16_t *number = calloc(MEMORY_GROUPS_MAX, sizeof *number);
+
+	grouping.groups = calloc(MEMORY_GROUPS_MAX, sizeof *grouping.groups);
+	grouping.of_site = calloc(result->site_count + 1u, sizeof *grouping.of_site);
+	grouping.touching =
+		calloc(((size_t)result->variable_count + 1) * CHOSEN_GROUP_WORDS, sizeof(uint64_t));
+	BUG_ON(!number || !grouping.groups || !grouping.of_site || !grouping.touching);
+	if (find_groups(&grouping)) {
+		note_touching(&grouping);
+		sort_groups(&grouping, number);
+		write_meets(&grouping, number, memory);
+		write_sites(&grouping, number, chosen, memory);
+		memory->group_count = grouping.count;
+		chosen_write_objects(&(struct chosen_grouping){.result = result,
+					     .chosen = chosen,
+					     .files = files,
+					     .touching = grouping.touching,
+					     .number = number,
+					     .count = grouping.count},
+			memory);
+	}
+	free(number);
+	free(grouping.groups);
+	free(grouping.of_site);
+	free(grouping.touching);
+}

@@ -1,0 +1,322 @@
+/*
+ * Which groups of sites may touch what has an address: static data, found by its symbol, and the locals of main,
+ * which a site tells of. What is told apart is each eight bytes, as they are one variable of a run. Names that end in
+ * a number (".3") are taken for the same without it: compilers and linkers number what has one name.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "plan/chosen_internal.h"
+#include "symbols/data_symbols.h"
+
+#define GRANULE 8
+/* Of longer ones, and of what repeats after more, all is one. */
+#define PERIOD_MOST 4096
+/* The first pattern is that of what nothing is known of. */
+#define PATTERN_UNKNOWN 0
+
+struct placing {
+	const struct chosen_grouping *grouping;
+	struct contract_memory *memory;
+	uint32_t group_end;	/* groups without sites, behind those with */
+	uint32_t pattern_count; /* in use */
+	bool is_full;
+};
+
+/* The objects that one name may mean, and how they lie. */
+struct meant {
+	const struct points_to_object **objects;
+	uint32_t count;
+	unsigned misplaced; /* from the eight bytes in which it begins */
+};
+
+static size_t plain_length(const char *name)
+{
+	const size_t length = strlen(name);
+	size_t end = length;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	return end > 1 && end < length && name[end - 1] == '.' ? end - 1 : length;
+}
+
+static bool is_one_name(const char *a, const char *b)
+{
+	const size_t length = plain_length(a);
+
+	return length == plain_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* ---- groups ---- */
+
+/* The group that meets these, which have the numbers in which they were found; + 1. 0: there is none, or no room. */
+static uint16_t group_of(struct placing *placing, const uint64_t *touching)
+{
+	const uint32_t count = placing->grouping->count;
+	struct contract_memory *memory = placing->memory;
+	uint64_t met[CHOSEN_GROUP_WORDS] = {0};
+	bool has_any = false;
+
+	bitset_each (group, touching, count) {
+		bitset_add(met, placing->grouping->number[group]);
+		has_any = true;
+	}
+	if (!has_any)
+		return 0;
+	for (uint32_t group = count; group < placing->group_end; group++)
+		if (memcmp(memory->meets[group], met, sizeof met) == 0)
+			return (uint16_t)(group + 1);
+	if (placing->group_end == MEMORY_GROUPS_MAX)
+		return 0;
+	memcpy(memory->meets[placing->group_end], met, sizeof met);
+	return (uint16_t)++placing->group_end;
+}
+
+/* ---- patterns ---- */
+
+/* May the variable lie in these eight bytes of its object, of which some may be before it? */
+static bool lies_in(const struct points_to_variable *variable, int64_t stride, int64_t at)
+{
+	for (int64_t byte = at; byte < at + GRANULE; byte++) {
+		int64_t place = byte - variable->distance;
+
+		if (stride)
+			place = (place % stride + stride) % stride;
+		if (place >= 0 && (uint64_t)place < variable->bytes)
+			return true;
+	}
+	return false;
+}
+
+/* Those that may touch the n-th eight bytes of it; `is_all`: any of it. */
+static void gather(const struct placing *placing, const struct meant *meant, uint64_t number,
+	bool is_all, uint64_t *touching)
+{
+	const int64_t at = (int64_t)(number * GRANULE) - (int64_t)meant->misplaced;
+
+	memset(touching, 0, CHOSEN_GROUP_WORDS * sizeof *touching);
+	for (uint32_t i = 0; i < meant->count; i++) {
+		const struct points_to_object *object = meant->objects[i];
+
+		for (uint32_t j = 0; j < object->variable_count; j++) {
+			const uint32_t variable = object->first_variable + j;
+
+			if (!is_all && !lies_in(&placing->grouping->result->variables[variable],
+					       object->stride, at))
+				continue;
+			for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
+				touching[word] |=
+					chosen_touching(placing->grouping, variable)[word];
+		}
+	}
+}
+
+/* After how many times eight bytes it is the same again. */
+static uint64_t period_of(const struct meant *meant, uint64_t granules)
+{
+	int64_t stride = meant->objects[0]->stride;
+
+	if (meant->count != 1 || !stride)
+		return granules;
+	while (stride % 2 == 0 && stride * GRANULE > meant->objects[0]->stride)
+		stride /=
+			2; /* without the factors that 8 has: times 8 it is the least multiple of both */
+	return (uint64_t)stride < granules ? (uint64_t)stride : granules;
+}
+
+/* Writes what may touch it; `is_whole`: as one. False: there is no room. */
+static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
+	struct memory_object *out)
+{
+	struct contract_memory *memory = placing->memory;
+	uint64_t touching[CHOSEN_GROUP_WORDS];
+	uint64_t period = period_of(meant, out->bytes / GRANULE);
+	const bool is_all = is_whole || period > PERIOD_MOST;
+
+	if (is_all)
+		period = 1;
+	if (period > MEMORY_PATTERNS_MAX - placing->pattern_count)
+		return false;
+	out->pattern = placing->pattern_count;
+	out->period = (uint32_t)period;
+	for (uint64_t i = 0; i < period; i++) {
+		gather(placing, meant, i, is_all, touching);
+		memory->patterns[placing->pattern_count++] = group_of(placing, touching);
+	}
+	return true;
+}
+
+/* ---- static data ---- */
+
+static void find_meant(const struct placing *placing, const char *name, struct meant *out)
+{
+	const struct points_to *result = placing->grouping->result;
+
+	out->count = 0;
+	for (uint32_t i = 0; i < result->object_count; i++)
+		if (result->objects[i].symbol && is_one_name(result->objects[i].symbol, name))
+			out->objects[out->count++] = &result->objects[i];
+}
+
+static int64_t first_granule(const struct data_symbol *symbol)
+{
+	return symbol->start - (int64_t)symbol->misplaced;
+}
+
+static int64_t end_granule(const struct data_symbol *symbol)
+{
+	return first_granule(symbol) +
+	       (int64_t)((symbol->misplaced + symbol->bytes + GRANULE - 1) / GRANULE * GRANULE);
+}
+
+/* `meant` NULL: who touches it is not known. */
+static void write_symbol(struct placing *placing, uint32_t module, const struct data_symbol *symbol,
+	struct meant *meant)
+{
+	struct contract_memory *memory = placing->memory;
+	struct memory_object *object = &memory->objects[memory->object_count];
+
+	if (memory->object_count == MEMORY_OBJECTS_MAX) {
+		placing->is_full = true;
+		return;
+	}
+	*object = (struct memory_object){.start = first_granule(symbol),
+		.bytes = (uint64_t)(end_granule(symbol) - first_granule(symbol)),
+		.module = module,
+		.pattern = PATTERN_UNKNOWN,
+		.period = 1};
+	memory->object_count++;
+	if (!meant)
+		return;
+	meant->misplaced = symbol->misplaced;
+	if (!write_pattern(placing, meant, false, object))
+		placing->is_full = true;
+}
+
+/* Is some of it in the same eight bytes as what is known? Another name of that is nothing else. */
+static bool is_near_known(
+	const struct data_symbols *symbols, uint32_t i, int64_t known_end, const bool *is_known)
+{
+	const struct data_symbol *symbol = &symbols->symbols[i];
+	bool is_near = first_granule(symbol) < known_end;
+
+	for (uint32_t j = i + 1;
+		j < symbols->count && first_granule(&symbols->symbols[j]) < end_granule(symbol);
+		j++)
+		is_near |= is_known[j];
+	return is_near;
+}
+
+static bool is_alias(const struct data_symbol *a, const struct data_symbol *b)
+{
+	return a->start == b->start && a->bytes == b->bytes;
+}
+
+/* Has what is known the same place, by another name? */
+static bool has_known_alias(const struct data_symbols *symbols, uint32_t i, const bool *is_known)
+{
+	const struct data_symbol *symbol = &symbols->symbols[i];
+
+	for (uint32_t j = i; j-- > 0 && is_alias(&symbols->symbols[j], symbol);)
+		if (is_known[j])
+			return true;
+	for (uint32_t j = i + 1; j < symbols->count && is_alias(&symbols->symbols[j], symbol); j++)
+		if (is_known[j])
+			return true;
+	return false;
+}
+
+static void write_file(
+	struct placing *placing, uint32_t module, const char *path, struct meant *meant)
+{
+	struct data_symbols symbols;
+	int64_t known_end = INT64_MIN;
+	bool *is_known;
+
+	data_symbols_read(&symbols, path);
+	is_known = calloc(symbols.count + 1, sizeof *is_known);
+	BUG_ON(!is_known);
+	for (uint32_t i = 0; i < symbols.count; i++) {
+		find_meant(placing, symbols.symbols[i].name, meant);
+		is_known[i] = meant->count;
+	}
+	for (uint32_t i = 0; i < symbols.count && !placing->is_full; i++) {
+		const struct data_symbol *symbol = &symbols.symbols[i];
+
+		if (is_known[i]) {
+			find_meant(placing, symbol->name, meant);
+			write_symbol(placing, module, symbol, meant);
+			known_end =
+				end_granule(symbol) > known_end ? end_granule(symbol) : known_end;
+		} else if (is_near_known(&symbols, i, known_end, is_known) &&
+			   !has_known_alias(&symbols, i, is_known)) {
+			write_symbol(placing, module, symbol, NULL);
+		}
+	}
+	free(is_known);
+	data_symbols_release(&symbols);
+}
+
+/* ---- locals of main ---- */
+
+/* Where in the eight bytes of its stack it will lie is not known: all of it is one. False: there is no room. */
+static bool write_local(
+	struct placing *placing, const struct points_to_object *local, struct meant *meant)
+{
+	struct contract_memory *memory = placing->memory;
+	const uint32_t module =
+		chosen_module_in(memory, &placing->grouping->chosen->modules[local->file]);
+	struct memory_object *object = &memory->locals[memory->local_count];
+
+	if (module == UINT32_MAX || memory->local_count == MEMORY_LOCALS_MAX)
+		return false;
+	*object = (struct memory_object){.start = memory->modules[module].first + local->index,
+		.bytes = local->bytes,
+		.module = module};
+	meant->objects[0] = local;
+	meant->count = 1;
+	meant->misplaced = 0;
+	if (!write_pattern(placing, meant, true, object))
+		return false;
+	memory->local_count++;
+	return true;
+}
+
+/* Several may lie in the same eight bytes: all of them, or none. */
+static void write_locals(struct placing *placing, struct meant *meant)
+{
+	const struct points_to *result = placing->grouping->result;
+
+	for (uint32_t i = 0; i < result->object_count; i++) {
+		if (result->objects[i].symbol || write_local(placing, &result->objects[i], meant))
+			continue;
+		placing->memory->local_count = 0;
+		return;
+	}
+}
+
+void chosen_write_objects(const struct chosen_grouping *grouping, struct contract_memory *memory)
+{
+	struct placing placing = {.grouping = grouping,
+		.memory = memory,
+		.group_end = grouping->count,
+		.pattern_count = PATTERN_UNKNOWN + 1};
+	struct meant meant = {0};
+
+	meant.objects = calloc(grouping->result->object_count + 1, sizeof *meant.objects);
+	BUG_ON(!meant.objects);
+	memory->object_count = memory->local_count = 0;
+	write_locals(&placing, &meant);
+	for (uint32_t i = 0; i < grouping->files->count; i++) {
+		const uint32_t module = chosen_module_in(memory, &grouping->chosen->modules[i]);
+
+		if (module != UINT32_MAX)
+			write_file(&placing, module, grouping->files->paths[i], &meant);
+	}
+	/* What shares eight bytes with something that is missing would seem to be alone. */
+	if (placing.is_full)
+		memory->object_count = 0;
+	free(meant.objects);
+}

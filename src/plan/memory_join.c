@@ -1,0 +1,210 @@
+#include "plan/memory_join.h"
+
+#include "base/bitset.h"
+
+#define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
+
+/* ---- variables ---- */
+
+/* The entry of that name, which may be new; NULL: there is no room. The runtime's rule. */
+static struct memory_variable *find_variable(struct contract_memory *memory, variable_name name)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name && memory->variables[slot].name != name)
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	if (memory->variables[slot].name)
+		return &memory->variables[slot];
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
+		memory->variables_lost++;
+		return NULL;
+	}
+	memory->variable_count++;
+	memory->variables[slot].name = name;
+	return &memory->variables[slot];
+}
+
+static void note_news(struct contract_memory *memory, struct memory_variable *variable)
+{
+	if (variable->news & VARIABLE_NEWS)
+		return;
+	variable->news |= VARIABLE_NEWS;
+	if (memory->news_count < MEMORY_NEWS_MAX)
+		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
+	memory->news_count++;
+}
+
+/* Adds the groups that were noted in this round. */
+static void join_vias(struct memory_variable *to, const struct memory_variable *from)
+{
+	for (uint32_t i = from->via_known; i < MEMORY_VIAS_MAX && from->via[i]; i++) {
+		uint32_t at = to->via_known;
+
+		while (at < MEMORY_VIAS_MAX && to->via[at] && to->via[at] != from->via[i])
+			at++;
+		if (at < MEMORY_VIAS_MAX)
+			to->via[at] = from->via[i];
+		else
+			to->news |= VARIABLE_VIA_LOST;
+	}
+	to->news |= from->news & VARIABLE_VIA_LOST;
+}
+
+static void join_variable(struct contract_memory *memory, const struct memory_variable *from)
+{
+	const uint16_t learnt = VARIABLE_READ | VARIABLE_WRITTEN | VARIABLE_MANY | VARIABLE_RACED;
+	struct memory_variable *to = find_variable(memory, from->name);
+
+	if (!to)
+		return;
+	to->flags |= from->flags & learnt;
+	if (to->thread && from->thread && to->thread != from->thread)
+		to->flags |= VARIABLE_MANY;
+	/* Who was first is not known: the same one for all. */
+	if (!to->thread || (from->thread && from->thread < to->thread))
+		to->thread = from->thread;
+	if (!to->allocated_at) {
+		to->allocated_at = from->allocated_at;
+		to->block_name = from->block_name;
+		to->loop = from->loop;
+	}
+	join_vias(to, from);
+	note_news(memory, to);
+}
+
+static void join_variables(struct contract_memory *to, const struct contract_memory *from)
+{
+	if (from->news_count <= MEMORY_NEWS_MAX)
+		for (uint32_t i = 0; i < from->news_count; i++)
+			join_variable(to, &from->variables[from->news[i]]);
+	else
+		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+			if (from->variables[slot].news)
+				join_variable(to, &from->variables[slot]);
+}
+
+/* ---- sites ---- */
+
+/* The place of the module's sites, which may be new; NULL: there is no room. The runtime's rule. */
+static const struct memory_module *find_module(
+	struct contract_memory *memory, const struct memory_module *wanted)
+{
+	struct memory_module *module = memory->modules;
+
+	for (; module < memory->modules + memory->module_count; module++)
+		if (module->name == wanted->name && module->fingerprint == wanted->fingerprint &&
+			module->count == wanted->count)
+			return module;
+	if (memory->module_count == MEMORY_MODULES_MAX ||
+		wanted->count > MEMORY_SITES_MAX - memory->site_count)
+		return NULL;
+	*module = *wanted;
+	module->first = memory->site_count;
+	memory->module_count++;
+	memory->site_count += wanted->count;
+	return module;
+}
+
+static void join_sites(struct contract_memory *to, const struct contract_memory *from)
+{
+	for (uint32_t i = 0; i < from->module_count; i++) {
+		const struct memory_module *module = &from->modules[i];
+		const struct memory_module *own = find_module(to, module);
+
+		for (uint32_t site = 0; own && site < module->count; site++)
+			to->sites[own->first + site] |=
+				from->sites[module->first + site] & SITE_LEARNT;
+	}
+	to->has_waited |= from->has_waited;
+}
+
+/* ---- what becomes effective ---- */
+
+/* What was noted in the round before, in an order that does not tell who noted it. */
+static void settle_vias(const struct contract_memory *memory, struct memory_variable *variable)
+{
+	uint16_t *via = variable->via;
+	uint32_t known = variable->via_known;
+
+	if (variable->news & VARIABLE_VIA_LOST)
+		via[0] = MEMORY_VIA_UNKNOWN;
+	if (via[0] == MEMORY_VIA_UNKNOWN) {
+		for (uint32_t i = 1; i < MEMORY_VIAS_MAX; i++)
+			via[i] = 0;
+		variable->via_known = 1;
+		return;
+	}
+	for (uint32_t i = known; i < MEMORY_VIAS_MAX && via[i]; i++)
+		for (uint32_t j = i; j > known && via[j - 1] > via[j]; j--) {
+			const uint16_t larger = via[j - 1];
+
+			via[j - 1] = via[j];
+			via[j] = larger;
+		}
+	for (uint32_t i = known; i < MEMORY_VIAS_MAX && via[i]; i++) {
+		const uint16_t group = via[i];
+		bool is_met = false;
+
+		via[i] = 0;
+		for (uint32_t j = 0; j < known; j++)
+			is_met |= bitset_has(memory->meets[via[j] - 1], group - 1u);
+		if (!is_met)
+			via[known++] = group;
+	}
+	variable->via_known = (uint8_t)known;
+}
+
+static bool settle_variable(struct contract_memory *memory, struct memory_variable *variable)
+{
+	const uint16_t before = variable->flags;
+
+	settle_vias(memory, variable);
+	variable->news = 0;
+	if (memory_flags_shared(before))
+		variable->flags |= VARIABLE_POINT;
+	if (before & VARIABLE_RACED)
+		variable->flags |= VARIABLE_RACY;
+	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
+	return variable->flags != before;
+}
+
+static bool settle(struct contract_memory *memory)
+{
+	bool has_points = false;
+
+	if (memory->news_count <= MEMORY_NEWS_MAX)
+		for (uint32_t i = 0; i < memory->news_count; i++)
+			has_points |= settle_variable(memory, &memory->variables[memory->news[i]]);
+	else
+		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+			if (memory->variables[slot].news)
+				has_points |= settle_variable(memory, &memory->variables[slot]);
+	memory->news_count = memory->has_site_news = 0;
+	return has_points;
+}
+
+/* ---- all ---- */
+
+bool memory_join(struct contract_memory *const *blocks, unsigned count)
+{
+	bool has_site_news = false, has_points = false;
+
+	for (unsigned i = 0; i < count; i++)
+		has_site_news |= blocks[i]->has_site_news;
+	/* All into the first, then that one into the others. */
+	for (unsigned i = 1; i < count; i++) {
+		join_variables(blocks[0], blocks[i]);
+		if (has_site_news)
+			join_sites(blocks[0], blocks[i]);
+	}
+	for (unsigned i = 1; i < count; i++) {
+		join_variables(blocks[i], blocks[0]);
+		if (has_site_news)
+			join_sites(blocks[i], blocks[0]);
+	}
+	for (unsigned i = 0; i < count; i++)
+		has_points |= settle(blocks[i]);
+	for (unsigned i = 0; i < count; i++)
+		blocks[i]->round_has_points = has_points;
+	return has_points;
+}

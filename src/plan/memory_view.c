@@ -1,0 +1,392 @@
+#include "plan/memory_view.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "base/strbuf.h"
+
+const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
+	[MEMORY_LEARN] = "shared",
+	[MEMORY_NONE] = "none",
+	[MEMORY_ALL] = "all",
+	[MEMORY_CHOSEN] = "chosen",
+	[MEMORY_RACES] = "races",
+};
+
+bool memory_mode_parse(const char *word, enum memory_mode *out)
+{
+	for (int mode = 0; mode < MEMORY_MODE_COUNT; mode++) {
+		if (strcmp(word, memory_mode_words[mode]) == 0) {
+			*out = (enum memory_mode)mode;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	BUG_ON(!memory);
+	return memory;
+}
+
+/* ---- from and to the contract ---- */
+
+/* The target may change the module meanwhile: each of its fields is read once. */
+static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
+	const struct memory_module *from)
+{
+	const volatile struct memory_module *shared = from;
+	const uint32_t first = shared->first % MEMORY_SITES_MAX;
+	const uint32_t room = MEMORY_SITES_MAX - first;
+	uint32_t count = shared->count;
+
+	count = count < room ? count : room;
+	*to = (struct memory_view_module){
+		.name = shared->name,
+		.fingerprint = shared->fingerprint,
+		.count = count,
+		.is_on = allocate(BITSET_WORDS(count), sizeof *to->is_on),
+		.is_chosen = allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
+	};
+	for (uint32_t i = 0; i < count; i++) {
+		if (memory->sites[first + i] & SITE_ON)
+			bitset_add(to->is_on, i);
+		if (memory->sites[first + i] & SITE_CHOSEN)
+			bitset_add(to->is_chosen, i);
+	}
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const variable_name left = *(const variable_name *)a;
+	const variable_name right = *(const variable_name *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static bool is_taken(
+	const struct contract_memory *memory, const struct memory_variable *variable, uint16_t flag)
+{
+	return variable->flags & flag &&
+	       (!memory->is_filtered || memory_is_focused(memory, variable));
+}
+
+/* The variables with a flag, of those that the run had as points. */
+static variable_name *take_names(
+	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
+{
+	variable_name *names;
+	uint32_t room = 0;
+
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+		room += is_taken(memory, &memory->variables[slot], flag);
+	names = allocate(room, sizeof *names);
+	*count = 0;
+	/* The target may have changed flags since they were counted. */
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX && *count < room; slot++)
+		if (is_taken(memory, &memory->variables[slot], flag))
+			names[(*count)++] = memory->variables[slot].name;
+	qsort(names, *count, sizeof *names, compare_names);
+	return names;
+}
+
+void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
+{
+	uint32_t module_count = *(const volatile uint32_t *)&memory->module_count;
+
+	*view = (struct memory_view){
+		.mode = (enum memory_mode)memory->mode, .is_partial = memory->is_partial};
+	if (!module_count && !memory->variable_count)
+		return;
+	if (module_count > MEMORY_MODULES_MAX)
+		module_count = MEMORY_MODULES_MAX;
+	view->modules = allocate(module_count, sizeof *view->modules);
+	view->module_count = module_count;
+	for (uint32_t i = 0; i < module_count; i++)
+		take_module(&view->modules[i], memory, &memory->modules[i]);
+	view->points = take_names(memory, VARIABLE_POINT, &view->point_count);
+	view->racy = take_names(memory, VARIABLE_RACY, &view->racy_count);
+}
+
+void memory_view_release(struct memory_view *view)
+{
+	for (uint32_t i = 0; i < view->module_count; i++) {
+		free(view->modules[i].is_on);
+		free(view->modules[i].is_chosen);
+	}
+	free(view->modules);
+	free(view->points);
+	free(view->racy);
+	*view = (struct memory_view){0};
+}
+
+static void apply_name(struct contract_memory *memory, variable_name name, uint16_t flag)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name && memory->variables[slot].name != name)
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	memory->variable_count += !memory->variables[slot].name;
+	memory->variables[slot].name = name;
+	memory->variables[slot].flags |= flag;
+}
+
+void memory_view_apply(const struct memory_view *view, struct contract_memory *memory)
+{
+	memory->mode = view->mode;
+	memory->is_frozen = true;
+	memory->is_partial = view->is_partial;
+	memory->has_changed = true;
+	for (uint32_t i = 0; i < view->module_count; i++) {
+		const struct memory_view_module *module = &view->modules[i];
+
+		memory->modules[i] = (struct memory_module){
+			.name = module->name,
+			.fingerprint = module->fingerprint,
+			.first = memory->site_count,
+			.count = module->count,
+		};
+		bitset_each (site, module->is_on, module->count) {
+			memory->sites[memory->site_count + site] = SITE_ON;
+			memory->sites_on++;
+		}
+		bitset_each (site, module->is_chosen, module->count)
+			memory->sites[memory->site_count + site] |= SITE_CHOSEN;
+		memory->site_count += module->count;
+	}
+	memory->module_count = view->module_count;
+	for (uint32_t i = 0; i < view->point_count; i++)
+		apply_name(memory, view->points[i], VARIABLE_POINT);
+	for (uint32_t i = 0; i < view->racy_count; i++)
+		apply_name(memory, view->racy[i], VARIABLE_RACY);
+	memory->points_known = view->point_count;
+}
+
+/* ---- JSON ---- */
+
+/* "0-12,15": the members of the set. */
+static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
+{
+	const char *separator = "";
+
+	for (uint32_t first = bitset_next(set, count, 0); first < count;) {
+		uint32_t last = first;
+
+		while (last + 1 < count && bitset_has(set, last + 1))
+			last++;
+		strbuf_addf(out, last > first ? "%s%u-%u" : "%s%u", separator, first, last);
+		separator = ",";
+		first = bitset_next(set, count, last + 1);
+	}
+}
+
+static json_t *module_to_json(const struct memory_view_module *module)
+{
+	char name[20];
+	char fingerprint[20];
+	struct strbuf sites, chosen;
+	json_t *object;
+
+	(void)snprintf(name, sizeof name, "%016" PRIx64, module->name);
+	(void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, module->fingerprint);
+	strbuf_init(&sites);
+	strbuf_init(&chosen);
+	add_ranges(&sites, module->is_on, module->count);
+	add_ranges(&chosen, module->is_chosen, module->count);
+	object = json_pack("{s:s, s:s, s:I, s:s, s:s*}", "name", name, "fingerprint", fingerprint,
+		"count", (json_int_t)module->count, "on", sites.text, "chosen",
+		chosen.length ? chosen.text : NULL);
+	strbuf_release(&sites);
+	strbuf_release(&chosen);
+	BUG_ON(!object);
+	return object;
+}
+
+static void add_names(struct strbuf *text, const variable_name *names, uint32_t count)
+{
+	strbuf_init(text);
+	for (uint32_t i = 0; i < count; i++)
+		strbuf_addf(text, "%016" PRIx64, names[i]);
+}
+
+char *memory_view_to_json(const struct memory_view *view)
+{
+	json_t *modules = json_array();
+	struct strbuf points, racy;
+	json_t *object;
+	char *text;
+
+	if (!view->module_count && !view->point_count && view->mode == MEMORY_LEARN) {
+		json_decref(modules);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < view->module_count; i++)
+		(void)json_array_append_new(/* fails only without memory: json_pack would, too */
+			modules, module_to_json(&view->modules[i]));
+	add_names(&points, view->points, view->point_count);
+	add_names(&racy, view->racy, view->racy_count);
+	object = json_pack("{s:s, s:o, s:s, s:s*, s:b}", "mode", memory_mode_words[view->mode],
+		"modules", modules, "points", points.text, "racy",
+		view->racy_count ? racy.text : NULL, "partial", view->is_partial);
+	strbuf_release(&points);
+	strbuf_release(&racy);
+	BUG_ON(!object);
+	text = json_dumps(object, JSON_COMPACT);
+	BUG_ON(!text);
+	json_decref(object);
+	return text;
+}
+
+static int damaged(struct error *err, const char *what)
+{
+	return error_set(err, ERROR_FORMAT,
+		"what the finding says of memory is damaged (%s); find it again with raddle run",
+		what);
+}
+
+/* Exactly `digits` hexadecimal digits. */
+static bool read_hex(const char *text, size_t digits, uint64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < digits; i++) {
+		const char *alphabet = "0123456789abcdef";
+		const char *at = text[i] ? strchr(alphabet, text[i]) : NULL;
+
+		if (!at)
+			return false;
+		*out = *out << 4 | (uint64_t)(at - alphabet);
+	}
+	return true;
+}
+
+/* A number below `limit` in front of *text, which moves behind it. */
+static bool read_index(const char **text, uint32_t limit, uint32_t *out)
+{
+	const char *start = *text;
+
+	for (*out = 0; **text >= '0' && **text <= '9'; ++*text) {
+		*out = *out * 10 + (uint32_t)(**text - '0');
+		if (*out >= limit)
+			return false;
+	}
+	return *text > start;
+}
+
+static bool read_ranges(const char *text, const struct memory_view_module *module, uint64_t *set)
+{
+	while (*text) {
+		uint32_t first, last;
+
+		if (!read_index(&text, module->count, &first))
+			return false;
+		last = first;
+		if (*text == '-' && (text++, !read_index(&text, module->count, &last)))
+			return false;
+		for (uint32_t site = first; site <= last; site++)
+			bitset_add(set, site);
+		if (last < first || (*text && *text++ != ','))
+			return false;
+	}
+	return true;
+}
+
+static int read_module(
+	const json_t *object, uint32_t sites_before, struct memory_view *view, struct error *err)
+{
+	struct memory_view_module *module = &view->modules[view->module_count];
+	const char *name, *fingerprint, *on, *chosen = "";
+	json_int_t count;
+
+	if (json_unpack((json_t *)(uintptr_t)object, "{s:s, s:s, s:I, s:s, s?s}", "name", &name,
+		    "fingerprint", &fingerprint, "count", &count, "on", &on, "chosen",
+		    &chosen) != 0)
+		return damaged(err, "a module lacks a field");
+	if (!read_hex(name, 16, &module->name) || name[16] ||
+		!read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
+		return damaged(err, "the identity of a module");
+	if (count < 0 || count > MEMORY_SITES_MAX - sites_before)
+		return damaged(err, "a module has too many sites");
+	module->count = (uint32_t)count;
+	module->is_on = allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
+	module->is_chosen = allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
+	view->module_count++;
+	return read_ranges(on, module, module->is_on) &&
+			       read_ranges(chosen, module, module->is_chosen)
+		       ? 0
+		       : damaged(err, "the sites of a module");
+}
+
+static int read_modules(const json_t *modules, struct memory_view *view, struct error *err)
+{
+	const size_t count = json_array_size(modules);
+	uint32_t sites = 0;
+
+	if (!json_is_array(modules) || count > MEMORY_MODULES_MAX)
+		return damaged(err, "modules");
+	view->modules = allocate(count, sizeof *view->modules);
+	for (size_t i = 0; i < count; i++) {
+		int result = read_module(json_array_get(modules, i), sites, view, err);
+
+		if (result < 0)
+			return result;
+		sites += view->modules[i].count;
+	}
+	return 0;
+}
+
+#define NAME_DIGITS 16
+
+static int read_names(const char *text, variable_name **names, uint32_t *count, struct error *err)
+{
+	const size_t length = strlen(text);
+
+	/* The table must keep a free slot. */
+	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX / 2)
+		return damaged(err, "points");
+	*names = allocate(length / NAME_DIGITS, sizeof **names);
+	for (size_t i = 0; i < length; i += NAME_DIGITS) {
+		variable_name name;
+
+		if (!read_hex(text + i, NAME_DIGITS, &name) || !name)
+			return damaged(err, "a point");
+		(*names)[(*count)++] = name;
+	}
+	return 0;
+}
+
+int memory_view_from_json(const char *text, struct memory_view *out, struct error *err)
+{
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct memory_view view = {0};
+	const char *mode, *points, *racy = "";
+	json_t *modules;
+	int result = 0, is_partial = 0;
+
+	if (!root ||
+		json_unpack(root, "{s:s, s:o, s:s, s?s, s?b}", "mode", &mode, "modules", &modules,
+			"points", &points, "racy", &racy, "partial", &is_partial) != 0)
+		result = damaged(err, "not the expected fields");
+	else if (!memory_mode_parse(mode, &view.mode))
+		result = damaged(err, "mode");
+	if (result == 0)
+		result = read_modules(modules, &view, err);
+	if (result == 0)
+		result = read_names(points, &view.points, &view.point_count, err);
+	if (result == 0)
+		result = read_names(racy, &view.racy, &view.racy_count, err);
+	view.is_partial = is_partial;
+	json_decref(root);
+	if (result < 0)
+		memory_view_release(&view);
+	else
+		*out = view;
+	return result;
+}

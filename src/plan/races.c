@@ -1,0 +1,139 @@
+#include "plan/races.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "detectors/detector.h"
+
+void races_copy(struct races *to, const struct races *from)
+{
+	*to = *from;
+	to->ignored = NULL;
+	if (!from->ignored_count)
+		return;
+	to->ignored = malloc(from->ignored_count * sizeof *to->ignored);
+	BUG_ON(!to->ignored);
+	memcpy(to->ignored, from->ignored, from->ignored_count * sizeof *to->ignored);
+}
+
+void races_release(struct races *races)
+{
+	free(races->ignored);
+	*races = (struct races){0};
+}
+
+/* ---- the guest ---- */
+
+static void *races_state(struct contract *contract)
+{
+	return detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race);
+}
+
+uint64_t races_state_bytes(const struct races *races)
+{
+	return races->are_failures ? detectors_bytes() : 0;
+}
+
+void races_apply(const struct races *races, struct contract *contract)
+{
+	if (!races->are_failures)
+		return;
+	contract->plan.detectors |= 1u << DETECTOR_race;
+	for (uint32_t i = 0; i < races->ignored_count; i++)
+		BUG_ON(!race_ignore(races_state(contract), races->ignored[i]));
+}
+
+void races_watch(struct contract *contract)
+{
+	contract->plan.detectors |= 1u << DETECTOR_race;
+	race_watch(races_state(contract));
+}
+
+bool races_ignore(struct races *races, struct race_pair pair)
+{
+	if (races->ignored_count == RACE_IGNORED_MAX)
+		return false;
+	races->ignored =
+		realloc(races->ignored, (races->ignored_count + 1) * sizeof *races->ignored);
+	BUG_ON(!races->ignored);
+	races->ignored[races->ignored_count++] = pair;
+	return true;
+}
+
+bool races_tell(struct contract *contract, struct race_pair pair)
+{
+	return race_ignore(races_state(contract), pair);
+}
+
+struct races_count races_counted(struct contract *contract)
+{
+	if (!(contract->plan.detectors >> DETECTOR_race & 1))
+		return (struct races_count){0};
+	return (struct races_count){
+		.ignored = race_ignored_count(races_state(contract)),
+		.blind_runs = race_blind_runs(races_state(contract)),
+	};
+}
+
+/* ---- JSON: {"ignored": [["0x401136", "0x40115a"], ...]} ---- */
+
+static json_t *address_to_json(uint64_t address)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "0x%" PRIx64, address); /* 18 digits */
+	return json_string(text);
+}
+
+json_t *races_to_json(const struct races *races)
+{
+	json_t *pairs;
+
+	if (!races->are_failures)
+		return NULL;
+	pairs = json_array();
+	for (uint32_t i = 0; i < races->ignored_count; i++)
+		BUG_ON(json_array_append_new(
+			pairs, json_pack("[o, o]", address_to_json(races->ignored[i].site),
+				       address_to_json(races->ignored[i].other))));
+	return json_pack("{s:o}", "ignored", pairs);
+}
+
+static bool address_from_json(const json_t *value, uint64_t *out)
+{
+	const char *text = json_string_value(value);
+	char *end;
+
+	if (!text || strncmp(text, "0x", 2) != 0 || !text[2])
+		return false;
+	errno = 0;
+	*out = strtoull(text + 2, &end, 16);
+	return !*end && !errno;
+}
+
+int races_from_json(const json_t *value, struct races *out, struct error *err)
+{
+	const json_t *pairs = json_object_get(value, "ignored");
+	struct races races = {.are_failures = value != NULL};
+	struct race_pair pair;
+
+	for (size_t i = 0; i < json_array_size(pairs); i++) {
+		const json_t *sites = json_array_get(pairs, i);
+
+		if (json_array_size(sites) == 2 &&
+			address_from_json(json_array_get(sites, 0), &pair.site) &&
+			address_from_json(json_array_get(sites, 1), &pair.other) &&
+			races_ignore(&races, pair))
+			continue;
+		races_release(&races);
+		return error_set(err, ERROR_FORMAT,
+			"the finding's settings are damaged (races); find it again with raddle "
+			"run");
+	}
+	*out = races;
+	return 0;
+}

@@ -1,0 +1,235 @@
+#include "plan/settings.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "plan/restart.h"
+#include "model/layout.h"
+#include "model/outcome.h"
+
+/* A run of a unit test has thousands of steps; past this many it is not going to end. */
+#define STANDARD_STEP_LIMIT UINT64_C(10000000)
+/* Longer than any computation between two synchronisation operations that tests have. */
+#define STANDARD_HANG_NS UINT64_C(10000000000)
+
+/* Stacks made ahead; the runtime makes more when a program turns out to want them. */
+#define THREAD_POOL 8
+
+void settings_init(struct settings *settings)
+{
+	*settings = (struct settings){
+		.executor = EXECUTOR_FIBER,
+		.step_limit = STANDARD_STEP_LIMIT,
+		.hang_ns = STANDARD_HANG_NS,
+		.random_seed = 1,
+	};
+}
+
+void settings_release(struct settings *settings)
+{
+	free(settings->input);
+	free(settings->check);
+	races_release(&settings->races);
+	settings->input = NULL;
+	settings->check = NULL;
+}
+
+static char *copy_text(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !copy);
+	return copy;
+}
+
+void settings_copy(struct settings *to, const struct settings *from)
+{
+	*to = *from;
+	to->input = copy_text(from->input);
+	to->check = copy_text(from->check);
+	races_copy(&to->races, &from->races);
+}
+
+void settings_to_plan(const struct settings *settings, struct contract_plan *plan)
+{
+	plan->executor = settings->executor;
+	plan->thread_pool = THREAD_POOL;
+	plan->tolerated = settings->tolerated;
+	plan->step_limit = settings->step_limit;
+	plan->random_seed = settings->random_seed;
+	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
+	plan->has_early_timeouts = settings->has_early_timeouts;
+	plan->has_forked_children = settings->has_forked_children;
+	plan->without_dispatch = settings->without_dispatch;
+	plan->without_virtual_time = settings->without_virtual_time;
+	plan->layout = settings->layout;
+}
+
+/* ---- JSON ---- */
+
+static json_t *tolerated_to_json(uint32_t tolerated)
+{
+	json_t *words = json_array();
+
+	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+		if (tolerated >> kind & 1)
+			(void)json_array_append_new(/* fails only without memory: checked below */
+				words, json_string(outcome_descriptions[kind].word));
+	return words;
+}
+
+char *settings_to_json(const struct settings *settings)
+{
+	json_t *object = json_pack(
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}",
+		"executor", executor_words[settings->executor], "tolerated",
+		tolerated_to_json(settings->tolerated), "step_limit",
+		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
+		"random_seed", (json_int_t)settings->random_seed, "spurious_wakeups",
+		settings->has_spurious_wakeups, "early_timeouts", settings->has_early_timeouts,
+		"without_dispatch", settings->without_dispatch, "without_virtual_time",
+		settings->without_virtual_time, "forked_children",
+		settings->has_forked_children ? json_true() : NULL, "layout",
+		settings->has_fixed_layout ? json_integer(settings->layout) : NULL, "input",
+		settings->input, "check", settings->check, "races",
+		races_to_json(&settings->races));
+	char *text;
+
+	BUG_ON(!object);
+	text = json_dumps(object, JSON_COMPACT);
+	BUG_ON(!text);
+	json_decref(object);
+	return text;
+}
+
+static int damaged(struct error *err, const char *what)
+{
+	return error_set(err, ERROR_FORMAT,
+		"the finding's settings are damaged (%s); find it again with raddle run", what);
+}
+
+static int read_tolerated(const json_t *words, uint32_t *tolerated, struct error *err)
+{
+	size_t index;
+	const json_t *word;
+
+	json_array_foreach(words, index, word)
+	{
+		if (!json_is_string(word) ||
+			settings_parse_tolerated(json_string_value(word), tolerated, NULL) < 0)
+			return damaged(err, "tolerated");
+	}
+	return 0;
+}
+
+int settings_from_json(const char *text, struct settings *out, struct error *err)
+{
+	json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct settings read;
+	const char *executor = NULL;
+	const char *input = NULL;
+	const char *check = NULL;
+	json_int_t step_limit, hang_ns;
+	json_int_t random_seed = 1; /* its bits: JSON knows no unsigned numbers */
+	json_int_t layout = -1;
+	int spurious, early, dispatch, virtual_time, children = false;
+	json_t *tolerated;
+	json_t *races = NULL;
+	int result = 0;
+
+	settings_init(&read);
+	if (!object ||
+		json_unpack(object,
+			"{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?b, s?I, s?s, s?s, s?o}",
+			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
+			"hang_ns", &hang_ns, "random_seed", &random_seed, "spurious_wakeups",
+			&spurious, "early_timeouts", &early, "without_dispatch", &dispatch,
+			"without_virtual_time", &virtual_time, "forked_children", &children,
+			"layout", &layout, "input", &input, "check", &check, "races", &races) != 0)
+		result = damaged(err, "not the expected fields");
+	else if (!executor_parse(executor, &read.executor))
+		result = damaged(err, "executor");
+	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX)
+		result = damaged(err, "limits");
+	else
+		result = read_tolerated(tolerated, &read.tolerated, err);
+	if (result == 0)
+		result = races_from_json(races, &read.races, err);
+	if (result == 0) {
+		read.step_limit = (uint64_t)step_limit;
+		read.hang_ns = (uint64_t)hang_ns;
+		read.random_seed = (uint64_t)random_seed;
+		read.has_spurious_wakeups = spurious;
+		read.has_early_timeouts = early;
+		read.has_forked_children = children;
+		read.without_dispatch = dispatch;
+		read.without_virtual_time = virtual_time;
+		read.has_fixed_layout = layout >= 0;
+		read.layout = layout >= 0 ? (uint32_t)layout : 0;
+		read.input = copy_text(input);
+		read.check = copy_text(check);
+		*out = read;
+	}
+	json_decref(object);
+	return result;
+}
+
+/* ---- words ---- */
+
+static int parse_tolerated_word(
+	const char *word, size_t length, uint32_t *tolerated, struct error *err)
+{
+	struct strbuf known;
+	int result;
+
+	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
+		const struct outcome_description *outcome = &outcome_descriptions[kind];
+
+		if (outcome->is_failure && strlen(outcome->word) == length &&
+			memcmp(outcome->word, word, length) == 0) {
+			*tolerated |= UINT32_C(1) << kind;
+			return 0;
+		}
+	}
+	strbuf_init(&known);
+	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
+		if (outcome_descriptions[kind].is_failure)
+			strbuf_addf(&known, "%s%s", known.length ? ", " : "",
+				outcome_descriptions[kind].word);
+	result = error_set(err, ERROR_USAGE, "no kind of failure is called %.*s; there are %s",
+		(int)length, word, known.text);
+	strbuf_release(&known);
+	return result;
+}
+
+int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err)
+{
+	uint32_t all = *tolerated;
+
+	for (;;) {
+		size_t length = strcspn(words, ",");
+		int result = parse_tolerated_word(words, length, &all, err);
+
+		if (result < 0)
+			return result;
+		if (!words[length])
+			break;
+		words += length + 1;
+	}
+	*tolerated = all;
+	return 0;
+}
+
+int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err)
+{
+	if (strcmp(words, outcome_descriptions[OUTCOME_RACE].word) != 0)
+		return error_set(err, ERROR_USAGE,
+			"--fail-on takes race, not %s; all other failures always count (see "
+			"--tolerate)",
+			words);
+	settings->races.are_failures = true;
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* Why a command is to end: the values of the flag that loops and child waits of a campaign check. */
+#ifndef RADDLE_PLAN_STOP_H
+#define RADDLE_PLAN_STOP_H
+
+enum stop_reason {
+	STOP_NONE,
+	STOP_USER, /* SIGINT, SIGTERM or SIGHUP */
+	STOP_TIME  /* the command's time budget is used up */
+};
+
+#endif

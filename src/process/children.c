@@ -1,0 +1,203 @@
+#include "process/children.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "process/supervisor.h"
+
+/*
+ * File-scope because a signal handler can be given nothing. Written by the command's only thread;
+ * the handler reads `doorbells`. Free slots are NULL or 0.
+ */
+static struct {
+	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
+	pid_t processes[CHILDREN_WORKERS_MAX];
+	unsigned process_count;
+} children;
+
+static void ring_all(int number)
+{
+	(void)number; /* only SIGCHLD comes here */
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
+		uint32_t *doorbell = __atomic_load_n(&children.doorbells[i], __ATOMIC_RELAXED);
+
+		/* No wake: the sleeper is the thread that this handler interrupts. */
+		if (doorbell)
+			__atomic_add_fetch(doorbell, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+void children_init(void)
+{
+	struct sigaction action = {.sa_handler = ring_all, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+
+	(void)sigemptyset(&action.sa_mask);		 /* cannot fail */
+	(void)sigaction(SIGCHLD, &action, NULL);	 /* a valid signal: cannot fail */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* since Linux 3.4: cannot fail */
+	supervisor_start();
+}
+
+void children_forget(void)
+{
+	children.process_count = 0;
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++)
+		__atomic_store_n(&children.doorbells[i], NULL, __ATOMIC_RELAXED);
+}
+
+static void replace_doorbell(uint32_t *from, uint32_t *to)
+{
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
+		if (children.doorbells[i] == from) {
+			__atomic_store_n(&children.doorbells[i], to, __ATOMIC_RELAXED);
+			return;
+		}
+	}
+	BUG_ON(to != NULL);
+}
+
+void children_watch(uint32_t *doorbell)
+{
+	replace_doorbell(NULL, doorbell);
+}
+
+void children_unwatch(uint32_t *doorbell)
+{
+	replace_doorbell(doorbell, NULL);
+}
+
+static bool is_added(pid_t pid)
+{
+	for (unsigned i = 0; i < children.process_count; i++)
+		if (children.processes[i] == pid)
+			return true;
+	return false;
+}
+
+void children_add(pid_t pid)
+{
+	BUG_ON(children.process_count == CHILDREN_WORKERS_MAX);
+	children.processes[children.process_count++] = pid;
+}
+
+void children_remove(pid_t pid)
+{
+	for (unsigned i = 0; i < children.process_count; i++)
+		if (children.processes[i] == pid)
+			children.processes[i--] = children.processes[--children.process_count];
+}
+
+unsigned children_count(void)
+{
+	return children.process_count;
+}
+
+void children_kill_added(void)
+{
+	for (unsigned i = 0; i < children.process_count; i++) {
+		(void)kill(-children.processes[i], SIGKILL); /* it may have no group */
+		(void)kill(children.processes[i], SIGKILL);  /* or have left it */
+	}
+}
+
+#define STRAYS_AT_ONCE 64
+
+/* Fills `strays` with children nobody added, as many as fit; returns how many. */
+static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
+{
+	FILE *list;
+	char path[64];
+	unsigned count = 0;
+	int pid;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	list = fopen(path, "re");
+	if (!list)
+		return 0; /* a kernel built without it: strays are left to the death signal */
+	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
+		if (!is_added(pid) && pid != supervisor_pid())
+			strays[count++] = pid;
+	(void)fclose(list); /* only read from */
+	return count;
+}
+
+void children_kill_strays(void)
+{
+	pid_t strays[STRAYS_AT_ONCE];
+	siginfo_t ended;
+	unsigned count;
+
+	/*
+	 * The common case, one system call: there is no child at all. Without __WALL, which would count the supervisor; a
+	 * process that comes to a reaper always sends it SIGCHLD.
+	 */
+	if (children.process_count == 0 &&
+		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
+		return;
+	/* Children of the killed ones come to us and are listed in the next round. */
+	while ((count = list_strays(strays)) > 0) {
+		for (unsigned i = 0; i < count; i++)
+			(void)kill(strays[i], SIGKILL); /* it may just have ended */
+		for (unsigned i = 0; i < count; i++)
+			(void)waitpid(strays[i], NULL, __WALL); /* nobody else reaps it */
+	}
+}
+
+bool children_adopt(pid_t pid)
+{
+	siginfo_t unused;
+
+	if (pid <= 1 || is_added(pid) ||
+		waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+		return false;
+	children_add(pid);
+	return true;
+}
+
+/* 0: there is no such process. */
+static pid_t children_parent(pid_t pid)
+{
+	char path[64], line[512];
+	const char *end;
+	FILE *file;
+	size_t size;
+	int parent;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	size = fread(line, 1, sizeof line - 1, file);
+	(void)fclose(file); /* only read from */
+	line[size] = '\0';
+	end = strrchr(line, ')'); /* the name before it may hold anything */
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+bool children_is_descendant(pid_t pid)
+{
+	const pid_t self = getpid();
+
+	if (pid == self)
+		return false;
+	while (pid > 0 && pid != self && !is_added(pid))
+		pid = children_parent(pid);
+	return pid > 0;
+}
+
+unsigned children_reap_strays(pid_t except)
+{
+	pid_t strays[STRAYS_AT_ONCE];
+	const unsigned count = list_strays(strays);
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		left += strays[i] == except || waitpid(strays[i], NULL, WNOHANG | __WALL) == 0;
+	return left;
+}

@@ -1,0 +1,129 @@
+#include "process/cores.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned cores_of_quota(const char *text)
+{
+	unsigned long long quota, period;
+
+	if (sscanf(text, "%llu %llu", &quota, &period) != 2 || !period || !quota)
+		return 0;
+	quota = (quota + period - 1) / period;
+	return quota < UINT_MAX ? (unsigned)quota : 0;
+}
+
+/* The first line of a file of a group; false: there is none. */
+static bool read_line(const char *folder, const char *name, char *text, int size)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool is_read;
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	is_read = fgets(text, size, file) != NULL;
+	(void)fclose(file); /* only read from */
+	return is_read;
+}
+
+/* Of the one group, by version 2 or 1; 0: none. */
+static unsigned quota_of(const char *folder)
+{
+	char quota[64], period[32], both[100];
+
+	if (read_line(folder, "cpu.max", quota, sizeof quota))
+		return cores_of_quota(quota);
+	if (!read_line(folder, "cpu.cfs_quota_us", quota, sizeof quota) || *quota == '-' ||
+		!read_line(folder, "cpu.cfs_period_us", period, sizeof period))
+		return 0;
+	quota[strcspn(quota, "\n")] = '\0';
+	(void)snprintf(both, sizeof both, "%s %s", quota, period); /* fits */
+	return cores_of_quota(both);
+}
+
+static bool is_listed(const char *list, size_t length, const char *word)
+{
+	for (const char *at = list; at < list + length; at += strcspn(at, ",:") + 1)
+		if (!strncmp(at, word, strlen(word)) && strchr(",:", at[strlen(word)]))
+			return true;
+	return false;
+}
+
+/* The smallest quota of the group and those around it, up to where they are mounted; 0: none. */
+static unsigned smallest_quota(const char *mount, const char *group)
+{
+	char folder[PATH_MAX];
+	unsigned smallest = 0;
+
+	if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder)
+		return 0;
+	for (;;) {
+		const unsigned quota = quota_of(folder);
+
+		if (quota && (!smallest || quota < smallest))
+			smallest = quota;
+		if (strlen(folder) <= strlen(mount))
+			return smallest;
+		*strrchr(folder, '/') = '\0';
+	}
+}
+
+/* A line tells "0::/group" by version 2, and "4:cpu,cpuacct:/group" by version 1, of which each part has a place. */
+static unsigned quota_of_line(const char *mounts, const char *line)
+{
+	const char *list = strchr(line, ':');
+	const char *group = list ? strchr(list + 1, ':') : NULL;
+	char mount[PATH_MAX];
+
+	if (!group)
+		return 0;
+	list++;
+	if (group == list)
+		return smallest_quota(mounts, group + 1);
+	if (!is_listed(list, (size_t)(group - list), "cpu") ||
+		snprintf(mount, sizeof mount, "%s/%.*s", mounts, (int)(group - list), list) >=
+			(int)sizeof mount)
+		return 0;
+	return smallest_quota(mount, group + 1);
+}
+
+unsigned cores_of_groups(const char *mounts, const char *memberships)
+{
+	FILE *file = fopen(memberships, "re");
+	char line[PATH_MAX];
+	unsigned smallest = 0;
+
+	while (file && fgets(line, sizeof line, file)) {
+		unsigned quota;
+
+		line[strcspn(line, "\n")] = '\0';
+		quota = quota_of_line(mounts, line);
+		if (quota && (!smallest || quota < smallest))
+			smallest = quota;
+	}
+	if (file)
+		(void)fclose(file); /* only read from */
+	return smallest;
+}
+
+unsigned cores_available(void)
+{
+	const unsigned quota = cores_of_groups("/sys/fs/cgroup", "/proc/self/cgroup");
+	unsigned cores = 0;
+	cpu_set_t set;
+
+	/* Fails on machines of more than 1,024 processors: more workers than that there are not. */
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		cores = (unsigned)CPU_COUNT(&set);
+	if (!cores)
+		cores = CPU_SETSIZE;
+	return quota && quota < cores ? quota : cores;
+}

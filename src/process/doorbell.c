@@ -1,0 +1,58 @@
+#include "process/doorbell.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* futex_waitv (Linux 5.16) stands in no header of glibc 2.36 under this name on every build host. */
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+/* How long one of several doorbells may ring unheard where the kernel has no futex_waitv. */
+#define POLL_NS 1000000
+
+static void wait_one(const struct doorbell *bell, uint64_t timeout_ns)
+{
+	struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000),
+		.tv_nsec = (long)(timeout_ns % 1000000000),
+	};
+
+	/* Whatever ends the wait, the caller looks again. */
+	(void)syscall(SYS_futex, bell->word, FUTEX_WAIT, bell->seen, &timeout, NULL, 0);
+}
+
+void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeout_ns)
+{
+	struct futex_waitv waiters[FUTEX_WAITV_MAX];
+	struct timespec until;
+
+	if (count == 1) {
+		wait_one(bells, timeout_ns);
+		return;
+	}
+	if (count > FUTEX_WAITV_MAX) {
+		wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
+		return;
+	}
+	for (unsigned i = 0; i < count; i++)
+		waiters[i] = (struct futex_waitv){
+			.val = bells[i].seen,
+			.uaddr = (uintptr_t)bells[i].word,
+			.flags = FUTEX_32,
+		};
+	(void)clock_gettime(CLOCK_MONOTONIC, &until); /* a clock that always exists */
+	until.tv_sec += (time_t)(timeout_ns / 1000000000);
+	until.tv_nsec += (long)(timeout_ns % 1000000000);
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	if (syscall(SYS_futex_waitv, waiters, count, 0, &until, CLOCK_MONOTONIC) < 0 &&
+		errno == ENOSYS)
+		wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
+}

@@ -1,0 +1,107 @@
+#include "process/forward.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* More at once are rarer than a program that could tell them apart. A power of two. */
+#define RING_SIZE 64
+#define SIGNALS_END 65
+
+/*
+ * File-scope because a signal handler can be given nothing. `ring` and `next` are written by the handler,
+ * which no other signal interrupts; the rest by the command's only thread.
+ */
+static struct {
+	siginfo_t ring[RING_SIZE];
+	volatile unsigned next; /* to fill */
+	unsigned passed;	/* those before it have been passed on */
+	volatile unsigned stop_count;
+	uint64_t sent; /* bit number-1 */
+	struct sigaction old[SIGNALS_END];
+	bool is_replaced[SIGNALS_END];
+} forward;
+
+static void take(int number, siginfo_t *information, void *context)
+{
+	(void)context;
+	forward.stop_count += number == SIGINT || number == SIGTERM;
+	if (forward.next - forward.passed == RING_SIZE)
+		return; /* as where the kernel's queue is full */
+	forward.ring[forward.next % RING_SIZE] = *information;
+	forward.next++;
+}
+
+/*
+ * Not those that are raddle's own affair: the death of its children, its faults, its limits and its output,
+ * and the stops of a terminal, which would look like a hang.
+ */
+static bool is_forwarded(int number)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM,
+		SIGCONT, SIGWINCH, SIGURG, SIGIO, SIGPWR};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (numbers[i] == number)
+			return true;
+	return number >= SIGRTMIN && number <= SIGRTMAX;
+}
+
+void forward_begin(void)
+{
+	struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	memset(&forward, 0, sizeof forward);
+	(void)sigfillset(&action.sa_mask); /* cannot fail */
+	for (int number = 1; number < SIGNALS_END; number++) {
+		/* Of numbers that exist it cannot fail. */
+		if (!is_forwarded(number) || sigaction(number, NULL, &forward.old[number]) != 0 ||
+			forward.old[number].sa_handler == SIG_IGN)
+			continue;
+		forward.is_replaced[number] = sigaction(number, &action, NULL) == 0;
+	}
+}
+
+void forward_end(void)
+{
+	for (int number = 1; number < SIGNALS_END; number++) {
+		if (forward.is_replaced[number])
+			(void)sigaction(number, &forward.old[number], NULL); /* as it was */
+		forward.is_replaced[number] = false;
+	}
+}
+
+static void pass_on(pid_t target, siginfo_t *information)
+{
+	const int number = information->si_signo;
+
+	forward.sent |= UINT64_C(1) << (number - 1);
+	/* With the value that sigqueue() gave it; the kernel lets nobody claim to be its sender. */
+	if (information->si_code == SI_QUEUE &&
+		syscall(SYS_rt_sigqueueinfo, target, number, information) == 0)
+		return;
+	(void)kill(target, number); /* it may just have ended */
+}
+
+void forward_pass_on(pid_t target)
+{
+	while (target > 1 && forward.passed != forward.next) {
+		pass_on(target, &forward.ring[forward.passed % RING_SIZE]);
+		forward.passed++;
+	}
+}
+
+unsigned forward_stop_count(void)
+{
+	return forward.stop_count;
+}
+
+bool forward_has_ended(const struct outcome *outcome)
+{
+	return (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) &&
+	       outcome->code > 0 && outcome->code < SIGNALS_END &&
+	       forward.sent >> (outcome->code - 1) & 1;
+}

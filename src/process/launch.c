@@ -1,0 +1,257 @@
+#include "process/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/inherited.h"
+#include "base/installed.h"
+#include "base/strbuf.h"
+#include "abi/contract.h"
+
+extern char **environ;
+
+/*
+ * What the child of vfork tells its parent through their common memory. To be declared volatile as a
+ * whole: else the compiler may clear it after the child has filled it.
+ */
+struct launch_failure {
+	int number; /* errno */
+	bool is_directory;
+};
+
+/*
+ * Runs in the child between vfork and exec, in the parent's memory: system calls only, and nothing
+ * of the parent's may be changed but *failure.
+ */
+static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
+	volatile struct launch_failure *failure)
+{
+	const struct rlimit no_core = {0, 0};
+
+	/* All four can only fail where the kernel forbids them; the run is then still of use. */
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)personality(ADDR_NO_RANDOMIZE);
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	inherited_close_others_on_exec();
+	if (getppid() != command)
+		_exit(127); /* it died before the death signal was set */
+	if (launch->directory && chdir(launch->directory) != 0) {
+		failure->number = errno;
+		failure->is_directory = true;
+		_exit(127);
+	}
+	if (dup2(launch->input, 0) >= 0 && dup2(launch->output, 1) >= 0 &&
+		dup2(launch->error_output, 2) >= 0) {
+		(void)sigprocmask(SIG_SETMASK, mask, NULL); /* a valid call: cannot fail */
+		(void)execve(launch->path, launch->argv, launch->environment);
+	}
+	failure->number = errno;
+	_exit(127);
+}
+
+static int launch_explain(const struct launch *launch,
+	const volatile struct launch_failure *failure, struct error *err)
+{
+	if (failure->is_directory)
+		return error_set(err, ERROR_TARGET,
+			"the working folder %s cannot be entered (%s); the program was run there",
+			launch->directory, strerror(failure->number));
+	if (failure->number == E2BIG)
+		return error_set(err, ERROR_TARGET,
+			"%s cannot be started: arguments and environment are too large together; "
+			"shorten them",
+			launch->path);
+	return error_set(err, ERROR_TARGET, "%s cannot be started (%s)", launch->path,
+		strerror(failure->number));
+}
+
+pid_t launch_process(const struct launch *launch, struct error *err)
+{
+	volatile struct launch_failure failure = {0, false};
+	pid_t command = getpid();
+	sigset_t all;
+	sigset_t old;
+	pid_t child;
+
+	/* A handler must not run in the child: it shares our memory until exec. */
+	(void)sigfillset(&all); /* cannot fail */
+	(void)sigprocmask(SIG_SETMASK, &all, &old);
+	child = vfork();
+	if (child == 0)
+		become_target(launch, command, &old, &failure);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	if (child < 0)
+		return error_set(err, ERROR_IO,
+			"no new process (%s); end others or raise ulimit -u", strerror(errno));
+	if (failure.number != 0) {
+		(void)waitpid(child, NULL, 0); /* it has left already */
+		return launch_explain(launch, &failure, err);
+	}
+	return child;
+}
+
+/* ---- environment ---- */
+
+#define SANITIZER_STATUS 66
+#define SANITIZER_STATUS_TEXT "66"
+
+int launch_sanitizer_status(const struct target_traits *traits)
+{
+	return traits->has_address_sanitizer || traits->has_thread_sanitizer ? SANITIZER_STATUS : 0;
+}
+
+struct environment {
+	char **entries;
+	size_t count;
+};
+
+static void environment_add(struct environment *to, const char *name, const char *first,
+	const char *separator, const char *then)
+{
+	struct strbuf entry;
+
+	strbuf_init(&entry);
+	strbuf_addf(&entry, "%s=%s", name, first);
+	if (then && *then)
+		strbuf_addf(&entry, "%s%s", separator, then);
+	to->entries[to->count++] = entry.text;
+}
+
+static bool is_replaced(const char *entry, const struct target_traits *traits)
+{
+	return strncmp(entry, "LD_PRELOAD=", 11) == 0 || strncmp(entry, "LD_AUDIT=", 9) == 0 ||
+	       strncmp(entry, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
+	       strncmp(entry, CONTRACT_FILLER "=", sizeof CONTRACT_FILLER) == 0 ||
+	       (traits->has_address_sanitizer && strncmp(entry, "ASAN_OPTIONS=", 13) == 0);
+}
+
+/*
+ * The environment lies above the target's stack, whose addresses therefore depend on its size: traces
+ * would differ from shell to shell. One more variable fills it up to a multiple of this; the runtime takes
+ * it away again. More than the usual size of an environment, far below every limit.
+ */
+#define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
+
+static void environment_fill_up(struct environment *out)
+{
+	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
+	struct strbuf filler;
+
+	/*
+	 * The kernel aligns the strings and the pointers to them to 16 bytes, each by itself: an even
+	 * number of pointers keeps both parts in step.
+	 */
+	if (out->count % 2 == 0)
+		environment_add(out, CONTRACT_FILLER, "", "", NULL);
+	for (size_t i = 0; i < out->count; i++)
+		bytes += strlen(out->entries[i]) + 1 + sizeof(char *);
+	strbuf_init(&filler);
+	while ((bytes + filler.length) % ENVIRONMENT_ROUNDED_BYTES)
+		strbuf_add(&filler, "x", 1);
+	environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
+	strbuf_release(&filler);
+}
+
+/* Does the kernel refuse fixed addresses, as in most containers? */
+static bool launch_has_random_addresses(void)
+{
+	const int persona = personality(0xffffffff);
+
+	if (persona >= 0 && personality((unsigned long)persona | ADDR_NO_RANDOMIZE) >= 0) {
+		(void)personality((unsigned long)persona); /* it was allowed before */
+		return false;
+	}
+	return true;
+}
+
+/* The relocator lies beside the runtime; the loader calls it before anything else. */
+static void launch_add_audit(struct environment *to, const char *runtime)
+{
+	const char *users = getenv("LD_AUDIT");
+	struct strbuf path;
+
+	if (!runtime || !launch_has_random_addresses()) {
+		if (users)
+			environment_add(to, "LD_AUDIT", users, "", NULL);
+		return;
+	}
+	strbuf_init(&path);
+	strbuf_addf(&path, "%.*s/libraddle-relocate.so", (int)(strrchr(runtime, '/') - runtime),
+		runtime);
+	environment_add(to, "LD_AUDIT", path.text, ":", users);
+	strbuf_release(&path);
+}
+
+char **launch_environment(
+	const struct target_traits *traits, const char *runtime, const char *contract_path)
+{
+	struct environment out = {0};
+	size_t inherited = 0;
+
+	while (environ[inherited])
+		inherited++;
+	out.entries = calloc(inherited + 11, sizeof *out.entries);
+	BUG_ON(!out.entries);
+	for (size_t i = 0; i < inherited; i++) {
+		if (is_replaced(environ[i], traits))
+			continue;
+		out.entries[out.count] = strdup(environ[i]);
+		BUG_ON(!out.entries[out.count]);
+		out.count++;
+	}
+	if (runtime)
+		environment_add(&out, "LD_PRELOAD", runtime, ":", getenv("LD_PRELOAD"));
+	launch_add_audit(&out, runtime);
+	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
+	/*
+	 * ASan refuses to be preloaded second, its leak checker stops all threads, it starts a
+	 * symbolizer process, and it keeps a signal stack per kernel thread: none of them works with
+	 * many threads on one kernel thread. The user's own options come last and win.
+	 */
+	if (traits->has_address_sanitizer)
+		environment_add(&out, "ASAN_OPTIONS",
+			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:"
+			"exitcode=" SANITIZER_STATUS_TEXT,
+			":", getenv("ASAN_OPTIONS"));
+	/* libgomp spins before it waits; a spinning thread is of no use where one moves at a time. */
+	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))
+		environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
+	if (traits->has_gnu_openmp && !getenv("GOMP_SPINCOUNT"))
+		environment_add(&out, "GOMP_SPINCOUNT", "0", "", NULL);
+	environment_fill_up(&out);
+	return out.entries;
+}
+
+void launch_environment_free(char **environment)
+{
+	if (!environment)
+		return;
+	for (char **entry = environment; *entry; entry++)
+		free(*entry);
+	free(environment);
+}
+
+/* ---- the runtime ---- */
+
+int launch_find_runtime(char **path, struct error *err)
+{
+	int result = installed_find("libraddle.so", path, err);
+
+	if (result < 0 || !strpbrk(*path, ": \t"))
+		return result;
+	free(*path);
+	*path = NULL;
+	return error_set(err, ERROR_MISSING,
+		"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; "
+		"install raddle elsewhere");
+}

@@ -1,0 +1,197 @@
+#include "process/supervisor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * A mark is bit 62, 30 random bits and 32 bits that are all set. A raddle below a raddle may only lower the limit, so its
+ * mark replaces the last 16 bits but keeps those of the outer one before them, and 16 bits that are all set follow.
+ */
+#define MARK_BIT (UINT64_C(1) << 62)
+#define OUTER_FREE UINT64_C(0xffffffff)
+#define INNER_FREE UINT64_C(0xffff)
+
+/* A scan that kills something is followed by another one; a process that no signal ends is given up. */
+#define SCANS_MOST 1000
+#define SCAN_EVERY_NS 10000000
+
+struct mark {
+	uint64_t value;
+	uint64_t free; /* bits that differ among the processes that it marks */
+};
+
+/* Written by supervisor_start(), read at exit. */
+static struct {
+	pid_t pid;
+	pid_t owner;
+} supervisor;
+
+/* ---- in the supervisor: system calls only, since other threads may have held libc's locks ---- */
+
+/* Reads the beginning of a file of a process; false: the process is gone. */
+static bool supervisor_read(const char *process, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t length;
+	int file;
+
+	(void)snprintf(path, sizeof path, "/proc/%.20s/%s", process, name);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	length = read(file, text, size - 1);
+	(void)close(file); /* only read from */
+	text[length < 0 ? 0 : length] = '\0';
+	return length > 0;
+}
+
+static bool supervisor_is_marked(const char *process, const struct mark *mark)
+{
+	static const char name[] = "Max file locks";
+	char text[4096];
+	const char *at;
+
+	if (!supervisor_read(process, "limits", text, sizeof text))
+		return false;
+	at = strstr(text, name);
+	return at && (strtoull(at + strlen(name), NULL, 10) | mark->free) == mark->value;
+}
+
+static bool supervisor_has_ended(const char *process)
+{
+	char text[512];
+	const char *end;
+
+	if (!supervisor_read(process, "stat", text, sizeof text))
+		return true;
+	end = strrchr(text, ')'); /* the name before it may hold anything */
+	return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
+}
+
+/* Kills what is marked; returns how many processes were alive. */
+static unsigned supervisor_scan(const struct mark *mark)
+{
+	char entries[4096] __attribute__((aligned(8)));
+	const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned found = 0;
+	long size;
+
+	while ((size = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < size;) {
+			const struct dirent64 *entry = (const void *)(entries + at);
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+				!supervisor_is_marked(entry->d_name, mark) ||
+				supervisor_has_ended(entry->d_name))
+				continue;
+			found++;
+			(void)kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
+		}
+	}
+	(void)close(folder); /* only read from */
+	return found;
+}
+
+static _Noreturn void supervisor_wait(int command, const struct mark *mark)
+{
+	static const struct timespec pause = {.tv_nsec = SCAN_EVERY_NS};
+	struct pollfd end = {.fd = command, .events = POLLIN};
+	sigset_t all;
+
+	/* A signal to the command's process group or terminal is not meant for the supervisor. */
+	(void)sigfillset(&all); /* cannot fail */
+	(void)sigprocmask(SIG_SETMASK, &all, NULL);
+	(void)setsid();
+	(void)prctl(PR_SET_NAME, "raddle-guard");
+	(void)prctl(PR_SET_PDEATHSIG, 0); /* an errand's */
+	if (command > 0)
+		(void)syscall(SYS_close_range, 0, command - 1, 0);
+	(void)syscall(SYS_close_range, command + 1, UINT_MAX, 0);
+	if (chdir("/") != 0)
+		_exit(EXIT_FAILURE);
+	while (poll(&end, 1, -1) < 1)
+		continue;
+	for (unsigned i = 0; i < SCANS_MOST && supervisor_scan(mark) > 0; i++)
+		(void)nanosleep(&pause, NULL);
+	_exit(EXIT_SUCCESS);
+}
+
+/* ---- in the command ---- */
+
+/* False: this raddle is below two others, whose supervisors know its processes. */
+static bool supervisor_choose_mark(uint64_t limit, struct mark *mark)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+		random = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15);
+	if (!(limit & MARK_BIT) || limit >> 63) {
+		*mark = (struct mark){MARK_BIT | (random >> 2) | OUTER_FREE, OUTER_FREE};
+		return limit == RLIM_INFINITY;
+	}
+	if ((limit & OUTER_FREE) != OUTER_FREE)
+		return false;
+	mark->free = INNER_FREE;
+	mark->value = (limit & ~OUTER_FREE) | (random % INNER_FREE) << 16 | INNER_FREE;
+	return true;
+}
+
+static void supervisor_stop(void)
+{
+	if (!supervisor.pid || supervisor.owner != getpid())
+		return;
+	(void)kill(supervisor.pid, SIGKILL);
+	while (waitpid(supervisor.pid, NULL, __WCLONE) < 0 && errno == EINTR)
+		continue;
+	supervisor.pid = 0;
+}
+
+void supervisor_start(void)
+{
+	struct rlimit limit;
+	struct mark mark;
+	int command;
+	long pid;
+
+	/* With the first process of a container all others end. */
+	if (supervisor.owner || getpid() == 1 || getrlimit(RLIMIT_LOCKS, &limit) != 0 ||
+		!supervisor_choose_mark(limit.rlim_max, &mark))
+		return;
+	command = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (command < 0)
+		return; /* before Linux 5.3 */
+	/* Without a signal at its end, so that it is no child to those who wait for any. */
+	pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		supervisor_wait(command, &mark);
+	(void)close(command); /* the supervisor's */
+	if (pid < 0)
+		return;
+	supervisor.pid = (pid_t)pid;
+	supervisor.owner = getpid();
+	limit.rlim_cur = limit.rlim_max = mark.value;
+	if (setrlimit(RLIMIT_LOCKS, &limit) != 0 || atexit(supervisor_stop) != 0)
+		supervisor_stop();
+}
+
+pid_t supervisor_pid(void)
+{
+	return supervisor.pid;
+}

@@ -1,0 +1,193 @@
+#include "process/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/strbuf.h"
+
+/* The first entry of PATH that has an executable file of this name; NULL: none. To be freed. */
+static char *search_path(const char *name)
+{
+	const char *folders = getenv("PATH");
+	struct strbuf candidate;
+	struct stat status;
+
+	/* What execvp does without PATH. */
+	if (!folders || !*folders)
+		folders = "/bin:/usr/bin";
+	strbuf_init(&candidate);
+	for (;;) {
+		size_t length = strcspn(folders, ":");
+
+		strbuf_clear(&candidate);
+		strbuf_add(&candidate, length ? folders : ".", length ? length : 1);
+		strbuf_addf(&candidate, "/%s", name);
+		if (stat(candidate.text, &status) == 0 && S_ISREG(status.st_mode) &&
+			access(candidate.text, X_OK) == 0)
+			return candidate.text;
+		if (!folders[length])
+			break;
+		folders += length + 1;
+	}
+	strbuf_release(&candidate);
+	return NULL;
+}
+
+static int check_file(const char *path, const struct stat *status, struct error *err)
+{
+	if (S_ISDIR(status->st_mode))
+		return error_set(
+			err, ERROR_TARGET, "%s is a directory; give the program inside it", path);
+	if (!S_ISREG(status->st_mode))
+		return error_set(
+			err, ERROR_TARGET, "%s is not a regular file; give a program", path);
+	if (access(path, X_OK) != 0)
+		return error_set(err, ERROR_TARGET,
+			"%s is not executable; chmod +x it, or give the built program", path);
+	if (status->st_mode & (S_ISUID | S_ISGID))
+		return error_set(err, ERROR_TARGET,
+			"%s is set-user-id or set-group-id, so the loader ignores preloading; copy "
+			"it "
+			"without these bits and run the copy",
+			path);
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		return error_set(err, ERROR_TARGET,
+			"%s has file capabilities, so the loader ignores preloading; copy it (cp "
+			"drops "
+			"them) and run the copy",
+			path);
+	return 0;
+}
+
+/* The file's bytes, to be unmapped unless it is empty. */
+static int map_file(const char *path, size_t size, const void **bytes, struct error *err)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int result = 0;
+
+	*bytes = "";
+	if (file < 0)
+		return error_set(err, ERROR_TARGET,
+			"%s cannot be read (%s); raddle must read it to check it", path,
+			strerror(errno));
+	if (size > 0)
+		*bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (*bytes == MAP_FAILED)
+		result =
+			error_set(err, ERROR_IO, "%s cannot be mapped (%s)", path, strerror(errno));
+	(void)close(file); /* only read from */
+	return result;
+}
+
+static void unmap_file(const void *bytes, size_t size)
+{
+	if (size > 0)
+		(void)munmap((void *)(uintptr_t)bytes, size); /* cannot fail: it is our mapping */
+}
+
+static int read_traits(
+	const char *path, size_t size, struct target_traits *traits, struct error *err)
+{
+	const void *bytes;
+	int result = map_file(path, size, &bytes, err);
+
+	if (result < 0)
+		return result;
+	result = target_read_elf(bytes, size, path, traits, err);
+	unmap_file(bytes, size);
+	return result;
+}
+
+int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err)
+{
+	const void *bytes;
+	struct stat status;
+	uint64_t word;
+	size_t size, at;
+	int result;
+
+	if (stat(target->path, &status) != 0)
+		return error_set(err, ERROR_TARGET, "%s cannot be read (%s); was it just built?",
+			target->path, strerror(errno));
+	size = (size_t)status.st_size;
+	result = map_file(target->path, size, &bytes, err);
+	if (result < 0)
+		return result;
+	*fingerprint = size;
+	for (at = 0; at + sizeof word <= size; at += sizeof word) {
+		memcpy(&word, (const char *)bytes + at, sizeof word);
+		*fingerprint = hash_pair(*fingerprint, word);
+	}
+	*fingerprint = hash_pair(*fingerprint, hash_bytes((const char *)bytes + at, size - at)) | 1;
+	unmap_file(bytes, size);
+	return 0;
+}
+
+static int check_loader(const char *path, const struct target_traits *traits, struct error *err)
+{
+	if (strstr(traits->loader, "ld-musl"))
+		return error_set(err, ERROR_TARGET,
+			"%s uses the musl C library and raddle knows glibc only; build it against "
+			"glibc",
+			path);
+	/* It would not see our locks, and take every lock-protected access for a race. */
+	if (traits->has_thread_sanitizer)
+		return error_set(err, ERROR_TARGET,
+			"%s is built with ThreadSanitizer, which would report races that are none; build it with "
+			"raddle-cc --abi=tsan in place of gcc -fsanitize=thread, or without",
+			path);
+	if (access(traits->loader, X_OK) != 0)
+		return error_set(err, ERROR_TARGET,
+			"%s wants the loader %s, which is not here; install it or rebuild the "
+			"program",
+			path, traits->loader);
+	return 0;
+}
+
+int target_find(struct target *target, const char *name, struct error *err)
+{
+	struct stat status;
+	char *path;
+	int result;
+
+	*target = (struct target){0};
+	path = strchr(name, '/') ? strdup(name) : search_path(name);
+	if (!path && !strchr(name, '/')) {
+		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
+			return error_set(err, ERROR_NOTFOUND,
+				"no program %s in PATH, but the working folder has one; write ./%s",
+				name, name);
+		return error_set(err, ERROR_NOTFOUND,
+			"no program %s in PATH; check the spelling, or give its path", name);
+	}
+	if (!path)
+		return error_set(err, ERROR_NOMEM, "out of memory");
+	if (stat(path, &status) != 0)
+		result = error_set(err, ERROR_NOTFOUND, "no program %s (%s); check the path", name,
+			strerror(errno));
+	else
+		result = check_file(path, &status, err);
+	if (result == 0)
+		result = read_traits(path, (size_t)status.st_size, &target->traits, err);
+	if (result == 0)
+		result = check_loader(path, &target->traits, err);
+	if (result < 0) {
+		free(path);
+		return result;
+	}
+	target->path = path;
+	return 0;
+}
+
+void target_release(struct target *target)
+{
+	free(target->path);
+	target->path = NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * The program under test, looked at before it is started: is it something that raddle can control
+ * (an executable, dynamically linked x86-64 ELF file without special rights), and which of its
+ * libraries need settings of their own. The reader is given any bytes and is fuzzed.
+ */
+#ifndef RADDLE_PROCESS_TARGET_H
+#define RADDLE_PROCESS_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* What the file says of itself. */
+struct target_traits {
+	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
+	bool has_address_sanitizer; /* linked with ASan, statically or not */
+	bool has_thread_sanitizer;  /* likewise with TSan */
+	bool has_gnu_openmp;	    /* libgomp: it spins unless told otherwise */
+	bool has_sites;		    /* compiled by raddle-cc, for this raddle */
+	bool has_debug;		    /* debug information, or the name of a file with it */
+};
+
+struct target {
+	char *path; /* as given to execve */
+	struct target_traits traits;
+};
+
+/*
+ * Finds `name` as execvp would (PATH is searched where it has no slash) and checks it. Fails with
+ * ERROR_TARGET or ERROR_NOTFOUND and one line with cause and remedy. Release with target_release.
+ */
+int target_find(struct target *target, const char *name, struct error *err);
+void target_release(struct target *target);
+
+/* Of the file's bytes, never 0: another build has another. The libraries that it loads do not count. */
+int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err);
+
+/* Checks the bytes of an executable file. `path` is for messages. */
+int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
+	struct error *err);
+
+#endif

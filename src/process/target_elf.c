@@ -1,0 +1,287 @@
+#include "process/target.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "abi/instrument_abi.h"
+
+/*
+ * The ELF headers, read by hand: libelf accepts far more than the kernel does, and every offset
+ * here comes from a file that may be damaged. `elf_at` is the only way to a byte of it.
+ */
+struct elf {
+	const char *bytes;
+	size_t size;
+	const char *path;
+	Elf64_Ehdr header;
+};
+
+/* `count` bytes at `offset`, or NULL when they are not all inside the file. */
+static const void *elf_at(const struct elf *elf, uint64_t offset, uint64_t count)
+{
+	if (offset > elf->size || count > elf->size - offset)
+		return NULL;
+	return elf->bytes + offset;
+}
+
+static int elf_damaged(const struct elf *elf, const char *what, struct error *err)
+{
+	return error_set(err, ERROR_TARGET,
+		"%s is a damaged ELF file (%s); build or install it again", elf->path, what);
+}
+
+/* What stands first decides what it is: everything but an ELF file is refused with its remedy. */
+static int elf_check_magic(const struct elf *elf, struct error *err)
+{
+	if (elf->size == 0)
+		return error_set(
+			err, ERROR_TARGET, "%s is empty; build or install it again", elf->path);
+	if (elf->size >= 2 && memcmp(elf->bytes, "#!", 2) == 0)
+		return error_set(err, ERROR_TARGET,
+			"%s is a script; give its interpreter and the script, or the program that "
+			"the "
+			"script starts",
+			elf->path);
+	if (elf->size < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0)
+		return error_set(err, ERROR_TARGET,
+			"%s is not an ELF executable; give the compiled program", elf->path);
+	if (elf->size <= EI_CLASS)
+		return elf_damaged(elf, "it ends inside its header", err);
+	if (elf->bytes[EI_CLASS] == ELFCLASS32)
+		return error_set(err, ERROR_TARGET,
+			"%s is a 32-bit program and raddle controls 64-bit ones only; build it "
+			"with "
+			"-m64",
+			elf->path);
+	if (elf->bytes[EI_CLASS] != ELFCLASS64)
+		return elf_damaged(elf, "unknown class", err);
+	return 0;
+}
+
+static int elf_check_header(struct elf *elf, struct error *err)
+{
+	const void *header = elf_at(elf, 0, sizeof elf->header);
+
+	if (!header)
+		return elf_damaged(elf, "it ends inside its header", err);
+	memcpy(&elf->header, header, sizeof elf->header);
+	if (elf->header.e_ident[EI_DATA] != ELFDATA2LSB || elf->header.e_machine != EM_X86_64)
+		return error_set(err, ERROR_TARGET,
+			"%s is for another processor (ELF machine %u); build it for x86-64",
+			elf->path, elf->header.e_machine);
+	if (elf->header.e_type == ET_REL)
+		return error_set(
+			err, ERROR_TARGET, "%s is an object file; link it first", elf->path);
+	if (elf->header.e_type == ET_CORE)
+		return error_set(err, ERROR_TARGET,
+			"%s is a core dump; give the program that left it", elf->path);
+	if (elf->header.e_type != ET_EXEC && elf->header.e_type != ET_DYN)
+		return elf_damaged(elf, "unknown type", err);
+	if (elf->header.e_phentsize != sizeof(Elf64_Phdr) || elf->header.e_phnum == 0)
+		return elf_damaged(elf, "no program headers", err);
+	return 0;
+}
+
+static int elf_program_header(
+	const struct elf *elf, unsigned index, Elf64_Phdr *out, struct error *err)
+{
+	const void *at;
+
+	*out = (Elf64_Phdr){0};
+	if (elf->header.e_phoff > elf->size)
+		return elf_damaged(elf, "its program headers lie outside the file", err);
+	at = elf_at(elf, elf->header.e_phoff + index * sizeof *out, sizeof *out);
+	if (!at)
+		return elf_damaged(elf, "its program headers lie outside the file", err);
+	memcpy(out, at, sizeof *out);
+	return 0;
+}
+
+/* The bytes of the file that are loaded at a virtual address, with how many follow; NULL: none. */
+static const char *elf_loaded_at(const struct elf *elf, uint64_t address, uint64_t *available)
+{
+	for (unsigned i = 0; i < elf->header.e_phnum; i++) {
+		Elf64_Phdr segment;
+
+		if (elf_program_header(elf, i, &segment, NULL) < 0)
+			return NULL;
+		if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
+			address - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		*available = segment.p_filesz - (address - segment.p_vaddr);
+		if (segment.p_offset > elf->size || address - segment.p_vaddr > elf->size)
+			return NULL;
+		return elf_at(elf, segment.p_offset + (address - segment.p_vaddr), *available);
+	}
+	return NULL;
+}
+
+static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
+{
+	return memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
+/*
+ * Which libraries it wants is read off the dynamic string table as a whole: it holds the needed
+ * libraries and the symbols of a statically linked sanitizer alike. A miss costs only settings.
+ */
+static void elf_read_dynamic(
+	const struct elf *elf, const Elf64_Phdr *dynamic, struct target_traits *traits)
+{
+	uint64_t strings = 0;
+	uint64_t size = 0;
+	uint64_t available;
+	const char *table;
+
+	for (uint64_t used = 0; used + sizeof(Elf64_Dyn) <= dynamic->p_filesz;
+		used += sizeof(Elf64_Dyn)) {
+		const void *at = NULL;
+		Elf64_Dyn entry;
+
+		if (dynamic->p_offset <= elf->size)
+			at = elf_at(elf, dynamic->p_offset + used, sizeof entry);
+		if (!at)
+			return;
+		memcpy(&entry, at, sizeof entry);
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_STRTAB)
+			strings = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_STRSZ)
+			size = entry.d_un.d_val;
+	}
+	table = elf_loaded_at(elf, strings, &available);
+	if (!table)
+		return;
+	if (size > available)
+		size = available;
+	traits->has_address_sanitizer = bytes_contain(table, size, "libasan.so") ||
+					bytes_contain(table, size, "__asan_init");
+	/* Linked with raddle's answers, its calls are welcome. */
+	traits->has_thread_sanitizer = !bytes_contain(table, size, "libraddle-tsan.so") &&
+				       (bytes_contain(table, size, "libtsan.so") ||
+					       bytes_contain(table, size, "__tsan_init"));
+	traits->has_gnu_openmp = bytes_contain(table, size, "libgomp.so");
+}
+
+static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
+	struct target_traits *traits, struct error *err)
+{
+	const char *text = elf_at(elf, segment->p_offset, segment->p_filesz);
+
+	if (!text || segment->p_filesz < 2 || segment->p_filesz > sizeof traits->loader ||
+		text[segment->p_filesz - 1] != '\0')
+		return elf_damaged(elf, "the name of its loader is not readable", err);
+	memcpy(traits->loader, text, segment->p_filesz);
+	return 0;
+}
+
+/* ---- notes: which raddle instrumented it ---- */
+
+static uint64_t note_padded(uint64_t bytes)
+{
+	return (bytes + 3) & ~UINT64_C(3);
+}
+
+/* Every unit that raddle-cc compiled has left a note; libraries are checked when they are loaded. */
+static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
+	struct target_traits *traits, struct error *err)
+{
+	static const char owner[] = "raddle";
+	const char *notes = NULL;
+
+	if (segment->p_offset <= elf->size)
+		notes = elf_at(elf, segment->p_offset, segment->p_filesz);
+	if (!notes)
+		return elf_damaged(elf, "its notes lie outside the file", err);
+	for (uint64_t used = 0; used + sizeof(Elf64_Nhdr) <= segment->p_filesz;) {
+		uint64_t name = used + sizeof(Elf64_Nhdr);
+		uint64_t content;
+		Elf64_Nhdr note;
+		uint32_t version;
+
+		memcpy(&note, notes + used, sizeof note);
+		content = name + note_padded(note.n_namesz);
+		used = content + note_padded(note.n_descsz);
+		if (used > segment->p_filesz)
+			return 0; /* padded by another rule: not one of ours */
+		if (note.n_namesz != sizeof owner ||
+			memcmp(notes + name, owner, sizeof owner) != 0 ||
+			note.n_descsz < sizeof version)
+			continue;
+		memcpy(&version, notes + content, sizeof version);
+		if (version != INSTRUMENT_ABI_VERSION)
+			return error_set(err, ERROR_TARGET,
+				"%s was compiled by the raddle-cc of another raddle (its sites are of "
+				"version %u, not %u); compile it again",
+				elf->path, version, INSTRUMENT_ABI_VERSION);
+		traits->has_sites = true;
+	}
+	return 0;
+}
+
+/* ---- sections: of use to us only, so what is damaged there is as good as missing ---- */
+
+static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
+{
+	const void *at = NULL;
+
+	if (elf->header.e_shentsize == sizeof *out && elf->header.e_shoff <= elf->size)
+		at = elf_at(elf, elf->header.e_shoff + index * sizeof *out, sizeof *out);
+	if (at)
+		memcpy(out, at, sizeof *out);
+	return at;
+}
+
+/* Its own, compressed or not, or the name of a separate file. */
+static bool elf_has_debug(const struct elf *elf)
+{
+	Elf64_Shdr names;
+	const char *text;
+
+	if (!elf_section(elf, elf->header.e_shstrndx, &names) || names.sh_offset > elf->size)
+		return false;
+	text = elf_at(elf, names.sh_offset, names.sh_size);
+	return text && (bytes_contain(text, names.sh_size, "debug_info") ||
+			       bytes_contain(text, names.sh_size, ".gnu_debuglink"));
+}
+
+int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
+	struct error *err)
+{
+	struct elf elf = {.bytes = bytes, .size = size, .path = path};
+	int status = elf_check_magic(&elf, err);
+
+	if (status == 0)
+		status = elf_check_header(&elf, err);
+	if (status < 0)
+		return status;
+	memset(traits, 0, sizeof *traits);
+	for (unsigned i = 0; i < elf.header.e_phnum && status == 0; i++) {
+		Elf64_Phdr segment;
+
+		status = elf_program_header(&elf, i, &segment, err);
+		if (status == 0 && segment.p_type == PT_INTERP)
+			status = elf_read_loader(&elf, &segment, traits, err);
+		else if (status == 0 && segment.p_type == PT_DYNAMIC)
+			elf_read_dynamic(&elf, &segment, traits);
+		else if (status == 0 && segment.p_type == PT_NOTE)
+			status = elf_read_notes(&elf, &segment, traits, err);
+		else if (status == 0 && segment.p_type == PT_LOAD &&
+			 (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
+			status = elf_damaged(&elf, "it ends inside a segment", err);
+	}
+	if (status < 0)
+		return status;
+	traits->has_debug = elf_has_debug(&elf);
+	if (!traits->loader[0] && elf.header.e_type == ET_DYN && elf.header.e_entry == 0)
+		return error_set(err, ERROR_TARGET,
+			"%s is a shared library; give a program that uses it", path);
+	if (!traits->loader[0])
+		return error_set(err, ERROR_TARGET,
+			"%s is statically linked, so nothing can be loaded into it; link it "
+			"dynamically "
+			"(without -static)",
+			path);
+	return 0;
+}

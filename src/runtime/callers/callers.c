@@ -1,0 +1,156 @@
+/*
+ * Callers of the code at a site, for traced runs. Follows frame pointers through the runtime's own frames, and
+ * unwinding rules through the target's. A damaged stack may lead anywhere, so words are read through the kernel,
+ * except those of a page that has been read before. (A fault of our own cannot be survived everywhere: a sanitizer
+ * may own SIGSEGV.)
+ *
+ * Runs in the moving thread, for a thread that has announced its op.
+ */
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "runtime/callers/frames.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* Our own frames below the interposed function are fewer. */
+#define CALLERS_FRAMES_MAX 24
+/* Bytes of a frame: what is more is no frame pointer. */
+#define CALLERS_FRAME_MOST (UINT64_C(1) << 24)
+/* Place of rbp in the frame that a context switch leaves; see platform/context.S. */
+#define SAVED_RBP 6
+
+struct call_frame {
+	uint64_t outer; /* frame pointer of the caller */
+	uint64_t return_address;
+};
+
+#define PAGE_BYTES 4096
+
+static bool callers_read(uint64_t address, void *to, size_t size)
+{
+	return platform_read((const void *)(uintptr_t)address, to, size);
+}
+
+/* `page`: one that can be read; the next one is kept there. */
+static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint64_t *page)
+{
+	if (address / PAGE_BYTES == *page && (address + sizeof *frame - 1) / PAGE_BYTES == *page) {
+		memcpy(frame, (const void *)(uintptr_t)address, sizeof *frame);
+		return true;
+	}
+	if (!callers_read(address, frame, sizeof *frame))
+		return false;
+	*page = address / PAGE_BYTES;
+	return true;
+}
+
+/* Innermost frame pointer of the thread: the caller's own, or what its suspension saved. */
+static uint64_t callers_start(const struct engine_thread *thread)
+{
+	const uint64_t *saved = thread->context.stack_pointer;
+	uint64_t start;
+
+	if (thread == engine_current())
+		return (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	if (!saved || !callers_read((uint64_t)(uintptr_t)(saved + SAVED_RBP), &start, sizeof start))
+		return 0;
+	return start;
+}
+
+bool runtime_is_own_code(uint64_t address)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char etext[] __attribute__((visibility("hidden")));
+
+	return address - (uint64_t)(uintptr_t)__ehdr_start <
+	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
+}
+
+/* frame_read: `page` is one that can be read; the next one is kept there. */
+static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
+{
+	uint64_t *readable = page;
+
+	if (address / PAGE_BYTES != *readable && !callers_read(address, word, sizeof *word))
+		return false;
+	memcpy(word, (const void *)(uintptr_t)address, sizeof *word);
+	*readable = address / PAGE_BYTES;
+	return true;
+}
+
+/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False: there is none. */
+static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
+{
+	struct call_frame own;
+
+	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && at; i++) {
+		if (!callers_read_frame(at, &own, page))
+			return false;
+		if (!runtime_is_own_code(own.return_address)) {
+			*frame = (struct frame){.return_address = own.return_address,
+				.stack_pointer = at + sizeof own,
+				.base_pointer = own.outer};
+			return true;
+		}
+		/* Stacks grow downwards: an outer frame lies above, and not far. */
+		if (own.outer <= at || own.outer - at > CALLERS_FRAME_MOST || own.outer % 8)
+			return false;
+		at = own.outer;
+	}
+	return false;
+}
+
+/* Which call of a walk has an address in its frame, as struct trace_event says it. */
+struct callers_object {
+	uint64_t address;
+	uint8_t frame;
+	int32_t offset;
+};
+
+static void callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
+	uint64_t *callers, unsigned count, struct callers_object *object)
+{
+	/* Our own frame is where nothing can go wrong. */
+	const uint64_t start = callers_start(thread);
+	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
+	struct frame frame;
+
+	if (!callers_find_outside(start, &page, &frame))
+		return;
+	/* No call leads to a raddle-cc access; its code has been left in site_thunk.S, with its frame pointer. */
+	if (is_access)
+		frame = (struct frame){
+			.return_address = site + 1, .base_pointer = frame.base_pointer};
+	for (unsigned i = 0; !is_access && frame.return_address != site; i++)
+		if (i == CALLERS_FRAMES_MAX || !frame_leave(&frame, callers_read_word, &page))
+			return;
+	for (unsigned i = 0; i < count; i++) {
+		const uint64_t low = frame.stack_pointer ? frame.stack_pointer : start;
+
+		if (!frame_leave(&frame, callers_read_word, &page))
+			return;
+		callers[i] = frame.return_address;
+		if (object->address - low >= frame.stack_pointer - low)
+			continue;
+		object->frame = (uint8_t)(i + 1);
+		object->offset = (int32_t)(object->address - frame.stack_pointer);
+	}
+}
+
+void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
+	uint64_t *callers, unsigned count)
+{
+	callers_walk(thread, site, is_access, callers, count, &(struct callers_object){0});
+}
+
+void runtime_note_calls(
+	const struct engine_thread *thread, bool is_access, struct trace_event *event)
+{
+	struct callers_object object = {.address = event->address};
+
+	callers_walk(thread, event->site, is_access, event->callers, TRACE_CALLERS, &object);
+	event->frame = object.frame;
+	event->frame_offset = object.offset;
+}

@@ -1,0 +1,341 @@
+/*
+ * DWARF call frame information, as the x86-64 psABI and the Linux Standard Base (.eh_frame, .eh_frame_hdr) define it,
+ * as far as compilers use it for code that makes calls: the frame's address is %rsp or %rbp plus a constant. All other
+ * rules end the walk.
+ */
+#include "runtime/callers/frames.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "platform/platform.h"
+
+/* Register numbers of DWARF. */
+#define FRAME_RBP 6
+#define FRAME_RSP 7
+
+/* Encodings of pointers. */
+#define ENCODED_RELATIVE_SIGNED_4 0x1b /* to their own address */
+#define ENCODED_TABLE 0x3b	       /* to the header, four bytes */
+
+/* DWARF 5, table 7.29: the upper two bits of an instruction, or all of them where these are zero. */
+enum {
+	CFA_ADVANCE = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0,
+	CFA_NOP = 0x00,
+	CFA_ADVANCE_1 = 0x02,
+	CFA_ADVANCE_2 = 0x03,
+	CFA_ADVANCE_4 = 0x04,
+	CFA_REMEMBER = 0x0a,
+	CFA_RECALL = 0x0b,
+	CFA_DEFINE = 0x0c,
+	CFA_DEFINE_REGISTER = 0x0d,
+	CFA_DEFINE_OFFSET = 0x0e,
+	CFA_GNU_ARGUMENTS = 0x2e
+};
+
+/* Frames are smaller; a larger distance is a damaged register. */
+#define FRAME_MOST (INT64_C(1) << 24)
+/* Depth of remembered rules in one function; compilers use one. */
+#define REMEMBERED_MOST 4
+
+/* How to leave a function from one place in it. The return address always lies below the frame's address. */
+struct frame_rule {
+	int32_t distance;     /* of the frame's address from the register */
+	int16_t base_pointer; /* distance of the saved %rbp from there; 0: it is still in place */
+	uint16_t base;	      /* register: FRAME_RSP, FRAME_RBP; 0: no rule is known */
+};
+
+/*
+ * Rules by return address. Written by the moving thread; only ever a short cut. The key is the return address XOR the
+ * rule, because a signal's handler may write between the two.
+ */
+#define RULES_KEPT 1024
+static struct kept_rule {
+	uint64_t key;
+	uint64_t rule;
+} * rules; /* shared with forked processes; NULL: there is no room */
+
+/* ---- reading ---- */
+
+struct frame_bytes {
+	const uint8_t *at, *end;
+};
+
+static uint64_t frame_number(struct frame_bytes *bytes, unsigned size)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(bytes->end - bytes->at) >= size)
+		memcpy(&value, bytes->at, size);
+	bytes->at +=
+		(size_t)(bytes->end - bytes->at) >= size ? size : (size_t)(bytes->end - bytes->at);
+	return value;
+}
+
+/* LEB128 */
+static uint64_t frame_uleb(struct frame_bytes *bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; bytes->at < bytes->end && shift < 64; shift += 7) {
+		value |= (uint64_t)(*bytes->at & 0x7f) << shift;
+		if (!(*bytes->at++ & 0x80))
+			break;
+	}
+	return value;
+}
+
+static int64_t frame_sleb(struct frame_bytes *bytes)
+{
+	const uint8_t *start = bytes->at;
+	const uint64_t value = frame_uleb(bytes);
+	const unsigned bits = 7 * (unsigned)(bytes->at - start);
+
+	if (bits && bits < 64 && bytes->at[-1] & 0x40)
+		return (int64_t)(value | ~UINT64_C(0) << bits);
+	return (int64_t)value;
+}
+
+/* The body of the entry (CIE or FDE) at `start`; what the word before it says is in *id. */
+static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
+{
+	uint32_t length;
+
+	memcpy(&length, start, sizeof length);
+	if (length < sizeof *id || length == UINT32_MAX)
+		return (struct frame_bytes){.at = start, .end = start};
+	memcpy(id, start + sizeof length, sizeof *id);
+	return (struct frame_bytes){
+		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
+}
+
+/* ---- which entry ---- */
+
+/* The FDE before or at `code` in the sorted table of .eh_frame_hdr; NULL: the module has none. */
+static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
+{
+	const int32_t *table = (const int32_t *)(const void *)(header + 12);
+	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
+	uint32_t low = 0, high;
+
+	/* version, then the encodings of: the frames' address, the count (four bytes), the table */
+	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
+		return NULL;
+	memcpy(&high, header + 8, sizeof high);
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (table[(size_t)2 * middle] <= wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? header + table[(size_t)2 * low - 1] : NULL;
+}
+
+/* What an FDE's code shares with that of others. */
+struct frame_common {
+	uint64_t code_factor;
+	int64_t data_factor;
+	struct frame_bytes instructions;
+};
+
+static bool frame_read_common(const uint8_t *start, struct frame_common *common)
+{
+	uint32_t id = 1;
+	struct frame_bytes bytes = frame_entry(start, &id);
+	const char *augmentation = (const char *)bytes.at + 1;
+	uint8_t encoding = 0;
+	uint64_t length;
+
+	/* "zR", "zPLR": with 'S' it is a signal's frame, and its registers are elsewhere. */
+	if (id || bytes.at == bytes.end || *bytes.at != 1 || *augmentation != 'z' ||
+		strchr(augmentation, 'S'))
+		return false;
+	bytes.at += 1 + strlen(augmentation) + 1;
+	common->code_factor = frame_uleb(&bytes);
+	common->data_factor = frame_sleb(&bytes);
+	(void)frame_uleb(&bytes); /* register of the return address */
+	length = frame_uleb(&bytes);
+	common->instructions = (struct frame_bytes){.at = bytes.at + length, .end = bytes.end};
+	for (const char *at = augmentation + 1; *at; at++) {
+		if (*at == 'R')
+			encoding = (uint8_t)frame_number(&bytes, 1);
+		else if (*at == 'L')
+			(void)frame_number(&bytes, 1);
+		else if (*at == 'P')
+			(void)frame_number(&bytes, frame_number(&bytes, 1) & 4 ? 8 : 4);
+		else
+			return false;
+	}
+	return encoding == ENCODED_RELATIVE_SIGNED_4;
+}
+
+/* ---- instructions ---- */
+
+struct frame_machine {
+	const struct frame_common *common;
+	struct frame_rule rule, initial, remembered[REMEMBERED_MOST];
+	unsigned depth;
+	uint64_t at, code; /* the rule's first address; the one that a rule is wanted for */
+};
+
+static void frame_save(struct frame_machine *machine, uint64_t saved, uint64_t factored)
+{
+	if (saved == FRAME_RBP)
+		machine->rule.base_pointer =
+			(int16_t)((int64_t)factored * machine->common->data_factor);
+}
+
+static void frame_restore(struct frame_machine *machine, uint64_t restored)
+{
+	if (restored == FRAME_RBP)
+		machine->rule.base_pointer = machine->initial.base_pointer;
+}
+
+/* False: the instruction makes a rule of another form. */
+static bool frame_define(
+	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
+{
+	switch (instruction) {
+	case CFA_NOP:
+		return true;
+	case CFA_GNU_ARGUMENTS:
+		(void)frame_uleb(bytes);
+		return true;
+	case CFA_REMEMBER:
+		if (machine->depth == REMEMBERED_MOST)
+			return false;
+		machine->remembered[machine->depth++] = machine->rule;
+		return true;
+	case CFA_RECALL:
+		if (!machine->depth)
+			return false;
+		machine->rule = machine->remembered[--machine->depth];
+		return true;
+	case CFA_DEFINE:
+		machine->rule.base = (uint16_t)frame_uleb(bytes);
+		machine->rule.distance = (int32_t)frame_uleb(bytes);
+		return true;
+	case CFA_DEFINE_REGISTER:
+		machine->rule.base = (uint16_t)frame_uleb(bytes);
+		return true;
+	case CFA_DEFINE_OFFSET:
+		machine->rule.distance = (int32_t)frame_uleb(bytes);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* False: the rule is of another form. */
+static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
+{
+	while (bytes.at < bytes.end && machine->at <= machine->code) {
+		const uint8_t instruction = *bytes.at++;
+		uint64_t distance = 0;
+
+		switch (instruction & 0xc0) {
+		case CFA_ADVANCE:
+			distance = instruction & 0x3f;
+			break;
+		case CFA_OFFSET:
+			frame_save(machine, instruction & 0x3f, frame_uleb(&bytes));
+			continue;
+		case CFA_RESTORE:
+			frame_restore(machine, instruction & 0x3f);
+			continue;
+		default:
+			if (instruction == CFA_ADVANCE_1)
+				distance = frame_number(&bytes, 1);
+			else if (instruction == CFA_ADVANCE_2)
+				distance = frame_number(&bytes, 2);
+			else if (instruction == CFA_ADVANCE_4)
+				distance = frame_number(&bytes, 4);
+			else if (frame_define(machine, instruction, &bytes))
+				continue;
+			else
+				return false;
+		}
+		machine->at += distance * machine->common->code_factor;
+	}
+	return true;
+}
+
+/* The rule for the code before a return address. */
+static struct frame_rule frame_find_rule(uint64_t return_address)
+{
+	static const struct frame_rule none;
+	struct frame_common common;
+	struct frame_machine machine = {.common = &common, .code = return_address - 1};
+	struct dl_find_object object;
+	struct frame_bytes bytes;
+	const uint8_t *entry;
+	uint32_t id = 0;
+	uint64_t bytes_of_code;
+
+	if (!return_address || _dl_find_object((void *)(uintptr_t)machine.code, &object))
+		return none;
+	entry = frame_find_entry(object.dlfo_eh_frame, machine.code);
+	if (!entry)
+		return none;
+	bytes = frame_entry(entry, &id);
+	if (!id || !frame_read_common(entry + sizeof id - id, &common))
+		return none;
+	machine.at = (uint64_t)(uintptr_t)bytes.at;
+	machine.at += (uint64_t)(int64_t)(int32_t)frame_number(&bytes, 4);
+	bytes_of_code = frame_number(&bytes, 4);
+	if (machine.code - machine.at >= bytes_of_code)
+		return none;
+	bytes.at += frame_uleb(&bytes);
+	if (!frame_run(&machine, common.instructions))
+		return none;
+	machine.initial = machine.rule;
+	if (!frame_run(&machine, bytes))
+		return none;
+	return machine.rule.base == FRAME_RSP || machine.rule.base == FRAME_RBP ? machine.rule
+										: none;
+}
+
+void frames_set_up(void)
+{
+	rules = platform_map(RULES_KEPT * sizeof *rules, true);
+}
+
+static struct frame_rule frame_rule_of(uint64_t return_address)
+{
+	struct kept_rule *slot =
+		rules ? &rules[hash_mix(return_address) % RULES_KEPT] : &(struct kept_rule){0};
+	uint64_t kept = slot->rule;
+	struct frame_rule rule;
+
+	if (rules && (slot->key ^ kept) == return_address) {
+		memcpy(&rule, &kept, sizeof rule);
+		return rule;
+	}
+	rule = frame_find_rule(return_address);
+	memcpy(&kept, &rule, sizeof kept);
+	slot->rule = kept;
+	slot->key = return_address ^ kept;
+	return rule;
+}
+
+bool frame_leave(struct frame *frame, frame_read *read, void *context)
+{
+	const struct frame_rule rule = frame_rule_of(frame->return_address);
+	const uint64_t start = rule.base == FRAME_RSP ? frame->stack_pointer : frame->base_pointer;
+	const uint64_t least = frame->stack_pointer ? frame->stack_pointer : start;
+	const uint64_t top = start + (uint64_t)(int64_t)rule.distance;
+
+	/* Stacks grow downwards: an outer frame lies above, and not far. */
+	if (!rule.base || !start || top <= least || top - least > FRAME_MOST || top % 8)
+		return false;
+	if (rule.base_pointer &&
+		!read(top + (uint64_t)(int64_t)rule.base_pointer, &frame->base_pointer, context))
+		return false;
+	frame->stack_pointer = top;
+	return read(top - 8, &frame->return_address, context) && frame->return_address;
+}

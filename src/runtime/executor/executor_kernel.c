@@ -1,0 +1,267 @@
+/*
+ * Kernel threads: every thread of the target is a real one; a baton (a futex per thread) says which may
+ * move. For replay in a debugger, for programs that insist on real threads, and as a cross-check of the
+ * fibers. All are pinned to one processor: handing the baton over across processors costs tenfold.
+ *
+ * Runs in the moving thread, which holds the baton.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/thread_stacks.h"
+
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
+/* One per thread, in memory of our own. */
+struct kernel_part {
+	uint32_t baton; /* futex: 1 when the thread may move */
+	pthread_t real;
+	const uint32_t *alive; /* futex that the kernel sets to 0 when the thread has ended */
+	void *crash_stack; /* for handlers of fatal signals: the thread's own may be exhausted */
+	struct thread_stack stack; /* without a start: glibc's own, or the caller's */
+	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
+};
+
+/* Written by the holder of the baton. */
+static struct kernel_part *kernel_parts; /* THREAD_CAPACITY of them, mapped at the first creation */
+static struct kernel_part *kernel_leaving; /* gave up the baton; its thread may still be ending */
+
+/* Stack slots (thread_stacks.h), assigned in the same order as by the fibers. Written by the holder of the baton. */
+static struct {
+	uint32_t given; /* distinct slots assigned so far */
+	uint32_t free_count;
+	uint16_t free[THREAD_CAPACITY]; /* returned slots, the latest last */
+} kernel_slots;
+
+static struct kernel_part *kernel_part(const struct engine_thread *thread)
+{
+	return &kernel_parts[thread->id.index];
+}
+
+static void kernel_take_baton(struct kernel_part *part)
+{
+	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE)) /* pairs with kernel_give_baton */
+		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
+	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);
+	if (kernel_leaving) {
+		const uint32_t *alive = kernel_leaving->alive;
+		uint32_t value;
+
+		/* Until `alive` is 0 the kernel may still write to the ending thread's block. */
+		while ((value = __atomic_load_n(alive, __ATOMIC_ACQUIRE)) != 0)
+			platform_futex_wait(alive, value, UINT64_MAX, true);
+		kernel_leaving = NULL;
+	}
+}
+
+static void kernel_give_baton(struct kernel_part *part)
+{
+	__atomic_store_n(&part->baton, 1, __ATOMIC_RELEASE); /* pairs with kernel_take_baton */
+	platform_futex_wake(&part->baton, 1, false);
+}
+
+#define FAULT(signal) (UINT64_C(1) << ((signal)-1))
+/* What a thread brings upon itself; everything else comes through main (signal.c). */
+static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
+				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
+				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
+
+/* Writes a path such as "main.0.2" backwards from `end`, and returns its start. */
+static char *kernel_write_path(const struct engine_thread *thread, char *end)
+{
+	unsigned number = thread->ordinal;
+
+	if (!thread->id.index)
+		return (char *)memcpy(end - 4, "main", 4);
+	do {
+		*--end = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	*--end = '.';
+	return kernel_write_path(engine_thread(thread->parent.index), end);
+}
+
+/* Debuggers show the thread names of reports until the program sets names of its own. */
+static void kernel_name_thread(const struct engine_thread *thread)
+{
+	char path[4096] = "";
+
+	if (runtime.contract && runtime.contract->plan.stop_for_debugger)
+		(void)platform_call(
+			SYS_prctl, PR_SET_NAME, kernel_write_path(thread, path + sizeof path - 1));
+}
+
+static void *kernel_thread_entry(void *argument)
+{
+	struct engine_thread *thread = argument;
+
+	thread->handle = context_thread_base();
+	thread->kernel_id = (int)platform_call(SYS_gettid);
+	thread->context.thread_base = thread->handle;
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
+	kernel_part(thread)->crash_stack = runtime_crash_stack(NULL);
+	kernel_name_thread(thread);
+	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &kernel_faults, NULL, 8);
+	/* The creator waits for the handle. */
+	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+	kernel_take_baton(kernel_part(thread));
+	if (runtime.has_dispatch)
+		(void)runtime_dispatch_arm();
+	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
+	/* Other threads already move: the runtime must not attribute further system calls of this thread to them. */
+	runtime_dispatch_disarm();
+	/*
+	 * The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers never run that code, so
+	 * later blocks would have different addresses under the two executors.
+	 */
+	(void)platform_call(SYS_exit, 0);
+	__builtin_trap();
+}
+
+/* False when the attributes name a stack of the caller. `size`: bytes of the stack. */
+static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
+{
+	void *stack = NULL;
+
+	*size = thread_stack_standard_bytes();
+	if (!attributes)
+		return true;
+	(void)pthread_attr_getstack(attributes, &stack, size);
+	if (stack && stack != (void *)(0 - *size))
+		return false;
+	(void)pthread_attr_getstacksize(attributes, size);
+	return true;
+}
+
+/* A thread on the caller's own stack uses a slot, too, as under fibers: both executors must assign equal slots. */
+static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
+{
+	if (size > thread_stack_standard_bytes()) {
+		if (is_wanted)
+			(void)thread_stack_map_large(&part->stack, size);
+		return;
+	}
+	if (!kernel_slots.free_count && kernel_slots.given == THREAD_CAPACITY)
+		return;
+	part->slot = kernel_slots.free_count ? kernel_slots.free[--kernel_slots.free_count]
+					     : kernel_slots.given++;
+	if (is_wanted)
+		(void)thread_stack_map(&part->stack, part->slot);
+}
+
+/* Real threads are always joinable for glibc: their life is ours to end. */
+static int kernel_real_attributes(
+	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
+{
+	size_t size;
+	size_t guard;
+	const bool is_wanted = kernel_wants_stack(attributes, &size);
+
+	(void)pthread_attr_init(own); /* cannot fail in glibc */
+	if (attributes) {
+		(void)pthread_attr_getguardsize(attributes, &guard);
+		(void)pthread_attr_setguardsize(own, guard);
+	}
+	kernel_find_stack(part, is_wanted, size);
+	if (part->stack.start)
+		return pthread_attr_setstack(
+			own, part->stack.start + part->stack.stack_bytes - size, size);
+	if (!is_wanted) {
+		void *stack;
+
+		(void)pthread_attr_getstack(attributes, &stack, &size);
+		return pthread_attr_setstack(own, stack, size);
+	}
+	return pthread_attr_setstacksize(own, size);
+}
+
+/* Called when the real thread has ended or was never created. */
+static void kernel_give_stack_back(struct kernel_part *part)
+{
+	if (part->stack.start)
+		thread_stack_unmap(&part->stack);
+	if (part->slot < THREAD_CAPACITY)
+		kernel_slots.free[kernel_slots.free_count++] = (uint16_t)part->slot;
+	part->stack = (struct thread_stack){0};
+	part->slot = THREAD_CAPACITY;
+}
+
+static int kernel_spawn(struct engine_thread *thread, const void *attributes)
+{
+	struct kernel_part *part;
+	pthread_attr_t own;
+	uint64_t all = ~UINT64_C(0);
+	uint64_t old;
+	int error;
+
+	if (!kernel_parts)
+		kernel_parts = platform_map(THREAD_CAPACITY * sizeof *kernel_parts, false);
+	if (!kernel_parts)
+		return EAGAIN;
+	part = kernel_part(thread);
+	*part = (struct kernel_part){.slot = THREAD_CAPACITY};
+	error = kernel_real_attributes(part, attributes, &own);
+	if (error) {
+		kernel_give_stack_back(part);
+		return error;
+	}
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
+	runtime_dispatch_pause();
+	if (part->stack.start)
+		thread_stack_lend(&part->stack);
+	error = REAL(pthread_create)(&part->real, &own, kernel_thread_entry, thread);
+	thread_stack_lend_end(&part->stack);
+	runtime_dispatch_resume();
+	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8);
+	(void)pthread_attr_destroy(&own);
+	if (!error)
+		kernel_take_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+	else
+		kernel_give_stack_back(part);
+	return error;
+}
+
+static void kernel_transfer(struct engine_thread *from, struct engine_thread *to)
+{
+	kernel_give_baton(kernel_part(to));
+	kernel_take_baton(kernel_part(from));
+}
+
+/* Main must not leave: debuggers and /proc take the process for dead then. */
+static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
+{
+	if (from->id.index != 0 && kernel_part(from)->alive)
+		kernel_leaving = kernel_part(from);
+	kernel_give_baton(kernel_part(to));
+	if (from->id.index == 0)
+		for (;;)
+			(void)platform_call(SYS_pause);
+}
+
+static void kernel_reap(struct engine_thread *thread)
+{
+	if (thread->id.index == 0)
+		return;
+	runtime_dispatch_pause();
+	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL); /* it has left or is leaving */
+	runtime_dispatch_resume();
+	runtime_crash_stack_free(kernel_part(thread)->crash_stack);
+	kernel_give_stack_back(kernel_part(thread));
+}
+
+const struct executor executor_kernel = {
+	.name = "kernel",
+	.spawn = kernel_spawn,
+	.transfer = kernel_transfer,
+	.finish = kernel_finish,
+	.reap = kernel_reap,
+};

@@ -1,0 +1,85 @@
+/*
+ * The allocations of a traced run, live and gone, for the command: it names addresses when the run
+ * is over. Runs in the moving thread; writes the shared contract, so a forked child stays away.
+ */
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "engine/engine.h"
+#include "runtime/heap/heap_internal.h"
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define HEADS (2 * MEMORY_BLOCKS_MAX)
+
+/* Finds the newest entry of a start. Written by the moving thread; mapped at the first block. */
+struct heap_block_index {
+	uint32_t heads[HEADS];		   /* by hash of the start: entry + 1, 0: none */
+	uint32_t older[MEMORY_BLOCKS_MAX]; /* of the same head */
+};
+
+static struct {
+	struct heap_block_index *index;
+	uint32_t count; /* of this process; the contract's is a copy */
+} blocks;
+
+static struct contract_memory *blocks_memory(void)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!contract || !contract->plan.is_traced || runtime.is_forked_child ||
+		contract->memory_bytes < sizeof(struct contract_memory))
+		return NULL;
+	return contract_area(contract, contract->memory_offset);
+}
+
+static uint32_t *blocks_head(uintptr_t start)
+{
+	return &blocks.index->heads[hash_mix(start) % HEADS];
+}
+
+void heap_blocks_made(const struct heap_block *block, uint8_t kind)
+{
+	struct contract_memory *memory = blocks_memory();
+	struct memory_block *entry;
+	uint32_t *head;
+
+	if (!memory)
+		return;
+	if (!blocks.index)
+		blocks.index = platform_map(sizeof *blocks.index, false);
+	memory->block_count = blocks.count + 1;
+	if (!blocks.index || blocks.count++ >= MEMORY_BLOCKS_MAX)
+		return;
+	entry = &memory->blocks[blocks.count - 1];
+	*entry = (struct memory_block){.start = block->start,
+		.bytes = block->bytes,
+		.site = block->site,
+		.made_step = engine_is_live() ? engine_step() : 0,
+		.freed_step = UINT64_MAX,
+		.ordinal = block->ordinal,
+		.thread = block->thread,
+		.kind = kind};
+	runtime_note_callers(engine_current(), block->site, false, entry->callers,
+		sizeof entry->callers / sizeof *entry->callers);
+	head = blocks_head(block->start);
+	blocks.index->older[blocks.count - 1] = *head;
+	*head = blocks.count;
+}
+
+void heap_blocks_freed(uintptr_t start)
+{
+	struct contract_memory *memory = blocks_memory();
+
+	if (!memory || !blocks.index)
+		return;
+	for (uint32_t at = *blocks_head(start); at; at = blocks.index->older[at - 1]) {
+		struct memory_block *entry = &memory->blocks[at - 1];
+
+		if (entry->start != start)
+			continue;
+		if (entry->freed_step == UINT64_MAX)
+			entry->freed_step = engine_is_live() ? engine_step() : 0;
+		return;
+	}
+}

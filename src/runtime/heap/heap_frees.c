@@ -1,0 +1,47 @@
+/*
+ * Who freed a block, for the evidence of an access that comes too late. Only the latest is known of those that
+ * share a place in the table. Restored with the run, where an image of the memory is; else see heap_begin_run().
+ * Runs in the moving thread.
+ */
+#include "engine/engine.h"
+#include "runtime/heap/heap_internal.h"
+
+/* 16 kB: most accesses that come too late do so soon, and programs free few blocks that threads share. */
+#define PLACES 512
+
+static struct {
+	struct heap_free places[PLACES];
+	uint32_t run; /* of the latest, 0: none */
+} frees;
+
+static struct heap_free *frees_place(uintptr_t start)
+{
+	return &frees.places[start / 16 % PLACES];
+}
+
+void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run)
+{
+	if (!engine_is_live())
+		return;
+	*frees_place(start) = (struct heap_free){.start = start,
+		.site = site,
+		.step = engine_step(),
+		.thread = engine_current()->id,
+		.run = run};
+	frees.run = run;
+}
+
+bool heap_frees_any(uint32_t run)
+{
+	return frees.run == run;
+}
+
+bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out)
+{
+	const struct heap_free *place = frees_place(start);
+
+	if (place->start != start || place->run != run)
+		return false;
+	*out = *place;
+	return true;
+}

@@ -1,0 +1,99 @@
+/*
+ * Blocks outside of the brk heap: what glibc maps for large requests, and the program's own
+ * mappings. There are few of them, so they are an array sorted by address. Runs in the moving
+ * thread.
+ */
+#include <string.h>
+
+#include "runtime/heap/heap_internal.h"
+
+/* Written by the moving thread. */
+static struct {
+	struct heap_outside *blocks; /* by start, disjoint */
+	uint32_t count;
+} outside;
+
+void heap_outside_set_up(struct heap_outside *table)
+{
+	outside.blocks = table;
+}
+
+/* Index of the first block that ends behind the address. */
+static uint32_t outside_at(uintptr_t address)
+{
+	uint32_t low = 0, high = outside.count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (outside.blocks[middle].start + outside.blocks[middle].bytes <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void outside_remove(uint32_t index)
+{
+	outside.count--;
+	memmove(&outside.blocks[index], &outside.blocks[index + 1],
+		(outside.count - index) * sizeof *outside.blocks);
+}
+
+void heap_outside_add(const struct heap_outside *block)
+{
+	uint32_t index = outside_at(block->start);
+
+	/* What lay here is gone without our having seen it. */
+	while (index < outside.count && outside.blocks[index].start < block->start + block->bytes)
+		outside_remove(index);
+	if (outside.count == HEAP_OUTSIDE_MAX)
+		return;
+	memmove(&outside.blocks[index + 1], &outside.blocks[index],
+		(outside.count - index) * sizeof *outside.blocks);
+	outside.blocks[index] = *block;
+	outside.count++;
+}
+
+struct heap_outside *heap_outside_find(uintptr_t address)
+{
+	const uint32_t index = outside_at(address);
+
+	return index < outside.count && outside.blocks[index].start <= address
+		       ? &outside.blocks[index]
+		       : NULL;
+}
+
+const struct heap_outside *heap_outside_all(uint32_t *count)
+{
+	*count = outside.count;
+	return outside.blocks;
+}
+
+void heap_outside_remove(uintptr_t start)
+{
+	const uint32_t index = outside_at(start);
+
+	if (index < outside.count && outside.blocks[index].start == start)
+		outside_remove(index);
+}
+
+void heap_unmapped(const void *start, size_t bytes)
+{
+	const uintptr_t from = (uintptr_t)start, end = from + bytes;
+
+	memory_renamed(0, SIZE_MAX);
+	for (uint32_t index = outside_at(from);
+		index < outside.count && outside.blocks[index].start < end;) {
+		struct heap_outside *block = &outside.blocks[index];
+
+		if (block->start < from) { /* its rest, if any, loses its name */
+			block->bytes = from - block->start;
+			index++;
+			continue;
+		}
+		heap_blocks_freed(block->start);
+		outside_remove(index);
+	}
+}

@@ -1,0 +1,84 @@
+/*
+ * Opening, and what is done to files at a position or as a whole. None of it waits for another thread (but
+ * for FIFOs, which are answered where the call is trapped: fifo.c), so it goes on into libc and
+ * comes back to us as a system call. What is done here is what libc cannot know of our threads: these are
+ * cancellation points, and who calls them in a loop gives way. Runs in the target's moving thread.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+/* Of open() and its kin: there only with flags that make a file. */
+#define OPEN_MODE(flags)                                                                           \
+	__extension__({                                                                            \
+		mode_t mode_ = 0;                                                                  \
+		if ((flags) & (O_CREAT | O_TMPFILE) & ~O_DIRECTORY) {                              \
+			va_list list_;                                                             \
+			va_start(list_, flags);                                                    \
+			mode_ = va_arg(list_, mode_t);                                             \
+			va_end(list_);                                                             \
+		}                                                                                  \
+		mode_;                                                                             \
+	})
+
+EXPORT int open(const char *path, int flags, ...)
+{
+	ENTER();
+	runtime_test_cancel();
+	return REAL(open)(path, flags, OPEN_MODE(flags));
+}
+
+EXPORT int open64(const char *path, int flags, ...)
+{
+	ENTER();
+	runtime_test_cancel();
+	return REAL(open64)(path, flags, OPEN_MODE(flags));
+}
+
+EXPORT int openat(int directory, const char *path, int flags, ...)
+{
+	ENTER();
+	runtime_test_cancel();
+	return REAL(openat)(directory, path, flags, OPEN_MODE(flags));
+}
+
+EXPORT int openat64(int directory, const char *path, int flags, ...)
+{
+	ENTER();
+	runtime_test_cancel();
+	return REAL(openat64)(directory, path, flags, OPEN_MODE(flags));
+}
+
+/* A cancellation point that libc's own function of that name and these parameters does the work of. */
+#define PASSES_ON(type, name, parameters, arguments)                                               \
+	EXPORT type name parameters                                                                \
+	{                                                                                          \
+		ENTER();                                                                           \
+		runtime_test_cancel();                                                             \
+		return REAL(name) arguments;                                                       \
+	}
+
+PASSES_ON(int, creat, (const char *path, mode_t mode), (path, mode))
+PASSES_ON(int, creat64, (const char *path, mode_t mode), (path, mode))
+PASSES_ON(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at))
+PASSES_ON(ssize_t, pread64, (int fd, void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
+PASSES_ON(ssize_t, pwrite, (int fd, const void *buffer, size_t size, off_t at),
+	(fd, buffer, size, at))
+PASSES_ON(ssize_t, pwrite64, (int fd, const void *buffer, size_t size, off64_t at),
+	(fd, buffer, size, at))
+PASSES_ON(ssize_t, preadv, (int fd, const struct iovec *vector, int count, off_t at),
+	(fd, vector, count, at))
+PASSES_ON(ssize_t, preadv64, (int fd, const struct iovec *vector, int count, off64_t at),
+	(fd, vector, count, at))
+PASSES_ON(ssize_t, pwritev, (int fd, const struct iovec *vector, int count, off_t at),
+	(fd, vector, count, at))
+PASSES_ON(ssize_t, pwritev64, (int fd, const struct iovec *vector, int count, off64_t at),
+	(fd, vector, count, at))
+PASSES_ON(int, fsync, (int fd), (fd))
+PASSES_ON(int, fdatasync, (int fd), (fd))
+PASSES_ON(int, msync, (void *start, size_t size, int flags), (start, size, flags))

@@ -1,0 +1,177 @@
+/*
+ * <threads.h>. glibc's versions call their pthread counterparts by names that cannot be interposed, so
+ * each is done here. thrd_sleep is sleep.c's, call_once once.c's; thrd_current,
+ * thrd_equal, tss_get and tss_set touch nothing of ours and stay glibc's. Runs in the target's threads.
+ */
+#include <stdint.h>
+#include <threads.h>
+
+#include "engine/cond.h"
+#include "engine/mutex.h"
+#include "runtime/libc/threads/sync.h"
+#include "runtime/runtime.h"
+
+_Static_assert(sizeof(struct mutex) == sizeof(mtx_t), "a mtx_t is a pthread_mutex_t");
+_Static_assert(sizeof(struct cond) == sizeof(cnd_t), "a cnd_t is a pthread_cond_t");
+
+static int c11_result(int error)
+{
+	switch (error) {
+	case 0:
+		return thrd_success;
+	case ENOMEM:
+		return thrd_nomem;
+	case ETIMEDOUT:
+		return thrd_timedout;
+	case EBUSY:
+		return thrd_busy;
+	default:
+		return thrd_error;
+	}
+}
+
+/* ---- threads ---- */
+
+/* The function returns an int in the register where a pointer's lower half would be. */
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	ENTER();
+	return c11_result(runtime_thread_create(
+		thread, NULL, (void *(*)(void *))(void (*)(void))start, argument, CALL_SITE));
+}
+
+EXPORT int thrd_join(thrd_t thread, int *result)
+{
+	void *value;
+	int error;
+
+	ENTER();
+	error = runtime_thread_join(thread, &value, ENGINE_FOREVER, CALL_SITE);
+	if (!error && result)
+		*result = (int)(intptr_t)value;
+	return c11_result(error);
+}
+
+EXPORT int thrd_detach(thrd_t thread)
+{
+	ENTER();
+	return c11_result(runtime_thread_detach(thread, CALL_SITE));
+}
+
+EXPORT void thrd_exit(int result)
+{
+	ENTER();
+	pthread_exit((void *)(intptr_t)result);
+}
+
+/* ---- mutexes ---- */
+
+static struct mutex *mtx_of(mtx_t *mutex)
+{
+	return (struct mutex *)mutex;
+}
+
+EXPORT int mtx_init(mtx_t *mutex, int type)
+{
+	ENTER();
+	if (type & ~(mtx_recursive | mtx_timed))
+		return thrd_error;
+	return c11_result(mutex_init(
+		mtx_of(mutex), type & mtx_recursive ? MUTEX_RECURSIVE : MUTEX_NORMAL, 0));
+}
+
+EXPORT void mtx_destroy(mtx_t *mutex)
+{
+	ENTER();
+	(void)mutex_destroy(mtx_of(mutex), CALL_SITE); /* returns nothing in C11 */
+}
+
+EXPORT int mtx_lock(mtx_t *mutex)
+{
+	ENTER();
+	return c11_result(sync_result(mutex_lock(mtx_of(mutex), ENGINE_FOREVER, CALL_SITE)));
+}
+
+EXPORT int mtx_trylock(mtx_t *mutex)
+{
+	ENTER();
+	return c11_result(mutex_trylock(mtx_of(mutex), CALL_SITE));
+}
+
+EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict time)
+{
+	ENTER();
+	return c11_result(sync_timed_result(
+		mutex_lock(mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
+}
+
+EXPORT int mtx_unlock(mtx_t *mutex)
+{
+	ENTER();
+	return c11_result(mutex_unlock(mtx_of(mutex), CALL_SITE));
+}
+
+/* ---- condition variables ---- */
+
+static struct cond *cnd_of(cnd_t *cond)
+{
+	return (struct cond *)cond;
+}
+
+EXPORT int cnd_init(cnd_t *cond)
+{
+	ENTER();
+	cond_init(cnd_of(cond), CLOCK_REALTIME, false);
+	return thrd_success;
+}
+
+EXPORT void cnd_destroy(cnd_t *cond)
+{
+	ENTER();
+	(void)cond_destroy(cnd_of(cond), CALL_SITE); /* returns nothing in C11 */
+}
+
+EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
+{
+	ENTER();
+	return c11_result(
+		sync_result(cond_wait(cnd_of(cond), mtx_of(mutex), ENGINE_FOREVER, CALL_SITE)));
+}
+
+EXPORT int cnd_timedwait(
+	cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict time)
+{
+	ENTER();
+	if (!sync_is_valid_time(time))
+		return thrd_error;
+	return c11_result(sync_result(cond_wait(
+		cnd_of(cond), mtx_of(mutex), runtime_deadline(CLOCK_REALTIME, time), CALL_SITE)));
+}
+
+EXPORT int cnd_signal(cnd_t *cond)
+{
+	ENTER();
+	cond_signal(cnd_of(cond), CALL_SITE);
+	return thrd_success;
+}
+
+EXPORT int cnd_broadcast(cnd_t *cond)
+{
+	ENTER();
+	cond_broadcast(cnd_of(cond), CALL_SITE);
+	return thrd_success;
+}
+
+/* ---- thread-specific storage: our table of destructors, glibc's values ---- */
+
+EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
+{
+	ENTER();
+	return c11_result(pthread_key_create(key, destructor));
+}
+
+EXPORT void tss_delete(tss_t key)
+{
+	ENTER();
+	(void)pthread_key_delete(key); /* returns nothing in C11 */
+}

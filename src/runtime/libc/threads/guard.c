@@ -1,0 +1,47 @@
+/*
+ * The guards of C++ local statics (Itanium C++ ABI, 3.3.2): eight bytes, of which compiled code reads
+ * the first, not 0 when the variable is ready. The others are ours: a once control lies in the last
+ * four. The C++ library's own functions would do, too, but neither the scheduler nor a detector would
+ * see what they order. Runs in the target's threads.
+ */
+#include "engine/once.h"
+#include "runtime/libc/threads/sync.h"
+
+struct guard {
+	uint8_t is_ready;
+	uint8_t reserved[3];
+	struct once once;
+};
+
+_Static_assert(sizeof(struct guard) == sizeof(uint64_t), "the ABI's size");
+
+EXPORT int __cxa_guard_acquire(struct guard *guard);
+EXPORT void __cxa_guard_release(struct guard *guard);
+EXPORT void __cxa_guard_abort(struct guard *guard);
+
+/* Whether the caller is to make the variable. */
+EXPORT int __cxa_guard_acquire(struct guard *guard)
+{
+	ENTER();
+	return sync_result(once_enter(&guard->once, CALL_SITE)) != 0;
+}
+
+EXPORT void __cxa_guard_release(struct guard *guard)
+{
+	const struct engine_op store = {.kind = OP_ATOMIC_STORE,
+		.address = guard,
+		.site = CALL_SITE,
+		.bytes = 1,
+		.order = __ATOMIC_RELEASE};
+
+	ENTER();
+	once_done(&guard->once, CALL_SITE);
+	engine_note_access(&store); /* pairs with the acquiring loads in compiled code */
+	__atomic_store_n(&guard->is_ready, 1, __ATOMIC_RELEASE);
+}
+
+EXPORT void __cxa_guard_abort(struct guard *guard)
+{
+	ENTER();
+	once_abandon(&guard->once);
+}

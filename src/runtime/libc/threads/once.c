@@ -1,0 +1,75 @@
+/*
+ * pthread_once, which std::call_once is built on, and call_once.
+ *
+ * The routine may be left by cancellation, pthread_exit or a C++ exception; then the next caller runs
+ * it again. The compiler's own clean-up code would need the language-specific data and the personality
+ * function of libgcc, and libraddle needs nothing but libc. The frame that calls the routine therefore
+ * names a personality function of ours, which the unwinder calls when it passes that frame; it takes
+ * no part in the unwinding and needs nothing of the unwinder's.
+ */
+#include <pthread.h>
+#include <threads.h>
+#include <unwind.h>
+
+#include "engine/once.h"
+#include "runtime/libc/threads/sync.h"
+
+/* A routine that is running, on the stack of the thread that runs it; innermost first. */
+struct once_frame {
+	struct once *once;
+	struct once_frame *outer;
+};
+
+/* Written and read by its own thread only. */
+static _Thread_local struct once_frame *once_innermost;
+
+static _Unwind_Reason_Code __attribute__((used))
+once_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+	struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+	(void)version, (void)class, (void)exception, (void)context;
+	if (actions & _UA_CLEANUP_PHASE && once_innermost) {
+		struct once_frame *frame = once_innermost;
+
+		once_innermost = frame->outer;
+		once_abandon(frame->once);
+	}
+	return _URC_CONTINUE_UNWIND;
+}
+
+/* 0x1b: the function's address is relative to the place where it stands, 4 bytes, signed. */
+static void __attribute__((noinline)) once_run(struct once *once, void (*routine)(void))
+{
+	struct once_frame frame = {.once = once, .outer = once_innermost};
+
+	__asm__ volatile(".cfi_personality 0x1b, once_personality");
+	once_innermost = &frame;
+	routine();
+	once_innermost = frame.outer;
+}
+
+static int once_call(struct once *once, void (*routine)(void), uint64_t site)
+{
+	int error = once_enter(once, site);
+
+	if (error != EAGAIN)
+		return sync_result(error);
+	once_run(once, routine);
+	once_done(once, site);
+	return 0;
+}
+
+EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+	ENTER();
+	return once_call((struct once *)control, routine, CALL_SITE);
+}
+
+EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+	ENTER();
+	(void)once_call((struct once *)flag, routine, CALL_SITE); /* cannot fail */
+}
+
+/* A name that old binaries call. */
+EXPORT_ALIAS(__pthread_once, pthread_once);

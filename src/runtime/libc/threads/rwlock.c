@@ -1,0 +1,113 @@
+/* pthread_rwlock_*. Runs in the target's threads. */
+#include <pthread.h>
+
+#include "engine/rwlock.h"
+#include "runtime/libc/threads/sync.h"
+
+static struct rwlock *rwlock_of(pthread_rwlock_t *rwlock)
+{
+	return (struct rwlock *)rwlock;
+}
+
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *rwlock, const pthread_rwlockattr_t *attributes)
+{
+	int kind = PTHREAD_RWLOCK_DEFAULT_NP;
+	int shared = PTHREAD_PROCESS_PRIVATE;
+
+	ENTER();
+	if (attributes) {
+		pthread_rwlockattr_getkind_np(attributes, &kind);
+		pthread_rwlockattr_getpshared(attributes, &shared);
+	}
+	rwlock_init(rwlock_of(rwlock), (uint32_t)kind, shared == PTHREAD_PROCESS_SHARED);
+	return 0;
+}
+
+EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return rwlock_destroy(rwlock_of(rwlock), CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return sync_result(rwlock_rdlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE));
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return sync_result(rwlock_wrlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE));
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return rwlock_tryrdlock(rwlock_of(rwlock), CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return rwlock_trywrlock(rwlock_of(rwlock), CALL_SITE);
+}
+
+static int rwlock_rdlock_until(
+	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time, uint64_t site)
+{
+	if (!sync_has_clock(clock))
+		return EINVAL;
+	return sync_timed_result(
+		rwlock_rdlock(rwlock_of(rwlock), sync_deadline(clock, time), site), time);
+}
+
+static int rwlock_wrlock_until(
+	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time, uint64_t site)
+{
+	if (!sync_has_clock(clock))
+		return EINVAL;
+	return sync_timed_result(
+		rwlock_wrlock(rwlock_of(rwlock), sync_deadline(clock, time), site), time);
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *rwlock, const struct timespec *time)
+{
+	ENTER();
+	return rwlock_rdlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *rwlock, const struct timespec *time)
+{
+	ENTER();
+	return rwlock_wrlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_clockrdlock(
+	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time)
+{
+	ENTER();
+	return rwlock_rdlock_until(rwlock, clock, time, CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_clockwrlock(
+	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time)
+{
+	ENTER();
+	return rwlock_wrlock_until(rwlock, clock, time, CALL_SITE);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
+{
+	ENTER();
+	return rwlock_unlock(rwlock_of(rwlock), CALL_SITE);
+}
+
+/* Names that old binaries call. */
+EXPORT_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
+EXPORT_ALIAS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
+EXPORT_ALIAS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);
+EXPORT_ALIAS(__pthread_rwlock_wrlock, pthread_rwlock_wrlock);
+EXPORT_ALIAS(__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock);
+EXPORT_ALIAS(__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock);
+EXPORT_ALIAS(__pthread_rwlock_unlock, pthread_rwlock_unlock);

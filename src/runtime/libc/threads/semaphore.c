@@ -1,0 +1,290 @@
+/*
+ * sem_*, unnamed and named. Named semaphores live in a table of this process: one name means one object, with
+ * reference counts. O_CREAT and O_EXCL behave as in POSIX. Processes of one family (family.h) share the table;
+ * processes outside the family do not see these semaphores. Runs in the target's threads.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "engine/semaphore.h"
+#include "engine/shared.h"
+#include "runtime/libc/threads/sync.h"
+#include "runtime/world.h"
+
+#define GROUPS_MAX 256
+#define NAMED_MAX 128 /* open or nameable at once; then sem_open() says EMFILE */
+
+/* Free: no name and no references. Unlinked: no name. */
+struct named_semaphore {
+	struct semaphore semaphore;
+	uint32_t references;
+	uint32_t owner, group, mode; /* of the file that the name would have on disk */
+	char name[NAME_MAX + 1];
+};
+
+#define PAGE_BYTES 4096UL
+#define TABLE_BYTES                                                                                \
+	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
+
+/*
+ * Written by the moving thread, like the objects themselves. After the first fork, every process of the family
+ * writes the table.
+ */
+static union {
+	struct named_semaphore entries[NAMED_MAX];
+	char pages[TABLE_BYTES];
+} named_table __attribute__((aligned(PAGE_BYTES)));
+#define named_semaphores named_table.entries
+
+static struct {
+	bool is_shared;
+} named_state;
+
+void semaphore_prepare_fork(void)
+{
+	char *memory;
+
+	if (named_state.is_shared)
+		return;
+	memory = platform_map(TABLE_BYTES, true);
+	if (!memory)
+		return; /* each process goes on with its own */
+	memcpy(memory, &named_table, TABLE_BYTES);
+	if (!platform_failed(platform_call(SYS_mremap, memory, TABLE_BYTES, TABLE_BYTES,
+		    MREMAP_MAYMOVE | MREMAP_FIXED, &named_table)))
+		named_state.is_shared = true;
+}
+
+static struct semaphore *semaphore_of(sem_t *semaphore)
+{
+	return (struct semaphore *)semaphore;
+}
+
+/* The name without its leading slashes; 0, EINVAL or ENAMETOOLONG. */
+static int named_check(const char **name)
+{
+	size_t length;
+
+	*name += strspn(*name, "/");
+	length = strlen(*name);
+	if (!length || strchr(*name, '/'))
+		return EINVAL;
+	return length > NAME_MAX - strlen("sem.") ? ENAMETOOLONG : 0;
+}
+
+static struct named_semaphore *named_find(const char *name)
+{
+	for (unsigned i = 0; i < NAMED_MAX; i++)
+		if (named_semaphores[i].name[0] && !strcmp(named_semaphores[i].name, name))
+			return &named_semaphores[i];
+	return NULL;
+}
+
+static bool group_is_own(uint32_t group)
+{
+	uint32_t groups[GROUPS_MAX];
+	long count = platform_call(SYS_getgroups, GROUPS_MAX, groups);
+
+	for (long i = 0; i < count; i++)
+		if (groups[i] == group)
+			return true;
+	return group == (uint32_t)platform_call(SYS_getegid);
+}
+
+/* Opening a semaphore needs permission to read and to write, as for a file. */
+static bool named_may_open(const struct named_semaphore *named)
+{
+	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
+	const uint32_t shift = user == named->owner ? 6 : group_is_own(named->group) ? 3 : 0;
+
+	return !user || (named->mode >> shift & 6) == 6;
+}
+
+/* Only the owner may unlink a name, because the directory of semaphores is sticky. */
+static bool named_may_unlink(const struct named_semaphore *named)
+{
+	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
+
+	return !user || user == named->owner;
+}
+
+static uint32_t named_mode(mode_t wanted)
+{
+	const long mask = platform_call(SYS_umask, 0);
+
+	(void)platform_call(SYS_umask, mask); /* always succeeds */
+	return wanted & ~(uint32_t)mask;
+}
+
+static int named_create(const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
+{
+	for (unsigned i = 0; i < NAMED_MAX; i++) {
+		struct named_semaphore *named = &named_semaphores[i];
+		int error;
+
+		if (named->name[0] || named->references)
+			continue;
+		error = semaphore_init(&named->semaphore, value, true);
+		if (error)
+			return error;
+		strcpy(named->name, name);
+		named->owner = (uint32_t)platform_call(SYS_geteuid);
+		named->group = (uint32_t)platform_call(SYS_getegid);
+		named->mode = named_mode(mode);
+		*out = named;
+		return 0;
+	}
+	return EMFILE;
+}
+
+/* `mode` and `value` apply only to a new semaphore. */
+static int named_open(
+	const char *name, int flags, mode_t mode, unsigned value, struct named_semaphore **out)
+{
+	int error = named_check(&name);
+
+	if (error)
+		return error;
+	*out = named_find(name);
+	if (*out)
+		return flags & O_CREAT && flags & O_EXCL ? EEXIST
+		       : named_may_open(*out)		 ? 0
+							 : EACCES;
+	return flags & O_CREAT ? named_create(name, value, mode, out) : ENOENT;
+}
+
+EXPORT sem_t *sem_open(const char *name, int flags, ...)
+{
+	struct named_semaphore *named;
+	unsigned value = 0;
+	mode_t mode = 0;
+	int error;
+
+	ENTER();
+	if (flags & O_CREAT) {
+		va_list arguments;
+
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		value = va_arg(arguments, unsigned);
+		va_end(arguments);
+	}
+	shared_enter(named_state.is_shared);
+	error = named_open(name, flags, mode, value, &named);
+	if (!error)
+		named->references++;
+	shared_leave(named_state.is_shared);
+	if (error) {
+		errno = error;
+		return SEM_FAILED;
+	}
+	return (sem_t *)&named->semaphore;
+}
+
+EXPORT int sem_close(sem_t *semaphore)
+{
+	struct named_semaphore *named = (struct named_semaphore *)semaphore;
+
+	ENTER();
+	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
+		return sync_errno_result(EINVAL);
+	/* In a table that processes share, who has it open is not counted for each. */
+	if (!named_state.is_shared && !--named->references && !named->name[0])
+		semaphore_destroy(&named->semaphore);
+	return 0;
+}
+
+EXPORT int sem_unlink(const char *name)
+{
+	struct named_semaphore *named;
+	int error;
+
+	ENTER();
+	error = named_check(&name);
+	if (error)
+		return sync_errno_result(error == EINVAL ? ENOENT : error); /* as glibc */
+	named = named_find(name);
+	if (!named)
+		return sync_errno_result(ENOENT);
+	if (!named_may_unlink(named))
+		return sync_errno_result(EACCES);
+	named->name[0] = '\0';
+	return 0;
+}
+
+EXPORT int sem_init(sem_t *semaphore, int is_shared, unsigned value)
+{
+	ENTER();
+	return sync_errno_result(semaphore_init(semaphore_of(semaphore), value, is_shared != 0));
+}
+
+EXPORT int sem_destroy(sem_t *semaphore)
+{
+	ENTER();
+	semaphore_destroy(semaphore_of(semaphore));
+	return 0;
+}
+
+/*
+ * As the kernel does for a futex wait: handlers that all ask for SA_RESTART do not end it, unless it
+ * has a deadline.
+ */
+static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
+{
+	int error;
+
+	do {
+		error = semaphore_wait(semaphore_of(semaphore), deadline_ns, site);
+	} while (error == EINTR && deadline_ns == ENGINE_FOREVER && signals_want_restart());
+	return error;
+}
+
+EXPORT int sem_wait(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(
+		sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE)));
+}
+
+/* glibc refuses an invalid time even where it need not wait, as POSIX lets it. */
+EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
+{
+	ENTER();
+	if (!sync_is_valid_time(time))
+		return sync_errno_result(EINVAL);
+	return sync_errno_result(sync_timed_result(
+		wait_restarting(semaphore, sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
+}
+
+EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time)
+{
+	ENTER();
+	if (!sync_has_clock(clock) || !sync_is_valid_time(time))
+		return sync_errno_result(EINVAL);
+	return sync_errno_result(sync_timed_result(
+		wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));
+}
+
+EXPORT int sem_trywait(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(semaphore_trywait(semaphore_of(semaphore), CALL_SITE));
+}
+
+EXPORT int sem_post(sem_t *semaphore)
+{
+	ENTER();
+	return sync_errno_result(semaphore_post(semaphore_of(semaphore), CALL_SITE));
+}
+
+EXPORT int sem_getvalue(sem_t *semaphore, int *value)
+{
+	ENTER();
+	*value = (int)semaphore_value(semaphore_of(semaphore), CALL_SITE);
+	return 0;
+}

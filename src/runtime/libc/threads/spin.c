@@ -1,0 +1,41 @@
+/* pthread_spin_*. Runs in the target's threads. */
+#include <pthread.h>
+
+#include "engine/spin.h"
+#include "runtime/libc/threads/sync.h"
+
+static struct spin *spin_of(pthread_spinlock_t *spin)
+{
+	return (struct spin *)spin;
+}
+
+EXPORT int pthread_spin_init(pthread_spinlock_t *spin, int is_shared)
+{
+	ENTER();
+	spin_init(spin_of(spin), is_shared == PTHREAD_PROCESS_SHARED);
+	return 0;
+}
+
+EXPORT int pthread_spin_destroy(pthread_spinlock_t *spin)
+{
+	ENTER();
+	return spin_destroy(spin_of(spin), CALL_SITE);
+}
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *spin)
+{
+	ENTER();
+	return sync_result(spin_lock(spin_of(spin), CALL_SITE));
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *spin)
+{
+	ENTER();
+	return spin_trylock(spin_of(spin), CALL_SITE);
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *spin)
+{
+	ENTER();
+	return spin_unlock(spin_of(spin), CALL_SITE);
+}

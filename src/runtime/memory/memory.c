@@ -1,0 +1,474 @@
+/*
+ * Accesses to memory: which of them are scheduling points, and what is learnt of them. The knowledge
+ * lies in the contract, so it outlives rewinds, forks and processes; see contract_memory.h.
+ *
+ * The first part of the way of an access, up to whether it is a point, is compiled to use general
+ * registers only (CMakeLists.txt), together with all that it calls: see site_thunk.S.
+ */
+#include "runtime/memory/memory_internal.h"
+
+#include <string.h>
+
+#include "base/hot_state.h"
+#include "detectors/detector.h"
+#include "base/hash.h"
+#include "runtime/filter.h"
+#include "runtime/heap.h"
+#include "runtime/interpose.h"
+#include "runtime/quick.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/spinning.h"
+
+/* Eights of bytes of a range that are looked at one by one; of longer ones only the beginning. */
+#define RANGE_GRANULES_MOST 512
+
+static bool memory_is_write(uint8_t kind)
+{
+	switch (kind) {
+	case SITE_LOAD:
+	case SITE_ATOMIC_LOAD:
+	case SITE_RANGE_READ:
+	case SITE_STRING_READ:
+		return false;
+	default:
+		return true;
+	}
+}
+
+enum op_kind memory_op(uint8_t kind)
+{
+	switch (kind) {
+	case SITE_ATOMIC_LOAD:
+		return OP_ATOMIC_LOAD;
+	case SITE_ATOMIC_STORE:
+		return OP_ATOMIC_STORE;
+	case SITE_ATOMIC_UPDATE:
+	case SITE_COMPARE_EXCHANGE:
+		return OP_ATOMIC_UPDATE;
+	case SITE_FENCE:
+		return OP_FENCE;
+	default:
+		return memory_is_write(kind) ? OP_STORE : OP_LOAD;
+	}
+}
+
+bool memory_wants(
+	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags)
+{
+	switch ((enum memory_mode)memory->mode) {
+	case MEMORY_ALL:
+		return true;
+	case MEMORY_NONE:
+		return false;
+	case MEMORY_RACES:
+		return flags & VARIABLE_POINT &&
+		       (flags & VARIABLE_RACY || memory_kind_is_atomic(access->kind));
+	case MEMORY_CHOSEN:
+		return access->site_state && *access->site_state & SITE_CHOSEN &&
+		       flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
+	default:
+		return flags & VARIABLE_POINT && (!memory->is_filtered || flags & VARIABLE_FOCUSED);
+	}
+}
+
+/* Set by memory_give_turn() in a signal handler. */
+static HOT_STATE volatile bool turn_is_wanted;
+
+/* Is it one that a lease may be for? */
+static bool memory_is_leasable(const struct memory_access *access)
+{
+	return memory_kind_is_range(access->kind) ||
+	       (access->kind <= SITE_STORE && access->bytes <= 2 * GRANULE_BYTES);
+}
+
+/* If it is a point, the strategy need not be asked at it. */
+static bool memory_has_lease(const struct memory_access *access)
+{
+	struct heap_free freed;
+
+	return sites_now.engine.lease > 0 && memory_is_leasable(access) && !turn_is_wanted &&
+	       !heap_was_freed(access->address, &freed);
+}
+
+/* Looked up once per variable. */
+uint16_t memory_allocated_at(
+	struct contract_memory *memory, const struct memory_known *known, const void *address)
+{
+	struct memory_variable *variable;
+	struct heap_block block;
+
+	if (known->slot == MEMORY_NO_VARIABLE)
+		return 0;
+	variable = &memory->variables[known->slot];
+	if (!variable->allocated_at && heap_find_any(address, &block)) {
+		variable->allocated_at = memory_allocating_place(block.site);
+		variable->block_name = block.name;
+		variable->loop = (uint16_t)block.loop;
+		memory_note_news(memory, variable);
+	} else if (!variable->allocated_at) {
+		variable->allocated_at = MEMORY_NOT_ON_HEAP;
+		memory_note_static(variable, address);
+		memory_note_news(memory, variable);
+	}
+	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
+}
+
+/* All that was allocated at a place may be a point: found out once for each variable, as it is met. */
+static void memory_look_at_place(
+	struct contract_memory *memory, struct memory_known *known, const void *address)
+{
+	(void)memory_allocated_at(memory, known, address);
+	if (memory->focused_place_count && known->slot != MEMORY_NO_VARIABLE &&
+		memory_is_focused(memory, &memory->variables[known->slot]))
+		known->flags |= VARIABLE_FOCUSED;
+	known->flags |= VARIABLE_PLACED;
+}
+
+bool memory_place(object_name object, struct object_place *out)
+{
+	const struct memory_variable *variable = NULL;
+
+	if (runtime.contract && runtime.contract->memory_bytes)
+		variable = memory_variable_of(
+			contract_area(runtime.contract, runtime.contract->memory_offset), object);
+	if (!variable || !memory_is_on_heap(variable))
+		return false;
+	*out = (struct object_place){variable->block_name, variable->loop};
+	return true;
+}
+
+/* It has touched a point: it stays on. */
+static void memory_mark_site(struct contract_memory *memory, const struct memory_access *access)
+{
+	if (!access->site_state || *access->site_state & SITE_SHARED || memory->is_frozen)
+		return;
+	*access->site_state |= SITE_SHARED;
+	memory->has_site_news = true;
+}
+
+/* Learns of every part of the access, and finds its point. False: a part has no quick name. */
+static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
+	variable_name (*name_of)(const void *address))
+{
+	const struct memory_access *access = &visit->access;
+	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
+	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
+	const bool is_write = memory_is_write(access->kind);
+	object_name first = 0;
+
+	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
+		struct memory_known *known =
+			memory_known_at(memory, at, name_of, !memory->is_frozen);
+
+		if (!known)
+			return false;
+		/* Of those that are points there is nothing more to learn. */
+		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
+			memory_learn(memory, known, is_write);
+			/* Before it is a point: who makes it one may have seen only a part of that. */
+			if (memory->group_count)
+				(void)memory_allocated_at(memory, known, (const void *)at);
+		}
+		if ((known->flags & (VARIABLE_POINT | VARIABLE_PLACED)) == VARIABLE_POINT &&
+			!known->group && !memory->is_frozen)
+			memory_look_at_place(memory, known, (const void *)at);
+		if (!visit->point && memory_wants(memory, access, known->flags)) {
+			visit->point = known->name;
+			if (memory_has_lease(access)) /* nobody is told of it */
+				visit->unplaced = at;
+			else
+				visit->allocated_at =
+					memory_allocated_at(memory, known, (const void *)at);
+		}
+		if (known->flags & VARIABLE_POINT) {
+			if (!visit->told && memory->mode == MEMORY_RACES)
+				visit->told = known->name;
+			memory_mark_site(memory, access);
+			if (memory->group_count && !memory->is_frozen)
+				memory_note_group(memory, known, access->site_state);
+		}
+		if (at == start)
+			first = known->name;
+		else if (at == start + GRANULE_BYTES && visit->point == first)
+			visit->next = known->name;
+		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
+			break;
+	}
+	return true;
+}
+
+/* It had a lease, and comes to the engine all the same. */
+static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
+{
+	const uintptr_t at = visit->unplaced;
+
+	if (at)
+		visit->allocated_at = memory_allocated_at(memory,
+			memory_known_at(memory, at, memory_variable_name, !memory->is_frozen),
+			(const void *)at);
+}
+
+struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
+{
+	return (struct engine_op){.kind = (uint8_t)memory_op(access->kind),
+		.address = access->address,
+		.site = access->site,
+		.deadline_ns = ENGINE_FOREVER,
+		.object = name,
+		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
+		.argument = access->kind == SITE_COMPARE_EXCHANGE ? access->expected : 0,
+		.order = access->order,
+		.call = access->call,
+		.order_of_failure = access->order_of_failure,
+		.exchange = access->kind != SITE_COMPARE_EXCHANGE ? EXCHANGE_NONE
+			    : access->knows_expected		  ? EXCHANGE_OF_EXPECTED
+								  : EXCHANGE_UNKNOWN};
+}
+
+void memory_point(const struct memory_visit *visit, object_name name)
+{
+	struct engine_op op = memory_engine_op(&visit->access, name);
+
+	op.second = visit->allocated_at;
+	op.next_object = visit->next;
+	(void)engine_perform(&op); /* always WAIT_DONE */
+}
+
+/* An access that is no scheduling point. */
+static void memory_pass(const struct memory_visit *visit)
+{
+	const struct engine_op op = memory_engine_op(&visit->access, visit->told);
+
+	if (visit->told || memory_kind_is_atomic(visit->access.kind))
+		engine_note_access(&op);
+}
+
+/*
+ * A thread may wait in a loop for a variable that is not yet known to be shared: no access of it is a
+ * point then. So a read is one, too, when it has come again and again at the same place and address with
+ * no point and no write in between. Loops that wait pass few other reads; what adds up an array does not
+ * come back. Restored with the run, so that it is the same in each.
+ */
+#define WAITING_VISITS 1000
+#define WAITING_READS_BETWEEN 64
+
+static HOT_STATE struct {
+	uint64_t step; /* at the last visit */
+	uint64_t site;
+	const void *address;
+	uint32_t visits;
+	uint32_t reads_between;
+} waiting;
+
+static bool memory_waits(const struct memory_access *access)
+{
+	const bool is_anchor = access->site == waiting.site && access->address == waiting.address;
+
+	if (access->kind == SITE_STORE || access->kind == SITE_ATOMIC_STORE) {
+		waiting.visits = 0;
+		return false;
+	}
+	if (is_anchor && engine_step() == waiting.step) {
+		waiting.reads_between = 0;
+		if (++waiting.visits < WAITING_VISITS)
+			return false;
+		waiting.visits = 0;
+		return true;
+	}
+	if (engine_step() == waiting.step && ++waiting.reads_between < WAITING_READS_BETWEEN)
+		return false;
+	waiting.step = engine_step();
+	waiting.site = access->site;
+	waiting.address = access->address;
+	waiting.visits = waiting.reads_between = 0;
+	return false;
+}
+
+void memory_begin_run(void)
+{
+	waiting.step = waiting.site = 0;
+	waiting.address = NULL;
+	waiting.visits = waiting.reads_between = 0;
+}
+
+void memory_give_turn(void)
+{
+	turn_is_wanted = true;
+	filter_suspend();
+	engine_end_lease();
+	quick_forget_all();
+}
+
+bool memory_turn_is_wanted(void)
+{
+	return turn_is_wanted;
+}
+
+/* To the detectors, one variable after the other. False: not all of them could be told of so. */
+static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
+{
+	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
+	struct memory_access part = visit->access;
+	uintptr_t at = (uintptr_t)visit->access.address;
+
+	/* Vectors and the like: of longer ones names are made one by one anyway. */
+	if (visit->access.bytes > QUICK_BYTES_MOST)
+		return false;
+	for (uintptr_t next; at < end; at = next) {
+		const struct memory_known *known;
+
+		next = (at | (GRANULE_BYTES - 1)) + 1;
+		part.address = (const void *)at;
+		part.bytes = (next < end ? next : end) - at;
+		known = memory_known_at(memory, at, memory_quick_name, false);
+		if (!known || !known->name ||
+			!runtime_detect_quickly(&part, memory_op(part.kind), known->name))
+			return false;
+	}
+	return true;
+}
+
+bool memory_is_watched(void)
+{
+	return runtime.contract && engine_is_live() && !runtime.is_forked_child &&
+	       !runtime.is_run_over;
+}
+
+/* Others like it need not come here again soon. */
+static void memory_done(const struct memory_visit *visit)
+{
+	const struct memory_access *access = &visit->access;
+
+	if (memory_kind_is_range(access->kind) && !visit->told)
+		quick_remember_range((uint64_t)(uintptr_t)access->address, access->bytes,
+			memory_kind_writes_range(access->kind));
+	if (access->kind <= SITE_STORE && access->bytes <= QUICK_BYTES_MOST)
+		quick_remember((uint64_t)(uintptr_t)access->address,
+			quick_properties(access->kind, access->order, (uint16_t)access->bytes),
+			!visit->told);
+}
+
+/* Is it known that the moving thread has accessed it so? */
+static bool memory_is_learnt(const struct memory_known *known, bool is_write)
+{
+	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&
+	       (known->flags & VARIABLE_MANY || known->thread == engine_current()->name);
+}
+
+/*
+ * While the strategy leaves it to the thread, accesses to these eight bytes, or more, need not come here. Of a range all
+ * has been looked at: what is no point there needs nothing more from this thread.
+ */
+static void memory_remember_points(const struct memory_access *access)
+{
+	const struct contract_memory *memory = sites_memory();
+	const uint64_t address = (uint64_t)(uintptr_t)access->address;
+	const bool is_write = memory_is_write(access->kind);
+	const uint64_t end = address + access->bytes;
+
+	if (!memory_is_leasable(access) || access->bytes > QUICK_RANGE_MOST)
+		return;
+	for (uint64_t at = address; at < end; at = (at | (GRANULE_BYTES - 1)) + 1) {
+		const uint64_t granule = at / GRANULE_BYTES;
+		const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
+
+		if (known->granule != granule || known->epoch != memory->known_epoch)
+			continue;
+		if (memory_wants(memory, access, known->flags))
+			quick_remember_point(at, quick_properties(is_write, 0, 1));
+		else if (memory_kind_is_range(access->kind) && memory_is_learnt(known, is_write))
+			quick_remember_range(at, 1, is_write);
+	}
+}
+
+/*
+ * A point at which the strategy need not be asked: the first access to memory of which quick.h knows nothing yet, as
+ * it will know it from now on. True: the thread goes on.
+ */
+static bool memory_is_leased(const struct memory_visit *visit)
+{
+	if (!visit->point || !visit->is_named || visit->told || !memory_has_lease(&visit->access))
+		return false;
+	sites_now.engine.lease--;
+	memory_remember_points(&visit->access);
+	return true;
+}
+
+bool memory_begin(struct memory_visit *visit)
+{
+	struct contract_memory *memory = sites_memory();
+	const struct memory_access *access = &visit->access;
+
+	visit->point = visit->next = visit->told = 0;
+	visit->allocated_at = 0;
+	visit->unplaced = 0;
+	visit->is_named = true;
+	visit->is_waiting = false;
+	memory->visits++;
+	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
+		*access->site_state |= SITE_SEEN;
+		memory->has_changed = memory->has_site_news = true;
+	}
+	if (access->kind == SITE_FENCE) {
+		memory_mark_site(memory, access); /* stays on */
+		return memory->mode != MEMORY_NONE;
+	}
+	visit->is_named = memory_look(memory, visit, memory_quick_name);
+	if (memory_is_leased(visit))
+		return false;
+	/* Where not all sites are on, what it writes meanwhile may not be seen. */
+	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
+		visit->is_waiting = memory_waits(access);
+	if (visit->is_waiting)
+		memory->has_waited = 1;
+	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
+		(visit->told && !memory_tell_quickly(memory, visit)) ||
+		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
+		return true;
+	memory_done(visit);
+	return false;
+}
+
+void memory_finish(struct memory_visit *visit)
+{
+	if (turn_is_wanted) {
+		turn_is_wanted = false;
+		filter_resume();
+		engine_spin_point(visit->access.site);
+		runtime_test_cancel_anywhere();
+	}
+	if (visit->access.kind == SITE_FENCE) {
+		memory_point(visit, 0);
+		return;
+	}
+	if (!visit->is_named) {
+		visit->point = visit->next = visit->told = 0;
+		visit->unplaced = 0;
+		(void)memory_look(sites_memory(), visit, memory_variable_name);
+	}
+	if (!visit->point && visit->is_waiting) {
+		engine_give_way();
+		visit->point = (object_name)memory_variable_name(visit->access.address);
+	}
+	if (!visit->point) {
+		memory_pass(visit);
+		return;
+	}
+	memory_place_point(sites_memory(), visit);
+	memory_point(visit, visit->point);
+	/* Others may have freed it before the access got its turn. */
+	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
+	spinning_note(&visit->access);
+	if (sites_now.engine.lease > 0)
+		memory_remember_points(&visit->access);
+	runtime_test_cancel_anywhere();
+}
+
+void memory_access(const struct memory_access *access)
+{
+	struct memory_visit visit = {.access = *access};
+
+	if (memory_is_watched() && memory_begin(&visit))
+		memory_finish(&visit);
+}

@@ -1,0 +1,82 @@
+/*
+ * Memory that is given back: a write of all of it, and whatever touches it later is a failure. Only of blocks
+ * that instrumented code has accessed. Runs in the moving thread.
+ *
+ * A block that is freed keeps its name and its record until its memory is given out again (heap.h), so an access
+ * that comes too late is seen as long as that has not happened; in other schedules it has not.
+ */
+#include "runtime/heap.h"
+#include "runtime/memory/memory_internal.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/spinning.h"
+
+/* As of ranges, only the beginning is looked at. */
+#define FREED_BYTES_MOST 4096
+
+void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
+{
+	struct heap_free freed;
+	struct outcome verdict;
+
+	if (!heap_was_freed(access->address, &freed))
+		return;
+	outcome_set(&verdict, kind, engine_current()->id, 0);
+	verdict.site = access->site;
+	verdict.op = (uint8_t)memory_op(access->kind);
+	verdict.address = (uint64_t)(uintptr_t)access->address;
+	verdict.other_site = freed.site;
+	verdict.other_step = freed.step;
+	verdict.other_thread = freed.thread;
+	verdict.other_op = OP_STORE;
+	engine_fail_by_verdict(&verdict);
+}
+
+/* Variables that nobody has accessed are not made for this. True: its accesses are points. */
+static bool memory_free_variable(
+	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
+{
+	struct memory_known *known = memory_known_at(memory, at, memory_variable_name, false);
+
+	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT) && runtime_looks_for_races()) {
+		memory_learn(memory, known, true);
+		if (memory->group_count)
+			(void)memory_allocated_at(memory, known, (const void *)at);
+	}
+	if (!visit->point && known->flags & VARIABLE_POINT &&
+		memory_wants(memory, &visit->access, known->flags)) {
+		visit->point = known->name;
+		visit->allocated_at = memory_allocated_at(memory, known, (const void *)at);
+	}
+	return known->flags & VARIABLE_POINT;
+}
+
+void memory_freed(const void *start, uint64_t site)
+{
+	/* Within the call: what comes behind it may belong to another line. */
+	struct memory_visit visit = {
+		.access = {
+			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};
+	struct memory_access *access = &visit.access;
+	bool is_shared = false;
+	struct engine_op op;
+	struct heap_block block;
+
+	if (!start || record_is_on() || !memory_is_watched())
+		return;
+	memory_check_freed(access, OUTCOME_DOUBLE_FREE);
+	if (!heap_find(start, &block) || block.start != (uintptr_t)start || !block.is_used)
+		return;
+	access->bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
+	for (size_t done = 0; done < access->bytes; done += GRANULE_BYTES)
+		is_shared |= memory_free_variable(sites_memory(), &visit, block.start + done);
+	if (visit.point) {
+		memory_point(&visit, visit.point);
+		memory_check_freed(access, OUTCOME_DOUBLE_FREE);
+		spinning_note(access);
+	} else if (is_shared && runtime_looks_for_races()) {
+		op = memory_engine_op(access, 0);
+		engine_note_access(&op);
+	}
+}

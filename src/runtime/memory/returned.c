@@ -1,0 +1,192 @@
+#include "runtime/returned.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "runtime/guarded_read.h"
+#include "runtime/interpose.h"
+#include "runtime/memory/memory_internal.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+
+void __libc_free(void *block);
+
+#define BLOCKS 64
+#define LINES 1024
+/* No two blocks of glibc are nearer to each other; an address belongs to one line. */
+#define LINE_BYTES 32
+/* glibc maps larger ones: when they are given back, anything may come there. */
+#define BYTES_MOST (64 << 10)
+
+struct returned_block {
+	uintptr_t start;
+	uint64_t site;
+	uint64_t step;
+	uint32_t bytes; /* 0: given out again, in part at least */
+	struct thread_id thread;
+};
+
+/*
+ * latest[line % LINES] is 1 + the block that was given back last there. An address is looked up by its
+ * line alone, and so is the memory of a block that is given out: both meet the same entry.
+ */
+static struct {
+	struct returned_block blocks[BLOCKS];
+	uint8_t latest[LINES];
+	uint32_t count; /* of blocks that were noted in the run */
+	bool is_busy;	/* an interrupted call is at work */
+} returned __attribute__((aligned(4096)));
+
+/*
+ * AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h): one byte for each so many of
+ * memory. It keeps what was freed for long, and says so there: certain, and of blocks that are not known here.
+ */
+#define SHADOW_FREED 0xfd
+struct shadow {
+	bool is_looked_for;
+	size_t scale; /* 0: there is none */
+	size_t offset;
+};
+static struct shadow
+	shadow; /* of the process; the same in all runs. Written once, by the first run */
+
+static bool shadow_says_freed(uintptr_t address)
+{
+	uint64_t value;
+
+	return guarded_read((const void *)((address >> shadow.scale) + shadow.offset), 1, &value) &&
+	       value == SHADOW_FREED;
+}
+
+void returned_look_for_shadow(void)
+{
+	if (!shadow.is_looked_for) {
+		shadow.is_looked_for = true;
+		if (runtime.sanitizer_shadow)
+			runtime.sanitizer_shadow(&shadow.scale, &shadow.offset);
+	}
+	if (shadow.scale)
+		engine_watch_uses();
+}
+
+static bool returned_is_wanted(void)
+{
+	return !record_is_on() && memory_is_watched() && !returned.is_busy;
+}
+
+void returned_begin_run(void)
+{
+	memset(&returned, 0, sizeof returned);
+}
+
+static struct returned_block *returned_find(uintptr_t address)
+{
+	const uint8_t latest = returned.latest[address / LINE_BYTES % LINES];
+	struct returned_block *block = latest ? &returned.blocks[latest - 1] : NULL;
+
+	return block && address - block->start < block->bytes ? block : NULL;
+}
+
+/* `block` NULL: it is not known who gave it back. */
+static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
+	uintptr_t address, uint64_t site, enum op_kind op)
+{
+	struct outcome verdict;
+
+	outcome_set(&verdict, kind, engine_current()->id, 0);
+	verdict.site = site;
+	verdict.op = (uint8_t)op;
+	verdict.address = address;
+	verdict.other_op = OP_STORE;
+	if (block) {
+		verdict.other_site = block->site;
+		verdict.other_step = block->step;
+		verdict.other_thread = block->thread;
+	} else {
+		verdict.other_thread = THREAD_NONE;
+	}
+	engine_fail_by_verdict(&verdict);
+}
+
+/* Another allocator may give memory out in ways that are not seen here. */
+static bool returned_goes_to_glibc(void)
+{
+	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
+}
+
+/* Lines from `line` to before `end` are the next block's. */
+static void returned_mark(uintptr_t line, uintptr_t end)
+{
+	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);
+
+	while (line < end) {
+		const uintptr_t at = line % LINES;
+		const uintptr_t count = end - line < LINES - at ? end - line : LINES - at;
+
+		memset(returned.latest + at, number, count);
+		line += count;
+	}
+}
+
+void returned_note(void *block, uint64_t site)
+{
+	const uintptr_t start = (uintptr_t)block;
+	const struct returned_block *known;
+	size_t bytes;
+
+	if (!block || !returned_is_wanted() || !(shadow.scale || returned_goes_to_glibc()))
+		return;
+	if (shadow.scale && shadow_says_freed(start))
+		return; /* the sanitizer says so better */
+	known = returned_find(start);
+	if (known && known->start == start && !shadow.scale)
+		returned_tell(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
+	bytes = malloc_usable_size(block);
+	if (!bytes || bytes > BYTES_MOST)
+		return;
+	returned.is_busy = true;
+	returned.blocks[returned.count % BLOCKS] = (struct returned_block){.start = start,
+		.site = site,
+		.step = engine_step(),
+		.bytes = (uint32_t)bytes,
+		.thread = engine_current()->id};
+	returned_mark(start / LINE_BYTES, (start + bytes - 1) / LINE_BYTES + 1);
+	returned.count++;
+	returned.is_busy = false;
+	engine_watch_uses();
+}
+
+void returned_given_out(const void *block, size_t bytes)
+{
+	const uintptr_t start = (uintptr_t)block;
+	const uintptr_t end = start + (bytes ? bytes : 1);
+	uintptr_t line = start / LINE_BYTES;
+	struct returned_block *same;
+
+	if (!returned.count || !block)
+		return;
+	same = returned_find(start);
+	if (same && end <= same->start + same->bytes) {
+		same->bytes = 0; /* no other is known there: what is known does not overlap */
+		return;
+	}
+	for (uint32_t i = 0; i < LINES && line * LINE_BYTES < end; i++, line++) {
+		const uint8_t latest = returned.latest[line % LINES];
+		struct returned_block *known = latest ? &returned.blocks[latest - 1] : NULL;
+
+		if (known && known->start < end && start < known->start + known->bytes)
+			known->bytes = 0;
+	}
+}
+
+void returned_check_use(const struct engine_op *op)
+{
+	const struct returned_block *block;
+
+	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted())
+		return;
+	block = returned_find((uintptr_t)op->address);
+	if (shadow.scale ? shadow_says_freed((uintptr_t)op->address) : block != NULL)
+		returned_tell(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
+			(enum op_kind)op->kind);
+}

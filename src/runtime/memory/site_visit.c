@@ -1,0 +1,175 @@
+/*
+ * Accesses at instrumented sites, from the thunk (site_thunk.S) to what memory.c does with them; in
+ * recorded runs to record.c. Runs in the moving thread.
+ *
+ * All that site_reached() does is compiled to use general registers only (CMakeLists.txt).
+ */
+#include "runtime/sites.h"
+
+#include "base/hot_state.h"
+#include "runtime/contexts.h"
+#include "runtime/filter.h"
+#include "runtime/guarded_read.h"
+#include "runtime/main_locals.h"
+#include "runtime/memory/memory_internal.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/quick.h"
+
+/* From site_reached() to site_perform(); nothing of the target moves in between. */
+static HOT_STATE struct memory_visit site_visit;
+
+/* Where the access begins, of those to the end of a string. */
+static void memory_append(struct memory_access *access, const struct site_record *record)
+{
+	size_t bytes;
+
+	if (record->bytes != SITE_APPENDS)
+		return;
+	bytes = guarded_string_bytes(access->address, SIZE_MAX);
+	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
+}
+
+/* The report of a recorded run: behind the point, where there is one. */
+static HOT_STATE struct {
+	const struct site_record *site;
+	uint64_t address, length;
+	uintptr_t frame;
+} site_report;
+
+static bool site_is_chosen(const struct site_record *record)
+{
+	const uint8_t *state = site_state(record);
+
+	return state && *state & SITE_CHOSEN;
+}
+
+/* All there is to do in a recorded run; accesses are points at the sites that were chosen. */
+static bool site_recorded(const struct site_record *record)
+{
+	const bool is_live = memory_is_watched();
+
+	site_visit.access.kind = record->kind;
+	site_visit.is_point_wanted = is_live && site_is_chosen(record);
+	if (site_visit.is_point_wanted ||
+		(record_may_end_turn(record) && record_turn_is_over() && is_live))
+		return true;
+	record_report(record, site_report.address, site_report.length, site_report.frame);
+	return false;
+}
+
+static void site_perform_recorded(void)
+{
+	const struct memory_visit visit = {.access = site_visit.access};
+	const struct site_record *record = site_report.site;
+	const bool is_point = site_visit.is_point_wanted;
+	const uint64_t address = site_report.address, length = site_report.length;
+	const uintptr_t frame = site_report.frame;
+
+	record_settle(record, is_point);
+	if (is_point) {
+		memory_point(&visit, memory_variable_name(visit.access.address));
+		memory_check_freed(&visit.access, OUTCOME_USE_AFTER_FREE);
+	} else if (!engine_is_to_go_on()) {
+		engine_spin_point(visit.access.site);
+	}
+	record_resume();
+	record_report(record, address, length, frame);
+}
+
+/* Nothing of the access is a point (filter.h), and no detector is told of it. */
+static bool site_is_unwanted(const struct memory_access *access)
+{
+	return access->kind != SITE_FENCE &&
+	       !(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()) &&
+	       filter_misses((uintptr_t)access->address, access->bytes);
+}
+
+bool site_reached(
+	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
+{
+	struct memory_access *access = &site_visit.access;
+
+	const uint64_t site =
+		(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
+
+	if (sites_are_live == SITES_QUICK && record->kind <= SITE_STORE &&
+		quick_passes((uint64_t)(uintptr_t)address,
+			quick_properties(record->kind, record->order, record->bytes), site,
+			site_state(record)))
+		return false;
+	if (record_is_on()) {
+		if (record_quickly(record, (uint64_t)(uintptr_t)address, length, frame))
+			return false;
+		site_report.site = record;
+		site_report.address = (uint64_t)(uintptr_t)address;
+		site_report.length = length;
+		site_report.frame = frame;
+		access->address = address;
+		access->bytes = record->bytes;
+		access->order = (uint8_t)site_record_order(record);
+		access->site = site;
+		return site_recorded(record);
+	}
+	if (main_locals_has(record)) {
+		main_locals_note(record, (uintptr_t)address);
+		return false;
+	}
+	if (!memory_is_watched())
+		return false;
+	contexts_note(record, frame);
+	if (record->kind >= SITE_FUNCTION_ENTRY)
+		return false;
+	access->address = address;
+	access->bytes = record->bytes;
+	access->site = site;
+	access->kind = record->kind;
+	access->order = (uint8_t)site_record_order(record);
+	access->site_state = site_state(record);
+	switch (record->kind) {
+	case SITE_RANGE_READ:
+	case SITE_RANGE_WRITE:
+		access->bytes = length;
+		if (!length)
+			return false;
+		memory_append(access, record);
+		break;
+	case SITE_STRING_READ:
+		access->bytes = guarded_string_bytes(address, length);
+		break;
+	case SITE_STRING_WRITE:
+		/* Calls that gave nothing return no string. */
+		if (!length)
+			return false;
+		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
+		memory_append(access, record);
+		break;
+	case SITE_COMPARE_EXCHANGE:
+		access->order_of_failure = (uint8_t)site_record_order_of_failure(record);
+		access->knows_expected = record->order & SITE_EXPECTED;
+		access->expected = length;
+		break;
+	default:
+		break;
+	}
+	if (sites_are_live == SITES_QUICK && memory_kind_is_range(record->kind) &&
+		quick_passes_range((uint64_t)(uintptr_t)access->address, access->bytes,
+			memory_kind_writes_range(record->kind)))
+		return false;
+	return !site_is_unwanted(access) && memory_begin(&site_visit);
+}
+
+uint64_t memory_last_site(void)
+{
+	return site_visit.access.site;
+}
+
+void site_perform(void)
+{
+	struct memory_visit visit = site_visit;
+
+	if (record_is_on())
+		site_perform_recorded();
+	else
+		memory_finish(&visit);
+}

@@ -1,0 +1,111 @@
+/*
+ * What record.c and record_missed.c share: memory that is read and what is known of it. By general registers only.
+ */
+#ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
+#define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
+
+#include <string.h>
+
+#include "runtime/guarded_read.h"
+#include "runtime/record/record_internal.h"
+
+/* Up to eight bytes. Odd numbers of them are read with what lies behind them in the page, at its end one by one. */
+static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	uint64_t part;
+
+	if (bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1)
+		return guarded_read((const void *)address, bytes, value);
+	if ((address & 4095) <= 4096 - sizeof part) {
+		if (!guarded_read((const void *)address, sizeof part, &part))
+			return false;
+		*value = part & ((UINT64_C(1) << 8 * bytes) - 1);
+		return true;
+	}
+	*value = 0;
+	for (uint32_t i = 0; i < bytes; i++) {
+		if (!guarded_read((const void *)(address + i), 1, &part))
+			return false;
+		*value |= part << 8 * i;
+	}
+	return true;
+}
+
+static inline uint8_t *record_place(uint64_t address)
+{
+	return record_state.moving->memory + record_place_of(address);
+}
+
+/* Up to eight bytes, and not by libc's functions, which use the widest registers there are. */
+static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
+{
+	const uint32_t half = (uint32_t)value;
+
+	if (__builtin_expect(bytes == sizeof value, 1)) {
+		memcpy(at, &value, sizeof value);
+	} else if (bytes == sizeof half) {
+		memcpy(at, &half, sizeof half);
+	} else { /* the memory has some behind its end */
+		const uint64_t mask = (UINT64_C(1) << 8 * bytes) - 1;
+		uint64_t all;
+
+		memcpy(&all, at, sizeof all);
+		all = (all & ~mask) | (value & mask);
+		memcpy(at, &all, sizeof all);
+	}
+}
+
+/* What is known of up to eight bytes: the memory has some behind its end. */
+static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
+}
+
+/* Up to eight bytes. False: they cannot be read. */
+static inline bool record_read_part(uint64_t address, uint32_t bytes)
+{
+	struct record_moving *moving = record_state.moving;
+	uint8_t *place = record_place(address);
+	const uint64_t known = record_known(place, bytes);
+	uint64_t value;
+
+	if (!record_fetch(address, bytes, &value)) {
+		/* Full: nothing follows anyhow. */
+		(void)record_entry(moving->thread, RECORD_BAD);
+		return false;
+	}
+	if (known == value) {
+		moving->left--;
+		return true;
+	}
+	if (record_entry(moving->thread, RECORD_READ))
+		record_number(moving->thread, record_difference(value, known, bytes));
+	record_put(place, value, bytes);
+	return true;
+}
+
+static inline void record_value(uint32_t slot, uint64_t value)
+{
+	struct record_moving *moving = record_state.moving;
+	uint64_t *known = &moving->values[slot];
+
+	if (*known == value) {
+		moving->left--;
+		return;
+	}
+	if (record_entry(moving->thread, RECORD_VALUE))
+		record_number(moving->thread, record_difference(value, *known, 8));
+	*known = value;
+}
+
+/* These are about to be written. */
+static inline void record_pend(uint64_t address, uint32_t bytes)
+{
+	record_state.moving->pending = address;
+	record_state.moving->pending_bytes = bytes;
+}
+
+#endif

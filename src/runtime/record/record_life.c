@@ -1,0 +1,127 @@
+/* A recorded run from its beginning to its end: which sites report, and what was there when it became live. */
+#include <link.h>
+#include <string.h>
+
+#include "runtime/interpose.h"
+#include "runtime/record.h"
+#include "runtime/record/record_internal.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/quick.h"
+
+bool record_is_on(void)
+{
+	return record_state.area != NULL;
+}
+
+/* The object's data that can be written, while there is room and a limit is not passed. */
+static void record_add_images(const struct dl_phdr_info *info)
+{
+	struct record_area *area = record_state.area;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const uint64_t room = (part->p_memsz + 4095) & ~UINT64_C(4095);
+		uintptr_t start, end;
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_W) ||
+			part->p_memsz > RECORD_IMAGE_MOST || area->bytes - area->used < room ||
+			area->image_count == RECORD_IMAGES_MAX ||
+			!sites_find_code(info->dlpi_addr + part->p_vaddr, &start, &end))
+			continue;
+		area->images[area->image_count++] =
+			(struct record_image){.address = info->dlpi_addr + part->p_vaddr,
+				.bytes = part->p_memsz,
+				.offset = area->used};
+		platform_copy((char *)area + area->used,
+			(const void *)(info->dlpi_addr + part->p_vaddr), part->p_memsz);
+		area->used += room;
+	}
+}
+
+static int record_add_object(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct record_area *area = record_state.area;
+	struct record_object *object = &area->objects[area->object_count];
+
+	(void)size;
+	(void)unused;
+	if (area->object_count == RECORD_OBJECTS_MAX)
+		return 1;
+	record_add_images(info);
+	object->base = info->dlpi_addr;
+	strncpy(object->path, info->dlpi_name ? info->dlpi_name : "", sizeof object->path - 1);
+	area->object_count++;
+	return 0;
+}
+
+/*
+ * Whatever the site would report is known, or another one reports it: that a function was called by code with sites; what
+ * is written where the last site has read, which has it pending already; what a marked function returns.
+ */
+static bool record_needs_no_report(const struct site_record *site)
+{
+	switch (site->kind) {
+	case SITE_FENCE:
+		return true;
+	case SITE_FUNCTION_ENTRY:
+		return site_record_info(site)->flags & SITE_INSIDE;
+	case SITE_STORE:
+		return site_record_info(site)->flags & SITE_WRITES_BACK;
+	case SITE_RESULT:
+		return site->order & SITE_CALLEE_NAMED && record_is_marked(record_callee(site));
+	default:
+		return false;
+	}
+}
+
+/* Of sites that are points the general way has to be told. */
+static const unsigned char *record_quick_stub(const struct site_record *site)
+{
+	const uint8_t *state = site_state(site);
+	uintptr_t start, end;
+
+	record_state.outside = 0; /* here is code that was not there */
+	if (!state || *state & SITE_CHOSEN ||
+		!sites_find_code(
+			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))
+		return NULL;
+	if (record_needs_no_report(site))
+		return sites_left_off;
+	return record_stub_of(site, site_index(site), start, end);
+}
+
+void record_begin(void)
+{
+	struct contract *contract = runtime.contract;
+
+	record_state.area = contract_area(contract, contract->record_offset);
+	record_state.has_chosen = contract->plan.has_chosen_sites;
+	record_state.moving = record_stubs_open();
+	if (!record_state.moving)
+		record_state.moving = &record_state.without_stubs;
+	else if (!record_state.area->is_checked)
+		sites_quick_stub = record_quick_stub;
+	record_state.moving->left = record_state.moving->mark = REPORTS_IN_A_TURN;
+	record_look_at_linkage();
+	record_resume_thread(0);
+	sites_are_live = SITES_LIVE;
+}
+
+void record_go_live(void)
+{
+	/* Images are larger than chunks. */
+	if (record_state.area->is_emptied && record_state.area->used > record_state.area->bytes / 2)
+		record_have_emptied();
+	record_state.area->object_count = 0;
+	(void)dl_iterate_phdr(record_add_object, NULL); /* what does not fit is not named */
+	record_drop();
+	(void)record_entry(
+		record_state.moving->thread, RECORD_LIVE); /* full: so the host will see */
+}
+
+void record_end(void)
+{
+	record_park(record_state.moving);
+	record_state.area = NULL;
+}

@@ -1,0 +1,80 @@
+/*
+ * Functions that raddle-cc has marked (instrument_abi.h): what they return can be recomputed. Called before vector
+ * registers are saved, by general registers only (CMakeLists.txt).
+ */
+#include <link.h>
+#include <string.h>
+
+#include "runtime/guarded_read.h"
+#include "runtime/record/record_internal.h"
+
+static bool fetch(uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	return guarded_read((const void *)address, bytes, value);
+}
+
+bool record_is_marked(uint64_t function)
+{
+	uint64_t mark;
+
+	return fetch(function - sizeof mark, sizeof mark, &mark) && mark == SITE_FUNCTION_MARK;
+}
+
+/*
+ * Where an entry of a procedure linkage table goes on: executables that are not position-independent take one for the
+ * address of a library's function. Known when it has been called once. 0: it is none.
+ */
+static uint64_t record_behind_linkage(uint64_t function)
+{
+	uint64_t code, distance, target;
+
+	if (!fetch(function, 4, &code))
+		return 0;
+	if (code == 0xfa1e0ff3) /* endbr64 */
+		function += 4;
+	if (!fetch(function, 1, &code))
+		return 0;
+	if (code == 0xf2) /* bnd */
+		function++;
+	if (!fetch(function, 2, &code) || code != 0x25ff || !fetch(function + 2, 4, &distance) ||
+		!fetch(function + 6 + (uint64_t)(int64_t)(int32_t)distance, 8, &target))
+		return 0;
+	return target;
+}
+
+uint64_t record_callee(const struct site_record *site)
+{
+	const char *word = (const char *)&site->stub + site->stub - SITE_CALLEE_BYTES;
+	uint64_t callee;
+	int32_t distance;
+
+	memcpy(&distance, word, sizeof distance);
+	memcpy(&callee, word + distance, sizeof callee);
+	return callee;
+}
+
+bool record_is_recomputed(const struct site_record *site, uint64_t length)
+{
+	uint64_t callee;
+
+	if (site->kind != SITE_RESULT || !(site->order & SITE_CALLEES))
+		return false;
+	callee = site->order & SITE_CALLEE_NAMED ? record_callee(site) : length;
+	return record_is_marked(callee) || record_is_marked(record_behind_linkage(callee));
+}
+
+static int note_first(struct dl_phdr_info *info, size_t size, void *out)
+{
+	(void)size;
+	*(uint64_t *)out = info->dlpi_addr;
+	return 1;
+}
+
+/* The executable comes first. */
+void record_look_at_linkage(void)
+{
+	uint64_t base = 0;
+
+	(void)dl_iterate_phdr(note_first, &base);
+	record_state.may_link = !base;
+}

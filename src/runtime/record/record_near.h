@@ -1,0 +1,34 @@
+/*
+ * What record_near.S knows of the recorder's state (record_internal.h, branches/record/record.h), in numbers; record_missed.c compares them.
+ */
+#ifndef RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
+#define RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
+
+/* In struct record_moving. */
+#define NEAR_LEFT 0
+#define NEAR_PENDING 8
+#define NEAR_PENDING_BYTES 16
+#define NEAR_WANTS_ARGUMENTS 20
+#define NEAR_MEMORY 24
+#define NEAR_VALUES 32
+#define NEAR_MARK 40
+#define NEAR_THREAD 48
+#define NEAR_ENTERED 60
+
+/* In struct record_thread. */
+#define NEAR_AT 16
+#define NEAR_END 24
+#define NEAR_PREDICTED 32
+
+/* In struct record_state; its area comes first. */
+#define NEAR_OUTSIDE 8
+
+#define NEAR_ROOM 89 /* that an entry may need */
+#define NEAR_TAG_READ 0
+#define NEAR_TAG_VALUE 1
+#define NEAR_TAG_ENTER 2
+#define NEAR_TAG_ENTER_AGAIN 13
+#define NEAR_MEMORY_MASK 0xfffffff
+#define NEAR_VALUES_MASK 0x1fff
+
+#endif

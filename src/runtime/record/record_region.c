@@ -1,0 +1,209 @@
+/* See record_region.h. Runs while one thread moves, before the module's code does. */
+#include "runtime/record/record_region.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "platform/platform.h"
+#include "branches/record/record.h"
+#include "runtime/record.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define REGIONS_MOST 16
+#define REGION_BYTES (UINT64_C(1) << 21)
+#define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
+#define PIECE_MOST 320
+#define PAGE UINT64_C(4096)
+
+/* Private to the process. Written while modules are loaded. */
+static struct {
+	struct stub_region regions[REGIONS_MOST];
+	uint32_t region_count;
+	bool is_refused; /* no memory may be both written and executed */
+} stubs;
+
+struct record_moving *record_region_state;
+
+struct record_moving *record_stubs_open(void)
+{
+	const long start = platform_call(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (platform_failed(start))
+		return NULL;
+	record_region_state = (struct record_moving *)start;
+	return record_region_state;
+}
+
+/* ---- what the pieces of a region share ---- */
+
+static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
+{
+	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
+	put_word(writer, STATE(pending_bytes));
+	put_byte(writer, bytes);
+	PUT(writer, "\x75");
+	put_byte(writer, (unsigned)length + 13);
+	put(writer, move, length);
+	PUT(writer, "\x48\xc7\x04\x25"); /* movq $0, pending */
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/*
+ * Looks at the pending write and copies what stands there. A write of bytes that is none of the usual
+ * numbers is copied byte by byte.
+ */
+static void put_flush_routine(struct stub_region *region, struct writer *writer)
+{
+	static void (*const ways[WAY_COUNT])(void) = {
+		[WAY_GENERAL] = raddle_site_v3,
+		[WAY_READ] = record_near_read,
+		[WAY_READ_1] = record_near_read1,
+		[WAY_READ_2] = record_near_read2,
+		[WAY_READ_4] = record_near_read4,
+		[WAY_READ_8] = record_near_read8,
+		[WAY_UPDATE] = record_near_update,
+		[WAY_UPDATE_1] = record_near_update1,
+		[WAY_UPDATE_2] = record_near_update2,
+		[WAY_UPDATE_4] = record_near_update4,
+		[WAY_UPDATE_8] = record_near_update8,
+		[WAY_RESULT] = record_near_result,
+		[WAY_ADDRESS] = record_near_address,
+		[WAY_ARGUMENT] = record_near_argument,
+		[WAY_ENTER] = record_near_enter,
+		[WAY_COPIED] = record_near_copied,
+		[WAY_COPY] = record_near_copy,
+		[WAY_STRING] = record_near_string,
+		[WAY_TOLD] = record_near_told,
+		[WAY_RANGE] = record_near_range,
+	};
+
+	region->ways = writer->at;
+	put(writer, (const char *)ways, sizeof ways);
+	region->flush = writer->at;
+	PUT(writer, "\x4c\x8b\x14\x25"); /* mov pending, %r10 */
+	put_word(writer, STATE(pending));
+	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
+	put_word(writer, STATE(memory));
+#define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
+	MOVE(8, "\x4d\x8b\x12\x4d\x89\x13"); /* mov (%r10), %r10; mov %r10, (%r11) */
+	MOVE(4, "\x45\x8b\x12\x45\x89\x13");
+	MOVE(1, "\x45\x8a\x12\x45\x88\x13");
+	MOVE(2, "\x66\x45\x8b\x12\x66\x45\x89\x13");
+#undef MOVE
+	PUT(writer,
+		"\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8\x48\x89\x4c\x24\xb0"); /* save %rdi, %rsi, %rcx */
+	PUT(writer, "\x4c\x89\xd6\x4c\x89\xdf"); /* from %r10 to %r11 */
+	PUT(writer, "\x8b\x0c\x25");		 /* mov pending_bytes, %ecx */
+	put_word(writer, STATE(pending_bytes));
+	region->flush_bytes = writer->at;
+	PUT(writer, "\xf3\xa4"); /* rep movsb */
+	region->flush_bytes_failed = writer->at;
+	PUT(writer, "\x48\x8b\x7c\x24\xc0\x48\x8b\x74\x24\xb8\x48\x8b\x4c\x24\xb0");
+	region->flush_failed = writer->at;
+	PUT(writer, "\x48\xc7\x04\x25");
+	put_word(writer, STATE(pending));
+	put_word(writer, 0);
+	PUT(writer, "\xc3");
+}
+
+/* ---- regions ---- */
+
+static bool region_map(struct stub_region *region, uintptr_t code_start)
+{
+	/* Below the module: above the executable the heap grows. */
+	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
+
+	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
+		at -= 8 * REGION_BYTES) {
+		const long start = platform_call(SYS_mmap, at, REGION_BYTES,
+			PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (start == -EEXIST)
+			continue;
+		if (platform_failed(start))
+			return false;
+		if ((uintptr_t)start != at) { /* a kernel that does not know the flag */
+			platform_unmap((void *)start, REGION_BYTES);
+			continue;
+		}
+		region->start = region->at = (unsigned char *)start;
+		region->end = region->start + REGION_BYTES;
+		region->pieces = (struct stub_piece *)region->end;
+		return true;
+	}
+	return false;
+}
+
+static bool region_has_room(const struct stub_region *region)
+{
+	return (size_t)((unsigned char *)region->pieces - region->at) >
+	       PIECE_MOST + sizeof(struct stub_piece);
+}
+
+static bool reaches(const struct stub_region *region, uintptr_t code_start)
+{
+	return code_start - (uintptr_t)region->start < REGION_REACH + 4 * REGION_BYTES;
+}
+
+struct stub_region *record_region_for(uintptr_t code_start)
+{
+	struct stub_region *region;
+	struct writer writer;
+
+	for (uint32_t i = stubs.region_count; i-- > 0;)
+		if (region_has_room(&stubs.regions[i]) && reaches(&stubs.regions[i], code_start))
+			return &stubs.regions[i];
+	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
+		return NULL;
+	region = &stubs.regions[stubs.region_count];
+	if (!region_map(region, code_start)) {
+		stubs.is_refused = true;
+		return NULL;
+	}
+	stubs.region_count++;
+	writer.at = region->at;
+	put_flush_routine(region, &writer);
+	region->at = writer.at;
+	return region;
+}
+
+/* ---- faults ---- */
+
+bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
+{
+	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	const unsigned char *at = (const unsigned char *)(uintptr_t)*next;
+
+	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
+		return false;
+	for (uint32_t i = 0; i < stubs.region_count; i++) {
+		const struct stub_region *region = &stubs.regions[i];
+		const struct stub_piece *piece = region->pieces;
+
+		if (at < region->start || at >= region->at)
+			continue;
+		if (at < region->flush_failed) {
+			*next = (greg_t)(uintptr_t)(at == region->flush_bytes
+							    ? region->flush_bytes_failed
+							    : region->flush_failed);
+			return true;
+		}
+		/* The last one comes first. */
+		while ((size_t)(at - region->start) < piece->start)
+			piece++;
+		*next = (greg_t)(uintptr_t)(region->start + piece->slow);
+		return true;
+	}
+	return false;
+}

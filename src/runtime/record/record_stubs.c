@@ -1,0 +1,454 @@
+/*
+ * Quick stubs: code made at start-up, one piece for each site whose report can be dealt with in a few
+ * instructions while it is predicted. A point that is on calls it instead of the site's own stub; what
+ * is not predicted goes on from there to the own stub, with all registers as they were, and the general way
+ * (site_thunk.S, record.c) does it all. x86-64.
+ *
+ * A piece does with %r10 and %r11, which are free at a point: the return address stays on the stack. In front of it is
+ * the distance to the record; it puts the operand into %r10 by the instruction that does so in the site's own
+ * stub, which is taken over from there; where it is none of those that points.c writes, there is no piece. The
+ * own stub takes its operand anew, so that a piece may spoil it. Only pieces of wide reads and of updates need %rdx, too;
+ * they save it below the stack pointer (functions with sites have no red zone). The state of the moving thread
+ * (record_internal.h) has a 32-bit address, so that pieces near any module reach it.
+ *
+ * Runs while one thread moves, before the module's code does.
+ */
+#include <string.h>
+
+#include "branches/record/record.h"
+#include "runtime/record/record_region.h"
+
+/* Below the stack pointer, and out of the way of calls. */
+enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
+
+/* cmp $0, field: of eight bytes. */
+static void put_is_pending(struct writer *writer)
+{
+	PUT(writer, "\x48\x83\x3c\x25");
+	put_word(writer, STATE(pending));
+	put_byte(writer, 0);
+}
+
+static void put_flush(struct writer *writer, const struct stub_region *region)
+{
+	put_is_pending(writer);
+	PUT(writer, "\x74\x0f");	 /* je behind all this */
+	PUT(writer, "\x4c\x89\x54\x24"); /* mov %r10, ...(%rsp) */
+	put_byte(writer, SAVED_OPERAND);
+	PUT(writer, "\xe8");
+	put_distance(writer, region->flush);
+	PUT(writer, "\x4c\x8b\x54\x24");
+	put_byte(writer, SAVED_OPERAND);
+}
+
+/* ---- pieces ---- */
+
+struct piece {
+	struct writer writer;
+	struct stub_region *region;
+	const struct site_record *site;
+	const unsigned char *own; /* the site's own stub */
+	unsigned char *slow[16];  /* jumps to the way to the own stub */
+	uint32_t slow_count;
+	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
+	uint32_t counted;    /* what is put back then */
+	enum stub_way way;   /* of what is not predicted */
+	uint32_t known;	     /* what that way has to know of the site */
+	bool needs_d;	     /* %rdx */
+};
+
+static void slow_if(struct piece *piece, const char *jump)
+{
+	put(&piece->writer, jump, 2);
+	piece->slow[piece->slow_count++] = put_forward(&piece->writer);
+}
+
+#define IF_NOT_EQUAL "\x0f\x85"
+#define IF_NOT_BELOW "\x0f\x83"
+#define ALWAYS "\x90\xe9" /* nop; jmp */
+#define IF_NEGATIVE "\x0f\x88"
+
+/* What follows the operand: push %r11. */
+static bool ends_operand(const unsigned char *at)
+{
+	return at[0] == 0x41 && at[1] == 0x53;
+}
+
+/* Bytes of the instruction that puts the operand into %r10; 0: it is none of those that are known. */
+static size_t operand_bytes(const unsigned char *at)
+{
+	const unsigned char mode = at[2];
+	size_t address;
+
+	if (at[0] == 0x41 && at[1] == 0xba) /* mov $0, %r10d */
+		return 6;
+	if ((at[0] & 0xfb) == 0x49 && at[1] == 0x89 && (mode & 0xc7) == 0xc2) /* mov %r, %r10 */
+		return 3;
+	if ((at[0] & 0xfc) != 0x4c || at[1] != 0x8d || (mode >> 3 & 7) != 2)
+		return 0;
+	address = mode >> 6 == 1					     ? 1
+		  : mode >> 6 == 2					     ? 4
+		  : (mode & 7) == 5 || ((mode & 7) == 4 && (at[3] & 7) == 5) ? 4
+									     : 0;
+	return 3 + ((mode & 7) == 4) + address;
+}
+
+/* Is the operand %rsp, or what lies at a distance from it? */
+static bool is_of_stack(const unsigned char *at)
+{
+	if (at[0] == 0x41) /* it is 0 */
+		return false;
+	if (at[1] == 0x89)
+		return !(at[0] & 4) && (at[2] >> 3 & 7) == 4;
+	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
+}
+
+/*
+ * The instruction behind pop %r11, which is made to work here: with the return address on the stack, if it takes the
+ * stack pointer. False: not known.
+ */
+static bool put_operand(struct piece *piece)
+{
+	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
+	const unsigned char *from = piece->own + sizeof pop;
+	const size_t length = operand_bytes(from);
+	int32_t distance;
+	int64_t here;
+
+	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length || !ends_operand(from + length))
+		return false;
+	if (is_of_stack(from)) {
+		put(&piece->writer, (const char *)pop, sizeof pop);
+		put(&piece->writer, (const char *)from, length);
+		put(&piece->writer, (const char *)push, sizeof push);
+		return true;
+	}
+	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* not relative to %rip */
+		put(&piece->writer, (const char *)from, length);
+		return true;
+	}
+	memcpy(&distance, from + 3, sizeof distance);
+	here = (int64_t)(uintptr_t)(from + length) + distance -
+	       (int64_t)(uintptr_t)(piece->writer.at + length);
+	if (here != (int32_t)here)
+		return false;
+	put(&piece->writer, (const char *)from, 3);
+	put_word(&piece->writer, (uint64_t)here);
+	return true;
+}
+
+/* The distance to the record, in front of the piece. False: it is too far. */
+static bool put_record(struct piece *piece)
+{
+	const int64_t distance =
+		(int64_t)(uintptr_t)piece->site - (int64_t)(uintptr_t)piece->writer.at;
+
+	put_word(&piece->writer, (uint64_t)distance);
+	return distance == (int32_t)distance;
+}
+
+static void put_count(struct piece *piece, uint32_t count)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x48\x83\x2c\x25"); /* subq $count, left */
+	put_word(writer, STATE(left));
+	put_byte(writer, count);
+	PUT(writer, IF_NEGATIVE);
+	piece->turn = put_forward(writer);
+	piece->counted = count;
+}
+
+static void put_pending(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, pending */
+	put_word(writer, STATE(pending));
+	PUT(writer, "\xc7\x04\x25"); /* movl $bytes, pending_bytes */
+	put_word(writer, STATE(pending_bytes));
+	put_word(writer, piece->site->bytes);
+}
+
+/* Compares a part of memory with what is known of it. It goes into %rdx, or the place of the operand. */
+static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
+{
+	struct writer *writer = &piece->writer;
+	const unsigned wide = bytes == 8 ? 8 : 0;
+
+	/* mov at(%r10), %rdx or %r10; cmp at(%r11), the same */
+	for (uint32_t i = 0; i < 2; i++) {
+		if (bytes == 2)
+			put_byte(writer, 0x66);
+		put_byte(writer, (piece->needs_d ? 0x41 : 0x45) | wide);
+		put_byte(writer, (i ? 0x3a : 0x8a) | (bytes > 1));
+		put_byte(writer, 0x52 | i);
+		put_byte(writer, at);
+	}
+	slow_if(piece, IF_NOT_EQUAL);
+}
+
+/* The way of reads or of updates that is for so many bytes: words have ways of their own behind it. */
+static enum stub_way way_of(enum stub_way way, uint32_t bytes)
+{
+	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);
+}
+
+static bool is_of_word(enum stub_way way)
+{
+	return (way >= WAY_READ_1 && way <= WAY_READ_8) ||
+	       (way >= WAY_UPDATE_1 && way <= WAY_UPDATE_8);
+}
+
+static bool put_read(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+	const uint32_t bytes = piece->site->bytes;
+
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32)
+		return false;
+	piece->way = way_of(WAY_READ, bytes);
+	piece->known = bytes;
+	put_flush(writer, piece->region);
+	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
+	put_word(writer, RECORD_MEMORY_BYTES - 1);
+	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
+	put_word(writer, STATE(memory));
+	for (uint32_t done = 0; done < bytes; done += 8)
+		put_compare(piece, bytes < 8 ? bytes : 8, done);
+	put_count(piece, bytes < 8 ? 1 : bytes / 8);
+	return true;
+}
+
+static void put_value(struct piece *piece, uint32_t index)
+{
+	struct writer *writer = &piece->writer;
+
+	piece->known = record_value_slot(index, piece->site->bytes);
+	PUT(writer, "\x4c\x8b\x1c\x25"); /* mov values, %r11 */
+	put_word(writer, STATE(values));
+	PUT(writer, "\x4d\x3b\x93"); /* cmp slot(%r11), %r10 */
+	put_word(writer, piece->known * sizeof(uint64_t));
+	slow_if(piece, IF_NOT_EQUAL);
+	put_count(piece, 1);
+}
+
+/* What marked functions return is recomputed: only returns, where the callee in %rsi is one. */
+static void put_unless_marked(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	PUT(writer, "\x49\xbb"); /* movabs $mark, %r11 */
+	put_word(writer, SITE_FUNCTION_MARK);
+	put_word(writer, SITE_FUNCTION_MARK >> 32);
+	PUT(writer, "\x4c\x39\x5e\xf8\x75\x01\xc3"); /* cmp %r11, -8(%rsi); jne behind; ret */
+}
+
+static bool put_result(struct piece *piece, uint32_t index)
+{
+	const struct site_record *site = piece->site;
+
+	/* The general way looks closer. */
+	if (site->order & SITE_CALLEES && record_state.may_link)
+		return false;
+	piece->way = WAY_RESULT;
+	if (site->order & SITE_CALLEE_GIVEN)
+		put_unless_marked(piece);
+	put_is_pending(&piece->writer);
+	slow_if(piece, IF_NOT_EQUAL);
+	put_value(piece, index);
+	return true;
+}
+
+/* Called by code of the same module? */
+static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+{
+	struct writer *writer = &piece->writer;
+	const int64_t distance = (int64_t)code_start - (int64_t)(uintptr_t)(writer->at + 4 + 7);
+
+	if (distance != (int32_t)distance || code_end - code_start > INT32_MAX)
+		return false;
+	piece->way = WAY_ENTER;
+	piece->known = index;
+	PUT(writer, "\x4c\x8b\x5d\x08"); /* mov 8(%rbp), %r11: the return address */
+	PUT(writer, "\x4c\x8d\x15");	 /* lea code_start, %r10 */
+	put_word(writer, (uint64_t)distance);
+	PUT(writer, "\x4d\x29\xd3\x49\x81\xfb"); /* sub %r10, %r11; cmp $size, %r11 */
+	put_word(writer, code_end - code_start);
+	slow_if(piece, IF_NOT_BELOW);
+	PUT(writer, "\xc7\x04\x25"); /* movl $0, wants_arguments */
+	put_word(writer, STATE(wants_arguments));
+	put_word(writer, 0);
+	return true;
+}
+
+/* Nothing of what is looked at is known at a glance. */
+static void put_looked_at(struct piece *piece, enum stub_way way)
+{
+	piece->way = way;
+	slow_if(piece, ALWAYS);
+}
+
+static void put_range(struct piece *piece)
+{
+	const struct site_record *site = piece->site;
+	const bool is_range = site->kind == SITE_RANGE_READ;
+	struct writer *writer = &piece->writer;
+
+	piece->known = site->bytes & SITE_TOLD_NEAR;
+	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
+		put_looked_at(piece, WAY_COPY);
+	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
+		piece->way = WAY_RANGE; /* what was written last may be written anew */
+		put_is_pending(writer);
+		slow_if(piece, IF_NOT_EQUAL);
+	} else if (is_range && site->bytes & SITE_COPIED) {
+		put_looked_at(piece, WAY_COPIED);
+	} else if (site->bytes & SITE_TOLD) {
+		put_looked_at(piece, is_range ? WAY_TOLD : WAY_STRING);
+	} else if (is_range && site->bytes & SITE_FOLLOWED) {
+		put_flush(writer, piece->region);
+		PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, copied_from */
+		put_word(writer, STATE(copied_from));
+	}
+}
+
+static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+{
+	struct writer *writer = &piece->writer;
+
+	if (piece->site->order & SITE_UNTOLD && piece->site->kind != SITE_COMPARE_EXCHANGE)
+		return false;
+	switch (piece->site->kind) {
+	case SITE_LOAD:
+		if (!put_read(piece))
+			return false;
+		if (record_pends(piece->site)) {
+			piece->way = way_of(WAY_UPDATE, piece->site->bytes);
+			(void)put_operand(piece); /* it could be before */
+			put_pending(piece);
+		}
+		return true;
+	case SITE_ATOMIC_LOAD:
+		return put_read(piece);
+	case SITE_ATOMIC_UPDATE:
+	case SITE_COMPARE_EXCHANGE:
+		if (!put_read(piece))
+			return false;
+		piece->way = way_of(WAY_UPDATE, piece->site->bytes);
+		put_pending(piece);
+		return true;
+	case SITE_STORE:
+	case SITE_ATOMIC_STORE:
+		put_flush(writer, piece->region);
+		put_pending(piece);
+		return true;
+	case SITE_FUNCTION_ENTRY:
+		return put_entry(piece, index, code_start, code_end);
+	case SITE_ARGUMENT:
+		piece->way = WAY_ARGUMENT;
+		PUT(writer, "\x83\x3c\x25"); /* cmpl $0, wants_arguments */
+		put_word(writer, STATE(wants_arguments));
+		put_byte(writer, 0);
+		slow_if(piece, IF_NOT_EQUAL);
+		return true;
+	case SITE_RESULT:
+		return put_result(piece, index);
+	case SITE_ADDRESS:
+		piece->way = WAY_ADDRESS;
+		put_flush(writer, piece->region);
+		put_value(piece, index);
+		return true;
+	case SITE_RANGE_READ:
+	case SITE_RANGE_WRITE:
+	case SITE_STRING_READ:
+	case SITE_STRING_WRITE:
+		put_range(piece);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool needs_d(const struct site_record *site)
+{
+	return site->kind == SITE_ATOMIC_UPDATE || site->kind == SITE_COMPARE_EXCHANGE ||
+	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
+}
+
+/* A jump to the general way, with the operand, or behind the point. */
+static void put_end(struct piece *piece, bool is_slow)
+{
+	struct writer *writer = &piece->writer;
+
+	if (piece->needs_d) {
+		PUT(writer, "\x48\x8b\x54\x24");
+		put_byte(writer, SAVED_D);
+	}
+	if (!is_slow) {
+		PUT(writer, "\xc3");
+		return;
+	}
+	(void)put_operand(piece); /* it could be before */
+	if (piece->way == WAY_RANGE) {
+		PUT(writer, "\x4c\x8d\x1d"); /* lea record, %r11 */
+		put_distance(writer, (const unsigned char *)piece->site);
+	} else {
+		PUT(writer, "\x41\xbb"); /* mov $known, %r11d */
+		put_word(writer, piece->known);
+	}
+	PUT(writer, "\xff\x25"); /* jmp *way */
+	put_distance(writer, piece->region->ways + piece->way * sizeof(uint64_t));
+}
+
+static void put_ends(struct piece *piece)
+{
+	struct writer *writer = &piece->writer;
+
+	put_end(piece, false);
+	if (piece->turn) {
+		land(writer, piece->turn);
+		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
+		put_word(writer, STATE(left));
+		put_byte(writer, piece->counted);
+	}
+	for (uint32_t i = 0; i < piece->slow_count; i++)
+		land(writer, piece->slow[i]);
+}
+
+const unsigned char *record_stub_of(
+	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+{
+	struct stub_region *region = record_region_for(code_start);
+	struct piece piece = {.region = region, .site = site, .needs_d = needs_d(site)};
+	unsigned char *start, *failed;
+
+	if (!region)
+		return NULL;
+	piece.writer.at = region->at;
+	piece.own = (const unsigned char *)&site->stub + site->stub;
+	if (!put_record(&piece))
+		return NULL;
+	start = piece.writer.at;
+	if (!put_operand(&piece))
+		return NULL;
+	if (piece.needs_d) {
+		PUT(&piece.writer, "\x48\x89\x54\x24"); /* mov %rdx, ...(%rsp) */
+		put_byte(&piece.writer, SAVED_D);
+	}
+	if (!put_body(&piece, index, code_start, code_end))
+		return NULL;
+	put_ends(&piece);
+	failed = piece.writer.at;
+	put_end(&piece, true);
+	if (is_of_word(piece.way)) {
+		failed = piece.writer.at;
+		piece.way = WAY_GENERAL;
+		put_end(&piece, true);
+	}
+	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
+		.slow = (uint32_t)(failed - region->start)};
+	region->piece_count++;
+	region->at = piece.writer.at;
+	return start;
+}

@@ -1,0 +1,311 @@
+/* See checkpoint.h. */
+#include "runtime/restart/checkpoint.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "engine/engine.h"
+#include "runtime/restart/image_internal.h"
+#include "runtime/restart/image_versions.h"
+#include "runtime/runtime.h"
+#include "runtime/undo.h"
+
+#define CHECKPOINTS_MAX 512
+/* Of the run's own mappings together, in pages: more are not held. */
+#define OWN_PAGES_MAX (UINT32_C(1) << 18)
+
+/* Bytes that are no page of the image: a stack, a table of the engine, a page that the run mapped. */
+struct checkpoint_piece {
+	char *start;
+	uint64_t bytes;
+	struct checkpoint_piece *next;
+	char content[];
+};
+
+struct checkpoint {
+	struct checkpoint_place place;
+	struct image_moment moment;
+	uint64_t uses;	      /* runs that began here */
+	uint64_t memory_used; /* before it */
+	uint32_t versions;    /* last of its chain */
+	struct checkpoint_piece *pieces;
+	struct undo_memory *own; /* memory that the starting point does not have */
+	uint32_t segments;	 /* the recorded schedule so far: its count, */
+	uint64_t steps;		 /* steps */
+	bool is_truncated;
+	struct schedule_segment last_segment; /* and last segment, which goes on growing */
+};
+
+struct checkpoints {
+	struct image *image;
+	struct image_memory memory;
+	uint32_t count;
+	struct checkpoint stack[CHECKPOINTS_MAX];
+	unsigned char residency[OWN_PAGES_MAX];
+};
+
+struct checkpoints *checkpoints_new(uint64_t bytes)
+{
+	struct checkpoints *checkpoints = platform_map(sizeof *checkpoints, true);
+
+	if (!checkpoints)
+		return NULL;
+	checkpoints->memory.capacity = bytes / sizeof(uint64_t);
+	checkpoints->memory.start = platform_map(bytes, true);
+	if (checkpoints->memory.start)
+		return checkpoints;
+	platform_unmap(checkpoints, sizeof *checkpoints);
+	return NULL;
+}
+
+void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
+{
+	checkpoints->image = image;
+	checkpoints->count = 0;
+	checkpoints->memory.used = 0;
+}
+
+/* ---- taking ---- */
+
+/* What is collected, and whether all of it found room. */
+struct collection {
+	struct checkpoints *checkpoints;
+	struct checkpoint *checkpoint;
+	bool is_complete;
+};
+
+static void keep_piece(void *argument, void *start, size_t bytes)
+{
+	struct collection *collection = argument;
+	struct checkpoint_piece *piece =
+		image_memory_take(&collection->checkpoints->memory, sizeof *piece + bytes);
+
+	if (!piece) {
+		collection->is_complete = false;
+		return;
+	}
+	*piece = (struct checkpoint_piece){
+		.start = start, .bytes = bytes, .next = collection->checkpoint->pieces};
+	platform_copy(piece->content, start, bytes);
+	collection->checkpoint->pieces = piece;
+}
+
+static bool is_own(const struct undo_memory *own, const char *pointer)
+{
+	const uintptr_t at = (uintptr_t)pointer;
+
+	for (uint32_t i = 0; i < own->range_count; i++)
+		if (at >= own->ranges[i].start && at < own->ranges[i].end)
+			return true;
+	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
+}
+
+/* How far down the stack is mapped: main's grows by itself. */
+static char *stack_bottom(const struct image_stack *stack, char *page)
+{
+	unsigned char residency;
+
+	while (page > stack->floor && !platform_failed(platform_call(SYS_mincore, page - PAGE_BYTES,
+					      PAGE_BYTES, &residency)))
+		page -= PAGE_BYTES;
+	return page;
+}
+
+/* All of it that has ever been touched: which part is in use is not known. */
+static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
+{
+	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
+	char *bottom = stack->floor;
+	unsigned char *residency = collection->checkpoints->residency;
+	const size_t most = OWN_PAGES_MAX * PAGE_BYTES;
+
+	if (top < stack->end)
+		keep_piece(collection, top, (size_t)(stack->end - top));
+	if ((size_t)(top - bottom) > most ||
+		platform_failed(platform_call(SYS_mincore, bottom, top - bottom, residency))) {
+		bottom = stack_bottom(stack, top);
+		(void)platform_call(SYS_mincore, bottom, top - bottom, residency);
+	}
+	for (size_t page = 0; page < (size_t)(top - bottom) / PAGE_BYTES; page++)
+		if (residency[page] & 1)
+			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
+}
+
+/*
+ * What of its stack a thread has come to use since the starting point. One that moves on other memory, as
+ * coroutines and handlers of signals do, has frames on its own stack all the same.
+ */
+static void keep_stack(
+	struct collection *collection, const struct engine_thread *thread, const void *pointer)
+{
+	const struct image *image = collection->checkpoints->image;
+	const char *home = fiber_stack_of(thread);
+	const uint32_t pool_index = fiber_index_of(thread);
+	char *low = (char *)(uintptr_t)pointer - STACK_MARGIN_BYTES;
+	struct image_stack stack, own;
+	const enum image_whereabouts whereabouts = image_find(image, low, &stack);
+	const bool has_own =
+		image_find(image, home ? home : image_main_stack(image), &own) == IMAGE_STACK;
+	const bool is_at_home = has_own && whereabouts == IMAGE_STACK && stack.end == own.end;
+
+	if (pool_index != FIBER_NOT_POOLED)
+		bitset_add(collection->checkpoint->moment.alive, pool_index);
+	if (is_at_home && low < own.end)
+		keep_piece(collection, low, (size_t)(own.end - low));
+	else if (!is_at_home && has_own)
+		keep_whole_stack(collection, &own);
+	if (!is_at_home && whereabouts != IMAGE_MEMORY && !is_own(collection->checkpoint->own, low))
+		collection->is_complete = false;
+}
+
+static void keep_stacks(struct collection *collection)
+{
+	const struct engine_thread *moving = engine_current();
+
+	keep_stack(collection, moving, collection->checkpoint->place.context.stack_pointer);
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct engine_thread *thread = engine_thread(i);
+
+		if (thread->state == THREAD_ALIVE && thread != moving)
+			keep_stack(collection, thread, thread->context.stack_pointer);
+	}
+}
+
+static void keep_range(struct collection *collection, const struct undo_range *range)
+{
+	const size_t pages = (range->end - range->start) / PAGE_BYTES;
+	unsigned char *residency = collection->checkpoints->residency;
+
+	if (pages > OWN_PAGES_MAX || platform_failed(platform_call(SYS_mincore, range->start,
+					     pages * PAGE_BYTES, residency)))
+		collection->is_complete = false;
+	for (size_t page = 0; page < pages && collection->is_complete; page++)
+		if (residency[page] & 1)
+			keep_piece(
+				collection, (char *)range->start + page * PAGE_BYTES, PAGE_BYTES);
+}
+
+static struct undo_range grown_heap(const struct undo_memory *own)
+{
+	return (struct undo_range){(undo_program_break() + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
+		((uintptr_t)own->program_break + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)};
+}
+
+static void keep_own(struct collection *collection)
+{
+	const struct undo_memory *own = collection->checkpoint->own;
+	const struct undo_range heap = grown_heap(own);
+
+	for (uint32_t i = 0; i < own->range_count; i++)
+		keep_range(collection, &own->ranges[i]);
+	if (heap.end > heap.start)
+		keep_range(collection, &heap);
+}
+
+static void note_schedule(struct checkpoint *checkpoint, const struct schedule *recording)
+{
+	checkpoint->segments = recording->count;
+	checkpoint->steps = recording->step_count;
+	checkpoint->is_truncated = recording->is_truncated;
+	if (recording->count)
+		checkpoint->last_segment = recording->segments[recording->count - 1];
+}
+
+void checkpoints_drop(struct checkpoints *checkpoints)
+{
+	const struct checkpoint *last = &checkpoints->stack[--checkpoints->count];
+
+	image_drop_versions(checkpoints->image, last->versions);
+	checkpoints->memory.used = last->memory_used;
+}
+
+bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
+	const struct schedule *recording)
+{
+	struct checkpoint *checkpoint = &checkpoints->stack[checkpoints->count];
+	struct collection collection = {checkpoints, checkpoint, true};
+	const struct image_moment *before;
+
+	if (checkpoints->count == CHECKPOINTS_MAX)
+		return false;
+	*checkpoint = (struct checkpoint){.place = *place,
+		.moment.time = fiber_time(),
+		.memory_used = checkpoints->memory.used};
+	before = checkpoints->count ? &checkpoint[-1].moment : NULL;
+	checkpoints->count++;
+	checkpoint->own = image_memory_take(&checkpoints->memory, sizeof *checkpoint->own);
+	if (!checkpoint->own || !undo_note_memory_of_run(checkpoint->own)) {
+		checkpoints_drop(checkpoints);
+		return false;
+	}
+	keep_stacks(&collection);
+	engine_each_saved(keep_piece, &collection);
+	keep_own(&collection);
+	note_schedule(checkpoint, recording);
+	if (!collection.is_complete ||
+		!image_keep_versions(
+			checkpoints->image, &checkpoints->memory, before, &checkpoint->versions)) {
+		checkpoints_drop(checkpoints);
+		return false;
+	}
+	return true;
+}
+
+/* ---- going back ---- */
+
+const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints)
+{
+	return checkpoints->count ? &checkpoints->stack[checkpoints->count - 1].place : NULL;
+}
+
+void checkpoints_count_use(struct checkpoints *checkpoints)
+{
+	checkpoints->stack[checkpoints->count - 1].uses++;
+}
+
+uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
+{
+	const struct checkpoint *last = &checkpoints->stack[checkpoints->count - 1];
+
+	return last->uses *
+	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
+}
+
+/* Pages that the checkpoint does not hold were not resident, so zero. */
+static void clear_own(const struct undo_memory *own)
+{
+	const struct undo_range heap = grown_heap(own);
+
+	for (uint32_t i = 0; i < own->range_count; i++)
+		(void)platform_call(SYS_madvise, own->ranges[i].start,
+			own->ranges[i].end - own->ranges[i].start, MADV_DONTNEED);
+	if (heap.end > heap.start)
+		(void)platform_call(SYS_madvise, heap.start, heap.end - heap.start, MADV_DONTNEED);
+}
+
+static void restore_schedule(const struct checkpoint *checkpoint, struct schedule *recording)
+{
+	recording->count = checkpoint->segments;
+	recording->step_count = checkpoint->steps;
+	recording->is_truncated = checkpoint->is_truncated;
+	if (recording->count)
+		recording->segments[recording->count - 1] = checkpoint->last_segment;
+}
+
+bool checkpoints_restore(
+	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages)
+{
+	const struct checkpoint *last =
+		checkpoints->count ? &checkpoints->stack[checkpoints->count - 1] : NULL;
+	bool is_complete = undo_memory(last ? last->own : NULL);
+	bool is_restored;
+
+	*pages += image_restore(checkpoints->image, last ? &last->moment : NULL, &is_restored);
+	if (!last)
+		return is_complete && is_restored;
+	clear_own(last->own);
+	for (const struct checkpoint_piece *piece = last->pieces; piece; piece = piece->next)
+		platform_copy(piece->start, piece->content, piece->bytes);
+	restore_schedule(last, recording);
+	return is_complete && is_restored;
+}

@@ -1,0 +1,390 @@
+/* See image.h. Runs in the rewind server: no libc state, no target memory but what it restores. */
+#include "runtime/restart/image_internal.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+/* Main's stack grows by itself; the kernel keeps more than this free below it. */
+#define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
+/* ---- taking ---- */
+
+/* Start of what matters in an area that holds the stack of a pooled thread, else NULL. */
+struct image_stack_search {
+	char *start, *end;
+	char *top;
+	char *used_end; /* NULL: the end of the searched area */
+	uint32_t pool_index;
+};
+
+static void image_match_stack(void *stack_top, char *end, uint32_t pool_index, void *argument)
+{
+	struct image_stack_search *search = argument;
+
+	if ((char *)stack_top < search->start || (char *)stack_top >= search->end)
+		return;
+	search->top = stack_top;
+	search->used_end = end;
+	search->pool_index = pool_index;
+}
+
+static void image_copy_resident(struct image *image, struct image_area *area)
+{
+	size_t pages = area->bytes / PAGE_BYTES;
+
+	memset(image->residency, 0, pages);
+	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
+	for (size_t page = 0; page < pages; page++) {
+		if (!(image->residency[page] & 1)) {
+			area->has_gaps = true;
+			continue;
+		}
+		if (!area->resident_bytes)
+			area->first_present = page;
+		area->end_present = page + 1;
+		area->present[page] = PAGE_SAVED;
+		area->resident_bytes += PAGE_BYTES;
+		platform_copy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES,
+			PAGE_BYTES);
+	}
+}
+
+static bool image_add(struct image *image, char *start, char *end, bool is_stack)
+{
+	struct image_area *area = &image->areas[image->area_count];
+	size_t pages;
+
+	if (image->area_count == IMAGE_AREAS_MAX)
+		return false;
+	*area = (struct image_area){
+		.start = start, .bytes = (size_t)(end - start), .pool_index = FIBER_NOT_POOLED};
+	pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	if (pages > sizeof image->residency)
+		return false;
+	area->copy = platform_map(pages * PAGE_BYTES, true);
+	area->present = platform_map(pages, true);
+	if (!area->copy || !area->present)
+		return false;
+	image->area_count++;
+	if (is_stack) {
+		/* Not page-aligned, always resident, small: one piece. */
+		platform_copy(area->copy, start, area->bytes);
+		area->resident_bytes = area->bytes;
+		memset(area->present, PAGE_SAVED, pages);
+	} else {
+		image_copy_resident(image, area);
+	}
+	return true;
+}
+
+/* Else the kernel may make pages resident without a fault; see image_find_late(). */
+static void image_keep_small(struct image_area *area)
+{
+	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)
+		area->may_be_huge = platform_failed(
+			platform_call(SYS_madvise, area->start, area->bytes, MADV_NOHUGEPAGE));
+}
+
+static void image_add_piece(void *argument, void *start, size_t bytes)
+{
+	/* A full table shows itself at the next mapping, which is then refused. */
+	(void)image_add(argument, start, (char *)start + bytes, true);
+}
+
+static bool image_add_stack(struct image *image, char *start, char *end, char *floor)
+{
+	if (!image_add(image, start, end, true))
+		return false;
+	image->areas[image->area_count - 1].stack_floor = floor;
+	return true;
+}
+
+/*
+ * Main's: behind the frames that it returns to lie the arguments and the environment, which hardly ever
+ * change. Those whole pages are an area like others.
+ */
+static bool image_add_main_stack(struct image *image, char *start, char *end)
+{
+	char *pointer = (char *)(uintptr_t)image->stack_pointer;
+	char *low = (char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15);
+	char *rest = (char *)((uintptr_t)pointer & ~(uintptr_t)(PAGE_BYTES - 1)) + 2 * PAGE_BYTES;
+	char *floor = start - MAIN_STACK_BYTES;
+
+	if (rest >= end)
+		return image_add_stack(image, low, end, floor);
+	if (!image_add_stack(image, low, rest, floor) || !image_add(image, rest, end, false))
+		return false;
+	image->areas[image->area_count - 1].mapping_start = start;
+	return true;
+}
+
+static bool image_add_mapping(struct image *image, char *start, char *end, bool is_file)
+{
+	struct image_stack_search search = {.start = start, .end = end};
+	const char *pointer = image->stack_pointer;
+
+	if (engine_owns_mapping(start, end)) {
+		engine_each_saved(image_add_piece, image);
+		return true;
+	}
+	if (pointer >= start && pointer < end)
+		return image_add_main_stack(image, start, end);
+	fiber_each_pooled(image_match_stack, &search);
+	if (search.top) {
+		if (!image_add_stack(image, (char *)((uintptr_t)search.top & ~(uintptr_t)63),
+			    search.used_end ? search.used_end : end, start))
+			return false;
+		image->areas[image->area_count - 1].pool_index = search.pool_index;
+		return true;
+	}
+	if (!image_add(image, start, end, false))
+		return false;
+	image_keep_small(&image->areas[image->area_count - 1]);
+	image->areas[image->area_count - 1].is_file = is_file;
+	return true;
+}
+
+static bool image_visit(void *argument, const struct platform_mapping *mapping)
+{
+	return !mapping->is_writable || !mapping->is_private ||
+	       image_add_mapping(argument, mapping->start, mapping->end, mapping->is_file);
+}
+
+bool image_is_tracked(const struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_tracked)
+			return true;
+	return false;
+}
+
+struct image *image_take(const void *stack_pointer)
+{
+	struct image *image = platform_map(sizeof *image, true);
+
+	if (!image)
+		return NULL;
+	image->stack_pointer = stack_pointer;
+	image->fault_count = -1;
+	if (!platform_each_mapping(image_visit, image)) {
+		image_release(image);
+		return NULL;
+	}
+	image_start_tracking(image);
+	return image;
+}
+
+void image_release(struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+		size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+		platform_unmap(area->copy, pages * PAGE_BYTES);
+		platform_unmap(area->present, pages);
+		if (area->latest)
+			platform_unmap(area->latest, pages * sizeof *area->latest);
+	}
+	image_end_tracking(image);
+	platform_unmap(image, sizeof *image);
+}
+
+/* ---- restoring ---- */
+
+/*
+ * Finds pages that were absent and have been touched since. A page becomes resident by a fault, and
+ * faults are counted: without a new one there is nothing to look for. The exception is the kernel's
+ * collapsing of small pages into huge ones, where it could not be told to leave the area alone.
+ */
+void image_find_late(struct image *image, struct image_area *area, bool has_faults)
+{
+	size_t pages = area->bytes / PAGE_BYTES;
+
+	if (!has_faults && !area->may_be_huge)
+		return;
+	(void)platform_call(SYS_mincore, area->start, area->bytes, image->residency);
+	for (size_t page = 0; page < pages; page++) {
+		if (area->present[page] != PAGE_ABSENT || !(image->residency[page] & 1))
+			continue;
+		area->present[page] = PAGE_LATE;
+		if (!area->end_late || page < area->first_late)
+			area->first_late = page;
+		if (page >= area->end_late)
+			area->end_late = page + 1;
+	}
+}
+
+/* An absent page that has been touched must read again as it did at the starting point. */
+static void image_clear_page(const struct image_area *area, size_t page)
+{
+	char *start = area->start + page * PAGE_BYTES;
+
+	/* A private page of a file that is dropped reads as the file again. */
+	if (area->is_file)
+		(void)platform_call(SYS_madvise, start, PAGE_BYTES, MADV_DONTNEED);
+	else
+		platform_clear(start, PAGE_BYTES);
+}
+
+static uint64_t image_clear_late(const struct image_area *area)
+{
+	uint64_t cleared = 0;
+
+	for (size_t page = area->first_late; page < area->end_late; page++) {
+		if (area->present[page] != PAGE_LATE)
+			continue;
+		image_clear_page(area, page);
+		cleared++;
+	}
+	return cleared;
+}
+
+/* Some pages have later contents than those of the starting point. */
+static uint64_t image_restore_versions(const struct image *image, struct image_area *area)
+{
+	const size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	uint64_t restored = 0;
+
+	for (size_t page = 0; page < pages; page++) {
+		const char *content;
+
+		if (area->present[page] == PAGE_ABSENT)
+			continue;
+		content = image_content(image, area, page);
+		if (content)
+			platform_copy(area->start + page * PAGE_BYTES, content,
+				image_page_bytes(area, page));
+		else
+			image_clear_page(area, page);
+		restored++;
+	}
+	return restored;
+}
+
+static uint64_t image_restore_whole(struct image *image, struct image_area *area, bool has_faults)
+{
+	size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	if (area->has_gaps)
+		image_find_late(image, area, has_faults);
+	if (area->version_count)
+		return image_restore_versions(image, area);
+	if (!area->has_gaps) {
+		platform_copy(area->start, area->copy, area->bytes);
+		return pages;
+	}
+	for (size_t page = area->first_present; page < area->end_present;) {
+		size_t run = 0;
+
+		while (page + run < area->end_present && area->present[page + run] == PAGE_SAVED)
+			run++;
+		platform_copy(area->start + page * PAGE_BYTES, area->copy + page * PAGE_BYTES,
+			run * PAGE_BYTES);
+		page += run + 1;
+	}
+	return area->resident_bytes / PAGE_BYTES + image_clear_late(area);
+}
+
+static bool image_restore_region(struct image *image, struct image_area *area,
+	const struct image_scan_region *region, void *argument)
+{
+	size_t page = (size_t)(region->start - (uint64_t)(uintptr_t)area->start) / PAGE_BYTES;
+	uint64_t *pages = argument;
+
+	for (uint64_t at = region->start; at < region->end; at += PAGE_BYTES, page++) {
+		const char *content = image_content(image, area, page);
+
+		if (content)
+			platform_copy((char *)(uintptr_t)at, content, PAGE_BYTES);
+		else
+			platform_clear((char *)(uintptr_t)at, PAGE_BYTES);
+		(*pages)++;
+	}
+	return true;
+}
+
+/* Runs may not write to the page any more: then it need not be busy. */
+static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
+{
+	const char *content = image_content(image, area, page);
+	const bool is_known = content || !area->is_file;
+
+	return image_cools(image, area, page,
+		is_known && image_is_same(
+				    area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES));
+}
+
+/* False: the kernel does not say any more what has been written to. */
+static bool image_restore_watched(struct image *image, bool has_faults, uint64_t *pages)
+{
+	const bool is_look = image_is_look(image);
+	uint32_t kept = 0;
+
+	if (has_faults && !image_find_busy(image))
+		return false;
+	for (uint32_t i = 0; i < image->busy_count; i++) {
+		const struct image_busy busy = image->busy[i];
+		struct image_area *area = &image->areas[busy.area];
+		const char *content;
+
+		if (is_look && image_look_at(image, area, busy.page))
+			continue;
+		content = image_content(image, area, busy.page);
+		if (content)
+			platform_copy(
+				area->start + (size_t)busy.page * PAGE_BYTES, content, PAGE_BYTES);
+		else
+			image_clear_page(area, busy.page);
+		image->busy[kept++] = busy;
+	}
+	image->busy_count = kept;
+	*pages += kept;
+	return true;
+}
+
+bool image_is_untouched(const struct image_area *area, const struct image_moment *moment)
+{
+	const uint64_t *used_at = fiber_used_at(area->pool_index);
+
+	return used_at && *used_at <= (moment ? moment->time : 0) &&
+	       !(moment && bitset_has(moment->alive, area->pool_index));
+}
+
+/* The area is as it was then; what came before is not known any more. */
+static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
+{
+	uint64_t *used_at = fiber_used_at(area->pool_index);
+	const uint64_t time = moment ? moment->time : 0;
+
+	if (used_at && *used_at > time)
+		*used_at = time;
+}
+
+uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete)
+{
+	const uint64_t faults = image_new_faults(image);
+	uint64_t pages = 0;
+	bool has_other_faults;
+
+	*is_complete = true;
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (image->areas[i].is_tracked &&
+			!image_each_written(image, &image->areas[i], image_restore_region, &pages))
+			*is_complete = false;
+	/* Each page that was found has cost a fault: were there more? */
+	has_other_faults = faults > pages;
+	*is_complete &= image_restore_watched(image, has_other_faults, &pages);
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+
+		if (area->is_watched || area->is_tracked || image_is_untouched(area, moment))
+			continue;
+		pages += image_restore_whole(image, area, has_other_faults);
+		image_note_moment(area, moment);
+	}
+	return pages;
+}

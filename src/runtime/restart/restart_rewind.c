@@ -1,0 +1,311 @@
+/*
+ * Restart by rewind: with all threads on one kernel thread, a run's state is memory and a few kernel
+ * objects. At the first thread creation a server takes an image of the memory; each run starts by
+ * jumping back into that creation, and ends by jumping into the server, which puts everything back.
+ *
+ * The server lives on a stack and in a struct of shared memory, which the image leaves alone. It runs in
+ * the target's main kernel thread with main's thread-local base, and uses nothing of libc's state.
+ */
+#include <sys/syscall.h>
+
+#include "runtime/restart/image.h"
+#include "runtime/focus.h"
+#include "runtime/interpose.h"
+#include "runtime/memory.h"
+#include "runtime/restart/resume.h"
+#include "runtime/runtime.h"
+#include "runtime/undo.h"
+
+#define SERVER_STACK_BYTES ((size_t)256 * 1024)
+
+/* What the starting point is to do when the server resumes it. */
+enum rewind_errand {
+	ERRAND_RUN,	 /* be a run */
+	ERRAND_GO_ON,	 /* at a decision: the checkpoint is made */
+	ERRAND_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
+};
+
+/* What a run wants that comes to the server. */
+enum rewind_request {
+	REQUEST_END,
+	REQUEST_CHECKPOINT,
+	REQUEST_ABANDON /* it does not do what it did before: to be made again */
+};
+
+/* In shared memory; written by the server and by the starting point in turn. */
+struct rewind {
+	struct context server;
+	struct context start; /* the starting point */
+	enum rewind_errand errand;
+	enum rewind_request request;
+	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
+	uint32_t pool_wanted;
+	uint64_t number;      /* of the run to begin */
+	uint32_t made_in_run; /* thread blocks that the pool lacked */
+	struct fiber_made made[THREAD_CAPACITY];
+	bool is_broken; /* the last run cannot be undone: no further one here */
+	struct image *image;
+	void *stack;
+};
+
+/* Set before the starting point; never changes after. */
+static struct rewind *rewind_server;
+
+static void rewind_switch(struct context *from, struct context *to)
+{
+	to->thread_base = to->thread_base ? to->thread_base : context_thread_base();
+	if (context_has_fsgsbase())
+		context_switch_fsgsbase(from, to);
+	else
+		context_switch_prctl(from, to);
+}
+
+static void rewind_resume(enum rewind_errand errand)
+{
+	rewind_server->errand = errand;
+	rewind_switch(&rewind_server->server, &rewind_server->start);
+}
+
+static bool rewind_take_image(void)
+{
+	struct rewind *server = rewind_server;
+
+	if (server->image)
+		image_release(server->image);
+	server->image = image_take(server->start.stack_pointer);
+	if (!server->image)
+		return false;
+	runtime.contract->has_dirty_tracking = image_is_tracked(server->image);
+	resume_begin(server->image);
+	return true;
+}
+
+static void rewind_break(const char *why)
+{
+	rewind_server->is_broken = true;
+	runtime_taint(why, 0);
+}
+
+/* On its way out a kernel thread still has the kernel write to its block. */
+static void rewind_await_leaving(int kernel_id)
+{
+	const long process = platform_call(SYS_getpid);
+
+	while (!platform_failed(platform_call(SYS_tgkill, process, kernel_id, 0)))
+		(void)platform_call(SYS_sched_yield); /* always succeeds */
+}
+
+/*
+ * Adds thread blocks to the pool after a run that needed more, because a rewind loses blocks made during a run.
+ * Blocks of standard size become permanent, at the same places. Each run makes blocks of other sizes anew.
+ */
+static void rewind_grow_pool(void)
+{
+	struct rewind *server = rewind_server;
+
+	server->pool_wanted = 0;
+	for (uint32_t i = 0; i < server->made_in_run; i++) {
+		const struct fiber_made *made = &server->made[i];
+
+		rewind_await_leaving(made->kernel_id);
+		if (made->start)
+			platform_unmap(made->start, made->bytes);
+		server->pool_wanted += !made->is_special;
+	}
+	if (!server->pool_wanted)
+		return;
+	rewind_resume(ERRAND_GROW_POOL);
+	if (!rewind_take_image())
+		rewind_break("made so many threads that memory is too scattered for an image");
+}
+
+/* After a run. Memory is put back when it is known where the next one begins. */
+static void rewind_undo(void)
+{
+	struct rewind *server = rewind_server;
+
+	undo_world();
+	if (!server->made_in_run)
+		return;
+	resume_forget();
+	if (!resume_restore(server->image, &runtime.contract->totals.pages_restored))
+		rewind_break("changed memory that cannot be put back");
+	else
+		rewind_grow_pool();
+}
+
+/* The run comes to the server at its end, and for checkpoints before. False: it is to be made again. */
+static bool rewind_run(const struct checkpoint_place *place)
+{
+	struct rewind *server = rewind_server;
+	struct context from = place ? place->context : server->start;
+
+	server->errand = ERRAND_RUN;
+	for (;;) {
+		rewind_switch(&server->server, &from);
+		if (server->request == REQUEST_END)
+			return true;
+		if (server->request == REQUEST_ABANDON)
+			return false;
+		resume_take(&server->place);
+		server->errand = ERRAND_GO_ON;
+		from = server->place.context;
+	}
+}
+
+/* False: it proves nothing, and is to be made again. */
+static bool rewind_make_run(uint64_t number)
+{
+	const struct checkpoint_place *place;
+
+	rewind_server->number = number;
+	memory_prepare_run(number);
+	if (focus_prepare_run(number))
+		resume_forget();
+	runtime.contract->taint = TAINT_NONE;
+	place = resume_choose(number);
+	if (!resume_restore(rewind_server->image, &runtime.contract->totals.pages_restored)) {
+		rewind_break("changed memory that cannot be put back");
+		return false;
+	}
+	memory_switch_sites();
+	if (rewind_run(place))
+		return true;
+	resume_give_up();
+	rewind_undo();
+	return false;
+}
+
+static enum contract_report rewind_batch(void)
+{
+	struct contract *contract = runtime.contract;
+	const struct contract_plan *plan = &contract->plan;
+
+	for (uint64_t i = 0; i < plan->run_limit && !contract->stop; i++) {
+		bool is_failure;
+
+		while (!rewind_server->is_broken && !rewind_make_run(plan->run_first + i))
+			continue;
+		if (rewind_server->is_broken)
+			return REPORT_TAINTED;
+		is_failure = runtime_account_run();
+		if (contract->taint != TAINT_NONE)
+			rewind_server->is_broken = true;
+		else
+			rewind_undo();
+		resume_run_ended();
+		if (is_failure)
+			return REPORT_FAILURE;
+		if (runtime_is_exhausted())
+			break;
+	}
+	return rewind_server->is_broken ? REPORT_TAINTED : REPORT_BATCH;
+}
+
+static void rewind_serve(void *unused)
+{
+	enum contract_report report = REPORT_READY;
+
+	(void)unused;
+	if (!rewind_take_image()) /* the host goes on to the next restart */
+		runtime_refuse_restart(
+			"the program's memory is too large or too scattered for an image");
+	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
+		report = rewind_batch();
+	for (;;)
+		(void)platform_call(SYS_exit_group, 0);
+}
+
+static void rewind_at_main(void)
+{
+	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+	runtime.contract->is_live = 0;
+}
+
+static bool rewind_is_possible(void)
+{
+	return runtime.executor->can_rewind && !runtime.contract->plan.without_dispatch &&
+	       runtime_dispatch_arm();
+}
+
+/* engine_deciding: leaves a checkpoint, and may go on from it in other runs. */
+static void rewind_deciding(const struct schedule_view *view)
+{
+	struct rewind *server = rewind_server;
+	const enum resume_wish wish = resume_at_decision(view, &server->place);
+
+	if (wish == RESUME_GO_ON)
+		return;
+	server->request = wish == RESUME_TAKE ? REQUEST_CHECKPOINT : REQUEST_ABANDON;
+	if (server->request == REQUEST_ABANDON)
+		server->made_in_run = fiber_made_since_snapshot(server->made, THREAD_CAPACITY);
+	server->place.context.thread_base = context_thread_base();
+	rewind_switch(&server->place.context, &server->server);
+	if (server->errand == ERRAND_RUN) {
+		undo_begin_run();
+		runtime_resume_run(server->number);
+	}
+	resume_go_on();
+}
+
+static void rewind_at_first_create(void)
+{
+	struct rewind *server;
+
+	if (!rewind_is_possible()) {
+		/* Without dispatch nobody would tell what a run changes in the kernel. */
+		runtime.contract->taint = TAINT_REWIND;
+		runtime.restart = &restart_fork_create;
+		runtime.restart->at_first_create();
+		return;
+	}
+	runtime.has_dispatch = true;
+	runtime.contract->has_dispatch = 1;
+	runtime_dispatch_pause();
+	fiber_pool_grow(runtime.contract->plan.thread_pool);
+	undo_save_offsets(true);
+	runtime_spin_watch();
+	rewind_server = server = platform_map(sizeof *server, true);
+	if (server)
+		server->stack = platform_map(SERVER_STACK_BYTES, true);
+	if (!server || !server->stack)
+		runtime_refuse_restart("out of memory for the rewind server");
+	resume_set_up();
+	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
+		context_thread_base(), rewind_serve, NULL);
+	server->start.thread_base = context_thread_base();
+	rewind_switch(&server->start, &server->server);
+	/* From here on: once per errand, with memory as it was at this switch. */
+	while (server->errand == ERRAND_GROW_POOL) {
+		fiber_pool_grow(server->pool_wanted);
+		rewind_switch(&server->start, &server->server);
+	}
+	runtime_dispatch_resume();
+	undo_begin_run();
+	engine_set_deciding(resume_history() ? rewind_deciding : NULL);
+	runtime_begin_run(server->number, resume_history());
+	resume_go_on();
+}
+
+static void rewind_finish(int status) __attribute__((noreturn));
+static void rewind_finish(int status)
+{
+	struct context unused;
+
+	(void)status;
+	if (!rewind_server) /* before the first creation: the process simply ends */
+		restart_exec.finish(status);
+	rewind_server->made_in_run =
+		fiber_made_since_snapshot(rewind_server->made, THREAD_CAPACITY);
+	runtime_dispatch_pause();
+	rewind_server->request = REQUEST_END;
+	rewind_switch(&unused, &rewind_server->server);
+	__builtin_trap();
+}
+
+const struct restart restart_rewind = {
+	.name = "rewind",
+	.at_main = rewind_at_main,
+	.at_first_create = rewind_at_first_create,
+	.finish = rewind_finish,
+};

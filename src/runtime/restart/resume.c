@@ -1,0 +1,289 @@
+/* See resume.h. */
+#include "runtime/restart/resume.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "abi/contract_memory.h"
+#include "runtime/restart/pay.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/undo.h"
+#include "strategies/history.h"
+
+/* Of the memory for checkpoints, for the record of a run. */
+#define HISTORY_SHARE 8
+
+/* Where runs are not known to part, so many go by before a checkpoint is thought of. */
+#define DECISIONS_BETWEEN 8
+
+/* In shared memory, with `resume` set before the starting point. */
+struct resume {
+	struct history *history;
+	uint64_t history_bytes;
+	struct checkpoints *checkpoints;
+	struct contract_plan plan; /* under which the history was written */
+	bool is_known;		   /* there is a history */
+	bool is_on;		   /* the run at hand has one */
+	bool is_given_up;
+	bool is_profile; /* the run at hand is a profiling run */
+	struct pay pay;
+	uint64_t begun;	 /* ticks: when work on the run began, */
+	uint64_t moved;	 /* when it went on from a checkpoint or the starting point */
+	uint64_t behind; /* ticks of the run before that */
+};
+
+static struct resume *resume;
+
+void resume_set_up(void)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+	const uint64_t part = plan->checkpoint_bytes / HISTORY_SHARE;
+
+	if (plan->checkpoints == CHECKPOINTS_NEVER || part <= sizeof(struct history))
+		return;
+	resume = platform_map(sizeof *resume, true);
+	if (!resume)
+		return;
+	resume->history_bytes = part;
+	resume->history = platform_map(part, true);
+	resume->checkpoints = checkpoints_new(plan->checkpoint_bytes - part);
+	resume->is_given_up = !resume->history || !resume->checkpoints;
+	pay_begin(&resume->pay);
+}
+
+void resume_begin(struct image *image)
+{
+	if (resume && resume->checkpoints)
+		checkpoints_begin(resume->checkpoints, image);
+}
+
+/* ---- which runs ---- */
+
+/* Runs of strategies that go through all runs, with nothing in them that a checkpoint lacks. */
+static bool resume_is_possible(const struct contract *contract)
+{
+	const struct contract_plan *plan = &contract->plan;
+	const struct strategy *strategy = strategies[plan->strategy];
+
+	return !resume->is_given_up && plan->checkpoints != CHECKPOINTS_NEVER &&
+	       strategy->is_exhausted && strategy->choose_value && !plan->is_traced &&
+	       !plan->detectors && !plan->has_contexts && !plan->without_virtual_time &&
+	       !contract->spin.is_needed;
+}
+
+static bool resume_is_same_plan(struct contract_plan plan)
+{
+	const struct contract_plan *old = &resume->plan;
+
+	plan.run_first = old->run_first;
+	plan.run_limit = old->run_limit;
+	plan.is_fresh_state = old->is_fresh_state;
+	plan.stop_at_failure = old->stop_at_failure;
+	return memcmp(&plan, old, sizeof plan) == 0;
+}
+
+/* Drops the checkpoints behind that entry, and with `is_profiled` those of runs that were not. */
+static void resume_drop(uint32_t entry, bool is_profiled)
+{
+	const struct checkpoint_place *last;
+
+	while ((last = checkpoints_last(resume->checkpoints)) != NULL &&
+		(last->entry > entry || (is_profiled && !last->is_profiled))) {
+		if (last->is_timed)
+			pay_dropped(&resume->pay, checkpoints_saved(resume->checkpoints));
+		checkpoints_drop(resume->checkpoints);
+	}
+}
+
+void resume_forget(void)
+{
+	if (!resume || !resume->checkpoints)
+		return;
+	resume->is_known = false;
+	resume_drop(0, false); /* none is before the first entry */
+}
+
+static void resume_begin_history(const struct contract *contract)
+{
+	const struct contract_plan *plan = &contract->plan;
+
+	resume->plan = *plan;
+	resume->is_known = true;
+	history_begin(resume->history, resume->history_bytes, strategies[plan->strategy],
+		contract_area(runtime.contract, contract->strategy_offset));
+}
+
+const struct checkpoint_place *resume_choose(uint64_t number)
+{
+	struct contract *contract = runtime.contract;
+	const struct contract_memory *memory;
+	const struct checkpoint_place *place;
+	uint32_t same;
+
+	if (!resume)
+		return NULL;
+	resume->begun = pay_ticks();
+	resume->behind = 0;
+	resume->is_on =
+		resume_is_possible(contract) &&
+		(contract->plan.checkpoints == CHECKPOINTS_ALWAYS || resume->pay.way == PAY_WITH);
+	/* The host changes the plan between batches only. */
+	if (!resume->is_on ||
+		(number == contract->plan.run_first && !resume_is_same_plan(contract->plan)))
+		resume_forget();
+	if (!resume->is_on)
+		return NULL;
+	if (runtime_renew_strategy())
+		resume_forget();
+	if (!resume->is_known)
+		resume_begin_history(contract);
+	memory = sites_memory();
+	resume->is_profile = !memory || memory->was_profile;
+	same = history_begin_run(resume->history, runtime_seed(number));
+	resume_drop(same, memory && memory->was_profile);
+	place = checkpoints_last(resume->checkpoints);
+	pay_parted(&resume->pay, same);
+	if (!place)
+		return NULL;
+	history_resume(resume->history, place->entry, place->at);
+	contract->totals.runs_resumed++;
+	checkpoints_count_use(resume->checkpoints);
+	resume->behind = place->ticks;
+	return place;
+}
+
+bool resume_restore(struct image *image, uint64_t *pages)
+{
+	struct contract *contract = runtime.contract;
+	bool is_complete, is_restored;
+
+	if (resume && resume->checkpoints)
+		return checkpoints_restore(resume->checkpoints,
+			contract_area(contract, contract->schedule_offset), pages);
+	is_complete = undo_memory(NULL);
+	*pages += image_restore(image, NULL, &is_restored);
+	return is_complete && is_restored;
+}
+
+struct history *resume_history(void)
+{
+	return resume && resume->is_on ? resume->history : NULL;
+}
+
+void resume_run_ended(void)
+{
+	if (resume)
+		pay_run_ended(&resume->pay, pay_ticks() - resume->begun);
+}
+
+void resume_give_up(void)
+{
+	resume_forget();
+	resume->is_given_up = true;
+}
+
+/* ---- in a run ---- */
+
+static const char *resume_obstacle(void)
+{
+	if (runtime.contract->taint != TAINT_NONE)
+		return "did what no rewind undoes";
+	if (fiber_made_since_snapshot(NULL, 0))
+		return "made more threads than any run before";
+	if (engine_has_used_seed())
+		return "used random choices";
+	return undo_obstacle();
+}
+
+static void resume_tell_obstacle(const char *obstacle)
+{
+	struct contract *contract = runtime.contract;
+	struct text text;
+
+	if (contract->checkpoint_text[0])
+		return;
+	text_init(&text, contract->checkpoint_text, sizeof contract->checkpoint_text);
+	text_add(&text, obstacle);
+}
+
+/* Is a checkpoint worth it, where the run has gone on for so many ticks since the last place where it began? */
+static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
+{
+	const struct history *history = resume->history;
+
+	*is_timed = pay_wants(&resume->pay, ticks);
+	/* Where it leaves the last run it will hardly ever come by again. */
+	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
+		*is_timed = false;
+		return pay_wants_at(&resume->pay, history->number,
+			resume->behind + ticks - (last ? last->ticks : 0));
+	}
+	return *is_timed;
+}
+
+/* The clock is not looked at everywhere: that takes as long as a decision of many strategies. */
+static bool resume_is_place(void)
+{
+	const struct history *history = resume->history;
+
+	if (!history->number || !history->is_whole)
+		return false;
+	return history->number % DECISIONS_BETWEEN == 0 ||
+	       pay_knows(&resume->pay, history->number) ||
+	       runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS;
+}
+
+enum resume_wish resume_at_decision(
+	const struct schedule_view *view, struct checkpoint_place *place)
+{
+	const struct checkpoint_place *last;
+	const char *obstacle;
+	bool is_timed;
+	uint64_t ticks;
+
+	if (!resume || !resume->is_on)
+		return RESUME_GO_ON;
+	if (!history_meets(resume->history, view))
+		return RESUME_ABANDON;
+	if (!resume_is_place())
+		return RESUME_GO_ON;
+	last = checkpoints_last(resume->checkpoints);
+	if (last && last->entry >= resume->history->number)
+		return RESUME_GO_ON;
+	ticks = pay_ticks() - resume->moved;
+	if (!resume_wants(last, ticks, &is_timed) &&
+		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
+		return RESUME_GO_ON;
+	obstacle = resume_obstacle();
+	if (obstacle) {
+		resume_tell_obstacle(obstacle);
+		resume->moved += ticks; /* not asked again at once */
+		resume->behind += ticks;
+		return RESUME_GO_ON;
+	}
+	*place = (struct checkpoint_place){.entry = resume->history->number,
+		.at = resume->history->at,
+		.is_timed = is_timed,
+		.is_profiled = resume->is_profile,
+		.ticks = resume->behind + ticks};
+	return RESUME_TAKE;
+}
+
+void resume_take(const struct checkpoint_place *place)
+{
+	struct contract *contract = runtime.contract;
+	const uint64_t start = pay_ticks();
+
+	resume->behind = place->ticks;
+	if (checkpoint_take(
+		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
+		contract->totals.checkpoints_taken++;
+	pay_taken(&resume->pay, place->is_timed, pay_ticks() - start);
+}
+
+void resume_go_on(void)
+{
+	if (resume)
+		resume->moved = pay_ticks();
+}

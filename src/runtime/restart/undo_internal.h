@@ -1,0 +1,58 @@
+/* What undo.c and undo_memory.c share: the log of what a run changed in the kernel. */
+#ifndef RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
+#define RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitset.h"
+#include "abi/contract.h"
+#include "runtime/restart/created_paths.h"
+#include "runtime/undo.h"
+
+#define UNDO_MAPPINGS_MAX 4096
+#define UNDO_DESCRIPTORS 4096 /* beyond: tainted */
+#define STANDARD_DESCRIPTORS 3
+#define UNDO_SPARES                                                                                \
+	64 /* starting descriptors below this are kept in duplicate, where that is harmless */
+
+struct undo_log {
+	bool is_noting;
+	const char *obstacle;	   /* see undo_obstacle(); NULL: none */
+	bool is_discarding_output; /* descriptors 1 and 2 are /dev/null */
+	uint32_t mapping_count;
+	struct undo_range mappings[UNDO_MAPPINGS_MAX];
+	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
+	uint32_t opened_end;
+	uint64_t present[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* open at the starting point */
+	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of those, regular files */
+	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of the regular files, used by this run */
+	bool has_moved;
+	long offset[UNDO_DESCRIPTORS];
+	long spare[UNDO_SPARES];	/* a duplicate of the descriptor, high up; 0: none */
+	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
+	long descriptor_flags[UNDO_SPARES];
+	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */
+	uint64_t flagged; /* ... whose flags it changed */
+	bool has_moved_affinity;
+	unsigned char affinity[128];
+	long program_break;
+	bool has_moved_break;
+	struct created_paths created;
+};
+
+/* In shared memory; the pointer is set before the starting point and never changes. */
+extern struct undo_log *undo;
+
+/* This run did something that a rewind, or not even a fork at the first creation, can undo. */
+void undo_taint(enum contract_taint taint, const char *what, long number);
+/* There can be no checkpoint behind this point of the run. */
+void undo_obstruct(const char *what);
+
+/* undo_memory.c: notes calls about memory, and about the processors it runs on. False: it is none. */
+bool undo_note_memory(long number, const long arguments[6], long result);
+
+/* undo_shared.c: before each run. */
+void undo_begin_shared(void);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * Memory that the program has mapped shared: the image of a process does not hold it, and a forked run
+ * shares it with the next. What it had in it at the starting point is kept, and written back after each
+ * run. Runs in the moving thread (notes) and in a restart server.
+ */
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+
+#include "runtime/interpose.h"
+#include "runtime/restart/undo_internal.h"
+
+#define SHARED_MAX 64
+#define PAGE_BYTES UINT64_C(4096)
+/* A run may take as long as copying so much; whoever has more gets processes that are no copies. */
+#define SHARED_BYTES_MAX (UINT64_C(64) << 20)
+
+struct shared_memory {
+	char *start; /* NULL: free */
+	size_t bytes;
+	void *copy; /* NULL: it was not there at the starting point */
+};
+
+/* Written by the target's calls, and when the starting point is saved. */
+static struct {
+	struct shared_memory entries[SHARED_MAX];
+	bool is_too_much;
+	bool is_saved; /* some of it has a copy */
+} shared;
+
+void undo_note_shared(void *start, size_t bytes)
+{
+	for (int i = 0; i < SHARED_MAX; i++) {
+		if (shared.entries[i].start)
+			continue;
+		bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+		shared.entries[i] = (struct shared_memory){.start = start, .bytes = bytes};
+		return;
+	}
+	shared.is_too_much = true;
+}
+
+/* Without its ends where only a part goes: what is left of a mapping in two parts is not seen any more. */
+void undo_forget_shared(const void *start, size_t bytes)
+{
+	const char *end = (const char *)start + bytes;
+
+	for (int i = 0; i < SHARED_MAX; i++) {
+		struct shared_memory *entry = &shared.entries[i];
+
+		if (entry->start && entry->start < end &&
+			(const char *)start < entry->start + entry->bytes)
+			entry->start = NULL;
+	}
+}
+
+/* Pages that are not there any more, or not to be written, are left out: the kernel says so. */
+static void shared_copy(void *to, const void *from, size_t bytes)
+{
+	(void)platform_read(from, to, bytes);
+}
+
+void undo_save_shared(void)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < SHARED_MAX; i++)
+		bytes += shared.entries[i].start ? shared.entries[i].bytes : 0;
+	if (bytes > SHARED_BYTES_MAX)
+		shared.is_too_much = true;
+	for (int i = 0; i < SHARED_MAX && !shared.is_too_much; i++) {
+		struct shared_memory *entry = &shared.entries[i];
+
+		if (!entry->start || entry->copy)
+			continue;
+		entry->copy = platform_map(entry->bytes, true);
+		if (!entry->copy)
+			continue;
+		shared_copy(entry->copy, entry->start, entry->bytes);
+		shared.is_saved = true;
+	}
+}
+
+void undo_begin_shared(void)
+{
+	if (shared.is_too_much)
+		runtime_taint_shared("has much memory that processes share");
+	if (shared.is_saved)
+		undo_obstruct("has memory that processes share");
+}
+
+void undo_restore_shared(void)
+{
+	for (int i = 0; shared.is_saved && i < SHARED_MAX; i++)
+		if (shared.entries[i].start && shared.entries[i].copy)
+			shared_copy(shared.entries[i].start, shared.entries[i].copy,
+				shared.entries[i].bytes);
+}
+
+/* ---- System V's ---- */
+
+EXPORT void *shmat(int id, const void *wanted, int flags)
+{
+	struct shmid_ds status;
+	long result;
+
+	ENTER();
+	result = target_call(SYS_shmat, id, wanted, flags);
+	if (!platform_failed(result) && !(flags & SHM_RDONLY) &&
+		!platform_failed(platform_call(SYS_shmctl, id, IPC_STAT, &status)))
+		undo_note_shared((void *)result, status.shm_segsz);
+	return (void *)interpose_result(result);
+}
+
+EXPORT int shmdt(const void *start)
+{
+	long result;
+
+	ENTER();
+	result = target_call(SYS_shmdt, start);
+	if (!platform_failed(result))
+		undo_forget_shared(start, 1);
+	return (int)interpose_result(result);
+}

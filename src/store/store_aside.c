@@ -1,0 +1,249 @@
+#include "store/store_aside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "store/store_internal.h"
+
+/* A finding, as it travels. */
+struct aside_finding {
+	uint64_t campaign;
+	char *json, *trace;
+	size_t trace_size;
+};
+
+struct store_aside {
+	struct store_campaign *campaigns;
+	uint32_t campaign_count;
+	struct aside_finding *findings;
+	uint32_t finding_count;
+};
+
+void store_open_aside(struct store **out)
+{
+	*out = calloc(1, sizeof **out);
+	BUG_ON(!*out);
+	(*out)->folder_fd = (*out)->findings_fd = -1;
+	(*out)->aside = calloc(1, sizeof *(*out)->aside);
+	BUG_ON(!(*out)->aside);
+}
+
+static char *copy_of(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !copy);
+	return copy;
+}
+
+/* Copies everything; the id stays the copy's own. */
+static void copy_campaign(struct store_campaign *to, const struct store_campaign *from)
+{
+	const int64_t id = to->id;
+
+	store_campaign_release(to);
+	*to = *from;
+	to->id = id;
+	to->command = copy_of(from->command);
+	to->options = copy_of(from->options);
+	to->strategy = copy_of(from->strategy);
+	to->state = copy_of(from->state);
+	to->restart = copy_of(from->restart);
+	to->course = copy_of(from->course);
+}
+
+void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign)
+{
+	aside->campaigns =
+		realloc(aside->campaigns, (aside->campaign_count + 1) * sizeof *aside->campaigns);
+	BUG_ON(!aside->campaigns);
+	campaign->id = aside->campaign_count + 1;
+	aside->campaigns[aside->campaign_count] = (struct store_campaign){.id = campaign->id};
+	copy_campaign(&aside->campaigns[aside->campaign_count++], campaign);
+}
+
+void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign)
+{
+	BUG_ON(campaign->id < 1 || campaign->id > aside->campaign_count);
+	copy_campaign(&aside->campaigns[campaign->id - 1], campaign);
+}
+
+void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding *finding)
+{
+	struct aside_finding *added;
+
+	BUG_ON(campaign < 1 || campaign > aside->campaign_count);
+	aside->findings =
+		realloc(aside->findings, (aside->finding_count + 1) * sizeof *aside->findings);
+	BUG_ON(!aside->findings);
+	added = &aside->findings[aside->finding_count++];
+	(void)snprintf(finding->id, sizeof finding->id, "A%u", aside->finding_count); /* fits */
+	*added = (struct aside_finding){.campaign = (uint64_t)campaign - 1,
+		.json = finding_to_json(finding),
+		.trace_size = finding->trace_size};
+	if (!finding->trace)
+		return;
+	added->trace = malloc(finding->trace_size + 1);
+	BUG_ON(!added->trace);
+	memcpy(added->trace, finding->trace, finding->trace_size);
+}
+
+void store_aside_free(struct store_aside *aside)
+{
+	if (!aside)
+		return;
+	for (uint32_t i = 0; i < aside->campaign_count; i++)
+		store_campaign_release(&aside->campaigns[i]);
+	for (uint32_t i = 0; i < aside->finding_count; i++) {
+		free(aside->findings[i].json);
+		free(aside->findings[i].trace);
+	}
+	free(aside->campaigns);
+	free(aside->findings);
+	free(aside);
+}
+
+/* ---- there and back ---- */
+
+static void pack_text(struct strbuf *answer, const char *text)
+{
+	errand_add_text(answer, text, text ? strlen(text) : 0);
+}
+
+static void pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
+{
+	/* Its pointers are of no use, but the numbers between them. */
+	strbuf_add(answer, (const char *)campaign, sizeof *campaign);
+	pack_text(answer, campaign->command);
+	pack_text(answer, campaign->options);
+	pack_text(answer, campaign->strategy);
+	pack_text(answer, campaign->state);
+	pack_text(answer, campaign->restart);
+	pack_text(answer, campaign->course);
+}
+
+static bool unpack_campaign(struct store_campaign *campaign, struct errand_reading *reading)
+{
+	struct store_campaign numbers;
+
+	if (!errand_take_bytes(reading, &numbers, sizeof numbers))
+		return false;
+	*campaign = numbers;
+	campaign->command = campaign->options = campaign->strategy = NULL;
+	campaign->state = campaign->restart = campaign->course = NULL;
+	return errand_take_text(reading, &campaign->command, NULL) &&
+	       errand_take_text(reading, &campaign->options, NULL) &&
+	       errand_take_text(reading, &campaign->strategy, NULL) &&
+	       errand_take_text(reading, &campaign->state, NULL) &&
+	       errand_take_text(reading, &campaign->restart, NULL) &&
+	       errand_take_text(reading, &campaign->course, NULL);
+}
+
+void store_aside_pack(const struct store *store, struct strbuf *answer)
+{
+	const struct store_aside *aside = store->aside;
+
+	strbuf_add(answer, (const char *)&aside->campaign_count, sizeof aside->campaign_count);
+	strbuf_add(answer, (const char *)&aside->finding_count, sizeof aside->finding_count);
+	for (uint32_t i = 0; i < aside->campaign_count; i++)
+		pack_campaign(&aside->campaigns[i], answer);
+	for (uint32_t i = 0; i < aside->finding_count; i++) {
+		const struct aside_finding *finding = &aside->findings[i];
+
+		strbuf_add(answer, (const char *)&finding->campaign, sizeof finding->campaign);
+		pack_text(answer, finding->json);
+		errand_add_text(answer, finding->trace, finding->trace_size);
+	}
+}
+
+static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
+	struct errand_reading *reading, struct error *err)
+{
+	char *json, *trace = NULL;
+	size_t json_size, trace_size = 0;
+	int result = ERROR_FORMAT;
+
+	if (errand_take_bytes(reading, &out->campaign, sizeof out->campaign) &&
+		errand_take_text(reading, &json, &json_size)) {
+		if (json && out->campaign < campaigns &&
+			errand_take_text(reading, &trace, &trace_size))
+			result = finding_from_json(json, json_size, &out->finding, err);
+		free(json);
+	}
+	if (result < 0) {
+		free(trace);
+		return error_set(err, ERROR_FORMAT, "an answer of raddle's own cannot be read");
+	}
+	memcpy(out->aside_id, out->finding.id, sizeof out->aside_id);
+	free(out->finding.trace);
+	out->finding.trace = trace;
+	out->finding.trace_size = trace_size;
+	return 0;
+}
+
+int store_aside_unpack(
+	struct store_unpacked *unpacked, struct errand_reading *reading, struct error *err)
+{
+	uint32_t campaigns = 0, findings = 0;
+	int result = 0;
+
+	*unpacked = (struct store_unpacked){0};
+	if (!errand_take_bytes(reading, &campaigns, sizeof campaigns) ||
+		!errand_take_bytes(reading, &findings, sizeof findings))
+		return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+	unpacked->campaigns = calloc(campaigns + 1u, sizeof *unpacked->campaigns);
+	unpacked->findings = calloc(findings + 1u, sizeof *unpacked->findings);
+	BUG_ON(!unpacked->campaigns || !unpacked->findings);
+	while (result == 0 && unpacked->campaign_count < campaigns)
+		if (!unpack_campaign(&unpacked->campaigns[unpacked->campaign_count++], reading))
+			result = error_set(
+				err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+	while (result == 0 && unpacked->finding_count < findings) {
+		result = unpack_finding(
+			&unpacked->findings[unpacked->finding_count], campaigns, reading, err);
+		unpacked->finding_count += result == 0;
+	}
+	if (result < 0)
+		store_unpacked_release(unpacked);
+	return result;
+}
+
+void store_unpacked_release(struct store_unpacked *unpacked)
+{
+	for (uint32_t i = 0; i < unpacked->campaign_count; i++)
+		store_campaign_release(&unpacked->campaigns[i]);
+	for (uint32_t i = 0; i < unpacked->finding_count; i++)
+		finding_release(&unpacked->findings[i].finding);
+	free(unpacked->campaigns);
+	free(unpacked->findings);
+	*unpacked = (struct store_unpacked){0};
+}
+
+int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, struct error *err)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < unpacked->campaign_count; i++)
+		result = store_campaign_begin(store, &unpacked->campaigns[i], err);
+	for (uint32_t i = 0; result == 0 && i < unpacked->finding_count; i++) {
+		struct store_aside_finding *added = &unpacked->findings[i];
+
+		result = store_add_finding(store, unpacked->campaigns[added->campaign].id,
+			&added->finding, &added->is_new, err);
+	}
+	return result;
+}
+
+void store_rename(const struct store_unpacked *unpacked, char id[32])
+{
+	for (uint32_t i = 0; i < unpacked->finding_count; i++) {
+		const struct store_aside_finding *added = &unpacked->findings[i];
+
+		if (strcmp(added->aside_id, id) != 0)
+			continue;
+		(void)snprintf(id, 32, "%s", added->finding.id); /* fits */
+		return;
+	}
+}

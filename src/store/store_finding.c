@@ -1,0 +1,489 @@
+/* Findings in the store: adding, loading and listing them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/shell_words.h"
+#include "base/strbuf.h"
+#include "store/store_internal.h"
+
+/*
+ * A finding.json has a few hundred kilobytes. The limit protects the reader of a hostile store,
+ * since parsing takes about ten times the size in memory.
+ */
+#define FINDING_BYTES_MAX ((size_t)32 << 20)
+
+/* What the database knows of a finding with the same signature. */
+struct known_finding {
+	int64_t number; /* 0: there is none */
+	int64_t preemptions, switches, steps;
+};
+
+/* ---- texts of a row ---- */
+
+/* Which program: "./bank" is another one in another folder. */
+static char *program_of(const struct finding *finding)
+{
+	const char *name = finding->argv && finding->argv[0] ? finding->argv[0] : "";
+	char *program;
+
+	if (name[0] == '/' || !strchr(name, '/') || !finding->directory)
+		program = strdup(name);
+	else if (asprintf(&program, "%s/%s", finding->directory, name) < 0)
+		program = NULL;
+	BUG_ON(!program);
+	return program;
+}
+
+static void signature_text(const struct finding *finding, char text[17])
+{
+	(void)snprintf(text, 17, "%016" PRIx64, finding->signature); /* 16 digits */
+}
+
+/* ---- adding ---- */
+
+static int find_known(struct store *store, const struct finding *finding, const char *program,
+	struct known_finding *known, struct error *err)
+{
+	sqlite3_stmt *statement;
+	char signature[17];
+	int status = store_prepare(store, &statement,
+		"SELECT number, preemptions, switches, steps FROM findings"
+		" WHERE signature=?1 AND (?2 IS NULL OR program=?2) ORDER BY number",
+		err);
+	int result;
+
+	*known = (struct known_finding){0};
+	if (status)
+		return status;
+	signature_text(finding, signature);
+	store_bind_text(statement, 1, signature);
+	if (program)
+		store_bind_text(statement, 2, program);
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW) {
+		known->number = sqlite3_column_int64(statement, 0);
+		known->preemptions = sqlite3_column_int64(statement, 1);
+		known->switches = sqlite3_column_int64(statement, 2);
+		known->steps = sqlite3_column_int64(statement, 3);
+	} else if (result != SQLITE_DONE) {
+		status = store_error(store, "read", err);
+	}
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static bool is_shorter(const struct finding *finding, const struct known_finding *known)
+{
+	if (finding->preemptions != known->preemptions)
+		return finding->preemptions < known->preemptions;
+	if (finding->switches != known->switches)
+		return finding->switches < known->switches;
+	return (int64_t)finding->schedule.step_count < known->steps;
+}
+
+static int insert_row(struct store *store, int64_t campaign, const struct finding *finding,
+	uint64_t times, struct error *err)
+{
+	sqlite3_stmt *statement;
+	struct strbuf command;
+	char signature[17];
+	char *program = program_of(finding);
+	int status = store_prepare(store, &statement,
+		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
+		" campaign, found, preemptions, switches, steps, number)"
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+		err);
+
+	strbuf_init(&command);
+	if (finding->argv)
+		shell_words_add(&command, finding->argv);
+	if (!status) {
+		signature_text(finding, signature);
+		store_bind_text(statement, 1, signature);
+		store_bind_text(statement, 2, program);
+		store_bind_text(statement, 3, outcome_descriptions[finding->kind].word);
+		store_bind_text(statement, 4, finding->title);
+		store_bind_text(statement, 5, command.text);
+		store_bind_integer(statement, 6, (int64_t)times);
+		store_bind_integer(statement, 7, campaign);
+		store_bind_integer(statement, 8, (int64_t)time(NULL));
+		store_bind_integer(statement, 9, finding->preemptions);
+		store_bind_integer(statement, 10, finding->switches);
+		store_bind_integer(statement, 11, (int64_t)finding->schedule.step_count);
+		store_bind_integer(statement, 12, strtoll(finding->id + 1, NULL, 10));
+		if (sqlite3_step(statement) != SQLITE_DONE)
+			status = store_error(store, "write to", err);
+		(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	}
+	free(program);
+	strbuf_release(&command);
+	return status;
+}
+
+static int replace_row(
+	struct store *store, const struct finding *finding, int64_t number, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"UPDATE findings SET title=?, preemptions=?, switches=?, steps=? WHERE number=?",
+		err);
+
+	if (status)
+		return status;
+	store_bind_text(statement, 1, finding->title);
+	store_bind_integer(statement, 2, finding->preemptions);
+	store_bind_integer(statement, 3, finding->switches);
+	store_bind_integer(statement, 4, (int64_t)finding->schedule.step_count);
+	store_bind_integer(statement, 5, number);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		status = store_error(store, "write to", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static int count_again(struct store *store, int64_t number, uint64_t times, struct error *err)
+{
+	char sql[128];
+
+	(void)snprintf(sql, sizeof sql,
+		"UPDATE findings SET times_seen=times_seen+%" PRIu64 " WHERE number=%" PRId64,
+		times, number); /* fits: 20 and 19 digits */
+	return store_execute(store, sql, "write to", err);
+}
+
+/* AUTOINCREMENT's promise by hand: a number that was ever committed is not used again. */
+static int next_number(struct store *store, int64_t *number, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name='findings'), 0) + 1",
+		err);
+
+	if (status)
+		return status;
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*number = sqlite3_column_int64(statement, 0);
+	else
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	return status;
+}
+
+static void set_id(struct finding *finding, int64_t number)
+{
+	(void)snprintf(finding->id, sizeof finding->id, "F%" PRId64, number); /* fits */
+}
+
+static int add_new(struct store *store, int64_t campaign, struct finding *finding, uint64_t times,
+	struct error *err)
+{
+	int64_t number = 0;
+	int status = next_number(store, &number, err);
+
+	if (status)
+		return status;
+	set_id(finding, number);
+	status = store_write_folder(store, finding, err);
+	return status ? status : insert_row(store, campaign, finding, times, err);
+}
+
+/* A folder that somebody removed by hand is written again. */
+static bool has_folder(struct store *store, const struct finding *finding)
+{
+	const int fd = store_open_file(store, finding->id, "finding.json");
+
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return fd >= 0;
+}
+
+static int add_known(struct store *store, struct finding *finding,
+	const struct known_finding *known, uint64_t times, struct error *err)
+{
+	int status = count_again(store, known->number, times, err);
+
+	set_id(finding, known->number);
+	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
+		return status;
+	/* The row first: should it fail, the folder is still the old one. */
+	status = replace_row(store, finding, known->number, err);
+	return status ? status : store_write_folder(store, finding, err);
+}
+
+int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
+	const char *program, uint64_t times, bool *is_new, struct error *err)
+{
+	struct known_finding known;
+	int status = find_known(store, finding, program, &known, err);
+
+	if (!status)
+		status = known.number ? add_known(store, finding, &known, times, err)
+				      : add_new(store, campaign, finding, times, err);
+	*is_new = !known.number;
+	return status;
+}
+
+int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
+	struct error *err)
+{
+	char *program;
+	bool is_unknown = false;
+	int status;
+
+	if (store->aside) {
+		store_aside_add(store->aside, campaign, finding);
+		*is_new = true;
+		return 0;
+	}
+	finding->is_own = true;
+	program = program_of(finding);
+	status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
+	if (!status) {
+		status = store_put_finding(store, campaign, finding, program, 1, &is_unknown, err);
+		status = store_end(store, status, err);
+	}
+	if (!status)
+		*is_new = is_unknown;
+	else
+		finding->id[0] = '\0';
+	free(program);
+	return status;
+}
+
+/* ---- loading ---- */
+
+int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
+	size_t *size, struct error *err)
+{
+	const int fd = store_open_file(store, name[0], name[1]);
+	struct stat status;
+	ssize_t got = 0;
+	int cause;
+
+	if (fd < 0 || fstat(fd, &status))
+		goto failed;
+	if ((size_t)status.st_size > limit) {
+		errno = EFBIG;
+		goto failed;
+	}
+	*text = malloc((size_t)status.st_size + 1);
+	BUG_ON(!*text);
+	*size = 0;
+	while (*size < (size_t)status.st_size &&
+		(got = read(fd, *text + *size, (size_t)status.st_size - *size)) > 0)
+		*size += (size_t)got;
+	if (got >= 0) {
+		(void)close(fd); /* only read from */
+		(*text)[*size] = '\0';
+		return 0;
+	}
+	free(*text);
+failed:
+	cause = errno;
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return error_set(err, ERROR_STORE,
+		"cannot read %s/findings/%s/%s: %s; the folder was changed by hand: find the failure again",
+		store->folder, name[0], name[1], strerror(cause));
+}
+
+/* Is it in the database? *command: of its program, to be freed. */
+static int is_stored(struct store *store, const char *id, char **command, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int status = store_prepare(
+		store, &statement, "SELECT command FROM findings WHERE 'F' || number = ?", err);
+
+	if (status)
+		return status;
+	store_bind_text(statement, 1, id);
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		*command = strdup(text ? text : "PROGRAM");
+		BUG_ON(!*command);
+	} else {
+		status = error_set(err, ERROR_NOTFOUND,
+			"there is no finding %s in %s; `raddle list findings` shows those that are",
+			id, store->folder);
+	}
+	(void)sqlite3_finalize(statement); /* only read from */
+	return status;
+}
+
+/* Does the seal prove that this user's raddle wrote these bytes as finding.json? */
+static bool has_valid_seal(struct store *store, const char *id, const char *text, size_t size)
+{
+	const char *const name[2] = {id, "seal"};
+	char *seal = NULL;
+	size_t length = 0;
+	bool is_valid;
+
+	if (!store->key || store_read_file(store, name, SEAL_TEXT_BYTES, &seal, &length, NULL))
+		return false;
+	is_valid = seal_is_valid(store->key, text, size, seal, length);
+	free(seal);
+	return is_valid;
+}
+
+int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
+{
+	const char *const name[2] = {id, "finding.json"};
+	char *path = store_finding_path(store, id, name[1]);
+	char *command = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	int status = is_stored(store, id, &command, err);
+
+	if (!status && !path)
+		status = error_set(
+			err, ERROR_NOTFOUND, "%s is not the id of a finding; ids look like F1", id);
+	if (!status && access(path, F_OK) != 0 && errno == ENOENT)
+		status = error_set(err, ERROR_NOTFOUND,
+			"finding %s is gone: there is no %s any more; find it again: raddle run -- %s",
+			id, path, command);
+	if (!status)
+		status = store_read_file(store, name, FINDING_BYTES_MAX, &text, &size, err);
+	if (!status) {
+		status = finding_from_json(text, size, out, err);
+		if (!status)
+			out->is_own = has_valid_seal(store, id, text, size);
+		free(text);
+	}
+	if (!status && strcmp(out->id, id) != 0) {
+		finding_release(out);
+		status = error_set(err, ERROR_STORE,
+			"%s is not that of finding %s; the folder was changed by hand: find the failure again",
+			path, id);
+	}
+	free(command);
+	free(path);
+	return status;
+}
+
+/* ---- listing ---- */
+
+/* Doubles the array when it is full. */
+static void *grown(void *rows, uint32_t count, size_t size)
+{
+	if (count & (count - 1) || (count && count < 8))
+		return rows;
+	rows = realloc(rows, (size_t)(count ? 2 * count : 8) * size);
+	BUG_ON(!rows);
+	return rows;
+}
+
+int store_list_findings(
+	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err)
+{
+	struct store_finding_row *list = NULL;
+	uint32_t used = 0;
+	sqlite3_stmt *statement;
+	int status = store_prepare(store, &statement,
+		"SELECT number, kind, title, command, times_seen, campaign, found FROM findings"
+		" ORDER BY number",
+		err);
+	int result;
+
+	if (status)
+		return status;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct store_finding_row *row;
+
+		list = grown(list, used, sizeof *list);
+		row = &list[used++];
+		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
+			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
+		(void)snprintf(row->kind, sizeof row->kind, "%s",
+			store_column(statement, 1)); /* all words of outcomes.def fit */
+		row->title = store_column_line(statement, 2);
+		row->command = store_column_line(statement, 3);
+		row->times_seen = (uint64_t)sqlite3_column_int64(statement, 4);
+		row->campaign = sqlite3_column_int64(statement, 5);
+		row->found = sqlite3_column_int64(statement, 6);
+	}
+	if (result != SQLITE_DONE)
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	if (status) {
+		store_rows_free(list, used);
+		return status;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
+
+void store_rows_free(struct store_finding_row *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(rows[i].title);
+		free(rows[i].command);
+	}
+	free(rows);
+}
+
+static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
+{
+	campaign->id = sqlite3_column_int64(statement, 0);
+	campaign->command = store_column_line(statement, 1);
+	campaign->options = store_column_text(statement, 2);
+	campaign->strategy = store_column_line(statement, 3);
+	campaign->seed = strtoull(store_column(statement, 4), NULL, 10);
+	campaign->runs = (uint64_t)sqlite3_column_int64(statement, 5);
+	campaign->failures = (uint64_t)sqlite3_column_int64(statement, 6);
+	campaign->steps = (uint64_t)sqlite3_column_int64(statement, 7);
+	campaign->seconds = sqlite3_column_double(statement, 8);
+	campaign->state = store_column_line(statement, 9);
+	campaign->restart = store_column_line(statement, 10);
+	campaign->started = sqlite3_column_int64(statement, 11);
+	campaign->run_first = (uint64_t)sqlite3_column_int64(statement, 12);
+	campaign->run_end = (uint64_t)sqlite3_column_int64(statement, 13);
+	campaign->course = store_column_text(statement, 15);
+	campaign->target = strtoull(store_column(statement, 14), NULL, 16);
+}
+
+int store_list_campaigns(
+	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err)
+{
+	struct store_campaign *list = NULL;
+	uint32_t used = 0;
+	sqlite3_stmt *statement;
+	int result, status;
+
+	*rows = NULL;
+	*count = 0;
+	if (store->aside)
+		return 0;
+	status = store_prepare(store, &statement,
+		"SELECT id, command, options, strategy, seed, runs, failures, steps,"
+		" seconds, state, restart, started, run_first, run_end, target, course"
+		" FROM campaigns ORDER BY id",
+		err);
+	if (status)
+		return status;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		list = grown(list, used, sizeof *list);
+		read_campaign(statement, &list[used++]);
+	}
+	if (result != SQLITE_DONE)
+		status = store_error(store, "read", err);
+	(void)sqlite3_finalize(statement); /* repeats the error of the step */
+	if (status) {
+		while (used)
+			store_campaign_release(&list[--used]);
+		free(list);
+		return status;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* What the files of the store share: the open store, its statements and its folders. */
+#ifndef RADDLE_STORE_STORE_INTERNAL_H
+#define RADDLE_STORE_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+#include "store/store_seal.h"
+
+struct store_aside;
+
+#define STORE_VERSION 4
+
+struct store {
+	struct store_aside *aside; /* NULL: it is a real one; else the rest is empty */
+	enum store_access access;
+	sqlite3 *database;
+	char *folder;	      /* <directory>/.raddle */
+	int folder_fd;	      /* descriptor of `folder`; -1: not open */
+	int findings_fd;      /* descriptor of its findings/; -1: no such folder */
+	struct seal_key *key; /* NULL: raddle seals nothing and accepts no seal */
+	unsigned progress;    /* how often SQLite reported progress on this connection */
+	char *copy;	      /* folder of the private copy of the database; NULL: none */
+};
+
+/* The statements that make an empty store. */
+extern const char store_schema[];
+
+/* ---- store.c ---- */
+
+/* The database's last error as one line: cannot <doing> <folder>. */
+int store_error(struct store *store, const char *doing, struct error *err);
+int store_execute(struct store *store, const char *sql, const char *doing, struct error *err);
+int store_prepare(
+	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
+void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
+void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
+/* First value of a statement's only row. */
+int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
+/* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
+const char *store_column(sqlite3_stmt *statement, int column);
+/* A copy, NULL for NULL. */
+char *store_column_text(sqlite3_stmt *statement, int column);
+/* A copy as one line behind the filter of base/visible.h, "" for NULL: for columns that people read. */
+char *store_column_line(sqlite3_stmt *statement, int column);
+/* Ends a transaction: commits when status is 0, else rolls back and returns status. */
+int store_end(struct store *store, int status, struct error *err);
+
+/* ---- store_aside.c: where a store is none ---- */
+
+void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign);
+void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign);
+void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding *finding);
+void store_aside_free(struct store_aside *aside);
+
+/* ---- store_finding.c ---- */
+
+/*
+ * Reads a whole file of a finding; fails if it has more than `limit` bytes. The caller frees the
+ * text, which has a terminating 0 beyond its size.
+ */
+int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
+	size_t *size, struct error *err);
+
+/* Inside a transaction. `program`: whose it is, with its folder; NULL: whosever. Seen so many times. */
+int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
+	const char *program, uint64_t times, bool *is_new, struct error *err);
+
+/* ---- store_document.c ---- */
+
+/* Inside a transaction; of two the newer one is kept. */
+int store_put_document(
+	struct store *store, const struct store_document *document, struct error *err);
+
+/* ---- store_database.c: the database file, which somebody else may have made ---- */
+
+/* Opens raddle.db for store->access, with SQLite's protection against hostile files. */
+int store_connect(struct store *store, struct error *err);
+/* Refuses any table, index, view or trigger that store_schema does not make. */
+int store_check_schema(struct store *store, struct error *err);
+/* Removes the private copy, if one was made. The database must be closed before. */
+void store_remove_copy(struct store *store);
+
+/* ---- store_folder.c ---- */
+
+/*
+ * Path <folder>/a/b/c, up to the first NULL, for messages only: files are opened by descriptor. The
+ * caller frees the path.
+ */
+char *store_path(struct store *store, const char *a, const char *b, const char *c);
+/* Opens folder_fd and findings_fd. STORE_WRITE creates missing folders and syncs `directory`. */
+int store_open_folders(struct store *store, const char *directory, struct error *err);
+/*
+ * Opens a regular file in the folder of finding `id` for reading; returns -1 and sets errno on
+ * failure.
+ */
+int store_open_file(struct store *store, const char *id, const char *file);
+/* Removes folders of findings that the database does not list. The caller holds the write lock. */
+int store_remove_orphans(struct store *store, struct error *err);
+/*
+ * Writes the finding's folder under a temporary name, synced, and moves it to its place; a folder
+ * that was there is exchanged and removed. Until the transaction commits, a new folder is an
+ * orphan. The id must be set. The caller holds the write lock.
+ */
+int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
+
+#endif

@@ -1,0 +1,178 @@
+#include "store/store_seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+#define CHUNK_BYTES 65536
+
+struct seal_key {
+	unsigned char bytes[crypto_generichash_KEYBYTES];
+};
+
+_Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
+
+/* ---- the key's file ---- */
+
+/* Creates the folders of the path behind its first `kept` bytes. Where one cannot be made, open() fails. */
+static void seal_make_folders(char *path, size_t kept)
+{
+	char *slash = path + kept;
+
+	while ((slash = strchr(slash + 1, '/')) != NULL) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	(void)mkdir(path, 0700);
+}
+
+/* A missing folder of $XDG_STATE_HOME is made, as the XDG base directory specification says; a home folder is not. */
+static int seal_open_folder(bool may_make)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const bool has_state = state && *state == '/';
+	const struct passwd *user;
+	char path[PATH_MAX];
+	int length;
+
+	user = has_state || (home && *home == '/') ? NULL : getpwuid(geteuid());
+	if (user)
+		home = user->pw_dir;
+	if (!has_state && (!home || *home != '/'))
+		return -1;
+	length = snprintf(path, sizeof path, "%s%s/raddle", has_state ? state : home,
+		has_state ? "" : "/.local/state");
+	if (length >= (int)sizeof path)
+		return -1;
+	if (may_make)
+		seal_make_folders(path, has_state ? 0 : strlen(home));
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Reads the key. Rejects a key file that other users can access, since they could forge seals. */
+static bool seal_read_key(int folder, struct seal_key *key)
+{
+	const int fd = openat(folder, "key", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+	bool is_read;
+
+	if (fd < 0)
+		return false;
+	is_read = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & 077) &&
+		  status.st_uid == geteuid() &&
+		  read(fd, key->bytes, sizeof key->bytes) == (ssize_t)sizeof key->bytes;
+	(void)close(fd); /* only read from */
+	return is_read;
+}
+
+/*
+ * Writes a new key under a temporary name and links it to its name. link() fails if a key exists,
+ * so two concurrent processes end up with the same key.
+ */
+static void seal_make_key(int folder)
+{
+	unsigned char bytes[crypto_generichash_KEYBYTES];
+	char name[32];
+	int fd;
+
+	randombytes_buf(bytes, sizeof bytes);
+	(void)snprintf(name, sizeof name, "key.%ld", (long)getpid()); /* fits */
+	(void)unlinkat(folder, name, 0); /* left by a killed process with the same pid */
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes && !fsync(fd))
+		(void)linkat(folder, name, folder, "key", 0); /* or another process has made one */
+	(void)close(fd);				      /* synced */
+	(void)unlinkat(folder, name, 0);		      /* the linked name remains */
+	sodium_memzero(bytes, sizeof bytes);
+}
+
+struct seal_key *seal_key_open(bool may_make)
+{
+	struct seal_key *key;
+	bool is_read;
+	int folder;
+
+	if (sodium_init() < 0)
+		return NULL;
+	folder = seal_open_folder(may_make);
+	if (folder < 0)
+		return NULL;
+	key = calloc(1, sizeof *key);
+	BUG_ON(!key);
+	is_read = seal_read_key(folder, key);
+	if (!is_read && may_make && faccessat(folder, "key", F_OK, AT_SYMLINK_NOFOLLOW)) {
+		seal_make_key(folder);
+		is_read = seal_read_key(folder, key);
+	}
+	(void)close(folder); /* only read from */
+	if (is_read)
+		return key;
+	seal_key_free(key);
+	return NULL;
+}
+
+void seal_key_free(struct seal_key *key)
+{
+	if (!key)
+		return;
+	sodium_memzero(key, sizeof *key);
+	free(key);
+}
+
+/* ---- seals ---- */
+
+void seal_text(
+	const struct seal_key *key, const void *bytes, size_t size, char text[SEAL_TEXT_BYTES])
+{
+	unsigned char seal[SEAL_BYTES];
+
+	/* The hash fails only for invalid lengths of key or seal. */
+	BUG_ON(crypto_generichash(seal, sizeof seal, bytes, size, key->bytes, sizeof key->bytes));
+	(void)sodium_bin2hex(text, SEAL_TEXT_BYTES, seal, sizeof seal); /* returns text */
+}
+
+bool seal_is_valid(
+	const struct seal_key *key, const void *bytes, size_t size, const char *text, size_t length)
+{
+	char expected[SEAL_TEXT_BYTES];
+
+	seal_text(key, bytes, size, expected);
+	return length == SEAL_TEXT_BYTES - 1 && !sodium_memcmp(expected, text, length);
+}
+
+bool seal_file(const struct seal_key *key, int fd, size_t size, unsigned char seal[SEAL_BYTES])
+{
+	static const char purpose[] = "state of a campaign";
+	crypto_generichash_state state;
+	unsigned char chunk[CHUNK_BYTES];
+	size_t at = 0;
+
+	(void)crypto_generichash_init(&state, key->bytes, sizeof key->bytes, SEAL_BYTES);
+	/* The purpose is part of the hash, so a finding's seal is not valid for a state. */
+	(void)crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
+	while (at < size) {
+		const size_t left = size - at;
+		const ssize_t got =
+			pread(fd, chunk, left < sizeof chunk ? left : sizeof chunk, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		(void)crypto_generichash_update(&state, chunk, (size_t)got);
+		at += (size_t)got;
+	}
+	return !crypto_generichash_final(&state, seal, SEAL_BYTES);
+}

@@ -1,0 +1,132 @@
+/*
+ * States of exhaustive campaigns: .raddle/state-N, which --resume reads into the memory of a strategy. A state holds indices
+ * that the strategy follows, so only a state with a valid seal is read: one that this user's raddle wrote on this machine,
+ * to the last byte.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/store_internal.h"
+
+#define STATE_NAME_BYTES 48
+
+static void state_name(int64_t campaign, bool is_new, char name[STATE_NAME_BYTES])
+{
+	(void)snprintf(name, STATE_NAME_BYTES, "state-%" PRId64 "%s", campaign,
+		is_new ? ".new" : ""); /* fits */
+}
+
+int store_state_create(struct store *store, int64_t campaign)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(campaign, true, name);
+	(void)unlinkat(store->folder_fd, name, 0); /* a killed campaign may have left the file */
+	return openat(
+		store->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Appends the seal of the file's bytes to the file. */
+static bool state_seal(const struct store *store, int fd)
+{
+	unsigned char seal[SEAL_BYTES];
+	struct stat status;
+
+	return store->key && !fstat(fd, &status) &&
+	       seal_file(store->key, fd, (size_t)status.st_size, seal) &&
+	       pwrite(fd, seal, sizeof seal, status.st_size) == (ssize_t)sizeof seal;
+}
+
+bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole)
+{
+	char name[STATE_NAME_BYTES], fresh[STATE_NAME_BYTES];
+	bool is_sealed = is_whole && state_seal(store, fd);
+
+	is_sealed &= !close(fd);
+	state_name(campaign, false, name);
+	state_name(campaign, true, fresh);
+	if (is_sealed && !renameat(store->folder_fd, fresh, store->folder_fd, name))
+		return true;
+	(void)unlinkat(store->folder_fd, fresh, 0); /* an incomplete state is of no use */
+	return false;
+}
+
+static int state_open_file(struct store *store, int64_t campaign, uint64_t *size)
+{
+	char name[STATE_NAME_BYTES];
+	struct stat status;
+	int fd;
+
+	state_name(campaign, false, name);
+	fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode)) {
+		*size = (uint64_t)status.st_size;
+		return fd;
+	}
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return -1;
+}
+
+bool store_state_exists(struct store *store, int64_t campaign)
+{
+	uint64_t size;
+	const int fd = state_open_file(store, campaign, &size);
+
+	if (fd >= 0)
+		(void)close(fd); /* only read from */
+	return fd >= 0;
+}
+
+static bool state_is_sealed(const struct store *store, int fd, uint64_t *size)
+{
+	unsigned char seal[SEAL_BYTES], kept[SEAL_BYTES];
+
+	if (*size < sizeof kept)
+		return false;
+	*size -= sizeof kept;
+	return seal_file(store->key, fd, *size, seal) &&
+	       pread(fd, kept, sizeof kept, (off_t)*size) == (ssize_t)sizeof kept &&
+	       !memcmp(seal, kept, sizeof kept);
+}
+
+int store_state_open(
+	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err)
+{
+	int status = 0;
+
+	*fd = state_open_file(store, campaign, size);
+	if (*fd < 0)
+		return error_set(err, ERROR_NOTFOUND,
+			"campaign %" PRId64
+			" has no state to resume from: it made all schedules, or was "
+			"ended in its first seconds; start anew without --resume",
+			campaign);
+	if (!store->key)
+		status = error_set(err, ERROR_STORE,
+			"the state of campaign %" PRId64 " cannot be trusted: there is no key in "
+			"~/.local/state/raddle; set XDG_STATE_HOME, or start anew without --resume",
+			campaign);
+	else if (!state_is_sealed(store, *fd, size))
+		status = error_set(err, ERROR_FORMAT,
+			"the state of campaign %" PRId64
+			" is damaged, or was made by another user or "
+			"on another machine; start anew without --resume",
+			campaign);
+	if (status)
+		(void)close(*fd); /* only read from */
+	return status;
+}
+
+void store_state_remove(struct store *store, int64_t campaign)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(campaign, false, name);
+	(void)unlinkat(store->folder_fd, name, 0); /* fails if the campaign has no state */
+}

@@ -1,0 +1,169 @@
+#include "store/surroundings.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "store/store_seal.h"
+
+extern char **environ;
+
+/* What libc, loaders, OpenMP and sanitizers look at; one that ends with * stands for all that begin so. */
+static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
+	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
+	"TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
+/* What shells and terminals change by themselves, and what we do (ASAN_OPTIONS: launch.c adds to it). */
+static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDPWD", "COLUMNS",
+	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",
+	"DBUS_*"};
+
+static bool is_among(const char *name, const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const size_t length = strcspn(patterns[i], "*");
+
+		if (patterns[i][length] ? !strncmp(name, patterns[i], length)
+					: !strcmp(name, patterns[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_kept(const char *name)
+{
+	return is_among(name, kept, sizeof kept / sizeof *kept);
+}
+
+/*
+ * A value that is kept, or the hash of `entry` ("NAME=value") under the key; an empty hash without a key. Bytes that are
+ * no UTF-8 are hashed, too.
+ */
+static json_t *value_of(const struct seal_key *key, const char *name, const char *entry)
+{
+	json_t *value = is_kept(name) ? json_string(entry + strlen(name) + 1) : NULL;
+	char hash[SEAL_TEXT_BYTES] = "";
+
+	if (value)
+		return value;
+	if (key)
+		seal_text(key, entry, strlen(entry), hash);
+	value = json_pack("{s:s}", "hash", hash);
+	BUG_ON(!value);
+	return value;
+}
+
+static json_t *take(void)
+{
+	json_t *all = json_object();
+	struct seal_key *key = seal_key_open(true);
+
+	for (char **entry = environ; *entry; entry++) {
+		char *name = strndup(*entry, strcspn(*entry, "="));
+
+		BUG_ON(!name);
+		/* A name that is no UTF-8 is left out. */
+		if ((*entry)[strlen(name)] == '=' &&
+			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
+			(void)json_object_set_new(all, name, value_of(key, name, *entry));
+		free(name);
+	}
+	seal_key_free(key);
+	return all;
+}
+
+char *surroundings_take(void)
+{
+	json_t *all = take();
+	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+
+	BUG_ON(!text);
+	json_decref(all);
+	return text;
+}
+
+static void add_name(struct strbuf *out, const char *name)
+{
+	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
+}
+
+/*
+ * Does a replay set this variable to `text`? Only if the variable is restored and has another value
+ * now.
+ */
+static bool is_restored(const char *name, const char *text)
+{
+	const char *now = getenv(name);
+
+	return text && is_kept(name) && (!now || strcmp(now, text) != 0);
+}
+
+void surroundings_list(const char *json, struct strbuf *out)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		const char *text = json_string_value(value);
+
+		if (is_restored(name, text))
+			strbuf_addf(out, "%s%s='%s'", out->length ? " " : "", name, text);
+	}
+	json_decref(then);
+}
+
+void surroundings_restore(const char *json, struct strbuf *changed)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		const char *text = json_string_value(value);
+
+		if (is_restored(name, text) && !setenv(name, text, 1))
+			add_name(changed, name);
+	}
+	json_object_foreach(now, name, value)
+	{
+		if (!then || !is_kept(name) || json_object_get(then, name))
+			continue;
+		if (!unsetenv(name))
+			add_name(changed, name);
+	}
+	json_decref(then);
+	json_decref(now);
+}
+
+/* Hashes of older versions have no key. */
+static bool is_comparable(const json_t *value, bool is_own)
+{
+	const json_t *hash = json_object_get(value, "hash");
+
+	return !hash || (is_own && json_string_length(hash) == SEAL_TEXT_BYTES - 1);
+}
+
+void surroundings_compare(const char *json, bool is_own, struct strbuf *different)
+{
+	json_t *then = json ? json_loads(json, 0, NULL) : NULL, *now = take(), *value;
+	const char *name;
+
+	json_object_foreach(then, name, value)
+	{
+		const json_t *other = json_object_get(now, name);
+
+		if (!other || (is_comparable(value, is_own) && is_comparable(other, is_own) &&
+				      !json_equal(value, other)))
+			add_name(different, name);
+	}
+	json_object_foreach(now, name, value)
+	{
+		if (then && !json_object_get(then, name))
+			add_name(different, name);
+	}
+	json_decref(then);
+	json_decref(now);
+}

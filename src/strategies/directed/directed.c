@@ -1,0 +1,491 @@
+/*
+ * Strategy `directed`: drives threads to a predicted violation; directed.h says how. It chooses at
+ * random (uniformly) among the threads that are not stopped.
+ *
+ * Joshi, Park, Sen, Naik, "A Randomized Dynamic Program Analysis Technique for Detecting Real
+ * Deadlocks", PLDI 2009, section 3 (pausing before the inner acquisition, thrashing), generalised from
+ * deadlocks to meetings at any operations, as RaceFuzzer and AssetFuzzer need them. Deviations: the
+ * order after the meeting is given; a thread that was let on is let on for one operation, not for good.
+ */
+#include "strategies/directed/directed.h"
+
+#include "strategies/strategy.h"
+
+#define HELD_MOST 8
+#define NOBODY UINT16_MAX
+/* From an approach to its place is a few steps, as a rule. */
+#define APPROACH_PATIENCE 1000
+
+static size_t directed_state_bytes(const struct strategy_config *config)
+{
+	(void)config; /* no options */
+	return sizeof(struct directed_state);
+}
+
+static void directed_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state; /* without places it is a random walk; whoever directs fills it */
+	(void)config;
+}
+
+static void directed_clear_meeting(struct directed_state *directed)
+{
+	directed->has_met = false;
+	directed->next = directed->place_count;
+	directed->taken = 0;
+	for (uint32_t i = 0; i < directed->place_count; i++)
+		directed->stopped_at[i] = NOBODY;
+	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
+		directed->is_stopped[i] = 0;
+}
+
+/* From the beginning: nobody stands anywhere. */
+static void directed_start_over(struct directed_state *directed)
+{
+	directed_clear_meeting(directed);
+	directed->is_approaching = directed->by_approach;
+}
+
+static void directed_begin_run(void *state, uint64_t seed)
+{
+	struct directed_state *directed = state;
+
+	rng_seed(&directed->rng, seed);
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_begin_run(&directed->orders[i], &directed->rng);
+	directed_scenario_begin_run(&directed->scenario, &directed->rng);
+	directed->width = (uint8_t)(directed->is_ring ? directed->runs % DIRECTED_WIDTHS : 0);
+	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
+	directed_orders_relate(directed->orders, directed->order_count);
+	directed->runs++;
+	directed->has_met_before = false;
+	directed->arrived = 0;
+	directed_start_over(directed);
+	directed->has_met = directed->place_count == 0;
+	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
+		directed->is_let_on[i] = directed->is_returning[i] = 0;
+	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
+		directed->held_count[i] = 0;
+}
+
+/* ---- who stops where ---- */
+
+static bool directed_holds(
+	const struct directed_state *directed, uint32_t thread, object_name object)
+{
+	for (uint8_t i = 0; i < directed->held_count[thread]; i++)
+		if (directed->held[thread][i] == object)
+			return true;
+	return false;
+}
+
+/* Does the thread at one place hold what the thread at the place before it is to wait for? */
+static bool directed_is_waited_for(const struct directed_state *directed,
+	const struct schedule_view *view, uint32_t waiter, uint32_t holder)
+{
+	const struct pending_op *op = &view->pending[waiter];
+
+	/* A thread holds its own end as long as it lives; the record of it is no lock. */
+	return op->kind == OP_THREAD_JOIN || directed_holds(directed, holder, op->object);
+}
+
+/* With those that have come already, could the ring still close? */
+static bool directed_fits_ring(const struct directed_state *directed,
+	const struct schedule_view *view, uint32_t index, uint32_t thread)
+{
+	const uint32_t count = directed->place_count;
+	const uint16_t next = directed->stopped_at[(index + 1) % count];
+	const uint16_t before = directed->stopped_at[(index + count - 1) % count];
+
+	if (!directed->is_ring)
+		return true;
+	return (next == NOBODY || directed_is_waited_for(directed, view, thread, next)) &&
+	       (before == NOBODY || directed_is_waited_for(directed, view, before, thread)) &&
+	       (!directed->places[index].held || directed->held_count[thread]);
+}
+
+/* Does it stand where it takes what it will hold at its place? */
+static bool directed_fits_approach(const struct directed_state *directed,
+	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	return op->kind == place->approach_kind && op->site == place->approach_site &&
+	       (directed->width >= DIRECTED_ANY_THREAD || !place->thread ||
+		       place->thread == view->names[thread]) &&
+	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
+}
+
+/* Do those that have come already stand before the same object? */
+static bool directed_fits_object(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; directed->shares_object && i < directed->place_count; i++) {
+		const uint16_t other = directed->stopped_at[i];
+
+		if (other != NOBODY && other < view->thread_count &&
+			view->pending[other].object != view->pending[thread].object)
+			return false;
+	}
+	return true;
+}
+
+static bool directed_fits(const struct directed_state *directed, const struct schedule_view *view,
+	uint32_t index, uint32_t thread)
+{
+	const struct directed_place *place = &directed->places[index];
+	const struct pending_op *op = &view->pending[thread];
+
+	if (directed->is_approaching && place->approach_site)
+		return directed_fits_approach(directed, place, view, thread);
+	if (directed->by_approach && !directed->is_approaching && directed->gone[index] != thread)
+		return false;
+	if ((place->kind && place->kind != op->kind) || (place->site && place->site != op->site))
+		return false;
+	if (directed->width < DIRECTED_ANY_THREAD && place->thread &&
+		place->thread != view->names[thread])
+		return false;
+	if (directed->width < DIRECTED_ANY_OBJECT &&
+		((place->object && place->object != op->object) ||
+			(place->held && !directed_holds(directed, thread, place->held))))
+		return false;
+	if (!directed_fits_object(directed, view, thread))
+		return false;
+	return directed->is_approaching || directed_fits_ring(directed, view, index, thread);
+}
+
+static void directed_stop(
+	struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		if (directed->stopped_at[i] != NOBODY || !directed_fits(directed, view, i, thread))
+			continue;
+		directed->stopped_at[i] = (uint16_t)thread;
+		directed->stopped_since[i] = view->step;
+		bitset_add(directed->is_stopped, thread);
+		directed->taken++;
+		if (directed->is_approaching && directed->places[i].approach_site)
+			return;
+		if (!(directed->arrived >> i & 1))
+			directed->arrivals[i]++;
+		directed->arrived |= 1u << i;
+		return;
+	}
+}
+
+static void directed_free(struct directed_state *directed, uint32_t thread)
+{
+	bitset_remove(directed->is_stopped, thread);
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		if (directed->stopped_at[i] == thread) {
+			directed->stopped_at[i] = NOBODY;
+			directed->taken--;
+		}
+	}
+}
+
+/* All stand at their approaches: they take their locks and go on to their places. */
+static void directed_go_on(struct directed_state *directed, const struct schedule_view *view)
+{
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		directed->gone[i] = directed->stopped_at[i];
+		if (directed->places[i].approach_site)
+			bitset_add(directed->is_let_on, directed->gone[i]);
+	}
+	directed_clear_meeting(directed);
+	directed->is_approaching = false;
+	directed->gone_since = view->step;
+}
+
+/* A thread that cannot move stops as well: it stands at its op, and does not move when it could. */
+static void directed_look(struct directed_state *directed, const struct schedule_view *view)
+{
+	for (uint32_t thread = 0; thread < view->thread_count; thread++)
+		if (view->pending[thread].kind != OP_NONE &&
+			!bitset_has(directed->is_stopped, thread) &&
+			!bitset_has(directed->is_let_on, thread))
+			directed_stop(directed, view, thread);
+	if (directed->taken < directed->place_count)
+		return;
+	if (directed->is_approaching) {
+		directed_go_on(directed, view);
+		return;
+	}
+	directed->has_met = true;
+	directed->meetings += !directed->has_met_before;
+	directed->has_met_before = true;
+	/* Of a race either order may be the one that fails: they go on at random. */
+	directed->next = directed->shares_object ? directed->place_count : 0;
+}
+
+/* Who has been waited for too long is let on, and stops again at a later op. */
+static void directed_lose_patience(
+	struct directed_state *directed, const struct schedule_view *view)
+{
+	if (directed->by_approach && !directed->is_approaching &&
+		view->step - directed->gone_since > APPROACH_PATIENCE)
+		directed_start_over(directed);
+	for (uint32_t i = 0; i < directed->place_count; i++) {
+		const uint16_t thread = directed->stopped_at[i];
+
+		if (thread == NOBODY || view->step - directed->stopped_since[i] < DIRECTED_PATIENCE)
+			continue;
+		directed->thrashes++;
+		directed_free(directed, thread);
+		bitset_add(directed->is_let_on, thread);
+	}
+}
+
+/* ---- who moves ---- */
+
+static struct thread_id directed_draw(
+	struct directed_state *directed, const uint64_t *threads, uint32_t count)
+{
+	const uint32_t rank = count > 1 ? rng_below(&directed->rng, count) : 0;
+
+	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
+}
+
+static bool directed_comes_between(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		if (directed_order_comes_between(&directed->orders[i], view, thread))
+			return true;
+	return false;
+}
+
+/* Nobody else can move: one of those that were stopped is let on. */
+static struct thread_id directed_thrash(
+	struct directed_state *directed, const struct schedule_view *view)
+{
+	struct thread_id chosen;
+	uint32_t count = 0;
+
+	/* Rather one that only must not begin than one that would come between. */
+	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
+		bitset_remove(directed->candidates, thread);
+		if (!view_is_enabled(view, thread) ||
+			directed_comes_between(directed, view, thread))
+			continue;
+		bitset_add(directed->candidates, thread);
+		count++;
+	}
+	chosen = count ? directed_draw(directed, directed->candidates, count)
+		       : directed_draw(directed, view->enabled, view->enabled_count);
+	directed->thrashes++;
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_learn(&directed->orders[i], view);
+	directed_free(directed, chosen.index);
+	bitset_add(directed->is_let_on, chosen.index);
+	if (directed->by_approach && !directed->is_approaching)
+		directed_start_over(directed);
+	return chosen;
+}
+
+/* Does another thread hold a lock that one who begins this order would have to wait for? */
+static bool directed_gate_is_taken(const struct directed_state *directed,
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t gate = 0; gate < order->gate_count; gate++)
+		for (uint32_t other = 0; other < view->thread_count; other++)
+			if (other != thread && directed_holds(directed, other, order->gates[gate]))
+				return true;
+	return false;
+}
+
+static bool directed_is_gated(const struct directed_state *directed,
+	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	if (!order->gate_count)
+		return false;
+	if (op->flags & OP_ACQUIRE && directed_order_has_gate(order, op->object) &&
+		directed_order_is_open(order, view, thread))
+		return true;
+	return directed_order_begins(order, op) &&
+	       directed_gate_is_taken(directed, order, view, thread);
+}
+
+static bool directed_is_held(
+	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
+{
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		if (directed_order_holds(directed->orders, i, view, thread) ||
+			directed_is_gated(directed, &directed->orders[i], view, thread))
+			return true;
+	return directed_scenario_holds(&directed->scenario, view, thread);
+}
+
+/* Takes those that orders hold back out of the candidates. True: an order has a thread to move now. */
+static bool directed_follow_orders(
+	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
+{
+	struct thread_id favoured = THREAD_NONE;
+
+	for (uint32_t thread = view_next_enabled(view, 0); thread < view->thread_count;
+		thread = view_next_enabled(view, thread + 1)) {
+		if (!bitset_has(directed->candidates, thread))
+			continue;
+		if (directed_is_held(directed, view, thread)) {
+			directed_scenario_waits(&directed->scenario, view);
+			bitset_remove(directed->candidates, thread);
+			continue;
+		}
+		for (uint32_t i = 0; i < directed->order_count; i++) {
+			if (!directed_order_wants(&directed->orders[i], view, thread))
+				continue;
+			*chosen = (struct thread_id){(uint16_t)thread};
+			return true;
+		}
+		if (directed_scenario_wants(&directed->scenario, view, thread)) {
+			*chosen = (struct thread_id){(uint16_t)thread};
+			return true;
+		}
+		if (directed_scenario_favours(&directed->scenario, thread))
+			favoured = (struct thread_id){(uint16_t)thread};
+	}
+	*chosen = favoured;
+	return favoured.index != THREAD_NONE.index;
+}
+
+/* Threads that have left their approaches move before all others. False: none of them can. */
+static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
+{
+	uint32_t seen = 0;
+
+	if (!directed->by_approach || directed->is_approaching)
+		return false;
+	for (uint32_t i = 0; i < directed->place_count; i++)
+		if (bitset_has(directed->candidates, directed->gone[i]) &&
+			rng_below(&directed->rng, ++seen) == 0)
+			*chosen = (struct thread_id){directed->gone[i]};
+	return seen > 0;
+}
+
+/* Those who may move; where the scenario's parties are among them and are to be alone, only these. */
+static uint32_t directed_count_candidates(
+	struct directed_state *directed, const struct schedule_view *view)
+{
+	const bool is_alone = directed_scenario_is_alone(&directed->scenario);
+	uint64_t parties[BITSET_WORDS(THREAD_CAPACITY)];
+	uint32_t count = 0, party_count = 0;
+
+	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++) {
+		count += (uint32_t)__builtin_popcountll(directed->candidates[word]);
+		parties[word] = 0;
+	}
+	for (uint32_t thread = view_next_enabled(view, 0); is_alone && thread < view->thread_count;
+		thread = view_next_enabled(view, thread + 1)) {
+		if (!bitset_has(directed->candidates, thread) ||
+			directed_scenario_is_outsider(&directed->scenario, thread))
+			continue;
+		bitset_add(parties, thread);
+		party_count++;
+	}
+	for (uint32_t word = 0; party_count && word < BITSET_WORDS(view->thread_count); word++)
+		directed->candidates[word] = parties[word];
+	return party_count ? party_count : count;
+}
+
+static struct thread_id directed_choose(void *state, const struct schedule_view *view)
+{
+	struct directed_state *directed = state;
+	struct thread_id chosen = THREAD_NONE;
+	uint32_t count = 0;
+
+	if (!directed->has_met) {
+		directed_lose_patience(directed, view);
+		directed_look(directed, view);
+	}
+	while (directed->next < directed->place_count) {
+		const uint32_t thread = directed->stopped_at[directed->next++];
+
+		if (view_is_enabled(view, thread))
+			return (struct thread_id){(uint16_t)thread};
+	}
+	/* In vain: a ring that is closed lets nobody on. */
+	if (directed->has_met && directed->is_ring)
+		directed_start_over(directed);
+	if (directed->has_met && !directed->order_count && !directed->scenario.op_count)
+		return directed_draw(directed, view->enabled, view->enabled_count);
+	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
+		directed->candidates[word] =
+			view->enabled[word] & ~(directed->has_met ? 0 : directed->is_stopped[word]);
+	if (directed_follow_orders(directed, view, &chosen) ||
+		directed_draw_gone(directed, &chosen))
+		return chosen;
+	count = directed_count_candidates(directed, view);
+	if (!count)
+		return directed_thrash(directed, view);
+	return directed_draw(directed, directed->candidates, count);
+}
+
+/* A lock that somebody else has is not taken: an attempt that fails, or a wait that times out. */
+static bool directed_fails(const struct directed_state *directed, const struct schedule_view *view,
+	uint32_t thread, const struct pending_op *op)
+{
+	if (op->flags & OP_READ)
+		return false;
+	for (uint32_t other = 0; other < view->thread_count; other++)
+		if (other != thread && !bitset_has(directed->is_returning, other) &&
+			directed_holds(directed, other, op->object))
+			return true;
+	return false;
+}
+
+/*
+ * Keeps account of locks. A thread that waits on a condition variable is said to hold the mutex all
+ * the while: it stands at no other op. The step that takes it again is not counted.
+ */
+static void directed_note_lock(struct directed_state *directed, const struct schedule_view *view,
+	uint32_t thread, const struct pending_op *op)
+{
+	uint8_t *count = &directed->held_count[thread];
+	object_name *held = directed->held[thread];
+	const bool is_return = op->kind == OP_MUTEX_LOCK &&
+			       bitset_has(directed->is_returning, thread) &&
+			       directed_holds(directed, thread, op->object);
+
+	if (op->kind == OP_COND_WAIT)
+		bitset_add(directed->is_returning, thread);
+	else if (op->kind != OP_COND_WAKE)
+		bitset_remove(directed->is_returning, thread);
+	if (op->flags & OP_ACQUIRE && op->kind != OP_COND_WAKE && !is_return &&
+		*count < HELD_MOST && !directed_fails(directed, view, thread, op))
+		held[(*count)++] = op->object;
+	for (uint8_t i = *count; op->flags & OP_RELEASE && i-- > 0;) {
+		if (held[i] != op->object)
+			continue;
+		for (--*count; i < *count; i++)
+			held[i] = held[i + 1];
+		break;
+	}
+}
+
+static void directed_executed(
+	void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct directed_state *directed = state;
+
+	for (uint32_t i = 0; i < directed->order_count; i++)
+		directed_order_executed(&directed->orders[i], view, thread.index);
+	directed_scenario_executed(&directed->scenario, view, thread.index);
+	bitset_remove(directed->is_let_on, thread.index);
+	if (bitset_has(directed->is_stopped, thread.index))
+		directed_free(directed, thread.index);
+	if (directed->place_count || directed->order_count)
+		directed_note_lock(directed, view, thread.index, &view->pending[thread.index]);
+}
+
+const struct strategy strategy_directed = {
+	.name = "directed",
+	.summary =
+		"drives threads to meet at predicted operations (used by raddle predict and explain)",
+	.state_bytes = directed_state_bytes,
+	.begin_campaign = directed_begin_campaign,
+	.begin_run = directed_begin_run,
+	.choose = directed_choose,
+	.executed = directed_executed,
+};

@@ -1,0 +1,277 @@
+#include "strategies/directed/directed_scenario.h"
+
+#define NOBODY UINT16_MAX
+/* Once may do no harm, or be of other objects than were meant. */
+#define COMPLETIONS_WANTED 4
+/* One run in so many tries something else than what is proven; and than what is, but did no harm. */
+#define FAILING_PART 16
+#define HARMLESS_PART 8
+/* What has come about so often may fail to so often more than it does before it is given up. */
+#define TRUST_MOST 3
+
+static void scenario_restart(struct directed_scenario *scenario)
+{
+	scenario->next = 0;
+	scenario->threads[0] = scenario->threads[1] = NOBODY;
+	scenario->objects[0] = scenario->objects[1] = 0;
+}
+
+/* Where the run is to begin it; ordinal 0: at the first op that is not let pass. */
+static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
+{
+	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
+
+	scenario->tries_proven = scenario->proven.ordinal && rng_below(rng, part);
+	if (scenario->tries_proven)
+		return scenario->proven;
+	if (scenario->recorded.ordinal && rng_below(rng, 2)) {
+		struct directed_start start = scenario->recorded;
+
+		start.is_alone = rng_below(rng, 2);
+		return start;
+	}
+	while (scenario->skipped + 1 < scenario->firsts && rng_below(rng, 2))
+		scenario->skipped++;
+	return (struct directed_start){0};
+}
+
+void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng)
+{
+	scenario_restart(scenario);
+	scenario->skipped = 0;
+	scenario->wanted = draw_start(scenario, rng);
+	if (scenario->wanted.ordinal)
+		scenario->threads[scenario->ops[0].party] = scenario->wanted.thread;
+	scenario->parties = scenario->wanted;
+	scenario->began = scenario->completed_from = (struct directed_start){0};
+	for (uint32_t i = 0; i < SCENARIO_THREADS; i++)
+		scenario->comings[i] = 0;
+	scenario->firsts = 0;
+	scenario->waiting_since = 0;
+	scenario->seen = 0;
+	scenario->completed = 0;
+}
+
+void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed)
+{
+	if (scenario->tries_proven && !is_shown && --scenario->trust == 0) {
+		scenario->proven = (struct directed_start){0};
+		scenario->has_failed = false;
+	}
+	if (scenario->tries_proven && is_shown && scenario->trust < TRUST_MOST)
+		scenario->trust++;
+	if (is_shown && (!scenario->proven.ordinal || (has_failed && !scenario->has_failed))) {
+		scenario->proven = scenario->completed_from;
+		scenario->trust = 1;
+		scenario->has_failed = has_failed;
+	}
+}
+
+static bool is_over(const struct directed_scenario *scenario)
+{
+	return !scenario->op_count || scenario->completed == COMPLETIONS_WANTED;
+}
+
+/* ---- what a pending op is ---- */
+
+static bool has_context(const struct schedule_view *view, uint32_t thread, uint32_t context)
+{
+	return !context || !view->contexts || view->contexts[thread] == context;
+}
+
+static bool fits_op(const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return pending->site == op->site && pending->kind == op->kind &&
+	       has_context(view, thread, op->context);
+}
+
+static bool fits_gate(
+	const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return op->gate_site && pending->site == op->gate_site && pending->flags & OP_ACQUIRE &&
+	       has_context(view, thread, op->gate_context);
+}
+
+/* Could it be this thread's, with who and what is known already? */
+static bool could_be_of(
+	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
+{
+	const uint16_t bound = scenario->threads[op->party];
+
+	return bound == NOBODY ? thread != scenario->threads[!op->party] : thread == bound;
+}
+
+static bool could_be_about(const struct directed_scenario *scenario, const struct directed_op *op,
+	const struct pending_op *pending)
+{
+	const object_name object = scenario->objects[op->variable];
+
+	return !object || object == pending->object || pending->flags & OP_WIDE;
+}
+
+static bool is_due(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op = &scenario->ops[scenario->next];
+
+	return fits_op(op, view, thread) && could_be_of(scenario, op, thread) &&
+	       could_be_about(scenario, op, &view->pending[thread]);
+}
+
+/* On the way to the op that is due. */
+static bool leads_to_due(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op = &scenario->ops[scenario->next];
+
+	return could_be_of(scenario, op, thread) && fits_gate(op, view, thread);
+}
+
+/* ---- who waits ---- */
+
+bool directed_scenario_holds(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const uint8_t turn = scenario->ops[scenario->next].party;
+
+	if (is_over(scenario) || is_due(scenario, view, thread) ||
+		leads_to_due(scenario, view, thread))
+		return false;
+	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
+		const struct directed_op *op = &scenario->ops[i];
+
+		/* Later ops of the party whose turn it is come after this one anyhow. */
+		if (op->party == turn || !could_be_of(scenario, op, thread))
+			continue;
+		if (op->gate_site ? fits_gate(op, view, thread)
+				  : fits_op(op, view, thread) &&
+					    could_be_about(scenario, op, &view->pending[thread]))
+			return true;
+	}
+	return false;
+}
+
+void directed_scenario_waits(struct directed_scenario *scenario, const struct schedule_view *view)
+{
+	if (!scenario->waiting_since)
+		scenario->waiting_since = view->step + 1;
+	else if (view->step - scenario->waiting_since > SCENARIO_PATIENCE)
+		scenario->completed = COMPLETIONS_WANTED;
+}
+
+bool directed_scenario_wants(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	return !is_over(scenario) && scenario->next && is_due(scenario, view, thread);
+}
+
+bool directed_scenario_is_alone(const struct directed_scenario *scenario)
+{
+	return scenario->parties.is_alone && !scenario->completed;
+}
+
+bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread)
+{
+	return thread != scenario->parties.thread && thread != scenario->parties.other;
+}
+
+bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread)
+{
+	return !is_over(scenario) && scenario->next &&
+	       scenario->threads[scenario->ops[scenario->next].party] == thread;
+}
+
+/* ---- how far it has come ---- */
+
+/* An op that comes too early, by a thread that is known: it was let on. */
+static bool leaves_turn(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	if (!scenario->next || (thread != scenario->threads[0] && thread != scenario->threads[1]))
+		return false;
+	if (view->pending[thread].kind == OP_THREAD_EXIT)
+		return true;
+	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++)
+		if (could_be_of(scenario, &scenario->ops[i], thread) &&
+			fits_op(&scenario->ops[i], view, thread) &&
+			could_be_about(scenario, &scenario->ops[i], &view->pending[thread]))
+			return true;
+	return false;
+}
+
+static bool is_at_first_site(
+	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *pending = &view->pending[thread];
+
+	return thread < SCENARIO_THREADS && pending->site == scenario->ops[0].site &&
+	       pending->kind == scenario->ops[0].kind;
+}
+
+/* Is the first op, which is due, let pass, because another one is to begin? */
+static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
+{
+	if (!scenario->wanted.ordinal) {
+		if (!scenario->skipped)
+			return false;
+		scenario->skipped--;
+		return true;
+	}
+	if (scenario->comings[thread] < scenario->wanted.ordinal)
+		return true;
+	/* This is it, or it has not come; from now on any will do. */
+	scenario->wanted.ordinal = 0;
+	return false;
+}
+
+static void begins_at(struct directed_scenario *scenario, uint32_t thread)
+{
+	scenario->began = (struct directed_start){.thread = (uint16_t)thread,
+		.ordinal = thread < SCENARIO_THREADS ? scenario->comings[thread] : 0};
+}
+
+void directed_scenario_executed(
+	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
+{
+	const struct directed_op *op;
+
+	if (is_over(scenario))
+		return;
+	scenario->firsts += fits_op(&scenario->ops[0], view, thread);
+	scenario->comings[thread % SCENARIO_THREADS] += is_at_first_site(scenario, view, thread);
+	if (!is_due(scenario, view, thread) && leaves_turn(scenario, view, thread))
+		scenario_restart(scenario);
+	/* The first op again, before anybody has answered it: that one counts. */
+	if (scenario->next == 1 && thread == scenario->threads[scenario->ops[0].party] &&
+		fits_op(&scenario->ops[0], view, thread))
+		scenario_restart(scenario);
+	if (!is_due(scenario, view, thread))
+		return;
+	if (scenario->next == 0 && is_let_pass(scenario, thread))
+		return;
+	if (scenario->next == 0)
+		begins_at(scenario, thread);
+	op = &scenario->ops[scenario->next];
+	/* To begin again and again is no progress. */
+	if (scenario->next)
+		scenario->waiting_since = 0;
+	scenario->threads[op->party] = (uint16_t)thread;
+	if (!scenario->objects[op->variable])
+		scenario->objects[op->variable] = view->pending[thread].object;
+	if (!(scenario->seen >> scenario->next & 1))
+		scenario->reached[scenario->next]++;
+	scenario->seen |= (uint8_t)(1u << scenario->next);
+	if (++scenario->next < scenario->op_count)
+		return;
+	scenario->completions += !scenario->completed;
+	if (!scenario->completed++) {
+		scenario->completed_from = scenario->began;
+		scenario->completed_from.other = scenario->threads[!scenario->ops[0].party];
+		scenario->completed_from.is_alone = scenario->parties.is_alone;
+	}
+	scenario_restart(scenario);
+}

@@ -1,0 +1,495 @@
+/*
+ * Strategy `dpor`: every order of dependent ops once, and no other run.
+ *
+ * Abdulla, Aronis, Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014 (journal:
+ * "Source Sets", JACM 64:4, 2017), algorithm 2 with wakeup trees. Depth first over runs: each run is
+ * carried to its end; for each race in it (two dependent ops of different threads that nothing orders)
+ * the other order is put into the wakeup tree of the step where it has to begin, unless a thread that
+ * sleeps there shows that it has been had. Without races left all Mazurkiewicz traces have been run.
+ *
+ * Deviations from the paper:
+ * - A race that is settled (dpor_reverse_races) is not looked at again in later runs that have it.
+ * - Two runs are made before, only to learn what threads race for: see dpor_somebody_awake(). In the second
+ *   whoever was created last goes first of all that were created: what threads share only where a race has ended the other way
+ *   round is known then, too, and not found out one by one, each time with all that was made in vain.
+ * - Ops that have nothing to do with a wakeup tree may be performed before it: see dpor_bystander().
+ * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
+ *   lock's release and the next acquisition have one order only, so the race is between the two
+ *   acquisitions. A branch that turns out to lead to a thread that cannot move is dropped.
+ * - Choices of values (which waiter a signal wakes) are branches that are all taken.
+ * - Fairness may hide threads that only spin: orders that differ in how often a loop goes round are
+ *   not all had, and neither are those that time alone decides.
+ *
+ * The memory of a run is a stack that outlives it; see dpor.h.
+ */
+#include "strategies/dpor/dpor.h"
+
+#include "base/bitset.h"
+#include "model/view.h"
+#include "strategies/strategy.h"
+
+enum dpor_option { OPTION_STEPS };
+
+#define STEPS_STANDARD 4096
+#define BRANCHES_PER_STEP 16
+#define SLEEPERS_PER_STEP 8
+
+static const struct strategy_option dpor_options[] = {
+	{"steps", STEPS_STANDARD, 64, 1 << 20,
+		"of the longest run; beyond, orders are left out and nothing is claimed. Each takes "
+		"about 1 kB",
+		NULL},
+	{0},
+};
+
+/* ---- memory ---- */
+
+static size_t take(size_t *at, size_t bytes)
+{
+	const size_t start = (*at + 15) & ~(size_t)15;
+
+	*at = start + bytes;
+	return start;
+}
+
+static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor)
+{
+	const uint32_t steps = (uint32_t)config->option[OPTION_STEPS];
+	size_t at = sizeof(struct dpor);
+
+	dpor->step_capacity = steps;
+	dpor->branch_capacity = steps * BRANCHES_PER_STEP;
+	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
+	dpor->steps_at = (uint32_t)take(&at, (steps + 1) * sizeof(struct dpor_step));
+	dpor->clocks_at =
+		(uint32_t)take(&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
+	dpor->branches_at = (uint32_t)take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
+	dpor->sleepers_at =
+		(uint32_t)take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
+	dpor->scratch_at = (uint32_t)take(&at, (steps + 2) * sizeof(uint32_t));
+	return at;
+}
+
+static size_t dpor_state_bytes(const struct strategy_config *config)
+{
+	struct dpor dpor;
+
+	return dpor_lay_out(config, &dpor);
+}
+
+/* ---- runs ---- */
+
+static void dpor_begin_campaign(void *state, const struct strategy_config *config)
+{
+	struct dpor *dpor = state;
+
+	(void)dpor_lay_out(config, dpor);
+	dpor->branch_free = dpor->open = DPOR_NONE;
+	if (config->shards > 1) {
+		dpor->share.shard = config->shard;
+		dpor->share.shards = config->shards;
+	}
+}
+
+static void dpor_begin_run(void *state, uint64_t seed)
+{
+	struct dpor *dpor = state;
+
+	(void)seed; /* nothing is left to chance */
+	dpor->depth = 0;
+	dpor->known = 0;
+	dpor->is_straight = true;
+	dpor->contended = 0;
+	dpor->is_blocked = dpor->has_diverged = false;
+	dpor->left_slots = dpor->left_enabled = 0;
+	for (uint32_t i = 0; i < DPOR_THREADS; i++) {
+		dpor->index_of[i] = UINT16_MAX;
+		dpor->last_step[i] = DPOR_NONE;
+		dpor->creation[i] = DPOR_NONE;
+	}
+	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
+		dpor->last_alike[i] = DPOR_NONE;
+	dpor->last_wide = DPOR_NONE;
+	dpor_share_recount(dpor);
+}
+
+/* Nothing is known of this run any more: it goes on as it likes. */
+static bool is_adrift(const struct dpor *dpor)
+{
+	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
+}
+
+static uint32_t dpor_begin_alike(void *state, uint64_t seed)
+{
+	struct dpor *dpor = state;
+	const uint32_t from = dpor->first_new;
+
+	if (is_adrift(dpor) || from >= dpor->depth) {
+		dpor_begin_run(state, seed);
+		return 0;
+	}
+	while (dpor->depth > from) {
+		const struct dpor_step *step = &dpor_steps(dpor)[--dpor->depth];
+
+		if (step->is_value)
+			continue;
+		dpor->last_step[step->op.thread] = step->previous;
+		dpor_strike(dpor, dpor->depth);
+	}
+	while (dpor->known && dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] != DPOR_NONE &&
+		dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] >= from)
+		dpor_forget_thread(dpor);
+	dpor->left_slots = dpor->left_enabled = 0;
+	dpor->contended = 0;
+	dpor_share_recount(dpor);
+	return from;
+}
+
+/* Who slept before the last step and does not depend on it still does. */
+static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
+{
+	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
+	const struct dpor_step *before = step - 1;
+
+	step->sleeper = dpor->sleeper_used;
+	step->sleeper_count = 0;
+	if (!dpor->depth)
+		return;
+	for (uint32_t i = 0; i < before->sleeper_count; i++) {
+		const struct dpor_sleeper sleeper = sleepers[before->sleeper + i];
+
+		if (!before->is_value && (sleeper.op.thread == before->op.thread ||
+						 dpor_dependent(&sleeper.op, &before->op)))
+			continue;
+		if (dpor->sleeper_used == dpor->sleeper_capacity) {
+			dpor->is_lost = true;
+			return;
+		}
+		sleepers[dpor->sleeper_used++] = sleeper;
+		step->sleeper_count++;
+	}
+}
+
+/* What the branch that is being taken at the last step says of what is to follow. */
+static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
+{
+	struct dpor_branch *taken;
+	uint32_t child;
+
+	if (!dpor->depth)
+		return DPOR_NONE;
+	if (before->is_value) { /* handed through */
+		child = before->wakeup;
+		before->wakeup = DPOR_NONE;
+		return child;
+	}
+	if (before->wakeup == DPOR_NONE)
+		return DPOR_NONE;
+	taken = &dpor_branches(dpor)[before->wakeup];
+	child = taken->child;
+	taken->child = DPOR_NONE;
+	return child;
+}
+
+static struct dpor_step *push(struct dpor *dpor)
+{
+	struct dpor_step *step;
+
+	if (dpor->depth == dpor->step_capacity) {
+		dpor->is_lost = true;
+		return NULL;
+	}
+	step = &dpor_steps(dpor)[dpor->depth];
+	*step = (struct dpor_step){.previous = DPOR_NONE, .wakeup = DPOR_NONE};
+	inherit_sleepers(dpor, step);
+	step->wakeup = inherit_wakeup(dpor, step - 1);
+	if (dpor->depth == dpor->first_new + 1)
+		step->planned = dpor_plan_of(dpor, step->wakeup);
+	else if (dpor->depth)
+		step->planned = step[-1].planned;
+	dpor->step_count = dpor->depth + 1;
+	if (dpor->part && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
+		dpor->base = dpor->depth;
+		dpor->has_arrived = true;
+	}
+	return step;
+}
+
+/* Branches to threads that cannot move here lead nowhere. */
+static void drop_dead_branches(
+	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
+{
+	while (step->wakeup != DPOR_NONE &&
+		!dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread)) {
+		const uint32_t dead = step->wakeup;
+
+		step->wakeup = dpor_branches(dpor)[dead].sibling;
+		dpor_branch_free(dpor, dead);
+	}
+}
+
+/* The op of that thread, and then all that was to be done from here on. */
+static void put_before(
+	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view, uint32_t index)
+{
+	const struct dpor_op op = dpor_op_of(dpor, view, index);
+	const uint32_t branch = dpor_branch_new(dpor, &op);
+
+	if (branch == DPOR_NONE)
+		return;
+	dpor_branches(dpor)[branch].child = step->wakeup;
+	step->wakeup = branch;
+}
+
+/* A step that no earlier run has had. */
+static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
+{
+	struct dpor_step *step = push(dpor);
+	struct dpor_op op;
+	uint32_t index;
+
+	if (!step)
+		return view_default(view);
+	drop_dead_branches(dpor, step, view);
+	if (step->wakeup == DPOR_NONE) {
+		index = dpor_somebody_awake(dpor, step, view);
+		if (index == DPOR_NONE && dpor->share.held && !dpor_enabled_slots(dpor, view)) {
+			dpor_note_left(dpor, view);
+			dpor_share_hold_up(dpor);
+		}
+		if (index == DPOR_NONE) {
+			dpor->is_blocked = true;
+			return view_default(view);
+		}
+		op = dpor_op_of(dpor, view, index);
+		step->wakeup = dpor_branch_new(dpor, &op);
+		return (struct thread_id){(uint16_t)index};
+	}
+	/* Before a part is where it begins, its tree may still get what an op put before it would stand in the way of. */
+	index = dpor->part && !dpor->is_exact && !dpor->has_arrived
+			? DPOR_NONE
+			: dpor_bystander(dpor, step, view);
+	if (index != DPOR_NONE)
+		put_before(dpor, step, view, index);
+	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
+}
+
+/* A step of earlier runs; from the last of them a branch is taken for the first time. */
+static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
+{
+	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
+
+	if (!step->is_value && dpor->depth + 1 == dpor->step_count)
+		drop_dead_branches(dpor, step, view);
+	if (!step->is_value && step->wakeup == DPOR_NONE)
+		dpor->is_blocked = true;
+	else if (step->is_value ||
+		 !dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread))
+		dpor->has_diverged = true;
+	if (is_adrift(dpor))
+		return view_default(view);
+	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
+}
+
+/* Notes what is new at the point at hand. */
+static inline void meet(struct dpor *dpor, const struct schedule_view *view)
+{
+	dpor_meet(dpor, view);
+	if (dpor->share.pair_count)
+		dpor_share_look(dpor, view);
+}
+
+/* Main while it can move, so that it creates the others, then the one of those that was created last. */
+static struct thread_id latest(const struct schedule_view *view)
+{
+	uint32_t index = view_is_enabled(view, 0) ? 0 : view->thread_count - 1;
+
+	while (!view_is_enabled(view, index))
+		index--;
+	return (struct thread_id){(uint16_t)index};
+}
+
+static struct thread_id dpor_choose(void *state, const struct schedule_view *view)
+{
+	struct dpor *dpor = state;
+
+	meet(dpor, view);
+	if (is_adrift(dpor))
+		return view_default(view);
+	if (dpor->lessons == DPOR_LESSON_LATEST)
+		return latest(view);
+	return dpor->depth < dpor->step_count ? choose_again(dpor, view) : choose_new(dpor, view);
+}
+
+static bool is_same_op(const struct dpor_op *a, const struct dpor_op *b)
+{
+	return a->object == b->object && a->kind == b->kind && a->thread == b->thread;
+}
+
+static void dpor_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct dpor *dpor = state;
+	struct dpor_step *step;
+	struct dpor_op op;
+
+	meet(dpor, view);
+	if (is_adrift(dpor))
+		return;
+	/* Where another hand chose there is no step yet. */
+	if (dpor->depth == dpor->step_count && !push(dpor))
+		return;
+	step = &dpor_steps(dpor)[dpor->depth];
+	op = dpor_op_of(dpor, view, thread.index);
+	if (step->wakeup == DPOR_NONE)
+		step->wakeup = dpor_branch_new(dpor, &op);
+	/* What happens before a step that is only repeated is known, and what a branch was made for has to happen, too. */
+	if ((dpor->depth < dpor->first_new && !is_same_op(&step->op, &op)) ||
+		(step->wakeup != DPOR_NONE &&
+			!is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
+		dpor->has_diverged = true;
+		return;
+	}
+	step->op = op;
+	step->enabled = dpor_enabled_slots(dpor, view);
+	step->previous = dpor->last_step[op.thread];
+	step->ordinal =
+		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
+	dpor->last_step[op.thread] = dpor->depth;
+	if (dpor->share.pair_count)
+		dpor_share_note(dpor, step);
+	if (dpor->contended)
+		dpor_note_moved(dpor, &op);
+	dpor_enlist(dpor, dpor->depth);
+	if (dpor->depth >= dpor->first_new)
+		dpor_note_step(dpor, dpor->depth);
+	dpor->depth++;
+}
+
+static void dpor_ending(void *state, const struct schedule_view *view)
+{
+	struct dpor *dpor = state;
+
+	meet(dpor, view);
+	if (!dpor->share.is_held_up) /* else it has ended before */
+		dpor_note_left(dpor, view);
+}
+
+static uint32_t dpor_choose_value(void *state, uint32_t count)
+{
+	struct dpor *dpor = state;
+	struct dpor_step *step;
+
+	if (is_adrift(dpor))
+		return 0;
+	if (dpor->depth == dpor->step_count) {
+		step = push(dpor);
+		if (!step)
+			return 0;
+		step->is_value = true;
+		step->value_count = count;
+	}
+	step = &dpor_steps(dpor)[dpor->depth];
+	if (!step->is_value || step->value_count != count) {
+		dpor->has_diverged = true;
+		return 0;
+	}
+	dpor->depth++;
+	return step->value;
+}
+
+/* ---- from one run to the next ---- */
+
+void dpor_forget(struct dpor *dpor)
+{
+	dpor->step_count = dpor->first_new = 0;
+	dpor->branch_free = dpor->open = DPOR_NONE;
+	dpor->branch_used = dpor->sleeper_used = 0;
+}
+
+/* The run was made to see who races for what: from now on they go last. */
+static void begin_again(struct dpor *dpor)
+{
+	const uint32_t last = dpor->last_step[0];
+	const uint32_t ops = last == DPOR_NONE ? 0 : dpor_steps(dpor)[last].ordinal;
+
+	if (!dpor->lessons++ || dpor->main_ops > ops)
+		dpor->main_ops = ops;
+	dpor_forget(dpor);
+	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
+	if (dpor->lessons == DPOR_LESSONS && dpor->share.shards)
+		dpor_share_begin(dpor);
+}
+
+static void dpor_end_run(void *state, const struct run_summary *summary)
+{
+	struct dpor *dpor = state;
+
+	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
+		return; /* one that proves nothing is made again */
+	if (dpor->share.is_scouting) {
+		dpor_share_scouted(dpor);
+		return;
+	}
+	dpor->runs++;
+	dpor->blocked_runs += dpor_share_is_in_vain(dpor);
+	dpor->diverged_runs += dpor->has_diverged;
+	if ((!dpor->is_blocked || dpor->share.is_held_up) && !dpor->has_diverged)
+		dpor_reverse_races(dpor);
+	dpor_back_up(dpor);
+	if (dpor->lessons >= DPOR_LESSONS || dpor->is_lost)
+		return;
+	/* A second lesson without races, where the first one had some, shows that the program varies, and nothing else. */
+	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST) {
+		dpor->runs -= dpor->share.shard > 1; /* it is the first shard's */
+		return;
+	}
+	dpor->is_exhausted = false;
+	begin_again(dpor);
+}
+
+static bool dpor_is_elsewhere(const void *state)
+{
+	return ((const struct dpor *)state)->share.is_elsewhere;
+}
+
+static bool dpor_is_exhausted(const void *state)
+{
+	return ((const struct dpor *)state)->is_exhausted;
+}
+
+static void dpor_verdict(const void *state, struct strategy_verdict *out)
+{
+	const struct dpor *dpor = state;
+
+	out->is_complete = dpor->is_exhausted && !dpor->is_lost && !dpor->diverged_runs;
+	out->is_up_to_order = true;
+	out->runs = dpor->runs;
+	out->redundant = dpor->blocked_runs;
+	out->scope[0] = '\0';
+	out->plans[0] = dpor->share.plan;
+	out->missing = dpor->is_lost
+			       ? "the memory of dpor (option steps) or its 64 threads were not "
+				 "enough"
+		       : dpor->diverged_runs ? STRATEGY_PROGRAM_VARIES
+					     : NULL;
+}
+
+const struct strategy strategy_dpor = {
+	.name = "dpor",
+	.summary =
+		"runs every order of dependent ops exactly once, and says when there is no other",
+	.options = dpor_options,
+	.state_bytes = dpor_state_bytes,
+	.begin_campaign = dpor_begin_campaign,
+	.begin_run = dpor_begin_run,
+	.begin_alike = dpor_begin_alike,
+	.choose = dpor_choose,
+	.executed = dpor_executed,
+	.ending = dpor_ending,
+	.choose_value = dpor_choose_value,
+	.end_run = dpor_end_run,
+	.is_elsewhere = dpor_is_elsewhere,
+	.is_exhausted = dpor_is_exhausted,
+	.verdict = dpor_verdict,
+	.parts = &dpor_parts,
+};

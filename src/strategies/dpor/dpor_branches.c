@@ -1,0 +1,123 @@
+/* The branches of dpor's steps: their memory, and the way back to the next one that is to be taken. */
+#include "strategies/dpor/dpor.h"
+
+uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
+{
+	uint32_t branch = dpor->branch_free;
+
+	if (branch != DPOR_NONE) {
+		dpor->branch_free = dpor_branches(dpor)[branch].sibling;
+	} else if (dpor->branch_used < dpor->branch_capacity) {
+		branch = dpor->branch_used++;
+	} else {
+		dpor->is_lost = true;
+		return DPOR_NONE;
+	}
+	dpor_branches(dpor)[branch] = (struct dpor_branch){.op = *op,
+		.child = DPOR_NONE,
+		.sibling = DPOR_NONE,
+		.finder = dpor->part,
+		.born = (uint32_t)dpor->runs};
+	return branch;
+}
+
+void dpor_branch_free(struct dpor *dpor, uint32_t branch)
+{
+	struct dpor_branch *branches = dpor_branches(dpor);
+	uint32_t open = branch;
+
+	/* `sibling` chains what is still to be freed: the children go in front of it. */
+	branches[branch].sibling = DPOR_NONE;
+	while (open != DPOR_NONE) {
+		const uint32_t child = branches[open].child;
+		const uint32_t next = branches[open].sibling;
+		uint32_t last = child;
+
+		branches[open].sibling = dpor->branch_free;
+		dpor->branch_free = open;
+		open = child != DPOR_NONE ? child : next;
+		if (child == DPOR_NONE)
+			continue;
+		while (branches[last].sibling != DPOR_NONE)
+			last = branches[last].sibling;
+		branches[last].sibling = next;
+	}
+}
+
+/* The branch that was taken is done: its thread sleeps here from now on. */
+static void finish_branch(struct dpor *dpor, struct dpor_step *step)
+{
+	const uint32_t done = step->wakeup;
+
+	if (done == DPOR_NONE)
+		return;
+	step->wakeup = dpor_branches(dpor)[done].sibling;
+	dpor_branch_free(dpor, done);
+	dpor->sleeper_used = step->sleeper + step->sleeper_count;
+	if (dpor->sleeper_used == dpor->sleeper_capacity) {
+		dpor->is_lost = true;
+		return;
+	}
+	dpor_sleepers(dpor)[dpor->sleeper_used++] = (struct dpor_sleeper){step->op};
+	step->sleeper_count++;
+}
+
+/*
+ * Does the next run begin with a branch that is a part's? Those to threads that cannot move are no runs, and are dropped
+ * here where there is one behind them that is.
+ */
+static uint32_t part_of_next(struct dpor *dpor)
+{
+	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+	uint32_t branch = last->is_value ? DPOR_NONE : last->wakeup;
+
+	while (branch != DPOR_NONE && !(last->enabled >> dpor_branches(dpor)[branch].op.thread & 1))
+		branch = dpor_branches(dpor)[branch].sibling;
+	if (branch == DPOR_NONE || !dpor_branches(dpor)[branch].part)
+		return 0;
+	while (last->wakeup != branch) {
+		const uint32_t dead = last->wakeup;
+
+		last->wakeup = dpor_branches(dpor)[dead].sibling;
+		dpor_branch_free(dpor, dead);
+	}
+	return dpor_branches(dpor)[branch].part;
+}
+
+void dpor_back_up(struct dpor *dpor)
+{
+	/* The first run of a part has ended where all that is its own begins. */
+	if (dpor->part && !dpor->has_arrived) {
+		dpor->is_lost |= dpor->is_blocked || dpor->has_diverged;
+		dpor->base = dpor->step_count;
+		dpor->has_arrived = true;
+	}
+	while (dpor->step_count > dpor->base) {
+		struct dpor_step *step = &dpor_steps(dpor)[dpor->step_count - 1];
+
+		if (step->is_value) {
+			if (step->value + 1 < step->value_count) {
+				step->value++;
+				break;
+			}
+		} else {
+			finish_branch(dpor, step);
+			if (step->wakeup != DPOR_NONE)
+				break;
+		}
+		dpor->step_count--;
+	}
+	dpor->sleeper_used = 0;
+	if (dpor->step_count) {
+		const struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
+
+		dpor->sleeper_used = last->sleeper + last->sleeper_count;
+	}
+	dpor->is_exhausted = dpor->step_count == dpor->base;
+	dpor->awaited = dpor->is_exhausted ? 0 : part_of_next(dpor);
+	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
+	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
+		dpor->open = dpor_steps(dpor)[dpor->open].open_before;
+	if (dpor->is_exhausted && dpor->share.levels && !dpor->part && !dpor->is_lost)
+		dpor->is_exhausted = !dpor_share_next(dpor);
+}

@@ -1,0 +1,25 @@
+/* Which of dpor's ops depend on each other though they are not about the same object. */
+#include "strategies/dpor/dpor.h"
+
+static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
+{
+	if (!dpor_has_mutex(wait))
+		return false;
+	return dpor_has_mutex(op)
+		       ? wait->second == op->second
+		       : dpor_class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object);
+}
+
+bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
+{
+	const uint8_t class_a = dpor_class_of(a), class_b = dpor_class_of(b);
+
+	if (dpor_is_exit(a) || dpor_is_exit(b))
+		return true;
+	if (dpor_is_entangled(class_a) && class_a == class_b)
+		return true;
+	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))
+		return true;
+	return class_a == OBJECT_MEMORY && class_b == OBJECT_MEMORY &&
+	       (dpor_is_wide_access(a) || dpor_is_wide_access(b));
+}

@@ -1,0 +1,406 @@
+/* See dpor_merge.h. */
+#include "strategies/dpor/dpor_merge.h"
+
+#include <string.h>
+
+/* ---- trees ---- */
+
+/* Of the branch and all behind it, with the siblings of those behind it, but not its own. */
+static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
+{
+	const struct dpor_branch *source = &dpor_branches(from)[branch];
+	const uint32_t copy = dpor_branch_new(to, &source->op);
+	uint32_t last = DPOR_NONE;
+
+	if (copy == DPOR_NONE)
+		return DPOR_NONE;
+	dpor_branches(to)[copy].finder = source->finder;
+	dpor_branches(to)[copy].born = source->born;
+	for (uint32_t child = source->child; child != DPOR_NONE;
+		child = dpor_branches(from)[child].sibling) {
+		const uint32_t next = copy_branch(to, from, child);
+
+		if (next == DPOR_NONE)
+			break; /* is_lost */
+		if (last == DPOR_NONE)
+			dpor_branches(to)[copy].child = next;
+		else
+			dpor_branches(to)[last].sibling = next;
+		last = next;
+	}
+	return copy;
+}
+
+uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
+{
+	uint32_t first = DPOR_NONE, last = DPOR_NONE;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(from)[branch].sibling) {
+		const uint32_t copy = copy_branch(to, from, branch);
+
+		if (copy == DPOR_NONE)
+			return first; /* is_lost */
+		dpor_branches(to)[copy].part = dpor_branches(from)[branch].part;
+		if (last == DPOR_NONE)
+			first = copy;
+		else
+			dpor_branches(to)[last].sibling = copy;
+		last = copy;
+	}
+	return first;
+}
+
+uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch)
+{
+	uint64_t hash = 1;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling)
+		hash = hash_pair(hash_pair(hash, dpor_hash_op(&dpor_branches(dpor)[branch].op)),
+			dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child));
+	return hash;
+}
+
+/* ---- the same way ---- */
+
+bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *part)
+{
+	for (uint32_t i = 0; i < dpor->slot_count && i < part->slot_count; i++)
+		if (dpor->names[i] != part->names[i])
+			return false;
+	return true;
+}
+
+void dpor_meet_slots(struct dpor *dpor, const struct dpor *other)
+{
+	for (uint32_t i = dpor->slot_count; i < other->slot_count; i++)
+		dpor->names[i] = other->names[i];
+	if (other->slot_count > dpor->slot_count)
+		dpor->slot_count = other->slot_count;
+	while (dpor->width < other->width)
+		dpor_widen(dpor);
+}
+
+/* Has the op nothing to do with what is there? */
+static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
+
+		if (here->op.thread == op->thread || dpor_dependent(&here->op, op) ||
+			here->op.kind == OP_THREAD_CREATE || !is_apart(dpor, here->child, op))
+			return false;
+	}
+	return true;
+}
+
+bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch)
+{
+	uint32_t next = dpor_branches(dpor)[branch].child;
+
+	for (uint32_t i = part->last + 1; i < part->base; i++) {
+		const struct dpor_step *step = &dpor_steps(part)[i];
+
+		if (next == DPOR_NONE || step->is_value)
+			return false;
+		if (step->op.thread == dpor_branches(dpor)[next].op.thread)
+			next = dpor_branches(dpor)[next].child;
+		else if (!is_apart(dpor, next, &step->op))
+			return false;
+	}
+	return next == DPOR_NONE;
+}
+
+/* ---- bringing together ---- */
+
+/* Is each of the lists in the tree the beginning of the other's? */
+static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
+{
+	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
+		if (other == DPOR_NONE ||
+			!dpor_same_op(&dpor_branches(a)[one].op, &dpor_branches(b)[other].op) ||
+			!begins_like(
+				a, dpor_branches(a)[one].child, b, dpor_branches(b)[other].child))
+			return false;
+		other = dpor_branches(b)[other].sibling;
+	}
+	return true;
+}
+
+enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
+{
+	const struct dpor_step *mine = &dpor_steps(dpor)[number];
+	const struct dpor_step *other = &dpor_steps(part)[number];
+	uint32_t a, b;
+
+	if (!dpor_has_changed(other))
+		return DPOR_TREE_OURS;
+	if (mine->changes == other->changes_had)
+		return DPOR_TREE_THEIRS;
+	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first is being taken */
+	b = dpor_branches(part)[other->wakeup].sibling;
+	if (begins_like(part, b, dpor, a))
+		return DPOR_TREE_OURS;
+	return begins_like(dpor, a, part, b) ? DPOR_TREE_THEIRS : DPOR_TREE_NEITHER;
+}
+
+#define PATH_MOST 1024
+
+/* Where the first of `ops` is that this one could come before all of; DPOR_NONE: it could not. */
+static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
+{
+	uint32_t i = 0;
+
+	while (i < count && ops[i].thread != op->thread) {
+		if (dpor_dependent(&ops[i], op))
+			return DPOR_NONE;
+		i++;
+	}
+	return i;
+}
+
+static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
+	uint32_t count, const struct dpor *finder)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t branch = dpor_branch_new(dpor, &ops[i]);
+
+		*place = branch;
+		if (branch == DPOR_NONE)
+			return; /* is_lost */
+		if (finder) {
+			dpor_branches(dpor)[branch].finder = finder->part;
+			dpor_branches(dpor)[branch].born = (uint32_t)finder->runs;
+		}
+		place = &dpor_branches(dpor)[branch].child;
+	}
+}
+
+/*
+ * Puts a path of the part's tree into ours. The part has left out orders that this path covers, and races that its first
+ * op settles. So if ours has a branch for it, that must be for the same first op, and of ops of the path all
+ * the way down: then it covers them as well. False: it is not so.
+ */
+static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
+	const struct dpor *finder)
+{
+	bool is_top = true;
+
+	while (count) {
+		uint32_t branch = *place, at = DPOR_NONE;
+
+		while (branch != DPOR_NONE &&
+			(at = place_in(ops, count, &dpor_branches(dpor)[branch].op)) == DPOR_NONE) {
+			place = &dpor_branches(dpor)[branch].sibling;
+			branch = *place;
+		}
+		if (branch == DPOR_NONE) {
+			append_path(dpor, place, ops, count, finder);
+			return true;
+		}
+		if (at == count || (is_top && at))
+			return false;
+		memmove(&ops[at], &ops[at + 1], (--count - at) * sizeof *ops);
+		is_top = false;
+		place = &dpor_branches(dpor)[branch].child;
+		if (*place == DPOR_NONE)
+			return true; /* a leaf: all behind it is looked at there */
+	}
+	return true;
+}
+
+struct merge {
+	struct dpor *dpor, *part;
+	uint32_t *place;
+	const struct dpor *finder;     /* of what is new to us; NULL: its turn has come */
+	struct dpor_op ops[PATH_MOST]; /* the way to where we are in the part's tree */
+	struct dpor_op path[PATH_MOST];
+};
+
+/* All paths from the branch and its siblings on, `count` ops down. */
+static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
+{
+	if (count == PATH_MOST)
+		return false;
+	for (; branch != DPOR_NONE; branch = dpor_branches(merge->part)[branch].sibling) {
+		const struct dpor_branch *here = &dpor_branches(merge->part)[branch];
+
+		merge->ops[count] = here->op;
+		if (here->op.kind == OP_THREAD_CREATE)
+			return false; /* whom it makes, the op does not say */
+		if (here->child != DPOR_NONE) {
+			if (!merge_tree(merge, here->child, count + 1))
+				return false;
+			continue;
+		}
+		memcpy(merge->path, merge->ops, (count + 1) * sizeof *merge->ops);
+		if (!merge_path(merge->dpor, merge->place, merge->path, count + 1, merge->finder))
+			return false;
+	}
+	return true;
+}
+
+bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
+{
+	struct merge merge = {.dpor = dpor, .part = part};
+
+	for (uint32_t i = 0; i < part->base; i++) {
+		struct dpor_step *step = &dpor_steps(dpor)[i];
+		const struct dpor_step *other = &dpor_steps(part)[i];
+
+		if (dpor_choose_tree(dpor, part, i) != DPOR_TREE_NEITHER)
+			continue;
+		/* The first is being taken, in both. */
+		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
+		step->changes++;
+		if (!merge_tree(&merge, dpor_branches(part)[other->wakeup].sibling, 0) ||
+			dpor->is_lost)
+			return false;
+	}
+	return true;
+}
+
+/* ---- telling ---- */
+
+/* The part's branch of ours. */
+static uint32_t branch_of(struct dpor *dpor, const struct dpor *part)
+{
+	uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
+
+	while (branch != DPOR_NONE && dpor_branches(dpor)[branch].part != part->part)
+		branch = dpor_branches(dpor)[branch].sibling;
+	return branch;
+}
+
+/* Has it gone down to the first leaf behind the branch, and done nothing else before? */
+static bool has_gone_straight(struct dpor *dpor, struct dpor *part, uint32_t branch)
+{
+	uint32_t next = dpor_branches(dpor)[branch].child;
+
+	for (uint32_t i = part->last + 1; i < part->base; i++) {
+		const struct dpor_step *step = &dpor_steps(part)[i];
+
+		if (next == DPOR_NONE || step->is_value ||
+			step->op.thread != dpor_branches(dpor)[next].op.thread)
+			return false;
+		next = dpor_branches(dpor)[next].child;
+	}
+	return next == DPOR_NONE;
+}
+
+/* What we have behind the branch that the part takes at one of its steps, from the first on. */
+struct walk {
+	struct dpor *dpor, *part;
+	uint32_t step, branch;
+};
+
+static uint32_t *walk_on(struct walk *walk)
+{
+	struct dpor *dpor = walk->dpor;
+
+	if (walk->step < walk->part->last)
+		return &dpor_branches(dpor)[dpor_steps(dpor)[walk->step].wakeup].sibling;
+	if (walk->step > walk->part->last)
+		walk->branch = dpor_branches(dpor)[walk->branch].child;
+	return &dpor_branches(dpor)[walk->branch].sibling;
+}
+
+static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
+{
+	struct walk walk = {dpor, part, 0, branch};
+	struct merge merge = {.dpor = dpor, .part = part, .finder = part};
+
+	for (; walk.step < part->base; walk.step++) {
+		const struct dpor_step *other = &dpor_steps(part)[walk.step];
+		uint32_t added;
+
+		if (other->is_value)
+			continue;
+		merge.place = walk_on(&walk);
+		added = dpor_branches(part)[other->wakeup].sibling;
+		if (!dpor_has_changed(other) || begins_like(part, added, dpor, *merge.place))
+			continue;
+		if (walk.step <= part->last)
+			dpor_steps(dpor)[walk.step].changes++;
+		if (!merge_tree(&merge, added, 0))
+			return false;
+	}
+	return !dpor->is_lost;
+}
+
+/* What it has not been split off with, and not found itself in the runs that count. */
+static void mark_others(struct dpor *part, uint32_t branch)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(part)[branch].sibling) {
+		struct dpor_branch *here = &dpor_branches(part)[branch];
+
+		const bool is_later =
+			here->finder ? here->finder == part->part && here->born > part->runs
+				     : here->born > part->split_runs;
+
+		if (is_later)
+			here->finder = DPOR_FINDER_OTHER;
+		mark_others(part, here->child);
+	}
+}
+
+/* The trees of the part are as ours from now on. */
+static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
+{
+	struct walk walk = {dpor, part, 0, branch};
+
+	for (; walk.step < part->base; walk.step++) {
+		struct dpor_step *step = &dpor_steps(part)[walk.step];
+		uint32_t old, ours;
+
+		if (step->is_value)
+			continue;
+		ours = *walk_on(&walk);
+		while ((old = dpor_branches(part)[step->wakeup].sibling) != DPOR_NONE) {
+			dpor_branches(part)[step->wakeup].sibling =
+				dpor_branches(part)[old].sibling;
+			dpor_branch_free(part, old);
+		}
+		ours = dpor_copy_list(part, dpor, ours);
+		mark_others(part, ours);
+		dpor_branches(part)[step->wakeup].sibling = ours;
+		if (walk.step <= part->last)
+			step->changes = dpor_steps(dpor)[walk.step].changes;
+		step->changes_had = step->changes;
+	}
+	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
+}
+
+static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t part)
+{
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		if (dpor_branches(dpor)[branch].finder == part) {
+			dpor_branches(dpor)[branch].finder = 0;
+			dpor_branches(dpor)[branch].born = (uint32_t)dpor->runs;
+		}
+		join_found_in(dpor, dpor_branches(dpor)[branch].child, part);
+	}
+}
+
+void dpor_join_found(struct dpor *dpor, uint32_t part)
+{
+	for (uint32_t i = 0; i < dpor->step_count; i++)
+		join_found_in(dpor, dpor_steps(dpor)[i].wakeup, part);
+}
+
+bool dpor_tell(void *state, void *block)
+{
+	struct dpor *dpor = state, *part = block;
+	uint32_t branch;
+
+	/* Before its first run it has nothing to tell; of what is lost nothing will be taken. */
+	if (!part->runs || part->is_lost || part->diverged_runs || dpor->is_lost)
+		return true;
+	branch = branch_of(dpor, part);
+	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, part) ||
+		!has_gone_straight(dpor, part, branch) || !merge_all(dpor, part, branch))
+		return false;
+	dpor_meet_slots(dpor, part);
+	dpor_meet_slots(part, dpor);
+	take_over(dpor, part, branch);
+	return true;
+}

@@ -1,0 +1,124 @@
+/* What happens before what in a run of dpor: the clocks of its steps, and the way back to those they may depend on. */
+#include "strategies/dpor/dpor_order.h"
+
+#include <stddef.h>
+
+void dpor_widen(struct dpor *dpor)
+{
+	const uint32_t from = dpor->width;
+
+	dpor->width += DPOR_LANES;
+	for (uint32_t step = 0; step < dpor->step_count; step++)
+		dpor_clear_lanes(dpor_clock(dpor, step) + from);
+}
+
+const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
+{
+	static const uint32_t nothing[DPOR_THREADS];
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+	const uint32_t creation = dpor->creation[self->op.thread];
+	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
+
+	return from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
+}
+
+/* ---- steps that an op may depend on ---- */
+
+uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = dpor_key(op);
+
+	return key ? &dpor->last_alike[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
+}
+
+void dpor_enlist(struct dpor *dpor, uint32_t step)
+{
+	struct dpor_step *self = &dpor_steps(dpor)[step];
+	uint32_t *bucket = dpor_bucket(dpor, &self->op);
+
+	self->alike = self->wide = DPOR_NONE;
+	if (!bucket)
+		return;
+	self->alike = *bucket;
+	self->wide = dpor->last_wide;
+	*bucket = step;
+	if (dpor_is_wide(&self->op))
+		dpor->last_wide = step;
+}
+
+void dpor_strike(struct dpor *dpor, uint32_t step)
+{
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+	uint32_t *bucket = dpor_bucket(dpor, &self->op);
+
+	if (!bucket)
+		return;
+	*bucket = self->alike;
+	if (dpor_is_wide(&self->op))
+		dpor->last_wide = self->wide;
+}
+
+void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step)
+{
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+
+	*look = (struct dpor_look_back){.alike = self->alike,
+		.wide = self->wide,
+		.all_below = dpor_is_wide(&self->op) ? step : DPOR_NONE};
+}
+
+static uint32_t look_back_pass(struct dpor *dpor, struct dpor_look_back *look)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t at;
+
+	if (look->all_below != DPOR_NONE)
+		return look->all_below ? --look->all_below : DPOR_NONE;
+	if (look->alike == DPOR_NONE && look->wide == DPOR_NONE)
+		return DPOR_NONE;
+	at = look->wide == DPOR_NONE || (look->alike != DPOR_NONE && look->alike > look->wide)
+		     ? look->alike
+		     : look->wide;
+	if (look->alike == at)
+		look->alike = steps[at].alike;
+	if (look->wide == at)
+		look->wide = steps[at].wide;
+	return at;
+}
+
+uint32_t dpor_look_back_next(
+	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self)
+{
+	uint32_t at;
+
+	while ((at = look_back_pass(dpor, look)) != DPOR_NONE) {
+		const struct dpor_step *step = &dpor_steps(dpor)[at];
+
+		if (!step->is_value && step->op.thread != self &&
+			step->ordinal > past[step->op.thread])
+			return at;
+	}
+	return DPOR_NONE;
+}
+
+void dpor_note_step(struct dpor *dpor, uint32_t step)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	struct dpor_step *self = &dpor_steps(dpor)[step];
+	const uint32_t *past = dpor_own_past(dpor, step);
+	uint32_t *clock = dpor_clock(dpor, step);
+	struct dpor_look_back look;
+	uint32_t other;
+
+	dpor_clock_copy(dpor, clock, past);
+	clock[self->op.thread] = self->ordinal;
+	self->has_other = false;
+	dpor_look_back_begin(dpor, &look, step);
+	while ((other = dpor_look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
+		if (steps[other].ordinal <= clock[steps[other].op.thread] ||
+			!dpor_dependent(&steps[other].op, &self->op))
+			continue;
+		dpor_clock_join(dpor, clock, dpor_clock(dpor, other));
+		self->has_other = true;
+	}
+}

@@ -1,0 +1,252 @@
+/* Which classes of traces a shard of dpor makes, and what a run has to keep to in each: dpor_shards.h. */
+#include "strategies/dpor/dpor_shards.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "strategies/dpor/dpor_merge.h"
+#include "strategies/dpor/dpor_order.h"
+
+/* So many for each shard: how much there is in one nobody knows, and with several the shards differ less. */
+#define CLASSES_PER_SHARD 8
+
+/* ---- events ---- */
+
+static bool is_about(const struct dpor_event *event, const struct dpor_op *op)
+{
+	return event->thread == op->thread && event->object == op->object &&
+	       !(event->is_change && op->flags & OP_READ);
+}
+
+static bool has_been(const struct dpor_event *event)
+{
+	return event->before >= event->ordinal;
+}
+
+/* Is the op that event, if it comes next? */
+static bool is_due(const struct dpor_event *event, const struct dpor_op *op)
+{
+	return event->before + 1 == event->ordinal && is_about(event, op);
+}
+
+void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
+{
+	struct dpor_share *share = &dpor->share;
+
+	step->leads = step->follows = 0;
+	for (uint32_t i = 0; i < share->pair_count; i++) {
+		struct dpor_pair *pair = &share->pairs[i];
+
+		if (is_due(&pair->events[pair->lead], &step->op))
+			step->leads |= 1u << i;
+		if (is_due(&pair->events[!pair->lead], &step->op))
+			step->follows |= 1u << i;
+		for (uint32_t event = 0; event < 2; event++)
+			pair->events[event].before += is_about(&pair->events[event], &step->op);
+	}
+}
+
+void dpor_share_recount(struct dpor *dpor)
+{
+	struct dpor_share *share = &dpor->share;
+
+	share->held = 0;
+	share->is_held_up = false;
+	share->is_elsewhere =
+		share->is_scouting || (share->shard > 1 && dpor->lessons < DPOR_LESSONS);
+	for (uint32_t i = 0; i < share->pair_count; i++)
+		share->pairs[i].events[0].before = share->pairs[i].events[1].before = 0;
+	for (uint32_t i = 0; share->pair_count && i < dpor->depth; i++)
+		if (!dpor_steps(dpor)[i].is_value)
+			dpor_share_note(dpor, &dpor_steps(dpor)[i]);
+}
+
+uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
+{
+	uint32_t pairs = 0;
+
+	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
+		const struct dpor_pair *pair = &dpor->share.pairs[i];
+
+		if (is_due(&pair->events[!pair->lead], op))
+			pairs |= 1u << i;
+	}
+	return pairs;
+}
+
+/* ---- who waits ---- */
+
+void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
+{
+	struct dpor_share *share = &dpor->share;
+
+	share->held = 0;
+	for (uint32_t i = 0; i < share->pair_count; i++) {
+		const struct dpor_pair *pair = &share->pairs[i];
+		const struct dpor_event *second = &pair->events[!pair->lead];
+		const uint32_t index = dpor->index_of[second->thread];
+		struct dpor_op op;
+
+		if (has_been(&pair->events[pair->lead]) || index >= view->thread_count ||
+			view->pending[index].kind == OP_NONE)
+			continue;
+		op = dpor_op_of(dpor, view, index);
+		if (is_due(second, &op))
+			share->held |= UINT64_C(1) << second->thread;
+	}
+}
+
+void dpor_share_hold_up(struct dpor *dpor)
+{
+	/* The step that was begun will not be. */
+	dpor->sleeper_used = dpor_steps(dpor)[dpor->depth].sleeper;
+	dpor->step_count = dpor->depth;
+	dpor->share.is_held_up = true;
+	dpor->is_blocked = true;
+}
+
+bool dpor_share_is_in_vain(const struct dpor *dpor)
+{
+	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
+		const struct dpor_pair *pair = &dpor->share.pairs[i];
+
+		if (pair->lead && !has_been(&pair->events[0]) && !has_been(&pair->events[1]))
+			return true;
+	}
+	return dpor->is_blocked;
+}
+
+/* ---- pairs ---- */
+
+static struct dpor_event event_of(struct dpor *dpor, uint32_t number, bool is_change)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	struct dpor_event event = {.object = steps[number].op.object,
+		.thread = steps[number].op.thread,
+		.is_change = is_change};
+
+	for (uint32_t i = 0; i <= number; i++)
+		event.ordinal += !steps[i].is_value && is_about(&event, &steps[i].op);
+	return event;
+}
+
+/* Do the two have one object, and is nothing but that in their way? */
+static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
+{
+	const uint8_t class = dpor_class_of(first);
+
+	return (class == OBJECT_MEMORY || class == OBJECT_MUTEX) && first->object == second->object;
+}
+
+/* The first race of the run, in the order of its later steps, of two such events. */
+static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t first;
+
+	for (uint32_t second = 0; second < dpor->depth; second++) {
+		if (steps[second].is_value)
+			continue;
+		first = dpor_first_race(dpor, second, is_simple);
+		if (first == DPOR_NONE)
+			continue;
+		if (steps[first].op.flags & OP_READ) {
+			pair->events[0] = event_of(dpor, second, true);
+			pair->events[1] = event_of(dpor, first, false);
+		} else {
+			pair->events[0] = event_of(dpor, first, true);
+			pair->events[1] = event_of(dpor, second, false);
+		}
+		return true;
+	}
+	return false;
+}
+
+/* ---- classes ---- */
+
+/* Ours among those of the block. Which one is by chance, so that nobody always has the same side of the last pairs. */
+static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
+{
+	const uint32_t turn = (uint32_t)(hash_pair(share->shards, block) % share->shards);
+
+	return block * share->shards + (share->shard - 1 + turn) % share->shards;
+}
+
+static uint8_t side_of(const struct dpor_share *share, uint32_t leaf, uint32_t level)
+{
+	return leaf >> (share->levels - 1 - level) & 1;
+}
+
+/* From the tree of the pairs that are settled, with nothing made yet, and what all shards know. */
+static void begin_tree(struct dpor *dpor)
+{
+	dpor_forget(dpor);
+	memcpy(dpor->racy, dpor->share.taught, sizeof dpor->racy);
+	dpor_share_recount(dpor);
+}
+
+static void set_out(struct dpor *dpor)
+{
+	struct dpor_share *share = &dpor->share;
+
+	share->is_scouting = share->pair_count < share->levels;
+	begin_tree(dpor);
+}
+
+/* Is the class of the leaf all that is left where the way to it ends before its last level? */
+static bool is_first_below(const struct dpor_share *share)
+{
+	return !(share->leaf & ((1u << (share->levels - share->pair_count)) - 1));
+}
+
+bool dpor_share_next(struct dpor *dpor)
+{
+	struct dpor_share *share = &dpor->share;
+	const uint32_t last = share->leaf;
+	uint32_t common = 0;
+
+	share->leaf = leaf_of(share, ++share->block);
+	if (share->leaf >> share->levels)
+		return false;
+	while (common < share->pair_count &&
+		side_of(share, last, common) == side_of(share, share->leaf, common))
+		common++;
+	if (common < share->pair_count) { /* the same pair, the other way round */
+		share->pairs[common].lead = side_of(share, share->leaf, common);
+		common++;
+	}
+	share->pair_count = common;
+	set_out(dpor);
+	return true;
+}
+
+void dpor_share_scouted(struct dpor *dpor)
+{
+	struct dpor_share *share = &dpor->share;
+	struct dpor_pair *pair = &share->pairs[share->pair_count];
+
+	if (find_pair(dpor, pair)) {
+		pair->lead = side_of(share, share->leaf, share->pair_count++);
+		if (share->pair_count == 1)
+			share->plan = hash_pair(share->plan,
+				hash_pair(pair->events[0].object, pair->events[1].ordinal));
+		set_out(dpor);
+	} else if (is_first_below(share)) {
+		share->is_scouting = false;
+		begin_tree(dpor);
+	} else if (!dpor_share_next(dpor)) {
+		dpor->is_exhausted = true;
+	}
+}
+
+void dpor_share_begin(struct dpor *dpor)
+{
+	struct dpor_share *share = &dpor->share;
+
+	memcpy(share->taught, dpor->racy, sizeof share->taught);
+	share->plan = hash_pair(hash_bytes(share->taught, sizeof share->taught), dpor->main_ops);
+	while ((UINT32_C(1) << share->levels) < share->shards * CLASSES_PER_SHARD)
+		share->levels++;
+	share->leaf = leaf_of(share, 0);
+	set_out(dpor);
+}

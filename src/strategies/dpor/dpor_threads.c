@@ -1,0 +1,62 @@
+/* The threads of dpor's run: which slot each has, what it is about to do, and whether it can. */
+#include "strategies/dpor/dpor.h"
+
+#include "base/bitset.h"
+#include "model/view.h"
+
+void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
+{
+	while (dpor->known < view->thread_count) {
+		const uint32_t index = dpor->known++;
+		uint32_t slot = 0;
+
+		while (slot < dpor->slot_count && dpor->names[slot] != view->names[index])
+			slot++;
+		if (slot == DPOR_THREADS) {
+			dpor->is_lost = true;
+			slot = 0; /* whatever: nothing is claimed any more */
+		}
+		if (slot == dpor->slot_count)
+			dpor->names[dpor->slot_count++] = view->names[index];
+		if (dpor->slot_count > dpor->width)
+			dpor_widen(dpor);
+		if (index < DPOR_THREADS)
+			dpor->slot_of[index] = (uint8_t)slot;
+		else
+			dpor->is_lost = true;
+		dpor->index_of[slot] = (uint16_t)index;
+		dpor->is_straight &= slot == index;
+		/* Only one thread moves between two points, so it is the creator. */
+		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
+		while (dpor->creation[slot] != DPOR_NONE &&
+			dpor_steps(dpor)[dpor->creation[slot]].is_value)
+			dpor->creation[slot] =
+				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
+	}
+}
+
+bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
+{
+	return slot < dpor->slot_count && dpor->index_of[slot] < view->thread_count &&
+	       view_is_enabled(view, dpor->index_of[slot]) && !(dpor->share.held >> slot & 1);
+}
+
+uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view)
+{
+	uint64_t slots = 0;
+
+	if (dpor->is_straight)
+		return view->enabled[0] &
+		       ~dpor->share.held; /* of more threads than slots nothing is claimed */
+	bitset_each (index, view->enabled, view->thread_count)
+		slots |= UINT64_C(1) << dpor_slot_of(dpor, index);
+	return slots & ~dpor->share.held;
+}
+
+void dpor_forget_thread(struct dpor *dpor)
+{
+	const uint32_t slot = dpor_slot_of(dpor, --dpor->known);
+
+	dpor->index_of[slot] = UINT16_MAX;
+	dpor->last_step[slot] = dpor->creation[slot] = DPOR_NONE;
+}

@@ -1,0 +1,144 @@
+/* Wakeup trees of dpor: where in the tree of a step an order of steps belongs, and whether it is there. */
+#include "strategies/dpor/dpor_order.h"
+
+static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
+{
+	return dpor->creation[thread] == step;
+}
+
+/* Where the thread has its first op in it; count: nowhere. */
+static uint32_t first_of(struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
+{
+	uint32_t i = 0;
+
+	while (i < sequence->count && dpor_steps(dpor)[sequence->steps[i]].op.thread != thread)
+		i++;
+	return i;
+}
+
+/*
+ * Weak initial: could `op` be the first of the first `count` steps of the sequence, or stand before all of
+ * them? Returns where its thread has its first op there; `count`: nowhere; DPOR_NONE: it could not.
+ */
+static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
+	uint32_t count, const struct dpor_op *op)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		const uint32_t step = sequence->steps[i];
+
+		if (steps[step].op.thread == op->thread)
+			break;
+		if (dpor_dependent(&steps[step].op, op) || makes_thread(dpor, step, op->thread))
+			return DPOR_NONE;
+	}
+	return i;
+}
+
+static bool may_come_first(
+	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
+{
+	return place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
+}
+
+static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
+{
+	const uint32_t at = first_of(dpor, sequence, thread);
+
+	if (at == sequence->count)
+		return;
+	sequence->count--;
+	for (uint32_t i = at; i < sequence->count; i++)
+		sequence->steps[i] = sequence->steps[i + 1];
+}
+
+/* The sequence as a branch of its own; DPOR_NONE: no room. */
+static uint32_t branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
+{
+	uint32_t first = DPOR_NONE;
+
+	for (uint32_t i = sequence->count; i-- > 0;) {
+		const uint32_t branch =
+			dpor_branch_new(dpor, &dpor_steps(dpor)[sequence->steps[i]].op);
+
+		if (branch == DPOR_NONE) {
+			if (first != DPOR_NONE)
+				dpor_branch_free(dpor, first);
+			return DPOR_NONE;
+		}
+		dpor_branches(dpor)[branch].child = first;
+		first = branch;
+	}
+	return first;
+}
+
+/* Puts the sequence into the tree below *place, unless what is there covers it: then false. */
+static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
+{
+	while (sequence->count) {
+		uint32_t branch = *place;
+
+		while (branch != DPOR_NONE &&
+			!may_come_first(dpor, sequence, &dpor_branches(dpor)[branch].op)) {
+			place = &dpor_branches(dpor)[branch].sibling;
+			branch = *place;
+		}
+		if (branch == DPOR_NONE) {
+			*place = branch_of(dpor, sequence);
+			return true;
+		}
+		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
+		place = &dpor_branches(dpor)[branch].child;
+		if (*place == DPOR_NONE)
+			return false; /* a leaf: whatever comes behind it is looked at there */
+	}
+	return false;
+}
+
+/*
+ * Will the first of the branches there that takes the sequence in be one that begins its core, or one that is
+ * yet to be made of it, and this be so whatever comes behind the core? Then that branch has all of these sequences.
+ * Not so where a branch before it has to do with none of the core: with another end it may be first, and then
+ * its thread sleeps when the other is taken.
+ */
+static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
+{
+	/* Whatever a part finds outside of itself, others may have found something that comes before it. */
+	const bool is_outside = dpor->part && !dpor->is_exact && step < dpor->base;
+	uint32_t branch = dpor_steps(dpor)[step].wakeup;
+
+	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
+		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
+		const uint32_t place = place_of_first(dpor, sequence, sequence->core, &here->op);
+
+		if (here->finder && (is_outside || here->finder != dpor->part))
+			return false;
+		if (place != DPOR_NONE)
+			return place < sequence->core;
+	}
+	return !is_outside;
+}
+
+bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence)
+{
+	struct dpor_step *at = &dpor_steps(dpor)[step];
+	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + at->sleeper;
+	bool is_had = false;
+	bool is_settled;
+
+	for (uint32_t i = 0; i < at->sleeper_count; i++) {
+		const uint32_t place =
+			place_of_first(dpor, sequence, sequence->count, &sleepers[i].op);
+
+		if (place < sequence->core)
+			return true;
+		is_had |= place != DPOR_NONE;
+	}
+	if (is_had)
+		return false;
+	is_settled = is_begun_there(dpor, step, sequence);
+	at->changes += insert(dpor, &at->wakeup, sequence);
+	return is_settled;
+}

@@ -1,0 +1,413 @@
+/*
+ * Strategy `pctvb`: probabilistic concurrency testing with variable and thread bounding.
+ *
+ * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
+ * 2012, sections 3 (PCTVB) and 4. As pct, but v *variables* are drawn for each run, and the change
+ * points among the accesses to them only: a variable that is rarely used is tried as often as one
+ * that is used all the time.
+ *
+ * A variable is what the paper says: a global (in memory: each eight bytes), or all that one allocation
+ * site allocates; a lock or another object of synchronisation is one, too. op_class() is its number.
+ *
+ * Deviations from the paper:
+ * - What pct deviates in: contested points only, one place past the end, a fall before the access.
+ * - Only variables are drawn that a thread has used while another one that used it before, one of them to
+ *   write, was known to it: that is, the later one existed at that time. What whoever creates a thread
+ *   leaves for it has one order only.
+ * - How often a variable is used is the expected count of pct's kind (run_length), not an average; of a
+ *   round, the first runs tell.
+ * - Change points are a set: no two are the same, and as many as there are may lie past the end. So it is one
+ *   of C(k+d-1, d-1) sets, not of k^(d-1) sequences.
+ * - Priority orders: the paper gives a thread a random new priority at each change point, so a bug of t threads,
+ *   which d-1 stops cut into t+d-1 fragments, shows with 1/(t+d-1)!. Here that priority is drawn among those
+ *   below the next thread, as the stop would otherwise be none; where n is small, each of the places below
+ *   that is as likely, which promises more: 1/(t!*(n-1)^(d-1)); and of two threads the one that is stopped
+ *   always goes below the other, hence below everybody: 1/2!. Without t given it is pct's fall
+ *   below everybody, for which one thread must be the lowest of n at first: 1/n.
+ */
+#include "strategies/sampling/pctvb_internal.h"
+
+enum pctvb_option { OPTION_DEPTH, OPTION_VARIABLES, OPTION_THREADS };
+
+static size_t pctvb_state_bytes(const struct strategy_config *config)
+{
+	(void)config; /* all arrays are bounded */
+	return sizeof(struct pctvb);
+}
+
+static void pctvb_begin_campaign(void *state, const struct strategy_config *config)
+{
+	struct pctvb *pctvb = state;
+
+	pctvb->depth = (uint32_t)config->option[OPTION_DEPTH];
+	pctvb->wanted = (uint32_t)config->option[OPTION_VARIABLES];
+	pctvb->threads = (uint32_t)config->option[OPTION_THREADS];
+}
+
+static double factorial(uint32_t number)
+{
+	double product = 1;
+
+	while (number > 1)
+		product *= number--;
+	return product;
+}
+
+/* Ways in which t threads may be ordered at first, and fall at d-1 stops: one of them is wanted. */
+static double orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
+{
+	const uint32_t stops = pctvb->depth - 1;
+	double orders = factorial(pctvb->threads);
+
+	if (falls == FALLS_RANDOM)
+		return factorial(pctvb->threads + stops);
+	if (falls == FALLS_LOWEST)
+		return pctvb->threads ? orders : pctvb->threads_most;
+	for (uint32_t i = 0; i < stops && pctvb->threads_most > 1; i++)
+		orders *= pctvb->threads_most - 1;
+	return orders;
+}
+
+static enum pctvb_falls choose_falls(const struct pctvb *pctvb)
+{
+	if (pctvb->threads <= 2)
+		return FALLS_LOWEST;
+	return orders_of(pctvb, FALLS_PLACES) < orders_of(pctvb, FALLS_RANDOM) ? FALLS_PLACES
+									       : FALLS_RANDOM;
+}
+
+static uint32_t variables_per_run(const struct pctvb *pctvb)
+{
+	return pctvb->wanted < pctvb->shared_count ? pctvb->wanted : pctvb->shared_count;
+}
+
+/* ---- before a run ---- */
+
+static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
+{
+	const uint16_t kept = pctvb->shared[one];
+
+	pctvb->shared[one] = pctvb->shared[other];
+	pctvb->shared[other] = kept;
+}
+
+/* Without replacement. `shared` is as before then: what is drawn depends on this run's seed alone. */
+static void draw_variables(struct pctvb *pctvb)
+{
+	uint32_t picks[PCTVB_VARIABLES_MOST];
+
+	pctvb->drawn_count = variables_per_run(pctvb);
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		picks[i] = i + rng_below(&pctvb->rng, pctvb->shared_count - i);
+		swap_shared(pctvb, i, picks[i]);
+		pctvb->drawn[i] = (struct pctvb_drawn){.variable = pctvb->shared[i],
+			.class = pctvb->classes.keys[pctvb->shared[i]]};
+	}
+	for (uint32_t i = pctvb->drawn_count; i-- > 0;)
+		swap_shared(pctvb, i, picks[i]);
+}
+
+static bool is_change(const struct pctvb *pctvb, uint32_t drawn, uint64_t access)
+{
+	for (uint32_t i = 0; i < pctvb->change_count; i++)
+		if (pctvb->changes[i].drawn == drawn && pctvb->changes[i].access == access)
+			return true;
+	return false;
+}
+
+static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
+{
+	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
+}
+
+/* The n-th access to the run's variables; false: it is past the end. */
+static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
+{
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		if (number < expected_accesses(pctvb, i)) {
+			*out = (struct pctvb_change){.drawn = i, .access = number};
+			return true;
+		}
+		number -= expected_accesses(pctvb, i);
+	}
+	return false;
+}
+
+/*
+ * Each set of d-1 places is as likely: accesses to the run's variables, and d-1 places past the end
+ * (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
+ */
+static void draw_changes(struct pctvb *pctvb)
+{
+	const uint32_t stops = pctvb->depth - 1;
+	uint64_t drawn[CHANGE_POINTS_MAX];
+	uint64_t accesses = 0;
+
+	pctvb->change_count = 0;
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		accesses += expected_accesses(pctvb, i);
+	for (uint32_t i = 0; i < stops; i++) {
+		uint64_t place = rng_below64(&pctvb->rng, accesses + i + 1);
+
+		for (uint32_t j = 0; j < i; j++)
+			if (drawn[j] == place)
+				place = accesses + i;
+		drawn[i] = place;
+		pctvb->change_count +=
+			find_access(pctvb, place, &pctvb->changes[pctvb->change_count]);
+	}
+}
+
+/* Draws the run's variables, once. */
+static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
+{
+	if (pctvb->drawn_for == seed + 1)
+		return;
+	pctvb->drawn_for = seed + 1;
+	pctvb->is_focused = false;
+	rng_seed(&pctvb->rng, seed);
+	draw_variables(pctvb);
+}
+
+/* Change points are at accesses to the run's variables; of others nothing is wanted. */
+static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
+{
+	struct pctvb *pctvb = state;
+
+	begin_drawing(pctvb, seed);
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
+		if (i == capacity)
+			return 0;
+		objects[i] = (object_name)pctvb->drawn[i].class;
+	}
+	pctvb->is_focused = pctvb->drawn_count;
+	return pctvb->drawn_count;
+}
+
+static void pctvb_begin_run(void *state, uint64_t seed)
+{
+	struct pctvb *pctvb = state;
+	struct priority_table *table = &pctvb->priorities;
+
+	begin_drawing(pctvb, seed);
+	pctvb->falls = choose_falls(pctvb);
+	/* Also of threads that are still to come: a thread that is stopped may have to fall below them. */
+	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
+		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
+	table->top_count = 0;
+	pctvb->fallen = 0;
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		pctvb->drawn[i].count = 0;
+	if (pctvb_teaches(pctvb))
+		pctvb_begin_lesson(pctvb);
+	draw_changes(pctvb);
+}
+
+/* ---- during a run ---- */
+
+/* May the thread still move, or is it one that may come? */
+static bool is_ahead(const struct schedule_view *view, uint32_t thread)
+{
+	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
+}
+
+/* The highest priority below `limit` of threads that may still move; 0: there is none. */
+static uint64_t highest_below(
+	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
+{
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < pctvb->priorities.known; i++) {
+		const uint64_t priority = pctvb->priorities.priority[i];
+
+		if (priority < limit && priority > highest && is_ahead(view, i))
+			highest = priority;
+	}
+	return highest;
+}
+
+/* Right below a thread, drawn from that of priority `highest` on downwards. */
+static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
+{
+	uint64_t above = highest, below;
+	uint32_t count = 1;
+
+	for (uint64_t at = highest; (at = highest_below(pctvb, view, at));)
+		count++;
+	for (uint32_t place = rng_below(&pctvb->rng, count); place; place--)
+		above = highest_below(pctvb, view, above);
+	below = highest_below(pctvb, view, above);
+	if (!below)
+		below = PRIORITY_INITIAL;
+	return below + (above - below) / 2;
+}
+
+/* The thread falls, and another one is the highest: returns that. */
+static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+{
+	struct priority_table *table = &pctvb->priorities;
+	uint32_t next;
+	uint64_t limit;
+
+	pctvb->fallen++;
+	table->priority[thread] = CHANGE_POINTS_MAX - pctvb->fallen + 1;
+	next = priority_table_highest(table, view);
+	limit = table->priority[next];
+	if (pctvb->falls == FALLS_LOWEST || limit <= PRIORITY_INITIAL)
+		return next;
+	if (pctvb->falls == FALLS_RANDOM) {
+		table->priority[thread] =
+			PRIORITY_INITIAL | rng_below64(&pctvb->rng, limit - PRIORITY_INITIAL);
+	} else {
+		table->priority[thread] = 0; /* it is not below itself */
+		table->priority[thread] = draw_place(pctvb, view, limit);
+	}
+	return next;
+}
+
+/* The thread stands at an access that nobody else has stood at: is it stopped there? */
+static bool is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+	uint64_t class;
+
+	if (!pctvb_has_variable(op))
+		return false;
+	class = op_class(op);
+	if (pctvb_teaches(pctvb))
+		pctvb_note_stands(pctvb, class, 1);
+	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
+		if (pctvb->drawn[i].class == class)
+			return is_change(pctvb, i, pctvb->drawn[i].count++);
+	return false;
+}
+
+/*
+ * Of a run with one variable, to which all accesses are then. What a run teaches of it, beside its count, is that it
+ * is shared: it would not have been drawn otherwise.
+ */
+static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
+{
+	const struct pctvb *pctvb = state;
+	uint64_t next = UINT64_MAX;
+
+	if (!is_focused || !pctvb->is_focused || pctvb->drawn_count != 1)
+		return 0;
+	for (uint32_t i = 0; view->enabled_count > 1 && i < pctvb->change_count; i++)
+		if (pctvb->changes[i].access >= pctvb->drawn[0].count &&
+			pctvb->changes[i].access < next)
+			next = pctvb->changes[i].access;
+	return next == UINT64_MAX ? next : next - pctvb->drawn[0].count;
+}
+
+static void pctvb_went_on(void *state, const struct schedule_view *view, uint64_t count)
+{
+	struct pctvb *pctvb = state;
+
+	if (view->enabled_count == 1)
+		return;
+	pctvb->drawn[0].count += count;
+	if (pctvb_teaches(pctvb))
+		pctvb_note_stands(pctvb, pctvb->drawn[0].class, count);
+}
+
+static struct thread_id pctvb_choose(void *state, const struct schedule_view *view)
+{
+	struct pctvb *pctvb = state;
+	uint32_t chosen;
+
+	priority_table_meet(&pctvb->priorities, &pctvb->rng, view);
+	chosen = priority_table_first(&pctvb->priorities, view);
+	while (view->enabled_count > 1 && is_stopped(pctvb, view, chosen))
+		chosen = fall(pctvb, view, chosen);
+	return (struct thread_id){(uint16_t)chosen};
+}
+
+/* ---- the promise ---- */
+
+/* The most accesses that v variables have together in a run: the careful side. */
+static uint64_t accesses_most(const struct pctvb *pctvb)
+{
+	uint64_t most[PCTVB_VARIABLES_MOST] = {0};
+	uint64_t accesses = 0;
+
+	for (uint32_t i = 0; i < pctvb->shared_count; i++) {
+		uint64_t count = pctvb->variables[pctvb->shared[i]].accesses.most;
+
+		for (uint32_t j = 0; j < variables_per_run(pctvb); j++) {
+			const uint64_t smaller = most[j] < count ? most[j] : count;
+
+			most[j] = most[j] > count ? most[j] : count;
+			count = smaller;
+		}
+	}
+	for (uint32_t j = 0; j < PCTVB_VARIABLES_MOST; j++)
+		accesses += most[j];
+	return accesses;
+}
+
+static const char *formula_of(const struct pctvb *pctvb, enum pctvb_falls falls)
+{
+	if (falls == FALLS_RANDOM)
+		return "1/(C(m,v)*C(k+d-1,d-1)*(t+d-1)!)";
+	if (falls == FALLS_PLACES)
+		return "1/(C(m,v)*C(k+d-1,d-1)*t!*(n-1)^(d-1))";
+	return pctvb->threads ? "1/(C(m,v)*C(k+d-1,d-1)*t!)" : "1/(C(m,v)*C(k+d-1,d-1)*n)";
+}
+
+static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
+{
+	const struct pctvb *pctvb = state;
+	const uint32_t variables = variables_per_run(pctvb);
+	const enum pctvb_falls falls = choose_falls(pctvb);
+
+	*out = (struct strategy_guarantee){.depth = pctvb->depth,
+		.threads = pctvb->threads_most,
+		.steps = accesses_most(pctvb),
+		.variables = variables,
+		.variable_total = pctvb->shared_count,
+		.order_threads = pctvb->threads,
+		.formula = formula_of(pctvb, falls)};
+	if (!variables || !pctvb->threads_most)
+		return false;
+	out->probability = 1 / orders_of(pctvb, falls);
+	for (uint32_t i = 1; i < pctvb->depth; i++)
+		out->probability *= (double)i / (double)(out->steps + i);
+	for (uint32_t i = 0; i < variables; i++)
+		out->probability *= (double)(i + 1) / (double)(pctvb->shared_count - i);
+	return true;
+}
+
+static const struct strategy_option pctvb_options[] = {
+	{"depth", 3, 2, CHANGE_POINTS_MAX, "ordering constraints a bug may need, as for pct", NULL},
+	{"variables", 1, 1, PCTVB_VARIABLES_MOST,
+		"v: so many variables hold all the places where a thread has to be stopped; most "
+		"known bugs need one",
+		NULL},
+	{"threads", 0, 2, 8,
+		"t: so many threads have to be in one order; from 3 on a thread that is stopped "
+		"may get any place among the others, else the last one",
+		NULL},
+	{0},
+};
+
+const struct strategy strategy_pctvb = {
+	.name = "pctvb",
+	.summary =
+		"as pct, but stops threads only at accesses to a few variables, drawn for each run",
+	.options = pctvb_options,
+	.state_bytes = pctvb_state_bytes,
+	.begin_campaign = pctvb_begin_campaign,
+	.begin_run = pctvb_begin_run,
+	.focus = pctvb_focus,
+	.lease = pctvb_lease,
+	.went_on = pctvb_went_on,
+	.choose = pctvb_choose,
+	.executed = pctvb_executed,
+	.end_run = pctvb_end_run,
+	.take_place = pctvb_take_place,
+	.gather = pctvb_gather,
+	.learn = pctvb_learn,
+	.share = pctvb_share,
+	.guarantee = pctvb_guarantee,
+};

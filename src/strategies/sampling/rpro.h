@@ -1,0 +1,27 @@
+/* What a command may ask of an rpro state: which member of its grid chose, and what it has learnt. */
+#ifndef RADDLE_STRATEGIES_SAMPLING_RPRO_H
+#define RADDLE_STRATEGIES_SAMPLING_RPRO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rpro_events { RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ALL, RPRO_EVENTS_COUNT };
+
+/* A member of the grid: bugs of this depth whose change points lie at most `radius` events apart. */
+struct rpro_pair {
+	uint32_t depth;
+	uint64_t radius; /* 0: of no meaning (depth 2) */
+	bool has_many_windows;
+	enum rpro_events events;
+	uint64_t runs; /* that it has had */
+};
+
+/* The pair of the current or last run. */
+struct rpro_pair rpro_last_pair(const void *state);
+/* Pairs that the campaign takes in turn; 1 where depth and radius were given. */
+uint32_t rpro_pair_count(const void *state);
+struct rpro_pair rpro_pair(const void *state, uint32_t index);
+/* Contested events of the longest run so far, by kind of event; 0: none, or no run yet. */
+uint64_t rpro_length(const void *state, enum rpro_events events);
+
+#endif

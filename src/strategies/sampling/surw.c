@@ -1,0 +1,270 @@
+/*
+ * Strategy `surw`: selectively uniform random walk.
+ *
+ * Zhao, Wolff, Mathur, Roychoudhury, "Selectively Uniform Concurrency Testing", ASPLOS 2025,
+ * sections 3.1 (weights) and 3.2 (selection). Per run one object is picked; the ops on it are the
+ * *interesting* ones. Which thread performs the next interesting op (the *intended* thread) is
+ * drawn by how many each thread still has before it, so every order of the interesting ops is
+ * equally likely; everything else moves freely around them. A thread that has not been created yet
+ * counts for the one that will create it, and at the creation the intention is divided by weight.
+ *
+ * Deviations from the paper:
+ * - Counts come from earlier runs of the campaign, for all objects at once and by stable thread
+ *   name, instead of one profiling run. Where they vary from run to run they rise half-way at once
+ *   and sink slowly: an op that only some runs reach must be expected to be had in any order, and
+ *   one that is expected in vain costs only another draw.
+ * - An object that is only used under one and the same lock is not picked: its order is that of the
+ *   lock, and holding its users back would only hold them with the lock in hand.
+ * - Ops that release are not interesting: a release follows its own acquisition, so it would be
+ *   counted without being a choice. Neither is the life cycle of threads, whose order is forced.
+ * - Programs that block: where the intended thread waits and every enabled thread stands before an
+ *   interesting op, the intention is drawn anew among the enabled ones. A thread that stands before
+ *   an interesting op weighs at least 1, whatever was learnt. The paper's uniformity is for
+ *   programs without blocking; with it, it is approached.
+ * - The first run knows no counts and walks at random.
+ *
+ * - Of a round, the first runs teach: the counts settle in a few, and what a run teaches is large.
+ *
+ * Integers only: the target may have floating-point traps on.
+ */
+#include "strategies/sampling/surw_internal.h"
+
+bool surw_may_interest(const struct pending_op *op)
+{
+	if (!op->object || op->flags & OP_RELEASE)
+		return false;
+	switch (op->kind) {
+	case OP_THREAD_BEGIN:
+	case OP_THREAD_CREATE:
+	case OP_THREAD_EXIT:
+	case OP_THREAD_JOIN:
+	case OP_THREAD_DETACH:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static inline bool surw_is_interesting(const struct surw *surw, const struct pending_op *op)
+{
+	return op->object == surw->object && surw_may_interest(op);
+}
+
+static size_t surw_state_bytes(const struct strategy_config *config)
+{
+	(void)config; /* no options */
+	return sizeof(struct surw);
+}
+
+static void surw_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state; /* starts empty */
+	(void)config;
+}
+
+static uint32_t surw_expected(const struct surw_pair *pair)
+{
+	return (pair->sixteenths + 8) / 16;
+}
+
+/* What each known thread is expected to do with this run's object, its descendants included. */
+static void surw_expect(struct surw *surw)
+{
+	for (uint32_t i = 0; i < surw->threads.count; i++)
+		surw->subtree[i] = 0;
+	for (uint32_t i = 0; i < surw->pairs.count; i++)
+		if ((object_name)surw->pairs.keys[i] == surw->object)
+			surw->subtree[surw->pair_of[i].thread] += surw_expected(&surw->pair_of[i]);
+	for (uint32_t i = surw->threads.count; i-- > 1;)
+		if (surw->parent[i] != KEY_TABLE_NONE)
+			surw->subtree[surw->parent[i]] += surw->subtree[i];
+}
+
+static bool surw_is_guarded(const struct surw_object *object)
+{
+	for (uint32_t i = 0; i < SURW_LOCKS; i++)
+		if (object->common.locks[i])
+			return true;
+	return false;
+}
+
+/* Picks this run's object among those that threads share and can use in any order. */
+static object_name surw_pick(struct surw *surw)
+{
+	uint32_t count = 0;
+	uint32_t pick;
+
+	for (uint32_t i = 0; i < surw->eligible_count; i++)
+		count += !surw_is_guarded(&surw->object_of[surw->eligible[i]]);
+	if (!count)
+		return 0;
+	pick = rng_below(&surw->rng, count);
+	for (uint32_t i = 0; i < surw->eligible_count; i++)
+		if (!surw_is_guarded(&surw->object_of[surw->eligible[i]]) && !pick--)
+			return (object_name)surw->objects.keys[surw->eligible[i]];
+	return 0;
+}
+
+static void surw_begin_run(void *state, uint64_t seed)
+{
+	struct surw *surw = state;
+
+	rng_seed(&surw->rng, seed);
+	surw->intended = THREAD_NONE;
+	surw->known = 0;
+	surw->is_exhausted = false;
+	if (surw_teaches(surw))
+		surw_begin_lesson(surw);
+	surw->object = surw_pick(surw);
+	surw_expect(surw);
+}
+
+/* Gives the thread its learnt weight, out of what its creator holds for it. */
+static void surw_meet(struct surw *surw, const struct schedule_view *view, uint32_t thread)
+{
+	/* Only one thread moves between two points, so it is the creator. */
+	const uint32_t creator =
+		thread && view->current.index < thread ? view->current.index : KEY_TABLE_NONE;
+	const uint32_t learnt = key_table_find(&surw->threads, view->names[thread]);
+	uint32_t held;
+
+	surw->weight[thread] = 0;
+	surw->held[thread] = (struct surw_locks){{0}};
+	surw->is_exhausted = false;
+	if (surw_teaches(surw))
+		surw_meet_in_lesson(surw, thread, view->names[thread], creator);
+	if (learnt == KEY_TABLE_NONE)
+		return;
+	surw->weight[thread] = surw->subtree[learnt];
+	if (creator == KEY_TABLE_NONE || !surw->weight[thread])
+		return;
+	held = surw->weight[creator];
+	if (surw->intended.index == creator && held &&
+		rng_below(&surw->rng, held) < surw->weight[thread])
+		surw->intended.index = (uint16_t)thread;
+	surw->weight[creator] -= held < surw->weight[thread] ? held : surw->weight[thread];
+}
+
+static inline uint32_t surw_weight(
+	const struct surw *surw, const struct schedule_view *view, uint32_t thread)
+{
+	const struct pending_op *op = &view->pending[thread];
+
+	if (op->kind == OP_NONE)
+		return 0; /* it ended with fewer ops than expected */
+	if (!surw->weight[thread] && surw_is_interesting(surw, op))
+		return 1;
+	return surw->weight[thread];
+}
+
+/* Draws the intended thread by weight; `among` limits it to these threads, NULL: all. */
+static void surw_draw(struct surw *surw, const struct schedule_view *view, const uint64_t *among)
+{
+	uint64_t total = 0;
+	uint64_t ticket;
+
+	for (uint32_t i = 0; i < view->thread_count; i++)
+		if (!among || bitset_has(among, i))
+			total += surw_weight(surw, view, i);
+	surw->intended = THREAD_NONE;
+	surw->is_exhausted = !total;
+	if (!total)
+		return;
+	ticket = rng_below64(&surw->rng, total);
+	for (uint32_t i = 0; i < view->thread_count; i++) {
+		uint32_t weight = 0;
+
+		if (!among || bitset_has(among, i))
+			weight = surw_weight(surw, view, i);
+		if (ticket < weight) {
+			surw->intended.index = (uint16_t)i;
+			return;
+		}
+		ticket -= weight;
+	}
+}
+
+/* Fills `candidates` with the enabled threads that the intention does not hold back. */
+static uint32_t surw_collect(struct surw *surw, const struct schedule_view *view)
+{
+	const uint32_t word_count = BITSET_WORDS(view->thread_count);
+	uint32_t count = 0;
+
+	for (uint32_t word = 0; word < word_count; word++) {
+		uint64_t kept = view->enabled[word];
+
+		for (uint64_t rest = kept; rest; rest &= rest - 1) {
+			const uint32_t thread = word * 64 + (uint32_t)__builtin_ctzll(rest);
+
+			if (thread != surw->intended.index &&
+				surw_is_interesting(surw, &view->pending[thread]))
+				kept &= ~(rest & -rest);
+		}
+		surw->candidates[word] = kept;
+		count += (uint32_t)__builtin_popcountll(kept);
+	}
+	return count;
+}
+
+static struct thread_id surw_choose_among(
+	struct surw *surw, const uint64_t *threads, uint32_t count)
+{
+	const uint32_t rank = count > 1 ? rng_below(&surw->rng, count) : 0;
+
+	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
+}
+
+static struct thread_id surw_choose(void *state, const struct schedule_view *view)
+{
+	struct surw *surw = state;
+	uint32_t count;
+
+	while (surw->known < view->thread_count)
+		surw_meet(surw, view, surw->known++);
+	if (!surw->object || surw->is_exhausted || view->enabled_count == 1)
+		return surw_choose_among(surw, view->enabled, view->enabled_count);
+	if (surw->intended.index >= view->thread_count ||
+		view->pending[surw->intended.index].kind == OP_NONE)
+		surw_draw(surw, view, NULL);
+	if (surw->is_exhausted)
+		return surw_choose_among(surw, view->enabled, view->enabled_count);
+	count = surw_collect(surw, view);
+	if (count)
+		return surw_choose_among(surw, surw->candidates, count);
+	surw_draw(surw, view, view->enabled);
+	return surw->intended;
+}
+
+static void surw_executed(void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct surw *surw = state;
+	const struct pending_op *op = &view->pending[thread.index];
+
+	while (surw->known < view->thread_count)
+		surw_meet(surw, view, surw->known++);
+	if (surw_teaches(surw))
+		surw_note(surw, view, thread.index);
+	if (!surw_may_interest(op))
+		return;
+	if (op->object != surw->object)
+		return;
+	if (surw->weight[thread.index])
+		surw->weight[thread.index]--;
+	surw->intended = THREAD_NONE;
+}
+
+const struct strategy strategy_surw = {
+	.name = "surw",
+	.summary = "picks one shared object per run and makes every order of the ops on it equally "
+		   "likely",
+	.state_bytes = surw_state_bytes,
+	.begin_campaign = surw_begin_campaign,
+	.begin_run = surw_begin_run,
+	.choose = surw_choose,
+	.executed = surw_executed,
+	.end_run = surw_end_run,
+	.take_place = surw_take_place,
+	.gather = surw_gather,
+	.learn = surw_learn,
+	.share = surw_share,
+};

@@ -1,0 +1,144 @@
+/*
+ * Parts of bounded's work: children of a stretch of runs (run_tree_parts.c), made in a state that knows of threads and variables
+ * what ours knows, and drops what it has done if either has learnt more meanwhile. Which of its runs are like ones
+ * before only we know: it takes none for that, and notes their graphs, which we look at when it is joined, in the order of
+ * its runs. So these are the runs of one state.
+ */
+#include "strategies/search/bounded_internal.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A run of a part: in the memory of `seen`, which a part has no other use for. */
+struct noted_run {
+	uint64_t key;
+	uint64_t node; /* of its tree; UINT32_MAX: none */
+};
+
+static struct noted_run *noted_runs(struct bounded *part)
+{
+	return (struct noted_run *)(void *)hash_set_begin(&part->seen);
+}
+
+void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node)
+{
+	if (2 * (uint64_t)part->noted_count + 1 > part->seen.mask)
+		part->is_lost = true;
+	else
+		noted_runs(part)[part->noted_count++] = (struct noted_run){key, node};
+}
+
+/* Of what makes a difference to runs that are to come. */
+static uint64_t hash_knowledge(const struct bounded *bounded)
+{
+	const struct shared_variables *shared = &bounded->shared;
+	const uint32_t count = shared->objects.count;
+	uint64_t hash = hash_pair(hash_pair(count, shared->shared_count),
+		hash_pair(shared->thread_names.count, bounded->names.count));
+
+	hash = hash_pair(hash,
+		hash_pair(bounded->threads_most, 2u * bounded->has_focus + bounded->has_paused));
+	hash = hash_pair(hash, hash_bytes(shared->variable, count * sizeof *shared->variable));
+	return hash_pair(hash, hash_bytes(shared->thread, count * sizeof *shared->thread));
+}
+
+static bool bounded_split(void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
+{
+	struct bounded *bounded = state, *part = block;
+
+	(void)is_exact; /* always */
+	if (!bounded->has_learnt || bounded->is_exhausted || bounded->is_lost ||
+		!run_tree_split(
+			&bounded->tree, &part->tree, number, most, bounded->shared.variable))
+		return false;
+	memcpy(part, bounded, offsetof(struct bounded, tree));
+	part->part = number;
+	part->runs_had = bounded->runs;
+	part->elsewhere_had = bounded->runs_elsewhere;
+	part->noted_count = 0;
+	part->knowledge = hash_knowledge(bounded);
+	return true;
+}
+
+static void bounded_copy(void *to, const void *block)
+{
+	/* Places in it are only asked for, not written to. */
+	struct bounded *part = (struct bounded *)(uintptr_t)block, *copy = to;
+
+	memcpy(copy, part, offsetof(struct bounded, tree));
+	run_tree_copy(&copy->tree, &part->tree);
+	memcpy(noted_runs(copy), noted_runs(part), part->noted_count * sizeof(struct noted_run));
+}
+
+static uint32_t bounded_awaited(const void *state)
+{
+	return ((const struct bounded *)state)->tree.awaited;
+}
+
+static uint64_t bounded_runs(const void *block)
+{
+	const struct bounded *part = block;
+
+	return part->runs - part->runs_had;
+}
+
+/* The tree has moved on. */
+static void go_on(struct bounded *bounded)
+{
+	bounded->is_lost = bounded->tree.is_lost;
+	bounded->is_exhausted |= bounded->is_lost;
+	bounded_advance(bounded);
+}
+
+static void bounded_leave(void *state, uint32_t number)
+{
+	struct bounded *bounded = state;
+	const bool is_awaited =
+		bounded->tree.awaited && (!number || bounded->tree.awaited == number);
+
+	run_tree_leave(&bounded->tree, number, bounded->shared.variable);
+	if (is_awaited)
+		go_on(bounded);
+}
+
+/* Would ours have made these runs? */
+static bool is_joinable(const struct bounded *bounded, const struct bounded *part)
+{
+	const uint32_t room = bounded->seen.mask / 2;
+
+	return !part->is_lost && bounded_runs(part) && hash_knowledge(bounded) == part->knowledge &&
+	       hash_knowledge(part) == part->knowledge && bounded->seen.count <= room &&
+	       part->noted_count <= room - bounded->seen.count &&
+	       run_tree_may_join(&bounded->tree, &part->tree);
+}
+
+static bool bounded_join(void *state, void *block, bool is_exact)
+{
+	struct bounded *bounded = state, *part = block;
+
+	(void)is_exact; /* always */
+	if (!is_joinable(bounded, part)) {
+		bounded_leave(bounded, part->part);
+		return false;
+	}
+	for (uint32_t i = 0; i < part->noted_count; i++) {
+		const struct noted_run *noted = &noted_runs(part)[i];
+
+		if (!hash_set_add(&bounded->seen, noted->key) && noted->node != UINT32_MAX)
+			run_tree_close(&part->tree, (uint32_t)noted->node);
+	}
+	bounded->runs += bounded_runs(part);
+	bounded->runs_elsewhere += part->runs_elsewhere - part->elsewhere_had;
+	run_tree_join(&bounded->tree, &part->tree, bounded->shared.variable);
+	go_on(bounded);
+	return true;
+}
+
+const struct strategy_parts bounded_parts = {
+	.split = bounded_split,
+	.copy = bounded_copy,
+	.awaited = bounded_awaited,
+	.runs = bounded_runs,
+	.join = bounded_join,
+	.leave = bounded_leave,
+};

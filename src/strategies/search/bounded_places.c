@@ -1,0 +1,102 @@
+/*
+ * To which place in the order of the threads a stopped one falls: see bounded.c. What happens depends only on
+ * which threads are above it, so places are told apart by these.
+ */
+#include "strategies/search/bounded_internal.h"
+
+#include "base/bitset.h"
+
+static uint64_t last_place(const struct bounded *bounded)
+{
+	return BOUNDED_STOPPED - bounded->changes_made * THREAD_ORDER_STEP;
+}
+
+/* Calls `meet` with the priority of each thread that `stopped` may be placed below, in no order. */
+static void each_below(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint64_t highest, void (*meet)(void *context, uint64_t priority),
+	void *context)
+{
+	for (uint32_t i = 0; i < view->thread_count; i++) {
+		const uint64_t priority = bounded->priorities.priority[i];
+
+		if (i != stopped && view->pending[i].kind != OP_NONE && priority <= highest &&
+			priority > BOUNDED_YIELDED)
+			meet(context, priority);
+	}
+	for (uint32_t i = 0; i < bounded->names.count; i++) {
+		uint64_t priority;
+
+		if (bitset_has(bounded->present, i))
+			continue;
+		priority =
+			bounded_initial_priority(bounded, i, (thread_name)bounded->names.keys[i]);
+		if (priority <= highest)
+			meet(context, priority);
+	}
+}
+
+static void count_one(void *context, uint64_t priority)
+{
+	(void)priority;
+	++*(uint32_t *)context;
+}
+
+uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next)
+{
+	uint32_t count = 0;
+
+	each_below(bounded, view, stopped, bounded->priorities.priority[next], count_one, &count);
+	return count < UINT16_MAX ? count : UINT16_MAX;
+}
+
+struct largest {
+	uint64_t limit, value;
+};
+
+static void find_largest(void *context, uint64_t priority)
+{
+	struct largest *largest = context;
+
+	if (priority < largest->limit && priority > largest->value)
+		largest->value = priority;
+}
+
+uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next, uint32_t place)
+{
+	uint64_t above = bounded->priorities.priority[next], below;
+
+	if (!place)
+		return last_place(bounded);
+	for (uint32_t i = 0;; i++) {
+		struct largest largest = {.limit = above};
+
+		each_below(bounded, view, stopped, above, find_largest, &largest);
+		below = largest.value;
+		if (!below)
+			return last_place(bounded);
+		if (i + 1 == place)
+			return below + (above - below) / 2;
+		above = below;
+	}
+}
+
+uint64_t bounded_hash_order(const struct bounded *bounded)
+{
+	const struct priority_table *table = &bounded->priorities;
+	uint64_t hash = 0;
+
+	/* Those who are still to come have their places by the order. */
+	for (uint32_t i = 0; i < bounded->names.count && !hash; i++)
+		if (!bitset_has(bounded->present, i))
+			hash = hash_pair(bounded->order_seed, bounded->order);
+	for (uint32_t i = 0; i < table->known; i++) {
+		uint32_t above = 0;
+
+		for (uint32_t j = 0; j < table->known; j++)
+			above += table->priority[j] > table->priority[i];
+		hash = hash_pair(hash, above);
+	}
+	return hash;
+}

@@ -1,0 +1,308 @@
+/* See deviations.h. */
+#include "strategies/search/deviations.h"
+
+/* Runs with fewer deviations are made in every shard. */
+#define SHARD_DEVIATIONS 2
+
+size_t deviations_bytes(uint32_t capacity)
+{
+	return sizeof(struct deviations) + (size_t)capacity * sizeof(struct deviation_record);
+}
+
+void deviations_begin(
+	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots)
+{
+	*deviations = (struct deviations){
+		.capacity = capacity, .bound = bound, .roots = roots, .is_exhausted = !roots};
+	deviations->last_child.record = DEVIATIONS_NONE;
+}
+
+static bool is_at_roots(const struct deviations *deviations)
+{
+	return deviations->root < deviations->roots;
+}
+
+uint32_t deviations_root(struct deviations *deviations)
+{
+	return is_at_roots(deviations) ? deviations->root
+				       : deviations_records(deviations)[deviations->record].root;
+}
+
+static uint32_t parent_of(struct deviations *deviations, uint32_t record)
+{
+	const uint32_t parent = deviations_records(deviations)[record].parent;
+
+	return parent == record ? DEVIATIONS_NONE : parent;
+}
+
+/* ---- shards ---- */
+
+bool deviations_is_elsewhere(const struct deviations *deviations)
+{
+	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
+}
+
+/*
+ * Does the shard make the children at a point behind the one deviation of a run? Those have two, and their children are
+ * whose they are. How many children a point has only a run there shows, so they go together.
+ */
+static bool is_dealt(const struct deviations *deviations, uint32_t root,
+	const struct deviation *last, uint32_t kind, uint32_t ordinal)
+{
+	uint64_t hash =
+		hash_pair(hash_pair(root, last->ordinal), hash_pair(last->alternative, last->kind));
+
+	hash = hash_pair(hash, hash_pair(kind, ordinal));
+	return hash % deviations->shards + 1 == deviations->shard;
+}
+
+/* Of the run at hand. */
+static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
+{
+	return !deviations->shards || deviations->path_count != 1 ||
+	       is_dealt(deviations, deviations_root(deviations), &deviations->path[0], kind,
+		       ordinal);
+}
+
+/* Of a record, for children of the kind that is being made. */
+static bool is_own_point_of(struct deviations *deviations, uint32_t number, uint32_t ordinal)
+{
+	const struct deviation_record *record = &deviations_records(deviations)[number];
+	const uint32_t parent = parent_of(deviations, number);
+
+	return !deviations->shards || parent == DEVIATIONS_NONE ||
+	       parent_of(deviations, parent) != DEVIATIONS_NONE ||
+	       is_dealt(deviations, record->root, &record->last, deviations->kind, ordinal);
+}
+
+uint32_t deviations_own_point_before(
+	struct deviations *deviations, uint32_t record, uint32_t ordinal)
+{
+	while (ordinal--)
+		if (is_own_point_of(deviations, record, ordinal))
+			return ordinal;
+	return DEVIATIONS_NONE;
+}
+
+/* ---- the run at hand ---- */
+
+/* From the root to the child that is due. */
+static void lay_path(struct deviations *deviations)
+{
+	uint32_t count = 1;
+	uint32_t at;
+
+	for (at = deviations->record; parent_of(deviations, at) != DEVIATIONS_NONE;
+		at = parent_of(deviations, at))
+		count++;
+	if (count > DEVIATIONS_MOST) {
+		deviations->is_lost = true;
+		return;
+	}
+	deviations->path_count = count;
+	deviations->path[count - 1] = (struct deviation){.ordinal = deviations->ordinal,
+		.alternative = (uint16_t)deviations->alternative,
+		.kind = (uint16_t)deviations->kind};
+	for (at = deviations->record; --count; at = parent_of(deviations, at))
+		deviations->path[count - 1] = deviations_records(deviations)[at].last;
+}
+
+void deviations_begin_run(struct deviations *deviations)
+{
+	deviations->path_at = deviations->path_count = 0;
+	deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
+	deviations->alternatives = 0;
+	deviations->print = 0;
+	deviations->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_COSTLY] = 0;
+	deviations->has_varied = false;
+	if (!is_at_roots(deviations) && !deviations->is_exhausted)
+		lay_path(deviations);
+}
+
+/* At a point before its last deviation, or there: was what the child before it did before this point the same? */
+static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
+{
+	const uint32_t ordinal = deviations->points[kind];
+	const struct deviation_child *last = &deviations->last_child;
+	struct deviation_child *before = &deviations->before;
+
+	if (kind != deviations->kind)
+		return;
+	if (last->record == deviations->record && last->kind == kind && last->ordinal == ordinal)
+		deviations->has_varied |= last->print != print;
+	if (!deviations->part || deviations->record || before->ordinal != ordinal)
+		return;
+	deviations->has_varied |= deviations->has_before && before->print != print;
+	deviations->has_before = true;
+	before->print = print;
+}
+
+uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
+	uint32_t alternatives, uint64_t what)
+{
+	const struct deviation *next = &deviations->path[deviations->path_at];
+	const uint32_t print =
+		(uint32_t)hash_pair(deviations->print, hash_pair(what, alternatives));
+
+	if (deviations->path_at + 1 == deviations->path_count)
+		compare_print(deviations, kind, print);
+	if (deviations->path_at < deviations->path_count && next->kind == kind &&
+		next->ordinal == deviations->points[kind]) {
+		deviations->path_at++;
+		deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
+		deviations->alternatives = alternatives;
+		deviations->last_print = print;
+		if (next->alternative < alternatives)
+			return next->alternative;
+		deviations->path_at = UINT32_MAX; /* the program does not do what it did */
+		return DEVIATIONS_NONE;
+	}
+	if (deviations->path_at == deviations->path_count &&
+		is_own_point(deviations, kind, deviations->points[kind]))
+		deviations->prints[kind] = print;
+	deviations->points[kind]++;
+	return DEVIATIONS_NONE;
+}
+
+/* ---- what comes next ---- */
+
+static void next_level(struct deviations *deviations)
+{
+	deviations->level++;
+	deviations->level_start = deviations->level_end;
+	deviations->kind = DEVIATION_FREE;
+	deviations->record = deviations->level_start;
+}
+
+/* All records of the level have had their children of this kind. */
+static void end_of_records(struct deviations *deviations)
+{
+	if (deviations->kind == DEVIATION_COSTLY) {
+		next_level(deviations);
+		return;
+	}
+	deviations->levels_done = deviations->level + 1;
+	deviations->kind = DEVIATION_COSTLY;
+	deviations->record = deviations->level_start;
+	deviations->level_end = deviations->count;
+	if (deviations->level == deviations->bound || deviations->level_start == deviations->count)
+		deviations->is_exhausted = true;
+}
+
+static bool is_at_or_behind(const struct deviations *deviations, uint32_t record, uint32_t ordinal)
+{
+	return deviations->record != record ? deviations->record > record
+					    : deviations->ordinal >= ordinal;
+}
+
+/* The next child is not its own to make. */
+static bool is_at_limit(struct deviations *deviations)
+{
+	const struct deviation_limit *nearest;
+
+	if (deviations->part &&
+		is_at_or_behind(deviations, deviations->end_record, deviations->end_ordinal)) {
+		deviations->is_exhausted = true;
+		return true;
+	}
+	if (!deviations->limit_count)
+		return false;
+	nearest = &deviations->limits[deviations->limit_count - 1];
+	if (!is_at_or_behind(deviations, nearest->record, nearest->ordinal))
+		return false;
+	deviations->awaited = nearest->part;
+	return true;
+}
+
+/* The record has had its children of this kind: were the parent and the last of them the same up to there? */
+static void end_of_children(struct deviations *deviations)
+{
+	const struct deviation_child *last = &deviations->last_child;
+
+	if (last->record != deviations->record || last->kind != deviations->kind)
+		return;
+	deviations->diverged_runs +=
+		last->print !=
+		deviations_records(deviations)[deviations->record].prints[deviations->kind];
+}
+
+void deviations_find_child(struct deviations *deviations)
+{
+	while (!deviations->is_exhausted && !is_at_limit(deviations)) {
+		const uint32_t end = deviations->kind == DEVIATION_COSTLY ? deviations->level_end
+									  : deviations->count;
+
+		if (deviations->record == end) {
+			end_of_records(deviations);
+		} else if (deviations->ordinal < deviations_records(deviations)[deviations->record]
+							 .points[deviations->kind]) {
+			if (is_own_point_of(deviations, deviations->record, deviations->ordinal))
+				return;
+			deviations->points_tried++;
+			deviations->ordinal++;
+			deviations->alternative = 0;
+			continue;
+		} else {
+			end_of_children(deviations);
+			deviations->record++;
+		}
+		deviations->ordinal = deviations->alternative = 0;
+	}
+}
+
+static void add_record(struct deviations *deviations, bool is_extended)
+{
+	struct deviation_record *record = &deviations_records(deviations)[deviations->count];
+
+	if (deviations->count == deviations->capacity) {
+		deviations->is_lost = true;
+		return;
+	}
+	*record = (struct deviation_record){
+		.parent = is_at_roots(deviations) ? deviations->count : deviations->record,
+		.root = deviations_root(deviations)};
+	deviations->count++;
+	if (!is_at_roots(deviations))
+		record->last = deviations->path[deviations->path_count - 1];
+	if (!is_extended)
+		return;
+	record->points[DEVIATION_FREE] = deviations->points[DEVIATION_FREE];
+	record->points[DEVIATION_COSTLY] = deviations->points[DEVIATION_COSTLY];
+	record->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_FREE];
+	record->prints[DEVIATION_COSTLY] = deviations->prints[DEVIATION_COSTLY];
+}
+
+/* Behind the child that has been run. */
+static void next_child(struct deviations *deviations, bool has_diverged)
+{
+	deviations->children_made++;
+	if (!has_diverged)
+		deviations->last_child = (struct deviation_child){deviations->record,
+			deviations->kind, deviations->ordinal, deviations->last_print};
+	if (deviations->alternative + 1 < deviations->alternatives && !has_diverged) {
+		deviations->alternative++;
+	} else {
+		deviations->points_tried++;
+		deviations->alternative = 0;
+		deviations->ordinal++;
+	}
+}
+
+void deviations_end_run(struct deviations *deviations, bool is_extended)
+{
+	const bool has_diverged = deviations->path_at != deviations->path_count;
+
+	if (deviations->is_exhausted || deviations->is_lost)
+		return;
+	deviations->runs++;
+	deviations->runs_elsewhere += deviations_is_elsewhere(deviations);
+	deviations->diverged_runs += has_diverged || deviations->has_varied;
+	if (!has_diverged)
+		add_record(deviations, is_extended);
+	if (is_at_roots(deviations))
+		deviations->root++;
+	else
+		next_child(deviations, has_diverged);
+	if (!is_at_roots(deviations))
+		deviations_find_child(deviations);
+}

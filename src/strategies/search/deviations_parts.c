@@ -1,0 +1,262 @@
+/*
+ * Parts of the children that are to be made, all of one kind and level, so that they are known long before they are made.
+ * A part has those of a stretch of points, and a state with nothing but the records of these points and the ways to
+ * them; joining it puts the records that it has added behind ours, as if they had been made here. The stretches follow
+ * each other: first ours, then those of parts, then what nobody has yet. They get shorter towards the end, where it would
+ * be in vain to have begun a long one.
+ */
+#include "strategies/search/deviations.h"
+
+#include <string.h>
+
+/* Points of a part. */
+#define POINTS_LEAST 8
+#define POINTS_MOST 16384
+/* A part has so much of what nobody has, and so much is left to those who come for the next. */
+#define SHARE 4
+
+/* A place among the children: `record` may be the one behind the last. */
+struct place {
+	uint32_t record, ordinal;
+};
+
+/* Behind all that are known of this kind and level. */
+static struct place end_of_all(const struct deviations *deviations)
+{
+	return (struct place){
+		deviations->kind == DEVIATION_COSTLY ? deviations->level_end : deviations->count,
+		0};
+}
+
+/* The place so many points behind `from`, at most `end`; `passed` says how many there were. */
+static struct place go_on(struct deviations *deviations, struct place from, struct place end,
+	uint64_t points, uint64_t *passed)
+{
+	const struct deviation_record *records = deviations_records(deviations);
+
+	*passed = 0;
+	while (from.record < end.record || from.ordinal < end.ordinal) {
+		const uint32_t last = from.record < end.record
+					      ? records[from.record].points[deviations->kind]
+					      : end.ordinal;
+		const uint64_t here = last > from.ordinal ? last - from.ordinal : 0;
+
+		if (here >= points - *passed) {
+			from.ordinal += (uint32_t)(points - *passed);
+			*passed = points;
+			return from;
+		}
+		*passed += here;
+		if (from.record == end.record)
+			return end;
+		from = (struct place){from.record + 1, 0};
+	}
+	return end;
+}
+
+/* ---- what a part is given ---- */
+
+/* An ancestor that is none's child: its place is not known yet. */
+static struct deviation_record ancestor(struct deviations *deviations, uint32_t record)
+{
+	struct deviation_record copy = deviations_records(deviations)[record];
+
+	if (copy.parent == record)
+		copy.parent = DEVIATIONS_NONE;
+	return copy;
+}
+
+/*
+ * Its records: first those from `first` on whose children it makes, then the ways to them, without others. Parents lie
+ * in the order of their children, but for roots, so that hardly any is copied twice.
+ */
+static void give_records(
+	struct deviations *deviations, struct deviations *part, uint32_t first, uint32_t count)
+{
+	struct deviation_record *records = deviations_records(part);
+	uint32_t last = DEVIATIONS_NONE; /* the parent that was copied last */
+
+	for (uint32_t i = 0; i < count; i++)
+		records[i] = ancestor(deviations, first + i);
+	part->count = count;
+	for (uint32_t i = 0; i < part->count; i++) {
+		const uint32_t parent = records[i].parent;
+
+		if (parent == DEVIATIONS_NONE) {
+			records[i].parent = i;
+		} else if (parent >= first && parent - first < count) {
+			records[i].parent = parent - first;
+		} else if (parent == last) {
+			records[i].parent = part->count - 1;
+		} else if (part->count < part->capacity) {
+			records[i].parent = part->count;
+			records[part->count++] = ancestor(deviations, last = parent);
+		} else {
+			part->is_lost = true;
+			return;
+		}
+	}
+}
+
+/* Makes the children from `start` to before `end`. */
+static void give(struct deviations *deviations, struct deviations *part, uint32_t number,
+	struct place start, struct place end)
+{
+	memcpy(part, deviations, sizeof *part);
+	part->part = number;
+	part->limit_count = 0;
+	part->runs = part->runs_elsewhere = part->diverged_runs = part->points_tried =
+		part->children_made = 0;
+	part->given_first = start.record;
+	part->last_child.record = DEVIATIONS_NONE;
+	part->before.ordinal = deviations_own_point_before(deviations, start.record, start.ordinal);
+	part->has_before = false;
+	give_records(
+		deviations, part, start.record, end.record - start.record + (end.ordinal != 0));
+	part->count_given = part->count;
+	part->record = 0;
+	part->ordinal = start.ordinal;
+	part->alternative = 0;
+	part->end_record = end.record - start.record;
+	part->end_ordinal = end.ordinal;
+	if (!part->is_lost)
+		deviations_find_child(part);
+}
+
+/* ---- splitting off ---- */
+
+/* Points that so many runs are for, as far as one can tell from those before. */
+static uint64_t points_for(const struct deviations *deviations, uint64_t runs)
+{
+	const uint64_t tried = deviations->points_tried + 1, made = deviations->children_made + 1;
+
+	return runs / made >= UINT64_MAX / tried ? UINT64_MAX : runs * tried / made;
+}
+
+static bool may_split(const struct deviations *deviations)
+{
+	return deviations->root >= deviations->roots && !deviations->is_exhausted &&
+	       !deviations->is_lost && !deviations->awaited &&
+	       deviations->limit_count < DEVIATIONS_PARTS_MOST;
+}
+
+/* Where those that nobody has begin: behind the last part, or here. */
+static struct place start_of_free(const struct deviations *deviations, struct place here)
+{
+	const struct deviation_limit *farthest = &deviations->limits[0];
+
+	return deviations->limit_count ? (struct place){farthest->end_record, farthest->end_ordinal}
+				       : here;
+}
+
+bool deviations_split(
+	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most)
+{
+	const struct place here = {
+		deviations->record, deviations->ordinal + (deviations->alternative != 0)};
+	const struct place all = end_of_all(deviations);
+	uint64_t wanted, ahead, size, points;
+	struct place free, start, end;
+
+	if (!may_split(deviations))
+		return false;
+	wanted = points_for(deviations, most);
+	free = start_of_free(deviations, here);
+	(void)go_on(deviations, here, free, UINT64_MAX, &ahead);
+	if (wanted <= ahead)
+		return false;
+	wanted -= ahead;
+	if (wanted > (uint64_t)SHARE * POINTS_MOST)
+		wanted = (uint64_t)SHARE * POINTS_MOST;
+	(void)go_on(deviations, free, all, wanted, &points);
+	size = points / SHARE;
+	if (size < POINTS_LEAST)
+		return false;
+	/* The first is ours, unless there is something to do before we come to a part. */
+	start = ahead ? free : go_on(deviations, free, all, size, &points);
+	end = go_on(deviations, start, all, size, &points);
+	give(deviations, part, number, start, end);
+	if (part->is_exhausted || part->is_lost)
+		return false;
+	memmove(&deviations->limits[1], &deviations->limits[0],
+		deviations->limit_count * sizeof deviations->limits[0]);
+	deviations->limits[0] = (struct deviation_limit){
+		start.record, start.ordinal, end.record, end.ordinal, number};
+	deviations->limit_count++;
+	return true;
+}
+
+void deviations_copy(struct deviations *to, const struct deviations *from)
+{
+	memcpy(to, from, deviations_bytes(from->count));
+}
+
+/* ---- joining ---- */
+
+void deviations_leave(struct deviations *deviations, uint32_t number)
+{
+	if (!number) {
+		number = deviations->awaited;
+		deviations->limit_count = 0;
+	}
+	for (uint32_t i = 0; i < deviations->limit_count; i++) {
+		if (deviations->limits[i].part != number)
+			continue;
+		deviations->limit_count--;
+		memmove(&deviations->limits[i], &deviations->limits[i + 1],
+			(deviations->limit_count - i) * sizeof deviations->limits[i]);
+	}
+	if (!number || deviations->awaited != number)
+		return;
+	deviations->awaited = 0;
+	deviations_find_child(deviations);
+}
+
+/*
+ * Was the last of our children, if it has the parent of the part's first one, the same as that up to there? Or as the
+ * parent, if it was the last.
+ */
+static void join_children(struct deviations *deviations, const struct deviations *part)
+{
+	const struct deviation_child *last = &deviations->last_child;
+	const struct deviation_record *record = &deviations_records(deviations)[part->given_first];
+
+	if (last->record == part->given_first && last->kind == part->kind &&
+		last->ordinal == part->before.ordinal)
+		deviations->diverged_runs +=
+			last->print !=
+			(part->has_before ? part->before.print : record->prints[part->kind]);
+	if (part->last_child.record == DEVIATIONS_NONE)
+		return;
+	deviations->last_child = part->last_child;
+	deviations->last_child.record += part->given_first;
+}
+
+bool deviations_join(struct deviations *deviations, struct deviations *part)
+{
+	const uint32_t added = part->count - part->count_given;
+
+	if (part->is_lost || !part->runs || added > deviations->capacity - deviations->count) {
+		deviations_leave(deviations, part->part);
+		return false;
+	}
+	for (uint32_t i = 0; i < added; i++) {
+		struct deviation_record *record =
+			&deviations_records(deviations)[deviations->count++];
+
+		*record = deviations_records(part)[part->count_given + i];
+		record->parent += part->given_first;
+	}
+	join_children(deviations, part);
+	deviations->runs += part->runs;
+	deviations->runs_elsewhere += part->runs_elsewhere;
+	deviations->diverged_runs += part->diverged_runs;
+	deviations->points_tried += part->points_tried;
+	deviations->children_made += part->children_made;
+	deviations->record = part->given_first + part->record;
+	deviations->ordinal = part->ordinal;
+	deviations->alternative = part->alternative;
+	deviations->alternatives = part->alternatives;
+	deviations_leave(deviations, part->part);
+	return true;
+}

@@ -1,0 +1,55 @@
+/*
+ * Shards of a tree. Runs that may be gone on from are made in every shard, so all of them have the same ones and leave out the
+ * same ones. Those with as many changes as a run will ever have are dealt by a hash of the way to their last change and its
+ * place: of points that are as good as each other, also such of other variables, one is tried, so they go together.
+ */
+#include "strategies/search/run_tree.h"
+
+#include "base/hash.h"
+#include "strategies/search/run_tree_internal.h"
+
+static uint64_t hash_way(struct run_tree *tree, const struct run_node *node, const uint64_t *names)
+{
+	uint64_t hash = node->order;
+
+	for (uint32_t left = node->depth; left--; node = &run_tree_nodes(tree)[node->parent]) {
+		const uint64_t variable = node->variable == RUN_TREE_VALUE || !names
+						  ? node->variable
+						  : names[node->variable];
+
+		hash = hash_pair(hash, hash_pair(variable, node->ordinal));
+		hash = hash_pair(hash, node->alternative);
+	}
+	return hash;
+}
+
+bool run_tree_is_own(struct run_tree *tree, const struct run_node *node)
+{
+	uint64_t hash;
+
+	if (tree->shards < 2 || node->changes + 1u < tree->changes_most)
+		return true;
+	hash = hash_pair(hash_way(tree, node, NULL), tree->alternative);
+	return hash % tree->shards + 1 == tree->shard;
+}
+
+bool run_tree_is_elsewhere(const struct run_tree *tree)
+{
+	return tree->shard > 1 &&
+	       (!tree->changes_most || run_tree_changes(tree) < tree->changes_most);
+}
+
+uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names)
+{
+	uint64_t sum = 0;
+
+	/* A sum: parts of a tree are joined in any order. */
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		const struct run_node *node = &run_tree_nodes(tree)[i];
+
+		if (node->changes >= tree->changes_most || node->is_closed)
+			continue;
+		sum += hash_pair(hash_way(tree, node, NULL), hash_way(tree, node, names));
+	}
+	return sum;
+}

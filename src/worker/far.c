@@ -1,0 +1,193 @@
+#include "worker/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange/contract_exchange.h"
+
+/* A stretch of the block; bytes 0: there is no more. */
+struct far_extent {
+	uint64_t offset, bytes;
+};
+
+/* ---- messages ---- */
+
+static void pack(struct strbuf *message, struct contract *contract, uint64_t offset, uint64_t bytes)
+{
+	const struct far_extent extent = {offset, bytes};
+
+	strbuf_add(message, (const char *)&extent, sizeof extent);
+	strbuf_add(message, (const char *)contract + offset, bytes);
+}
+
+void far_pack_area(struct strbuf *message, struct worker *worker, bool is_memory)
+{
+	struct contract *contract = worker->contract;
+	uint64_t at = is_memory ? contract->memory_offset : contract->strategy_offset;
+	const uint64_t end = at + (is_memory ? contract->memory_bytes : contract->strategy_bytes);
+	uint64_t bytes;
+
+	for (; (bytes = contract_block_next(&worker->block, &at, end)) != 0; at += bytes)
+		pack(message, contract, at, bytes);
+}
+
+void far_pack_run(struct strbuf *message, struct contract *contract)
+{
+	const struct schedule *schedule = contract_schedule(contract);
+
+	pack(message, contract, contract->threads_offset,
+		contract->thread_count * sizeof(struct contract_thread));
+	pack(message, contract, contract->schedule_offset,
+		sizeof *schedule + schedule->count * sizeof(struct schedule_segment));
+}
+
+void far_pack_end(struct strbuf *message)
+{
+	const struct far_extent end = {0};
+
+	strbuf_add(message, (const char *)&end, sizeof end);
+}
+
+/* Is it part of an area that may come? */
+static bool is_in_place(const struct contract *contract, const struct far_extent *extent)
+{
+	const struct far_extent areas[] = {
+		{contract->strategy_offset, contract->strategy_bytes},
+		{contract->memory_offset, contract->memory_bytes},
+		{contract->threads_offset, THREAD_CAPACITY * sizeof(struct contract_thread)},
+		{contract->schedule_offset, contract->schedule_bytes},
+	};
+
+	for (size_t i = 0; i < sizeof areas / sizeof *areas; i++)
+		if (extent->offset >= areas[i].offset && extent->bytes <= areas[i].bytes &&
+			extent->offset - areas[i].offset <= areas[i].bytes - extent->bytes)
+			return true;
+	return false;
+}
+
+bool far_unpack(struct worker *worker, const char *bytes, size_t size)
+{
+	struct contract *contract = worker->contract;
+	const struct far_head *head = (const struct far_head *)(const void *)bytes;
+	size_t at = sizeof *head;
+	struct far_extent extent;
+
+	if (size < sizeof *head || head->contract.bytes != contract->bytes ||
+		head->report > REPORT_DIED || head->was_killed_outside > 1 || head->has_memory > 1)
+		return false;
+	contract_block_clear(&worker->block, contract->strategy_offset, contract->strategy_bytes);
+	if (head->has_memory)
+		contract_block_clear(
+			&worker->block, contract->memory_offset, contract->memory_bytes);
+	while (size - at >= sizeof extent) {
+		memcpy(&extent, bytes + at, sizeof extent);
+		at += sizeof extent;
+		if (!extent.bytes)
+			return true;
+		if (extent.bytes > size - at || !is_in_place(contract, &extent))
+			return false;
+		memcpy((char *)contract + extent.offset, bytes + at, extent.bytes);
+		at += extent.bytes;
+	}
+	return false;
+}
+
+/* ---- the worker here ---- */
+
+bool far_is_lost(struct worker *worker)
+{
+	const struct far_link *link = worker->params.far;
+
+	worker->is_lost = link->is_lost(link->context, worker->params.far_number);
+	return worker->is_lost;
+}
+
+void far_begin(struct worker *worker)
+{
+	const struct far_link *link = worker->params.far;
+	struct far_head head = {.serial = ++worker->far_serial,
+		.has_memory = !worker->far_has_memory,
+		.contract = *worker->contract};
+	struct strbuf message;
+
+	worker->far_is_away = worker->far_has_memory = true;
+	contract_expect(&worker->block);
+	if (far_is_lost(worker))
+		return; /* that is told when it is looked at */
+	strbuf_init(&message);
+	strbuf_add(&message, (const char *)&head, sizeof head);
+	far_pack_area(&message, worker, false);
+	if (head.has_memory)
+		far_pack_area(&message, worker, true);
+	far_pack_end(&message);
+	link->send(link->context, worker->params.far_number, message.text, message.length);
+	strbuf_release(&message);
+}
+
+void far_stop(struct worker *worker)
+{
+	const struct far_link *link = worker->params.far;
+
+	if (worker->far_is_away)
+		link->stop(link->context, worker->params.far_number);
+}
+
+void far_kill(struct worker *worker)
+{
+	/* What it sends all the same has another number. */
+	if (worker->far_is_away)
+		far_stop(worker);
+	worker->far_is_away = false;
+	worker->far_serial++;
+}
+
+static enum contract_report take_report(struct worker *worker, const char *bytes, size_t size)
+{
+	const struct far_head *head = (const struct far_head *)(const void *)bytes;
+	struct contract_memory *memory = contract_memory(worker->contract);
+
+	if (!far_unpack(worker, bytes, size) || head->report == REPORT_NONE ||
+		head->report == REPORT_READY)
+		worker->damage = "message";
+	else
+		worker->damage = contract_receive_report(&worker->block, &head->contract);
+	if (worker->damage)
+		return REPORT_DIED;
+	worker->contract->report = head->report;
+	memory->newly_shared = head->newly_shared;
+	memory->points_changed = head->points_changed;
+	worker->exit_status = head->exit_status;
+	worker->was_killed_outside = head->was_killed_outside;
+	return (enum contract_report)head->report;
+}
+
+int far_poll(struct worker *worker, enum contract_report *out, struct error *err)
+{
+	const struct far_link *link = worker->params.far;
+	enum contract_report report = REPORT_NONE;
+	size_t size;
+	char *bytes;
+
+	(void)far_is_lost(worker); /* noted */
+	while (report == REPORT_NONE &&
+		(bytes = link->receive(link->context, worker->params.far_number, &size)) != NULL) {
+		if (size >= sizeof(struct far_head) && worker->far_is_away &&
+			((const struct far_head *)(const void *)bytes)->serial ==
+				worker->far_serial)
+			report = take_report(worker, bytes, size);
+		free(bytes);
+	}
+	if (report == REPORT_NONE && worker->is_lost && worker->far_is_away) {
+		worker->far_has_memory = false; /* who knows */
+		report = REPORT_DIED;
+		far_kill(worker);
+	}
+	if (report != REPORT_NONE)
+		worker->far_is_away = false;
+	*out = report;
+	return worker->damage ? error_set(err, ERROR_FORMAT,
+					"the report of rank %u is damaged (%s); run one release of "
+					"raddle on all machines",
+					worker->params.far_number + 1, worker->damage)
+			      : 0;
+}

@@ -1,0 +1,148 @@
+#include "worker/watchdog.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Often enough to be unnoticed beside the limit, seldom enough to cost nothing. */
+#define LOOK_EVERY_NS UINT64_C(100000000)
+/* What the runtime gets to end the run itself: in processor time, or in time if it has none. */
+#define GRACE_PROCESSOR_NS UINT64_C(2000000000)
+#define GRACE_NS UINT64_C(10000000000)
+/*
+ * After this part of the limit the guest runs at native speed. Otherwise a program that only the
+ * instrumentation slows down would count as hanging.
+ */
+#define NATIVE_PART 4
+/* Then the runtime looks whether a thread waits by reading memory: programs compute for shorter. */
+#define SPIN_NS UINT64_C(1000000000)
+
+void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
+{
+	*watchdog = (struct watchdog){.limit_ns = limit_ns, .run_number = UINT64_MAX};
+}
+
+static uint64_t processor_time_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Is the process asleep in the kernel or stopped, as opposed to running or waiting for a processor? */
+static bool is_asleep(pid_t pid)
+{
+	char path[64];
+	char line[512];
+	const char *state;
+	size_t size;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	size = fread(line, 1, sizeof line - 1, file);
+	(void)fclose(file); /* only read from */
+	line[size] = '\0';
+	state = strrchr(line, ')'); /* the name before it may hold anything */
+	return state && state[1] == ' ' && state[2] != 'R' && state[2] != 'Z' && state[2] != 'X';
+}
+
+static bool has_moved(struct watchdog *watchdog, const struct contract *contract)
+{
+	uint64_t run = __atomic_load_n(&contract->run_number, __ATOMIC_RELAXED);
+	uint64_t beat = __atomic_load_n(&contract->heartbeat, __ATOMIC_RELAXED);
+	uint64_t runs = __atomic_load_n(&contract->totals.runs, __ATOMIC_RELAXED);
+
+	if (run == watchdog->run_number && beat == watchdog->heartbeat && runs == watchdog->runs)
+		return false;
+	watchdog->run_number = run;
+	watchdog->heartbeat = beat;
+	watchdog->runs = runs;
+	return true;
+}
+
+/*
+ * Has the runtime extended the limit since the last check? The watchdog then measures the limit
+ * from now on.
+ */
+static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
+{
+	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);
+
+	if (extensions == watchdog->extensions)
+		return false;
+	watchdog->extensions = extensions;
+	return true;
+}
+
+static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, uint64_t now_ns)
+{
+	uint64_t stalled_ns = processor_ns - watchdog->processor_ns;
+
+	if (stalled_ns >= SPIN_NS && !watchdog->has_asked_spin) {
+		watchdog->has_asked_spin = true;
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_SPIN});
+	}
+	if (!watchdog->limit_ns)
+		return;
+	if (stalled_ns >= watchdog->limit_ns / NATIVE_PART && !watchdog->has_asked_native) {
+		watchdog->has_asked_native = true;
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_NATIVE});
+		return;
+	}
+	if (watchdog->state == WATCHDOG_QUIET) {
+		if (stalled_ns < watchdog->limit_ns && watchdog->asleep_ns < watchdog->limit_ns)
+			return;
+		/* It may just have ended. */
+		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_HANG});
+		watchdog->state = WATCHDOG_ASKED;
+		watchdog->asked_ns = now_ns;
+		watchdog->processor_ns = processor_ns;
+	} else if (watchdog->state == WATCHDOG_ASKED &&
+		   (stalled_ns >= GRACE_PROCESSOR_NS || now_ns - watchdog->asked_ns >= GRACE_NS)) {
+		watchdog->state = WATCHDOG_KILLED;
+		watchdog->killed_pid = pid;
+		(void)kill(pid, SIGKILL); /* as above */
+	}
+}
+
+void watchdog_look(struct watchdog *watchdog, const struct contract *contract, uint64_t now_ns)
+{
+	pid_t pid = (pid_t)__atomic_load_n(&contract->guest_pid, __ATOMIC_RELAXED);
+	uint64_t since_ns = now_ns - watchdog->looked_ns;
+	uint64_t processor_ns;
+
+	if (since_ns < LOOK_EVERY_NS || pid <= 0)
+		return;
+	watchdog->looked_ns = now_ns;
+	/* Before the first thread there is no heartbeat: a long start-up is nobody's fault. */
+	if (has_moved(watchdog, contract) ||
+		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
+		watchdog->state = WATCHDOG_QUIET;
+		watchdog->has_asked_spin = watchdog->has_asked_native = false;
+		watchdog->processor_ns = processor_time_ns(pid);
+		watchdog->asleep_ns = 0;
+		return;
+	}
+	processor_ns = processor_time_ns(pid);
+	if (is_extended(watchdog, contract)) {
+		watchdog->state = WATCHDOG_QUIET;
+		watchdog->processor_ns = processor_ns;
+		watchdog->asleep_ns = 0;
+	}
+	if (processor_ns < watchdog->processor_ns) /* another process of a fork server, or gone */
+		watchdog->processor_ns = processor_ns;
+	/* A gap in our own looking must not count as the guest's sleep. */
+	if (is_asleep(pid))
+		watchdog->asleep_ns += since_ns < 2 * LOOK_EVERY_NS ? since_ns : LOOK_EVERY_NS;
+	bite(watchdog, pid, processor_ns, now_ns);
+}

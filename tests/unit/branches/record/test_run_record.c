@@ -1,0 +1,120 @@
+/* What is taken out of an area, at once or in pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "branches/record/run_record.h"
+
+#define AREA_BYTES (record_area_start() + 8 * RECORD_CHUNK_BYTES)
+
+static struct record_area *new_area(void)
+{
+	struct record_area *area = calloc(1, AREA_BYTES);
+
+	assert_non_null(area);
+	area->bytes = AREA_BYTES;
+	area->used = record_area_start();
+	return area;
+}
+
+/* As the guest does it. */
+static void put(
+	struct record_area *area, struct record_thread *thread, const void *bytes, size_t size)
+{
+	if (thread->end - thread->at < (ptrdiff_t)size) {
+		struct record_chunk *chunk = (struct record_chunk *)((char *)area + area->used);
+
+		assert_int_equal(thread->last, 0); /* one is enough here */
+		*chunk = (struct record_chunk){0};
+		thread->first = thread->last = area->used;
+		thread->at = (uint8_t *)(chunk + 1);
+		thread->end = (uint8_t *)chunk + RECORD_CHUNK_BYTES;
+		area->used += RECORD_CHUNK_BYTES;
+	}
+	memcpy(thread->at, bytes, size);
+	thread->at += size;
+}
+
+static void test_take__gives_the_same_in_pieces_as_at_once(void **state)
+{
+	struct run_record whole = {0}, pieces = {0};
+	struct record_area *area = new_area();
+	const struct record_op op = {.step = 7, .address = 1000, .site = 99, .other = UINT16_MAX};
+	struct op_stream stream = {0};
+	uint8_t bytes[OP_STREAM_MOST + RECORD_NUMBER_SLACK];
+	const size_t size = (size_t)(op_stream_write(&stream, &op, bytes) - bytes);
+
+	(void)state;
+	put(area, &area->threads[0], "abcdef", 6);
+	put(area, &area->threads[2], "xyz", 3);
+	put(area, &area->ops, bytes, size);
+	run_record_take(&whole, area, 1, 100);
+	run_record_finish(&whole, area);
+	assert_int_equal(area->used, record_area_start());
+
+	put(area, &area->threads[0], "abc", 3);
+	run_record_take(&pieces, area, 1, 100);
+	put(area, &area->threads[0], "def", 3);
+	put(area, &area->threads[2], "xy", 2);
+	run_record_take(&pieces, area, 1, 100);
+	put(area, &area->threads[2], "z", 1);
+	put(area, &area->ops, bytes, size);
+	run_record_take(&pieces, area, 1, 100);
+	run_record_finish(&pieces, area);
+
+	assert_int_equal(whole.thread_count, 3);
+	assert_int_equal(pieces.thread_count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(pieces.threads[i].size, whole.threads[i].size);
+		assert_memory_equal(
+			pieces.threads[i].bytes, whole.threads[i].bytes, whole.threads[i].size);
+		assert_true(pieces.threads[i].digest == whole.threads[i].digest);
+	}
+	assert_int_equal(pieces.op_count, 1);
+	assert_memory_equal(&pieces.ops[0], &op, sizeof op);
+	assert_int_equal(pieces.bytes, whole.bytes);
+	assert_false(whole.is_partial || pieces.is_partial);
+	run_record_release(&whole);
+	run_record_release(&pieces);
+	free(area);
+}
+
+/* Of what is not kept the digest is known, and how long it was. */
+static void test_take__keeps_no_more_than_it_may(void **state)
+{
+	struct run_record all = {0}, some = {0};
+	struct record_area *area = new_area();
+	struct run_record *const records[] = {&all, &some};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		put(area, &area->threads[0], "abc", 3);
+		run_record_take(records[i], area, 1, i ? 5 : 100);
+		put(area, &area->threads[0], "def", 3);
+		run_record_take(records[i], area, 1, i ? 5 : 100);
+		run_record_finish(records[i], area);
+	}
+	assert_true(some.is_partial);
+	assert_memory_equal(some.threads[0].bytes, "abc", 3);
+	assert_int_equal(some.threads[0].size, 4); /* and the end */
+	assert_int_equal(some.bytes, all.bytes);
+	assert_true(some.threads[0].digest == all.threads[0].digest);
+	run_record_release(&all);
+	run_record_release(&some);
+	free(area);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_take__gives_the_same_in_pieces_as_at_once),
+		cmocka_unit_test(test_take__keeps_no_more_than_it_may),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

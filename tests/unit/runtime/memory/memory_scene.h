@@ -1,0 +1,386 @@
+/* What the tests of memory accesses have around them: two threads, addresses that are names, sites that are bytes.
+ * The files of the runtime that they are about are part of it: a process that has the library loaded would be under
+ * control itself. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/contexts.h"
+#include "runtime/sites/filter.c"
+#include "runtime/memory/main_locals.c"
+#include "runtime/memory/memory_variable.c"
+#include "runtime/memory/memory.c"
+#include "runtime/memory/memory_freed.c"
+#include "runtime/memory/memory_prepare.c"
+#include "runtime/sites/quick.c"
+#include "runtime/memory/site_visit.c"
+
+static struct contract contract;
+static struct contract_memory *memory;
+static struct engine_thread threads[2] = {{.name = 1}, {.name = 2, .id = {1}}};
+static struct engine_thread *current = threads;
+static struct engine_op last_op;
+static unsigned points, notes, switches, gave_way, turns;
+static uint64_t step;
+static uintptr_t unnamed; /* an address without a quick name */
+static bool has_lasting_names = true;
+static uint64_t lives; /* blocks that have lain there: names differ */
+static unsigned names_made;
+
+struct runtime runtime = {.contract = &contract};
+uint8_t sites_are_live;
+struct contract_quick *sites_quick;
+struct quick_now sites_now;
+const uint8_t filter_all[FILTER_LINES]; /* only its address counts */
+const uint8_t *filter_lines = filter_all;
+
+struct contract_memory *sites_memory(void)
+{
+	return memory;
+}
+
+void contexts_note(const struct site_record *record, uintptr_t frame)
+{
+	(void)record;
+	(void)frame;
+}
+
+/* Nobody is cancelled. */
+void runtime_test_cancel_anywhere(void)
+{
+}
+
+/* Nothing is on the heap. */
+bool heap_find_any(const void *address, struct heap_block *out)
+{
+	(void)address;
+	(void)out;
+	return false;
+}
+
+/* The one live block. */
+static struct heap_block live = {.start = 0x800, .bytes = 64};
+
+/* All that has a name is static data. */
+bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset)
+{
+	*module = 0;
+	*offset = (uintptr_t)address;
+	return true;
+}
+
+const void *engine_static_address(uint32_t module, uint64_t offset)
+{
+	return module ? NULL : (const void *)offset;
+}
+
+variable_name engine_static_name(const void *address)
+{
+	return memory_variable_name(address);
+}
+
+void heap_each(void (*visit)(const struct heap_block *block))
+{
+	visit(&live);
+}
+
+bool heap_find(const void *address, struct heap_block *out)
+{
+	*out = live;
+	return (uintptr_t)address - live.start < live.bytes;
+}
+
+/* Memory up to there was freed. */
+static uintptr_t freed_end;
+static struct outcome failed;
+
+bool heap_was_freed(const void *address, struct heap_free *out)
+{
+	*out = (struct heap_free){.site = 70, .step = 7, .thread = {1}};
+	return (uintptr_t)address < freed_end;
+}
+
+void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code)
+{
+	*outcome = (struct outcome){.kind = (uint16_t)kind, .thread = thread, .code = code};
+}
+
+void engine_fail_by_verdict(const struct outcome *verdict)
+{
+	failed = *verdict;
+}
+
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
+{
+	(void)is_on;
+	switches++;
+	return true;
+}
+
+uint32_t site_index(const struct site_record *record)
+{
+	(void)record;
+	return UINT32_MAX;
+}
+
+uint8_t *site_state(const struct site_record *record)
+{
+	(void)record;
+	return &memory->sites[0];
+}
+
+variable_name memory_variable_name(const void *address)
+{
+	names_made++;
+	return (variable_name)((uintptr_t)address / 8 + 1) + (lives << 32);
+}
+
+variable_name memory_lasting_name(const void *address)
+{
+	return has_lasting_names ? memory_quick_name(address) : 0;
+}
+
+/* What is asked for before it is needed: nothing depends on it. */
+variable_name memory_name_ahead(const void *address, size_t bytes)
+{
+	(void)address;
+	(void)bytes;
+	return 0;
+}
+
+variable_name memory_quick_name(const void *address)
+{
+	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);
+}
+
+/* No run is recorded. */
+bool record_is_on(void)
+{
+	return false;
+}
+
+bool record_quickly(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
+{
+	(void)site;
+	(void)address;
+	(void)length;
+	(void)frame;
+	return false;
+}
+
+void record_settle(const struct site_record *site, bool is_point)
+{
+	(void)site;
+	(void)is_point;
+}
+
+void record_resume(void)
+{
+}
+
+bool record_may_end_turn(const struct site_record *site)
+{
+	(void)site;
+	return false;
+}
+
+bool record_turn_is_over(void)
+{
+	return false;
+}
+
+void record_report(
+	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame)
+{
+	(void)site;
+	(void)address;
+	(void)length;
+	(void)frame;
+}
+
+void spinning_note(const struct memory_access *access)
+{
+	(void)access;
+}
+
+size_t guarded_string_bytes(const char *string, size_t most)
+{
+	size_t length = strlen(string) + 1;
+
+	return length < most ? length : most;
+}
+
+bool engine_is_live(void)
+{
+	return true;
+}
+
+struct engine_thread *engine_current(void)
+{
+	return current;
+}
+
+uint64_t engine_step(void)
+{
+	return step;
+}
+
+void engine_spin_point(uint64_t site)
+{
+	(void)site;
+	turns++;
+}
+
+void engine_give_way(void)
+{
+	gave_way++;
+}
+
+/* No strategy insists that a thread goes on. */
+bool engine_is_to_go_on(void)
+{
+	return false;
+}
+
+/* Accesses that need no decision behind one that did. */
+static int64_t lease;
+
+enum engine_result engine_perform(struct engine_op *op)
+{
+	last_op = *op;
+	points++;
+	step++;
+	if (sites_now.engine.wants_lease)
+		sites_now.engine.lease = lease;
+	return WAIT_DONE;
+}
+
+/* What is told past the engine, where that works. */
+static bool tells_quickly;
+static unsigned told;
+
+bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
+{
+	(void)kind;
+	(void)access;
+	(void)name;
+	told += tells_quickly;
+	return tells_quickly;
+}
+
+/* The detector of races: what comes by the shortest way, and whether that is enough. */
+static bool has_detector, passes_plain;
+static unsigned told_plainly;
+
+bool runtime_looks_for_races(void)
+{
+	return runtime.contract->plan.detectors;
+}
+
+void *runtime_detects_quickly(void)
+{
+	return has_detector ? &has_detector : NULL;
+}
+
+bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *place)
+{
+	(void)race;
+	(void)access;
+	(void)place;
+	told_plainly += passes_plain;
+	return passes_plain;
+}
+
+void engine_count_episodes(struct engine_episodes *episodes)
+{
+	(void)episodes;
+}
+
+void engine_tell_rest(void)
+{
+}
+
+static unsigned leases_ended;
+
+void engine_end_lease(void)
+{
+	leases_ended++;
+	sites_now.engine.lease = 0;
+}
+
+uint32_t engine_thread_count(void)
+{
+	return 2;
+}
+
+void engine_note_access(const struct engine_op *op)
+{
+	(void)op;
+	notes++;
+}
+
+static inline int set_up(void **state)
+{
+	(void)state;
+	free(memory);
+	memory = calloc(1, sizeof *memory);
+	contract = (struct contract){.has_memory_sites = 1};
+	runtime.is_forked_child = runtime.is_run_over = false;
+	lease = 0;
+	points = notes = switches = gave_way = turns = 0;
+	waiting.visits = 0;
+	unnamed = 1;
+	freed_end = 0;
+	failed = (struct outcome){0};
+	lives = 0;
+	tells_quickly = false;
+	told = told_plainly = 0;
+	has_detector = passes_plain = false;
+	sites_are_live = SITES_QUIET;
+	has_lasting_names = true;
+	if (!memory)
+		return -1;
+	memory->site_count = 4;
+	return 0;
+}
+
+static inline void access_by(
+	unsigned thread, uint32_t site, uint8_t kind, uintptr_t address, size_t bytes)
+{
+	const struct memory_access access = {.address = (const void *)address,
+		.bytes = bytes,
+		.kind = kind,
+		.site_state = &memory->sites[site]};
+
+	current = &threads[thread];
+	memory_access(&access);
+}
+
+static inline void run(uint64_t number)
+{
+	points = 0;
+	memory_prepare_run(number);
+	memory_switch_sites();
+}
+
+static inline bool is_on(uint32_t site)
+{
+	return memory->sites[site] & SITE_ON;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	free(memory);
+	return 0;
+}

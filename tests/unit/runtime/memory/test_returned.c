@@ -1,0 +1,274 @@
+/* Blocks that were given back, against an array that says of every byte what it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <malloc.h>
+
+#include <cmocka.h>
+
+static size_t usable_bytes;
+static size_t usable(void *block)
+{
+	(void)block;
+	return usable_bytes;
+}
+
+#define malloc_usable_size usable
+#include "runtime/memory/returned.c"
+
+#include "base/rng.h"
+
+/* ---- what the runtime would be ---- */
+
+bool runtime_is_up = true;
+static bool is_watched = true, is_foreign;
+static unsigned watches, told;
+static struct outcome latest;
+static struct engine_thread moving = {.id = {3}};
+
+/* A sanitizer's shadow, a byte for eight of the memory from 0 on. */
+static uint8_t shadow_bytes[1 << 14];
+
+static void tell_shadow(size_t *scale, size_t *offset)
+{
+	*scale = 3;
+	*offset = (uintptr_t)shadow_bytes;
+}
+
+struct runtime runtime;
+
+bool guarded_read(const void *address, size_t bytes, uint64_t *value)
+{
+	const uint8_t *byte = address;
+
+	assert_int_equal(bytes, 1);
+	if (byte < shadow_bytes || byte >= shadow_bytes + sizeof shadow_bytes)
+		return false;
+	*value = *byte;
+	return true;
+}
+
+bool memory_is_watched(void)
+{
+	return is_watched;
+}
+
+bool record_is_on(void)
+{
+	return false;
+}
+
+struct engine_thread *engine_current(void)
+{
+	return &moving;
+}
+
+uint64_t engine_step(void)
+{
+	return 7;
+}
+
+void engine_watch_uses(void)
+{
+	watches++;
+}
+
+void engine_fail_by_verdict(const struct outcome *verdict)
+{
+	latest = *verdict;
+	told++;
+}
+
+static void other_free(void *block)
+{
+	(void)block;
+}
+
+void *runtime_next_symbol(const char *name)
+{
+	assert_string_equal(name, "free");
+	return (void *)(uintptr_t)(is_foreign ? other_free : __libc_free);
+}
+
+/* ---- the tests ---- */
+
+static void give_back(uintptr_t start, size_t bytes)
+{
+	usable_bytes = bytes;
+	returned_note((void *)start, 0x101);
+}
+
+static bool is_told(uintptr_t address)
+{
+	const unsigned before = told;
+	const struct engine_op op = {
+		.kind = OP_COND_SIGNAL, .address = (void *)address, .site = 0x200};
+
+	returned_check_use(&op);
+	return told > before;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	returned_begin_run();
+	is_watched = true;
+	watches = told = 0;
+	return 0;
+}
+
+static void test_returned__tells_a_second_free(void **state)
+{
+	(void)state;
+	give_back(0x10010, 40);
+	assert_int_equal(told, 0);
+	assert_int_equal(watches, 1);
+	give_back(0x10010, 40);
+	assert_int_equal(told, 1);
+	assert_int_equal(latest.kind, OUTCOME_DOUBLE_FREE);
+	assert_int_equal(latest.address, 0x10010);
+	assert_int_equal(latest.other_thread.index, 3);
+	assert_int_equal(latest.other_step, 7);
+	assert_int_equal(latest.other_site, 0x101);
+}
+
+static void test_returned__tells_a_use_of_any_part(void **state)
+{
+	(void)state;
+	give_back(0x10010, 200);
+	assert_false(is_told(0x1000f));
+	assert_true(is_told(0x10010));
+	assert_true(is_told(0x10010 + 199));
+	assert_false(is_told(0x10010 + 200));
+	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(latest.op, OP_COND_SIGNAL);
+	assert_int_equal(latest.site, 0x200);
+}
+
+static void test_returned__tells_nothing_of_what_is_given_out_again(void **state)
+{
+	(void)state;
+	give_back(0x10010, 200);
+	returned_given_out((void *)0x10060, 16);
+	assert_false(is_told(0x10010));
+	assert_false(is_told(0x10060));
+	give_back(0x10010, 24);
+	assert_int_equal(told, 0);
+}
+
+static void test_returned__does_not_look_at_large_blocks(void **state)
+{
+	(void)state;
+	give_back(0x10010, BYTES_MOST + 1);
+	assert_false(is_told(0x10010));
+}
+
+static void test_returned__looks_at_nothing_outside_of_runs(void **state)
+{
+	(void)state;
+	is_watched = false;
+	give_back(0x10010, 100);
+	is_watched = true;
+	assert_false(is_told(0x10010));
+}
+
+#define ARENA 0x100000
+#define ARENA_BYTES (96 * 1024)
+#define GRAIN 16
+#define GRAINS (ARENA_BYTES / GRAIN)
+
+/* Of every 16 bytes: free since it was given back last, given out, or never touched. */
+enum { UNTOUCHED, GIVEN_OUT, GIVEN_BACK };
+
+/* Whatever is told is so; the control: much of what is so is told. */
+static void test_returned__tells_nothing_false_in_random_histories(void **state)
+{
+	static uint8_t memory[GRAINS];
+	static uint32_t sizes[GRAINS]; /* of the blocks that are given out, by start */
+	unsigned found = 0, asked = 0;
+	struct rng random;
+
+	(void)state;
+	rng_seed(&random, 1);
+	for (int step = 0; step < 200000; step++) {
+		const uint32_t at = rng_below(&random, GRAINS);
+		const uint32_t wanted = 2 + rng_below(&random, step % 50 ? 12 : 3000);
+		uint32_t room = 0;
+
+		if (sizes[at]) {
+			give_back(ARENA + at * GRAIN, sizes[at] * GRAIN - 8);
+			memset(&memory[at], GIVEN_BACK, sizes[at]);
+			sizes[at] = 0;
+			continue;
+		}
+		while (room < wanted && at + room < GRAINS && memory[at + room] != GIVEN_OUT)
+			room++;
+		if (room == wanted && step % 3) {
+			returned_given_out(
+				(void *)(uintptr_t)(ARENA + at * GRAIN), wanted * GRAIN - 8);
+			memset(&memory[at], GIVEN_OUT, wanted);
+			sizes[at] = wanted;
+			continue;
+		}
+		if (is_told(ARENA + at * GRAIN)) {
+			assert_int_equal(memory[at], GIVEN_BACK);
+			found++;
+		}
+		asked += memory[at] == GIVEN_BACK;
+	}
+	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE); /* no block was freed twice */
+	assert_true(found > 1000 && found <= asked);
+}
+
+/* Last: the shadow is there from then on. */
+static void test_returned__believes_a_sanitizers_shadow(void **state)
+{
+	(void)state;
+	returned_look_for_shadow();
+	assert_int_equal(watches, 0); /* there is none */
+	shadow.is_looked_for = false;
+	runtime.sanitizer_shadow = tell_shadow;
+	is_foreign = true;
+	returned_look_for_shadow();
+	assert_int_equal(watches, 1);
+	give_back(0x10010, 64);
+	assert_false(is_told(0x10018)); /* not yet, or it was given out again */
+	memset(shadow_bytes + (0x10010 >> 3), SHADOW_FREED, 64 >> 3);
+	assert_true(is_told(0x10018));
+	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(latest.other_site, 0x101);
+	/* It says so better than we. */
+	give_back(0x10010, 64);
+	assert_int_equal(told, 1);
+	/* Nobody has seen who freed it. */
+	memset(shadow_bytes + (0x11000 >> 3), SHADOW_FREED, 1);
+	assert_true(is_told(0x11007));
+	assert_int_equal(latest.other_site, 0);
+	assert_int_equal(latest.other_thread.index, THREAD_NONE.index);
+	/* Somebody else's poison, and memory without a shadow. */
+	shadow_bytes[0x12000 >> 3] = 0xf7;
+	assert_false(is_told(0x12000));
+	assert_false(is_told(0x7ffffff8));
+	is_foreign = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_returned__tells_a_second_free, set_up),
+		cmocka_unit_test_setup(test_returned__tells_a_use_of_any_part, set_up),
+		cmocka_unit_test_setup(
+			test_returned__tells_nothing_of_what_is_given_out_again, set_up),
+		cmocka_unit_test_setup(test_returned__does_not_look_at_large_blocks, set_up),
+		cmocka_unit_test_setup(test_returned__looks_at_nothing_outside_of_runs, set_up),
+		cmocka_unit_test_setup(
+			test_returned__tells_nothing_false_in_random_histories, set_up),
+		cmocka_unit_test_setup(test_returned__believes_a_sanitizers_shadow, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
