@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/handout_model.h"
+#include "support/lease_table_model.h"
 #include "support/stopwatch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -14,21 +14,21 @@
 /* Of one unit that is asked for and made, among so many ranks. */
 static double bookkeeping_ns(uint32_t ranks)
 {
-	const struct handout_options options = {
+	const struct lease_table_options options = {
 		.ranks = ranks, .end = UINT64_MAX / 2, .unit_ns = SECOND, .silent_ns = UINT64_MAX};
-	struct handout *handout = handout_new(&options);
+	struct lease_table *leases = lease_table_new(&options);
 	const uint32_t units = 1000000;
 	double begun_us, took_us;
 
 	begun_us = stopwatch_now_us();
 	for (uint32_t i = 0; i < units; i++) {
-		struct handout_unit unit;
+		struct lease_table_unit unit;
 
-		(void)handout_ask(handout, i % ranks, i, &unit); /* there is always one */
-		(void)handout_done(handout, i % ranks, i, SECOND);
+		(void)lease_table_ask(leases, i % ranks, i, &unit); /* there is always one */
+		(void)lease_table_done(leases, i % ranks, i, SECOND);
 	}
 	took_us = stopwatch_now_us() - begun_us;
-	handout_free(handout);
+	lease_table_free(leases);
 	return took_us * 1e3 / units;
 }
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
 		const double own_ns = bookkeeping_ns(ranks[i]);
-		const struct handout_model model = {.ranks = ranks[i],
+		const struct lease_table_model model = {.ranks = ranks[i],
 			.runs = (uint64_t)ranks[i] * 600 * 10000,
 			.run_ns = SECOND / 10000,
 			.unit_ns = 2 * SECOND,
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 			.message_ns = strtoull(argv[1], NULL, 10),
 			.answer_ns = ANSWER_NS + (uint64_t)own_ns,
 			.seed = 1};
-		const struct handout_outcome outcome = handout_simulate(&model);
+		const struct lease_table_outcome outcome = lease_table_simulate(&model);
 
 		(void)printf("%u\t%.1f %%\t%.1f %%\t%.2f %%\t%.0f ns\t%.0f/s\n", ranks[i],
 			100 * outcome.busy, 100 * outcome.useful, 100 * outcome.rank_0, own_ns,

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "process/children.h"
 #include "process/cores.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 #include "plan/memory_view.h"
 #include "plan/restart.h"
 #include "detectors/detector.h"
@@ -302,9 +302,9 @@ int campaign_open_worker(
 	struct contract_plan *plan;
 	int result;
 
-	if (options->far && number) { /* the first is here */
-		params.far = options->far;
-		params.far_number = number - 1;
+	if (options->remote && number) { /* the first is here */
+		params.remote = options->remote;
+		params.remote_number = number - 1;
 	}
 	result = worker_open(&worker->worker, &params, err);
 	if (result < 0)
@@ -360,7 +360,7 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t runs = campaign->run_end - campaign->run_next;
-	uint64_t wanted = options->far ? options->far->count + UINT64_C(1) : options->workers;
+	uint64_t wanted = options->remote ? options->remote->count + UINT64_C(1) : options->workers;
 
 	if (!campaign->has_rounds && !strategies[options->strategy]->parts)
 		return 1; /* each run has to wait for the one before it */

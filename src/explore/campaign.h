@@ -17,7 +17,7 @@
 #include "findings/suppressions.h"
 #include "strategies/strategy.h"
 
-struct far_link;
+struct remote_link;
 struct memory_view;
 
 /* When sites are off whose accesses the strategy does not need in a run (runtime/focus.h). */
@@ -49,8 +49,8 @@ struct campaign_options {
 	struct settings settings;
 	const char *variables; /* patterns (chosen.h): their accesses only; NULL: any */
 	const struct suppressions *suppressions; /* of races; NULL: none */
-	const struct far_link
-		*far;	 /* all workers but the first are elsewhere; NULL: they are here */
+	const struct remote_link
+		*remote; /* all workers but the first are elsewhere; NULL: they are here */
 	bool keep_going; /* collect distinct findings until the budget ends */
 	bool without_minimising;
 	bool without_forked_children; /* has_forked_children of the settings stays as it is */

@@ -22,7 +22,7 @@
 
 void compare_begin(struct campaign *campaign)
 {
-	campaign->parts.compares = campaign->parts.strategy && !campaign->options->far &&
+	campaign->parts.compares = campaign->parts.strategy && !campaign->options->remote &&
 				   !campaign->resumed_id && !campaign->listener->equip;
 	for (uint32_t i = 0; campaign->parts.compares && i < campaign->worker_count; i++)
 		campaign->workers[i].worker.contract->plan.has_operations = true;

@@ -12,7 +12,7 @@
 #define BATCH_MOST (UINT64_C(1) << 20)
 #define SLEEP_NS UINT64_C(100000000)
 /* Whoever is elsewhere rings no bell. */
-#define FAR_NAP_NS UINT64_C(1000000)
+#define REMOTE_NAP_NS UINT64_C(1000000)
 /* Kills from outside that are taken for accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
@@ -374,7 +374,7 @@ static void sleep_for_workers(struct campaign *campaign)
 	const uint64_t wake_ns = parts_wake(campaign), now_ns = platform_monotonic_ns();
 	const uint64_t left_ns =
 		now_ns < campaign->deadline_ns ? campaign->deadline_ns - now_ns : UINT64_MAX;
-	uint64_t sleep_ns = campaign->options->far ? FAR_NAP_NS : SLEEP_NS;
+	uint64_t sleep_ns = campaign->options->remote ? REMOTE_NAP_NS : SLEEP_NS;
 	struct worker *busy[CHILDREN_WORKERS_MAX];
 	unsigned count = 0;
 
@@ -436,7 +436,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract *contract = campaign->workers[i].worker.contract;
 
-		if (!campaign->workers[i].is_busy || campaign->workers[i].worker.params.far)
+		if (!campaign->workers[i].is_busy || campaign->workers[i].worker.params.remote)
 			continue;
 		done_until(campaign, &campaign->workers[i], contract->run_number);
 		campaign->result->is_unfinished = true;

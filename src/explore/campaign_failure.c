@@ -123,7 +123,7 @@ static uint32_t workers_here(const struct campaign *campaign)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		count += !campaign->workers[i].worker.params.far;
+		count += !campaign->workers[i].worker.params.remote;
 	return campaign->is_alone || !count ? 1 : count;
 }
 

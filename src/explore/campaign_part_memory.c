@@ -27,7 +27,7 @@ void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worke
 		&worker->worker.block, contract->memory_offset, contract->memory_bytes);
 	copy_area(leader, leader->contract->memory_offset, leader->contract->memory_bytes,
 		contract_memory(contract));
-	worker->worker.far_has_memory = false;
+	worker->worker.remote_has_memory = false;
 	worker->has_memory = true;
 	worker->points = memory->points_known;
 }

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/bug.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 #include "platform/platform.h"
 
 /* Shorter than this the leader is not let alone; longer where that was in vain. */
@@ -204,7 +204,7 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 	if (campaign->is_focused && !worker->has_groups &&
 		contract_memory(worker->worker.contract)->module_count) {
 		campaign_tell_groups(campaign, worker);
-		worker->worker.far_has_memory = false;
+		worker->worker.remote_has_memory = false;
 	}
 	plan->restart = campaign->restart;
 	plan->run_first = campaign->run_next + 1;
@@ -266,7 +266,7 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 		int result = 0;
 
 		if (worker->part || worker->is_busy ||
-			(campaign->options->far && far_is_lost(&worker->worker)))
+			(campaign->options->remote && remote_is_lost(&worker->worker)))
 			continue;
 		if (parts->kept_count + campaign->worker_count <= CAMPAIGN_PARTS_KEPT &&
 			split(campaign, worker))

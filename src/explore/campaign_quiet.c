@@ -52,7 +52,7 @@ uint64_t campaign_end_of_batch(const struct campaign_worker *worker)
 static bool is_under_way(const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	return worker != campaign->reporting && worker->is_busy && worker->put_off == REPORT_NONE &&
-	       !worker->worker.params.far;
+	       !worker->worker.params.remote;
 }
 
 /* What it reports is dealt with later. */
@@ -93,7 +93,7 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
 		if (!campaign->workers[i]
-				.worker.params.far) /* whoever is elsewhere is in nobody's way */
+				.worker.params.remote) /* whoever is elsewhere is in nobody's way */
 			worker_kill(&campaign->workers[i].worker);
 	return result;
 }
@@ -146,7 +146,7 @@ int campaign_end_others(struct campaign *campaign, struct error *err)
 
 int campaign_share_no_names(struct campaign *campaign, struct error *err)
 {
-	if (campaign->is_alone || campaign->worker_count == 1 || campaign->options->far ||
+	if (campaign->is_alone || campaign->worker_count == 1 || campaign->options->remote ||
 		!takes_name(campaign))
 		return 0;
 	campaign_notice(campaign,

@@ -13,7 +13,7 @@
 #define TELL_EVERY_NS UINT64_C(10000000)
 #define TELL_EVERY_RUNS 50
 /* Where states are sent to other machines and back for it. */
-#define TELL_FAR_EVERY_NS UINT64_C(200000000)
+#define TELL_REMOTE_EVERY_NS UINT64_C(200000000)
 
 static void *state_of(const struct campaign_worker *worker)
 {
@@ -33,7 +33,7 @@ static uint64_t interval_ns(const struct campaign *campaign)
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
 	const uint64_t elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
 	const uint64_t runs_ns = elapsed_ns / (totals->runs + 1) * TELL_EVERY_RUNS;
-	const uint64_t least_ns = campaign->options->far ? TELL_FAR_EVERY_NS : TELL_EVERY_NS;
+	const uint64_t least_ns = campaign->options->remote ? TELL_REMOTE_EVERY_NS : TELL_EVERY_NS;
 
 	return runs_ns > least_ns ? runs_ns : least_ns;
 }

@@ -7,7 +7,7 @@
 #include "explore/campaign_internal.h"
 #include "process/children.h"
 #include "exchange/contract_exchange.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 
 #define NAP_NS UINT64_C(1000000)
 
@@ -16,7 +16,7 @@ static void send_report(struct campaign *campaign, const struct serve_link *link
 {
 	struct worker *worker = &campaign->workers[0].worker;
 	const struct contract_memory *memory = contract_memory(worker->contract);
-	const struct far_head head = {.serial = serial,
+	const struct remote_head head = {.serial = serial,
 		.report = report,
 		.exit_status = worker->exit_status,
 		.was_killed_outside = worker->was_killed_outside,
@@ -27,10 +27,10 @@ static void send_report(struct campaign *campaign, const struct serve_link *link
 
 	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
-	far_pack_area(&message, worker, false);
+	remote_pack_area(&message, worker, false);
 	if (report == REPORT_FAILURE)
-		far_pack_run(&message, worker->contract);
-	far_pack_end(&message);
+		remote_pack_run(&message, worker->contract);
+	remote_pack_end(&message);
 	link->send(link->context, message.text, message.length);
 	strbuf_release(&message);
 }
@@ -38,11 +38,11 @@ static void send_report(struct campaign *campaign, const struct serve_link *link
 /* False: the leader's block is laid out otherwise. */
 static bool take_batch(struct worker *worker, const char *bytes, size_t size)
 {
-	const struct far_head *head = (const struct far_head *)(const void *)bytes;
+	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 
 	if (size >= sizeof *head && head->has_memory)
 		worker_kill(worker); /* what it has begun with is of no use */
-	if (!far_unpack(worker, bytes, size) ||
+	if (!remote_unpack(worker, bytes, size) ||
 		!contract_is_batch_plan(worker->contract, &head->contract.plan))
 		return false;
 	worker->contract->plan = head->contract.plan;
@@ -79,8 +79,8 @@ static int make_batch(struct campaign *campaign, const struct serve_link *link, 
 			worker_sleep(&worker, 1, NAP_NS);
 	}
 	if (status == 0)
-		send_report(campaign, link, ((const struct far_head *)(const void *)bytes)->serial,
-			report);
+		send_report(campaign, link,
+			((const struct remote_head *)(const void *)bytes)->serial, report);
 	return status;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Making batches for a campaign that is led elsewhere (far.h): one worker, with the options of that campaign, and no
+ * Making batches for a campaign that is led elsewhere (remote.h): one worker, with the options of that campaign, and no
  * store. What it finds the leader looks into.
  */
 #ifndef RADDLE_EXPLORE_SERVE_H

@@ -120,7 +120,7 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 	(void)sigprocmask(SIG_SETMASK, &all, NULL);
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "raddle-guard");
-	(void)prctl(PR_SET_PDEATHSIG, 0); /* an errand's */
+	(void)prctl(PR_SET_PDEATHSIG, 0); /* a forked job's */
 	if (command > 0)
 		(void)syscall(SYS_close_range, 0, command - 1, 0);
 	(void)syscall(SYS_close_range, command + 1, UINT_MAX, 0);

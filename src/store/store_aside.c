@@ -109,7 +109,7 @@ void store_aside_free(struct store_aside *aside)
 
 static void pack_text(struct strbuf *answer, const char *text)
 {
-	errand_add_text(answer, text, text ? strlen(text) : 0);
+	forked_job_add_text(answer, text, text ? strlen(text) : 0);
 }
 
 static void pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
@@ -124,21 +124,21 @@ static void pack_campaign(const struct store_campaign *campaign, struct strbuf *
 	pack_text(answer, campaign->course);
 }
 
-static bool unpack_campaign(struct store_campaign *campaign, struct errand_reading *reading)
+static bool unpack_campaign(struct store_campaign *campaign, struct forked_job_reading *reading)
 {
 	struct store_campaign numbers;
 
-	if (!errand_take_bytes(reading, &numbers, sizeof numbers))
+	if (!forked_job_take_bytes(reading, &numbers, sizeof numbers))
 		return false;
 	*campaign = numbers;
 	campaign->command = campaign->options = campaign->strategy = NULL;
 	campaign->state = campaign->restart = campaign->course = NULL;
-	return errand_take_text(reading, &campaign->command, NULL) &&
-	       errand_take_text(reading, &campaign->options, NULL) &&
-	       errand_take_text(reading, &campaign->strategy, NULL) &&
-	       errand_take_text(reading, &campaign->state, NULL) &&
-	       errand_take_text(reading, &campaign->restart, NULL) &&
-	       errand_take_text(reading, &campaign->course, NULL);
+	return forked_job_take_text(reading, &campaign->command, NULL) &&
+	       forked_job_take_text(reading, &campaign->options, NULL) &&
+	       forked_job_take_text(reading, &campaign->strategy, NULL) &&
+	       forked_job_take_text(reading, &campaign->state, NULL) &&
+	       forked_job_take_text(reading, &campaign->restart, NULL) &&
+	       forked_job_take_text(reading, &campaign->course, NULL);
 }
 
 void store_aside_pack(const struct store *store, struct strbuf *answer)
@@ -154,21 +154,21 @@ void store_aside_pack(const struct store *store, struct strbuf *answer)
 
 		strbuf_add(answer, (const char *)&finding->campaign, sizeof finding->campaign);
 		pack_text(answer, finding->json);
-		errand_add_text(answer, finding->trace, finding->trace_size);
+		forked_job_add_text(answer, finding->trace, finding->trace_size);
 	}
 }
 
 static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
-	struct errand_reading *reading, struct error *err)
+	struct forked_job_reading *reading, struct error *err)
 {
 	char *json, *trace = NULL;
 	size_t json_size, trace_size = 0;
 	int result = ERROR_FORMAT;
 
-	if (errand_take_bytes(reading, &out->campaign, sizeof out->campaign) &&
-		errand_take_text(reading, &json, &json_size)) {
+	if (forked_job_take_bytes(reading, &out->campaign, sizeof out->campaign) &&
+		forked_job_take_text(reading, &json, &json_size)) {
 		if (json && out->campaign < campaigns &&
-			errand_take_text(reading, &trace, &trace_size))
+			forked_job_take_text(reading, &trace, &trace_size))
 			result = finding_from_json(json, json_size, &out->finding, err);
 		free(json);
 	}
@@ -184,14 +184,14 @@ static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
 }
 
 int store_aside_unpack(
-	struct store_unpacked *unpacked, struct errand_reading *reading, struct error *err)
+	struct store_unpacked *unpacked, struct forked_job_reading *reading, struct error *err)
 {
 	uint32_t campaigns = 0, findings = 0;
 	int result = 0;
 
 	*unpacked = (struct store_unpacked){0};
-	if (!errand_take_bytes(reading, &campaigns, sizeof campaigns) ||
-		!errand_take_bytes(reading, &findings, sizeof findings))
+	if (!forked_job_take_bytes(reading, &campaigns, sizeof campaigns) ||
+		!forked_job_take_bytes(reading, &findings, sizeof findings))
 		return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
 	unpacked->campaigns = calloc(campaigns + 1u, sizeof *unpacked->campaigns);
 	unpacked->findings = calloc(findings + 1u, sizeof *unpacked->findings);

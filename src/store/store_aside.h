@@ -1,12 +1,12 @@
 /*
  * A store that is none: what campaigns would keep is put aside in memory, to travel and to be kept in a real store later,
- * or not at all. For work whose results count only when its turn has come (errands.h).
+ * or not at all. For work whose results count only when its turn has come (forked_jobs.h).
  */
 #ifndef RADDLE_STORE_STORE_ASIDE_H
 #define RADDLE_STORE_STORE_ASIDE_H
 
 #include "base/strbuf.h"
-#include "process/errands.h"
+#include "process/forked_jobs.h"
 #include "store/store.h"
 
 /*
@@ -35,7 +35,7 @@ struct store_unpacked {
 
 /* Fails where it is not what store_aside_pack() has made. */
 int store_aside_unpack(
-	struct store_unpacked *unpacked, struct errand_reading *reading, struct error *err);
+	struct store_unpacked *unpacked, struct forked_job_reading *reading, struct error *err);
 void store_unpacked_release(struct store_unpacked *unpacked);
 /* Keeps all of it. */
 int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, struct error *err);

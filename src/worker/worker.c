@@ -15,7 +15,7 @@
 #include "process/children.h"
 #include "exchange/contract_exchange.h"
 #include "exchange/contract_fault.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 #include "process/launch.h"
 #include "worker/worker_internal.h"
 #include "platform/platform.h"
@@ -65,7 +65,7 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 	};
 	children_init();
 	result = contract_block_open(&worker->block, &params->sizes, err);
-	if (result == 0 && !params->far)
+	if (result == 0 && !params->remote)
 		result = contract_separate(&worker->block, err);
 	contract_fault_watch();
 	if (result == 0) {
@@ -205,8 +205,8 @@ void worker_kill(struct worker *worker)
 {
 	const bool is_under_way = worker->state == WORKER_RUNNING;
 
-	if (worker->params.far) {
-		far_kill(worker);
+	if (worker->params.remote) {
+		remote_kill(worker);
 	} else if (worker->pid) {
 		worker_reap(worker);
 		if (is_under_way && !worker->damage)
@@ -271,8 +271,8 @@ int worker_begin(struct worker *worker, struct error *err)
 
 	worker->was_killed_outside = false;
 	set_stop(worker, 0);
-	if (worker->params.far) {
-		far_begin(worker);
+	if (worker->params.remote) {
+		remote_begin(worker);
 		return 0;
 	}
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
@@ -298,8 +298,8 @@ int worker_begin(struct worker *worker, struct error *err)
 
 void worker_stop(struct worker *worker)
 {
-	if (worker->params.far)
-		far_stop(worker);
+	if (worker->params.remote)
+		remote_stop(worker);
 	set_stop(worker, 1);
 	worker->batch_end = worker->batch_next;
 }
@@ -427,8 +427,8 @@ int worker_poll(struct worker *worker, enum contract_report *report, struct erro
 	*report = REPORT_NONE;
 	if (result < 0)
 		return result;
-	if (worker->params.far)
-		return far_poll(worker, report, err);
+	if (worker->params.remote)
+		return remote_poll(worker, report, err);
 	worker->seen = __atomic_load_n(&worker->block.shared->doorbell, __ATOMIC_SEQ_CST);
 	if (worker->is_left)
 		return worker_follow(worker, report, err);

@@ -28,7 +28,7 @@ enum worker_output {
 	OUTPUT_SHOW	/* likewise, and passed on to our own descriptors 1 and 2 as it comes */
 };
 
-struct far_link;
+struct remote_link;
 
 enum worker_care { CARE_NONE, CARE_TAKEN, CARE_ENOUGH };
 
@@ -52,9 +52,9 @@ struct worker_params {
 	 */
 	enum worker_care (*care)(void *context);
 	void *care_context;
-	const struct far_link
-		*far;	     /* who makes its batches elsewhere (far.h); NULL: a process here */
-	uint32_t far_number; /* which of them does */
+	const struct remote_link
+		*remote; /* who makes its batches elsewhere (remote.h); NULL: a process here */
+	uint32_t remote_number; /* which of them does */
 };
 
 enum worker_state {
@@ -88,10 +88,10 @@ struct worker {
 	bool was_killed_outside; /* REPORT_DIED: by a SIGKILL that is not ours */
 
 	/* One that is elsewhere. */
-	bool is_lost;	     /* and is not heard of: REPORT_DIED */
-	bool far_is_away;    /* a batch is being made there */
-	bool far_has_memory; /* it knows what the block says of memory */
-	uint32_t far_serial; /* of the last batch */
+	bool is_lost;		/* and is not heard of: REPORT_DIED */
+	bool remote_is_away;	/* a batch is being made there */
+	bool remote_has_memory; /* it knows what the block says of memory */
+	uint32_t remote_serial; /* of the last batch */
 };
 
 int worker_open(struct worker *worker, const struct worker_params *params, struct error *err);

@@ -11,7 +11,7 @@
 
 #include "base/bug.h"
 #include "process/target.h"
-#include "parallel/remote/crew.h"
+#include "parallel/remote/cluster.h"
 #include "parallel/remote/member_internal.h"
 #include "parallel/remote/wire.h"
 #include "fuzz/fuzz_targets.h"
@@ -62,7 +62,7 @@ static bool messages_receive(struct link_message *message)
 
 static void messages_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 {
-	struct handout_unit unit;
+	struct lease_table_unit unit;
 
 	BUG_ON(!to || to >= RANKS);
 	if (tag != WIRE_UNIT)
@@ -111,7 +111,7 @@ static bool messages_lead(const uint8_t *bytes, size_t size)
 	options.keep_going = true;
 	options.schedules = 1000;
 	options.is_interrupted = &input.is_interrupted;
-	status = crew_lead(&leader_link, &options, SILENT_NS, &listener, &result, &err);
+	status = cluster_lead(&leader_link, &options, SILENT_NS, &listener, &result, &err);
 	if (status)
 		BUG_ON(status != err.code || strchr(err.text, '\n'));
 	settings_release(&options.settings);
@@ -184,7 +184,7 @@ static size_t messages_make_seed(uint8_t *bytes, size_t capacity)
 	const struct wire_started started = {.has_dispatch = 1};
 	const struct wire_done done = {
 		.took_ns = 1000, .runs = 16, .steps = 400, .threads_most = 3};
-	const struct handout_unit unit = {.first = 3, .end = 9};
+	const struct lease_table_unit unit = {.first = 3, .end = 9};
 	size_t size = 0;
 
 	BUG_ON(capacity != FUZZ_CAPACITY);

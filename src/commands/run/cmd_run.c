@@ -16,7 +16,7 @@
 #include "commands/run/run_place.h"
 #include "commands/run/run_report.h"
 #include "cli/suppressions_option.h"
-#include "parallel/remote/crew.h"
+#include "parallel/remote/cluster.h"
 #include "model/layout.h"
 
 #define CHECKPOINT_MEGABYTES_MOST 65536
@@ -391,14 +391,15 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 	if (!arguments->is_mpi)
 		return campaign_run(options, &listener, result, err);
 	if (options->shards || options->workers > 1 ||
-		(options->resumes && !crew_has_parts(options)))
+		(options->resumes && !cluster_has_parts(options)))
 		return error_set(err, ERROR_USAGE,
 			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
 	if (link_open(&link, err) < 0)
 		return err->code;
 	*is_member = link->rank != 0;
-	return *is_member ? crew_follow(link, options, arguments->silent_ns, err)
-			  : crew_lead(link, options, arguments->silent_ns, &listener, result, err);
+	return *is_member
+		       ? cluster_follow(link, options, arguments->silent_ns, err)
+		       : cluster_lead(link, options, arguments->silent_ns, &listener, result, err);
 }
 
 static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
@@ -464,7 +465,7 @@ static int run_run(int argc, char **argv)
 	campaign_options_init(&arguments.options);
 	arguments.given = argv + 1;
 	arguments.options.workers = 0; /* all cores */
-	arguments.silent_ns = CREW_SILENT_STANDARD_NS;
+	arguments.silent_ns = CLUSTER_SILENT_STANDARD_NS;
 	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	if (read_suppressions(&arguments, &suppressions, &err) < 0 ||
 		settle_memory(&arguments, &err) < 0 ||

@@ -30,17 +30,17 @@ void leader_say_stop(struct leader *leader)
 static void answer(struct leader *leader, uint32_t rank)
 {
 	struct roll_member *member = &leader->roll.members[rank];
-	struct handout_unit unit;
+	struct lease_table_unit unit;
 
 	member->state = MEMBER_WAITS;
 	if (leader->is_stopping || leader->roll.failure.code)
 		return;
-	switch (handout_ask(leader->handout, rank, platform_monotonic_ns(), &unit)) {
-	case HANDOUT_UNIT:
+	switch (lease_table_ask(leader->leases, rank, platform_monotonic_ns(), &unit)) {
+	case LEASE_UNIT:
 		member->state = MEMBER_WORKS;
 		leader->roll.link->send(rank, WIRE_UNIT, &unit, sizeof unit);
 		return;
-	case HANDOUT_END:
+	case LEASE_END:
 		leader_say_stop(leader);
 		return;
 	default:
@@ -65,7 +65,7 @@ static void add_up(struct leader *leader, const struct wire_done *done)
 
 static void take_back(struct leader *leader)
 {
-	while (handout_take_back(leader->handout, platform_monotonic_ns()) <
+	while (lease_table_take_back(leader->leases, platform_monotonic_ns()) <
 		leader->roll.link->ranks)
 		;
 	roll_look_for_silence(&leader->roll);
@@ -108,16 +108,16 @@ static void take_done(struct leader *leader, const struct link_message *message)
 	}
 	if (message->tag == WIRE_LEFT) {
 		leader->roll.members[message->from].state = MEMBER_LEFT;
-		counts = handout_is_own(leader->handout, message->from);
+		counts = lease_table_is_own(leader->leases, message->from);
 	} else {
-		counts = handout_done(
-			leader->handout, message->from, platform_monotonic_ns(), done.took_ns);
+		counts = lease_table_done(
+			leader->leases, message->from, platform_monotonic_ns(), done.took_ns);
 	}
 	if (counts)
 		add_up(leader, &done);
 	if (message->tag == WIRE_DONE)
 		answer(leader, message->from);
-	if (handout_is_over(leader->handout))
+	if (lease_table_is_over(leader->leases))
 		leader_say_stop(leader);
 }
 
@@ -126,7 +126,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 	struct roll_member *member = &leader->roll.members[message->from];
 
 	roll_hear(&leader->roll, message->from);
-	handout_heard(leader->handout, message->from, member->heard_ns);
+	lease_table_heard(leader->leases, message->from, member->heard_ns);
 	if (leader->roll.failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
 		return; /* what went wrong first counts */
 	switch ((enum wire_tag)message->tag) {
@@ -153,7 +153,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 		break;
 	case WIRE_FAILED:
 		member->state = MEMBER_LEFT;
-		handout_lose(leader->handout, message->from);
+		lease_table_lose(leader->leases, message->from);
 		if (!leader->roll.failure.code)
 			(void)error_set(&leader->roll.failure, ERROR_TARGET, "rank %u: %s",
 				message->from, message->bytes);
@@ -171,7 +171,7 @@ static int save(struct leader *leader, const char *state, struct error *err)
 	leader->row.failures = leader->result->total.failures;
 	leader->row.steps = leader->result->total.steps;
 	leader->row.seconds = (double)leader->result->total.elapsed_ns / 1e9;
-	leader->row.run_end = handout_made_below(leader->handout);
+	leader->row.run_end = lease_table_made_below(leader->leases);
 	free(leader->row.state);
 	leader->row.state = strdup(state);
 	BUG_ON(!leader->row.state);
@@ -234,7 +234,7 @@ static void lead(struct leader *leader)
 	uint64_t until_ns = UINT64_MAX;
 
 	/* Where all are silent it may be the machine that stalls: they are waited for as they wait for us. */
-	while (count_members(leader, CREW_PATIENCE * leader->roll.silent_ns) &&
+	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
 		listen_once(leader);
 		take_back(leader);
@@ -286,7 +286,7 @@ static int begin_row(struct leader *leader, struct error *err)
 static int set_up(struct leader *leader, struct error *err)
 {
 	const struct campaign_options *options = leader->options;
-	const struct handout_options handing = {
+	const struct lease_table_options handing = {
 		.ranks = leader->roll.link->ranks,
 		.end = options->schedules ? options->schedules : FINDING_SHARD_RUNS,
 		.unit_ns = UNIT_NS,
@@ -294,7 +294,7 @@ static int set_up(struct leader *leader, struct error *err)
 	};
 	int status;
 
-	leader->handout = handout_new(&handing);
+	leader->leases = lease_table_new(&handing);
 	leader->has_unsaved = calloc(leader->roll.link->ranks, sizeof *leader->has_unsaved);
 	BUG_ON(!leader->has_unsaved);
 	leader->started_ns = platform_monotonic_ns();
@@ -315,19 +315,20 @@ static void tear_down(struct leader *leader)
 	leader_release_unsaved(leader);
 	store_campaign_release(&leader->row);
 	store_close(leader->store);
-	handout_free(leader->handout);
+	lease_table_free(leader->leases);
 	free(leader->has_unsaved);
 	roll_close(&leader->roll);
 }
 
-int crew_lead(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
-	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
+int cluster_lead(const struct link *link, const struct campaign_options *options,
+	uint64_t silent_ns, const struct campaign_listener *listener,
+	struct campaign_result *result, struct error *err)
 {
 	struct leader leader = {.options = options, .result = result};
 	int status;
 
 	*result = (struct campaign_result){0};
-	if (crew_has_parts(options))
+	if (cluster_has_parts(options))
 		return leader_lead_parts(link, options, silent_ns, listener, result, err);
 	roll_open(&leader.roll, link, listener, silent_ns);
 	status = set_up(&leader, err);

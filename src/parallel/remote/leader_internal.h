@@ -16,7 +16,7 @@ struct leader {
 	struct roll roll;
 	const struct campaign_options *options;
 	struct campaign_result *result;
-	struct handout *handout;
+	struct lease_table *leases;
 	bool *has_unsaved; /* by rank: a finding of its that could not be stored */
 	struct store *store;
 	struct store_campaign row;
@@ -28,7 +28,7 @@ struct leader {
 /* Enough has been found, or time is up: all members come to an end. */
 void leader_say_stop(struct leader *leader);
 
-/* ---- leader_parts.c: as crew_lead() ---- */
+/* ---- leader_parts.c: as cluster_lead() ---- */
 
 int leader_lead_parts(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,

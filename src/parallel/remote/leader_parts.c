@@ -1,13 +1,13 @@
 /*
  * Rank 0 of a strategy that goes through all schedules: it leads a campaign, as with -j, whose other workers are the
- * other ranks (worker/far.h). What is sent is a part's state, to and fro. A rank that is lost costs its part,
+ * other ranks (worker/remote.h). What is sent is a part's state, to and fro. A rank that is lost costs its part,
  * which is made again by others.
  */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 #include "parallel/remote/leader_internal.h"
 #include "platform/platform.h"
 
@@ -29,7 +29,7 @@ struct parts_leader {
 	volatile int is_stopped;      /* what its campaign looks at */
 };
 
-bool crew_has_parts(const struct campaign_options *options)
+bool cluster_has_parts(const struct campaign_options *options)
 {
 	return strategy_is_sequential(strategies[options->strategy]);
 }
@@ -107,7 +107,7 @@ static void wait_for(struct parts_leader *leader, enum member_state state, uint6
 
 /* ---- what the campaign wants of other ranks ---- */
 
-static void far_send(void *context, uint32_t number, const void *bytes, size_t size)
+static void remote_send(void *context, uint32_t number, const void *bytes, size_t size)
 {
 	struct parts_leader *leader = context;
 	struct parts_report *report = &leader->reports[number + 1];
@@ -117,14 +117,14 @@ static void far_send(void *context, uint32_t number, const void *bytes, size_t s
 	leader->roll.link->send(number + 1, WIRE_PART, bytes, size);
 }
 
-static void far_rest(void *context, uint32_t number)
+static void remote_rest(void *context, uint32_t number)
 {
 	const struct parts_leader *leader = context;
 
 	leader->roll.link->send(number + 1, WIRE_REST, NULL, 0);
 }
 
-static char *far_receive(void *context, uint32_t number, size_t *size)
+static char *remote_receive(void *context, uint32_t number, size_t *size)
 {
 	struct parts_leader *leader = context;
 	struct parts_report *report = &leader->reports[number + 1];
@@ -137,7 +137,7 @@ static char *far_receive(void *context, uint32_t number, size_t *size)
 	return bytes;
 }
 
-static bool far_lost(void *context, uint32_t number)
+static bool remote_lost(void *context, uint32_t number)
 {
 	struct parts_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
@@ -199,12 +199,12 @@ static void on_found(void *context, const struct campaign_found *found)
 static int make_campaign(
 	struct parts_leader *leader, struct campaign_result *result, struct error *err)
 {
-	const struct far_link far = {.context = leader,
+	const struct remote_link remote = {.context = leader,
 		.count = leader->roll.link->ranks - 1,
-		.send = far_send,
-		.stop = far_rest,
-		.receive = far_receive,
-		.is_lost = far_lost};
+		.send = remote_send,
+		.stop = remote_rest,
+		.receive = remote_receive,
+		.is_lost = remote_lost};
 	const struct campaign_listener listener = {.context = leader,
 		.started = on_started,
 		.progress = on_progress,
@@ -214,7 +214,7 @@ static int make_campaign(
 		.found = on_found};
 	struct campaign_options options = *leader->options;
 
-	options.far = &far;
+	options.remote = &remote;
 	options.forwards_signals = false;
 	options.is_interrupted = &leader->is_stopped;
 	return campaign_run(&options, &listener, result, err);

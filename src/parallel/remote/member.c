@@ -60,7 +60,7 @@ void member_listen(struct member *member)
 		free(message.bytes);
 	}
 	member->has_no_leader |=
-		platform_monotonic_ns() - member->leader_ns > CREW_PATIENCE * member->silent_ns;
+		platform_monotonic_ns() - member->leader_ns > CLUSTER_PATIENCE * member->silent_ns;
 	if (*member->options->is_interrupted || member->has_no_leader)
 		member->is_stopped = 1;
 }
@@ -251,14 +251,14 @@ static int make_runs(struct member *member, struct error *err)
 	return campaign_run(&options, &listener, &result, err);
 }
 
-int crew_follow(const struct link *link, const struct campaign_options *options, uint64_t silent_ns,
-	struct error *err)
+int cluster_follow(const struct link *link, const struct campaign_options *options,
+	uint64_t silent_ns, struct error *err)
 {
 	struct member member = {.link = link,
 		.options = options,
 		.silent_ns = silent_ns,
 		.leader_ns = platform_monotonic_ns()};
-	const bool has_parts = crew_has_parts(options);
+	const bool has_parts = cluster_has_parts(options);
 	int status = has_parts ? 0 : make_folder(&member, err);
 
 	if (status == 0)
@@ -287,11 +287,11 @@ int crew_follow(const struct link *link, const struct campaign_options *options,
 		return error_set(err, ERROR_TARGET,
 			"rank 0 has not been heard of for %llu s, so rank %u ends; go on with raddle run "
 			"--resume where its store is",
-			(unsigned long long)(CREW_PATIENCE * silent_ns / UINT64_C(1000000000)),
+			(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
 			link->rank);
 	return error_set(err, ERROR_TARGET,
 		"rank 0 has not been heard of for %llu s, so rank %u ends; what it found is in %s/.raddle; "
 		"take it from there with raddle merge",
-		(unsigned long long)(CREW_PATIENCE * silent_ns / UINT64_C(1000000000)), link->rank,
-		member.folder);
+		(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
+		link->rank, member.folder);
 }

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "parallel/remote/crew.h"
+#include "parallel/remote/cluster.h"
 #include "parallel/remote/wire.h"
 
 #define MEMBER_NAP_US 2000
@@ -20,7 +20,7 @@ struct member {
 	struct wire_end end;
 	struct error failure; /* code 0: none; a message of rank 0 that cannot be read */
 	bool has_unit;
-	struct handout_unit unit;
+	struct lease_table_unit unit;
 	uint64_t begun_ns, alive_ns, leader_ns;
 	struct contract_totals now, told; /* of its runs */
 	bool has_started;

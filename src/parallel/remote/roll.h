@@ -6,7 +6,7 @@
 #define RADDLE_PARALLEL_REMOTE_ROLL_H
 
 #include "process/target.h"
-#include "parallel/remote/crew.h"
+#include "parallel/remote/cluster.h"
 #include "parallel/remote/wire.h"
 
 enum member_state { MEMBER_UNKNOWN, MEMBER_WORKS, MEMBER_WAITS, MEMBER_LEFT };

@@ -48,9 +48,9 @@ bool wire_read_done(struct wire_done *out, const struct link_message *message)
 	return true;
 }
 
-bool wire_read_unit(struct handout_unit *out, const struct link_message *message)
+bool wire_read_unit(struct lease_table_unit *out, const struct link_message *message)
 {
-	struct handout_unit unit;
+	struct lease_table_unit unit;
 
 	if (!wire_copy(&unit, sizeof unit, message) || unit.first >= unit.end ||
 		unit.end > WIRE_RUNS_MAX)

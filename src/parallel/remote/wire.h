@@ -7,7 +7,7 @@
 
 #include "explore/campaign.h"
 #include "parallel/remote/link.h"
-#include "parallel/remote/handout.h"
+#include "parallel/remote/lease_table.h"
 
 enum wire_tag {
 	/* From a member to rank 0. */
@@ -19,10 +19,10 @@ enum wire_tag {
 	WIRE_DONE,    /* struct wire_done about the member's unit; asks for the next unit */
 	WIRE_LEFT,    /* struct wire_done: the member stops before the end of its unit */
 	WIRE_FAILED,  /* text: the member cannot work, and asks for nothing more */
-	WIRE_REPORT,  /* result of a task's batch, in the form of worker/far.h */
+	WIRE_REPORT,  /* result of a task's batch, in the form of worker/remote.h */
 	/* From rank 0. */
-	WIRE_UNIT, /* struct handout_unit */
-	WIRE_PART, /* a batch of a task, in the form of worker/far.h */
+	WIRE_UNIT, /* struct lease_table_unit */
+	WIRE_PART, /* a batch of a task, in the form of worker/remote.h */
 	WIRE_REST, /* empty: the batch ends after the current run */
 	WIRE_STOP, /* empty: enough has been found, or the time is up */
 	WIRE_END   /* struct wire_end: the last message */
@@ -69,7 +69,7 @@ struct wire_end {
 
 bool wire_read_started(struct wire_started *out, const struct link_message *message);
 bool wire_read_done(struct wire_done *out, const struct link_message *message);
-bool wire_read_unit(struct handout_unit *out, const struct link_message *message);
+bool wire_read_unit(struct lease_table_unit *out, const struct link_message *message);
 bool wire_read_end(struct wire_end *out, const struct link_message *message);
 
 /* Also parses the JSON and reads the trace to its end. The caller releases *finding. */

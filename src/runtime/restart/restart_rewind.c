@@ -19,10 +19,10 @@
 #define SERVER_STACK_BYTES ((size_t)256 * 1024)
 
 /* What the starting point is to do when the server resumes it. */
-enum rewind_errand {
-	ERRAND_RUN,	 /* be a run */
-	ERRAND_GO_ON,	 /* at a decision: the checkpoint is made */
-	ERRAND_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
+enum rewind_job {
+	FORKED_JOB_RUN,	  /* be a run */
+	FORKED_JOB_GO_ON, /* at a decision: the checkpoint is made */
+	FORKED_JOB_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
 };
 
 /* What a run wants that comes to the server. */
@@ -36,7 +36,7 @@ enum rewind_request {
 struct rewind {
 	struct context server;
 	struct context start; /* the starting point */
-	enum rewind_errand errand;
+	enum rewind_job job;
 	enum rewind_request request;
 	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
 	uint32_t pool_wanted;
@@ -60,9 +60,9 @@ static void rewind_switch(struct context *from, struct context *to)
 		context_switch_prctl(from, to);
 }
 
-static void rewind_resume(enum rewind_errand errand)
+static void rewind_resume(enum rewind_job job)
 {
-	rewind_server->errand = errand;
+	rewind_server->job = job;
 	rewind_switch(&rewind_server->server, &rewind_server->start);
 }
 
@@ -114,7 +114,7 @@ static void rewind_grow_pool(void)
 	}
 	if (!server->pool_wanted)
 		return;
-	rewind_resume(ERRAND_GROW_POOL);
+	rewind_resume(FORKED_JOB_GROW_POOL);
 	if (!rewind_take_image())
 		rewind_break("made so many threads that memory is too scattered for an image");
 }
@@ -140,7 +140,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 	struct rewind *server = rewind_server;
 	struct context from = place ? place->context : server->start;
 
-	server->errand = ERRAND_RUN;
+	server->job = FORKED_JOB_RUN;
 	for (;;) {
 		rewind_switch(&server->server, &from);
 		if (server->request == REQUEST_END)
@@ -148,7 +148,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 		if (server->request == REQUEST_ABANDON)
 			return false;
 		resume_take(&server->place);
-		server->errand = ERRAND_GO_ON;
+		server->job = FORKED_JOB_GO_ON;
 		from = server->place.context;
 	}
 }
@@ -241,7 +241,7 @@ static void rewind_deciding(const struct schedule_view *view)
 		server->made_in_run = fiber_made_since_snapshot(server->made, THREAD_CAPACITY);
 	server->place.context.thread_base = context_thread_base();
 	rewind_switch(&server->place.context, &server->server);
-	if (server->errand == ERRAND_RUN) {
+	if (server->job == FORKED_JOB_RUN) {
 		undo_begin_run();
 		runtime_resume_run(server->number);
 	}
@@ -275,8 +275,8 @@ static void rewind_at_first_create(void)
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
 	rewind_switch(&server->start, &server->server);
-	/* From here on: once per errand, with memory as it was at this switch. */
-	while (server->errand == ERRAND_GROW_POOL) {
+	/* From here on: once per forked job, with memory as it was at this switch. */
+	while (server->job == FORKED_JOB_GROW_POOL) {
 		fiber_pool_grow(server->pool_wanted);
 		rewind_switch(&server->start, &server->server);
 	}

@@ -48,7 +48,7 @@ static void put_aside(struct strbuf *answer)
 static void test_store_aside__is_kept_later(void **unused)
 {
 	struct store_unpacked unpacked;
-	struct errand_reading reading;
+	struct forked_job_reading reading;
 	struct store_campaign *rows;
 	struct finding loaded;
 	struct strbuf answer;
@@ -64,7 +64,7 @@ static void test_store_aside__is_kept_later(void **unused)
 	store = open_store(STORE_WRITE);
 	/* One of the two is known already, with a longer schedule. */
 	assert_int_equal(add(store, 2, 9, &is_new, NULL), 0);
-	reading = errand_read(&answer);
+	reading = forked_job_read(&answer);
 	assert_int_equal(store_aside_unpack(&unpacked, &reading, &err), 0);
 	assert_true(reading.at == reading.end);
 	assert_int_equal(store_keep_unpacked(store, &unpacked, &err), 0);
@@ -104,11 +104,11 @@ static void test_store_aside__refuses_what_is_cut_off(void **unused)
 	put_aside(&answer);
 	for (size_t length = 0; length < answer.length; length++) {
 		char *copy = malloc(length + 1);
-		struct errand_reading reading;
+		struct forked_job_reading reading;
 
 		assert_non_null(copy);
 		memcpy(copy, answer.text, length);
-		reading = (struct errand_reading){copy, copy + length};
+		reading = (struct forked_job_reading){copy, copy + length};
 		assert_true(store_aside_unpack(&unpacked, &reading, &err) < 0);
 		free(copy);
 	}

@@ -1,4 +1,4 @@
-#include "process/errands.h"
+#include "process/forked_jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,23 +19,23 @@
 /* Signals may come at any moment: what they change is looked at so often. */
 #define LOOK_EVERY_MS 100
 
-enum errand_state { ERRAND_WAITS, ERRAND_UNDER_WAY, ERRAND_ANSWERED };
+enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_UNDER_WAY, FORKED_JOB_ANSWERED };
 
 /* In front of an answer in the pipe; else there is the text of the error. */
-struct errand_head {
+struct forked_job_head {
 	int32_t status;
 };
 
-struct errand {
-	enum errand_state state;
+struct job {
+	enum forked_job_state state;
 	pid_t pid;
 	int pipe;
 	struct strbuf answer; /* with its head */
 };
 
-struct errands_run {
-	const struct errands *errands;
-	struct errand *list;
+struct forked_jobs_run {
+	const struct jobs *jobs;
+	struct job *list;
 	uint32_t workers;
 	uint32_t taken;		    /* answers below this are */
 	uint32_t under_way;	    /* so many are */
@@ -83,15 +83,15 @@ static bool write_all(int file, const void *bytes, size_t size)
 	return true;
 }
 
-static _Noreturn void do_errand(const struct errands_run *run, uint32_t number, int pipe)
+static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number, int pipe)
 {
-	const struct errands *errands = run->errands;
-	struct errand_head head;
+	const struct jobs *jobs = run->jobs;
+	struct forked_job_head head;
 	struct strbuf answer;
 	struct error err = {0};
 
 	strbuf_init(&answer);
-	head.status = errands->work(errands->context, number, run->interruption, &answer, &err);
+	head.status = jobs->work(jobs->context, number, run->interruption, &answer, &err);
 	if (head.status < 0) {
 		strbuf_clear(&answer);
 		strbuf_adds(&answer, err.text);
@@ -105,9 +105,9 @@ static _Noreturn void do_errand(const struct errands_run *run, uint32_t number, 
 
 /* ---- here ---- */
 
-static int send_out(struct errands_run *run, uint32_t number, struct error *err)
+static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *err)
 {
-	struct errand *errand = &run->list[number];
+	struct job *job = &run->list[number];
 	const pid_t parent = getpid();
 	int pipes[2];
 
@@ -115,65 +115,64 @@ static int send_out(struct errands_run *run, uint32_t number, struct error *err)
 		return error_set(err, ERROR_IO,
 			"no pipe can be made (%s); is the limit of open files low?",
 			strerror(errno));
-	strbuf_clear(&errand->answer);
-	errand->pid = fork();
-	if (errand->pid < 0) {
+	strbuf_clear(&job->answer);
+	job->pid = fork();
+	if (job->pid < 0) {
 		(void)close(pipes[0]); /* never used */
 		(void)close(pipes[1]);
 		return error_set(err, ERROR_LIMIT,
 			"no further process can be started (%s); try a smaller -j",
 			strerror(errno));
 	}
-	if (errand->pid == 0) {
+	if (job->pid == 0) {
 		settle_in(parent);
 		(void)close(pipes[0]); /* the other end is ours */
-		do_errand(run, number, pipes[1]);
+		do_job(run, number, pipes[1]);
 	}
 	(void)close(pipes[1]); /* so that its end is seen */
-	children_add(errand->pid);
-	errand->pipe = pipes[0];
-	errand->state = ERRAND_UNDER_WAY;
+	children_add(job->pid);
+	job->pipe = pipes[0];
+	job->state = FORKED_JOB_UNDER_WAY;
 	run->under_way++;
 	return 0;
 }
 
-static void end_errand(struct errands_run *run, struct errand *errand)
+static void end_job(struct forked_jobs_run *run, struct job *job)
 {
-	while (waitpid(errand->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	children_remove(errand->pid);
-	(void)close(errand->pipe); /* only read from */
-	errand->state = ERRAND_ANSWERED;
+	children_remove(job->pid);
+	(void)close(job->pipe); /* only read from */
+	job->state = FORKED_JOB_ANSWERED;
 	run->under_way--;
 }
 
 /* Those that nobody waits for any more. */
-static void call_off(struct errands_run *run)
+static void call_off(struct forked_jobs_run *run)
 {
-	for (uint32_t i = 0; i < run->errands->count; i++) {
-		struct errand *errand = &run->list[i];
+	for (uint32_t i = 0; i < run->jobs->count; i++) {
+		struct job *job = &run->list[i];
 
-		if (errand->state != ERRAND_UNDER_WAY)
+		if (job->state != FORKED_JOB_UNDER_WAY)
 			continue;
-		(void)kill(errand->pid, SIGKILL); /* it may just have ended */
-		end_errand(run, errand);
+		(void)kill(job->pid, SIGKILL); /* it may just have ended */
+		end_job(run, job);
 	}
 	/* What they ran is ours now. */
 	children_kill_strays();
 }
 
 /* Sends out as many as may be under way. */
-static int send_some(struct errands_run *run, struct error *err)
+static int send_some(struct forked_jobs_run *run, struct error *err)
 {
-	const struct errands *errands = run->errands;
+	const struct jobs *jobs = run->jobs;
 	int result = 0;
 
 	/* Answers that wait for their turn take memory: no more of them than a few for each worker. */
-	for (uint32_t i = run->taken; i < errands->count && i < run->taken + 4 * run->workers;
-		i++) {
+	for (uint32_t i = run->taken; i < jobs->count && i < run->taken + 4 * run->workers; i++) {
 		if (run->under_way == run->workers || *run->interruption || run->is_quiet_wanted)
 			break;
-		if (run->list[i].state != ERRAND_WAITS)
+		if (run->list[i].state != FORKED_JOB_WAITS)
 			continue;
 		result = send_out(run, i, err);
 		if (result < 0)
@@ -182,27 +181,27 @@ static int send_some(struct errands_run *run, struct error *err)
 	return 0;
 }
 
-static void read_some(struct errands_run *run, struct errand *errand)
+static void read_some(struct forked_jobs_run *run, struct job *job)
 {
 	char bytes[65536];
-	const ssize_t size = read(errand->pipe, bytes, sizeof bytes);
+	const ssize_t size = read(job->pipe, bytes, sizeof bytes);
 
 	if (size > 0)
-		strbuf_add(&errand->answer, bytes, (size_t)size);
+		strbuf_add(&job->answer, bytes, (size_t)size);
 	else if (size == 0 || errno != EINTR)
-		end_errand(run, errand);
+		end_job(run, job);
 }
 
 /* Until something has come, or some time has gone by. */
-static void listen_to(struct errands_run *run)
+static void listen_to(struct forked_jobs_run *run)
 {
 	struct pollfd *files = calloc(run->under_way + 1u, sizeof *files);
-	struct errand **owners = calloc(run->under_way + 1u, sizeof *owners);
+	struct job **owners = calloc(run->under_way + 1u, sizeof *owners);
 	uint32_t count = 0;
 
 	BUG_ON(!files || !owners);
-	for (uint32_t i = run->taken; i < run->errands->count && count < run->under_way; i++)
-		if (run->list[i].state == ERRAND_UNDER_WAY) {
+	for (uint32_t i = run->taken; i < run->jobs->count && count < run->under_way; i++)
+		if (run->list[i].state == FORKED_JOB_UNDER_WAY) {
 			files[count] = (struct pollfd){.fd = run->list[i].pipe, .events = POLLIN};
 			owners[count++] = &run->list[i];
 		}
@@ -215,73 +214,73 @@ static void listen_to(struct errands_run *run)
 }
 
 /* Takes the answer without its head apart. */
-static int open_answer(const struct errand *errand, struct strbuf *answer, struct error *err)
+static int open_answer(const struct job *job, struct strbuf *answer, struct error *err)
 {
-	struct errand_head head;
+	struct forked_job_head head;
 
-	if (errand->answer.length < sizeof head)
+	if (job->answer.length < sizeof head)
 		return error_set(err, ERROR_LIMIT,
 			"a process of raddle's own was ended from outside; is there enough memory?");
-	memcpy(&head, errand->answer.text, sizeof head);
-	*answer = (struct strbuf){.text = errand->answer.text + sizeof head,
-		.length = errand->answer.length - sizeof head};
+	memcpy(&head, job->answer.text, sizeof head);
+	*answer = (struct strbuf){
+		.text = job->answer.text + sizeof head, .length = job->answer.length - sizeof head};
 	return head.status < 0 ? error_set(err, head.status, "%s", answer->text) : 0;
 }
 
 /* Nothing counts that was done side by side and has not been taken. */
-static void go_on_alone(struct errands_run *run)
+static void go_on_alone(struct forked_jobs_run *run)
 {
 	call_off(run);
 	run->workers = 1;
-	for (uint32_t i = run->taken; i < run->errands->count; i++) {
+	for (uint32_t i = run->taken; i < run->jobs->count; i++) {
 		strbuf_clear(&run->list[i].answer);
-		run->list[i].state = ERRAND_WAITS;
+		run->list[i].state = FORKED_JOB_WAITS;
 	}
 }
 
 /* Takes what is there, in order. */
-static int take_some(struct errands_run *run, struct error *err)
+static int take_some(struct forked_jobs_run *run, struct error *err)
 {
-	const struct errands *errands = run->errands;
+	const struct jobs *jobs = run->jobs;
 
-	while (run->taken < errands->count && run->list[run->taken].state == ERRAND_ANSWERED) {
-		struct errand *errand = &run->list[run->taken];
+	while (run->taken < jobs->count && run->list[run->taken].state == FORKED_JOB_ANSWERED) {
+		struct job *job = &run->list[run->taken];
 		struct strbuf answer;
-		int result = open_answer(errand, &answer, err);
+		int result = open_answer(job, &answer, err);
 
 		/* It was told to, and has nothing to say. */
 		if (result == ERROR_INTERRUPTED && *run->interruption)
-			return ERRANDS_ENOUGH;
+			return FORKED_JOBS_ENOUGH;
 		if (result < 0)
 			return result;
-		run->is_quiet_wanted = run->under_way && errands->needs_quiet &&
-				       errands->needs_quiet(errands->context, run->taken, &answer);
+		run->is_quiet_wanted = run->under_way && jobs->needs_quiet &&
+				       jobs->needs_quiet(jobs->context, run->taken, &answer);
 		if (run->is_quiet_wanted)
 			return 0;
-		result = errands->take(errands->context, run->taken, &answer, err);
-		if (result < 0 || result == ERRANDS_ENOUGH)
+		result = jobs->take(jobs->context, run->taken, &answer, err);
+		if (result < 0 || result == FORKED_JOBS_ENOUGH)
 			return result;
-		strbuf_clear(&errand->answer);
-		if (result == ERRAND_AGAIN_ALONE)
+		strbuf_clear(&job->answer);
+		if (result == FORKED_JOB_AGAIN_ALONE)
 			go_on_alone(run);
-		if (result != ERRAND_TAKEN) {
-			errand->state = ERRAND_WAITS;
+		if (result != FORKED_JOB_TAKEN) {
+			job->state = FORKED_JOB_WAITS;
 			return 0;
 		}
-		strbuf_release(&errand->answer);
+		strbuf_release(&job->answer);
 		run->taken++;
 	}
 	return 0;
 }
 
-static int go_on(struct errands_run *run, struct error *err)
+static int go_on(struct forked_jobs_run *run, struct error *err)
 {
-	const struct errands *errands = run->errands;
+	const struct jobs *jobs = run->jobs;
 	int result = 0;
 
-	while (run->taken < errands->count) {
-		if (errands->is_interrupted && *errands->is_interrupted)
-			*run->interruption = *errands->is_interrupted;
+	while (run->taken < jobs->count) {
+		if (jobs->is_interrupted && *jobs->is_interrupted)
+			*run->interruption = *jobs->is_interrupted;
 		result = send_some(run, err);
 		if (result < 0 || !run->under_way) /* interrupted, and nobody left */
 			break;
@@ -289,16 +288,16 @@ static int go_on(struct errands_run *run, struct error *err)
 		result = take_some(run, err);
 		if (result != 0)
 			break;
-		if (errands->waits && run->taken < errands->count)
-			errands->waits(errands->context, run->taken);
+		if (jobs->waits && run->taken < jobs->count)
+			jobs->waits(jobs->context, run->taken);
 	}
 	return result;
 }
 
-int errands_run(const struct errands *errands, struct error *err)
+int forked_jobs_run(const struct jobs *jobs, struct error *err)
 {
-	struct errands_run run = {.errands = errands,
-		.workers = errands->workers ? errands->workers : cores_available()};
+	struct forked_jobs_run run = {
+		.jobs = jobs, .workers = jobs->workers ? jobs->workers : cores_available()};
 	void *page = mmap(NULL, sizeof *run.interruption, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int result;
@@ -308,14 +307,14 @@ int errands_run(const struct errands *errands, struct error *err)
 		CHILDREN_WORKERS_MAX / 2) /* what is done in between has workers as well */
 		run.workers = CHILDREN_WORKERS_MAX / 2;
 	run.interruption = page;
-	run.list = calloc(errands->count + 1u, sizeof *run.list);
+	run.list = calloc(jobs->count + 1u, sizeof *run.list);
 	BUG_ON(!run.list);
-	for (uint32_t i = 0; i < errands->count; i++)
+	for (uint32_t i = 0; i < jobs->count; i++)
 		strbuf_init(&run.list[i].answer);
 	children_init();
 	result = go_on(&run, err);
 	call_off(&run);
-	for (uint32_t i = run.taken; i < errands->count; i++)
+	for (uint32_t i = run.taken; i < jobs->count; i++)
 		strbuf_release(&run.list[i].answer);
 	free(run.list);
 	(void)munmap(page, sizeof *run.interruption); /* a whole mapping: cannot fail */
@@ -324,12 +323,12 @@ int errands_run(const struct errands *errands, struct error *err)
 
 /* ---- answers ---- */
 
-struct errand_reading errand_read(const struct strbuf *answer)
+struct forked_job_reading forked_job_read(const struct strbuf *answer)
 {
-	return (struct errand_reading){answer->text, answer->text + answer->length};
+	return (struct forked_job_reading){answer->text, answer->text + answer->length};
 }
 
-bool errand_take_bytes(struct errand_reading *reading, void *bytes, size_t size)
+bool forked_job_take_bytes(struct forked_job_reading *reading, void *bytes, size_t size)
 {
 	if ((size_t)(reading->end - reading->at) < size)
 		return false;
@@ -338,7 +337,7 @@ bool errand_take_bytes(struct errand_reading *reading, void *bytes, size_t size)
 	return true;
 }
 
-void errand_add_text(struct strbuf *answer, const char *bytes, size_t size)
+void forked_job_add_text(struct strbuf *answer, const char *bytes, size_t size)
 {
 	const uint64_t length = bytes ? size : UINT64_MAX;
 
@@ -347,12 +346,12 @@ void errand_add_text(struct strbuf *answer, const char *bytes, size_t size)
 		strbuf_add(answer, bytes, size);
 }
 
-bool errand_take_text(struct errand_reading *reading, char **text, size_t *size)
+bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_t *size)
 {
 	uint64_t length;
 
 	*text = NULL;
-	if (!errand_take_bytes(reading, &length, sizeof length))
+	if (!forked_job_take_bytes(reading, &length, sizeof length))
 		return false;
 	if (size)
 		*size = length == UINT64_MAX ? 0 : (size_t)length;
@@ -362,5 +361,5 @@ bool errand_take_text(struct errand_reading *reading, char **text, size_t *size)
 		return false;
 	*text = calloc(1, (size_t)length + 1);
 	BUG_ON(!*text);
-	return errand_take_bytes(reading, *text, (size_t)length);
+	return forked_job_take_bytes(reading, *text, (size_t)length);
 }

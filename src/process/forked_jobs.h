@@ -1,15 +1,15 @@
 /*
- * Errands: pieces of work that know nothing of each other. Each is done in a process of its own, a copy of this one,
+ * Forked jobs: pieces of work that know nothing of each other. Each is done in a process of its own, a copy of this one,
  * several side by side, and their answers are taken here, in the order of their numbers. So what is made of the
- * answers does not depend on how many errands are done at a time.
+ * answers does not depend on how many forked jobs are done at a time.
  *
- * An errand knows what was known when it set out. Where that is less than what the answers before its own have
+ * A forked job knows what was known when it set out. Where that is less than what the answers before its own have
  * taught, and makes a difference, its taker has it done again: the result is as if one had been done after the other.
- * What an errand changes is gone with its process, so whatever is to be kept goes into the answer.
+ * What a forked job changes is gone with its process, so whatever is to be kept goes into the answer.
  * Thread context: the command's only thread, in each of the processes.
  */
-#ifndef RADDLE_PROCESS_ERRANDS_H
-#define RADDLE_PROCESS_ERRANDS_H
+#ifndef RADDLE_PROCESS_FORKED_JOBS_H
+#define RADDLE_PROCESS_FORKED_JOBS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +19,14 @@
 #include "base/strbuf.h"
 
 /* What becomes of an answer, or a negative error code. */
-enum errand_taken {
-	ERRAND_TAKEN,
-	ERRAND_AGAIN,	    /* to be done again, knowing what is known now */
-	ERRAND_AGAIN_ALONE, /* likewise, and so are all behind it: from now on one at a time */
-	ERRANDS_ENOUGH	    /* nobody needs the others */
+enum forked_job_taken {
+	FORKED_JOB_TAKEN,
+	FORKED_JOB_AGAIN,	/* to be done again, knowing what is known now */
+	FORKED_JOB_AGAIN_ALONE, /* likewise, and so are all behind it: from now on one at a time */
+	FORKED_JOBS_ENOUGH	/* nobody needs the others */
 };
 
-struct errands {
+struct jobs {
 	uint32_t count;
 	uint32_t workers; /* processes at a time; 0: as many as there are cores */
 	void *context;
@@ -46,19 +46,19 @@ struct errands {
 };
 
 /*
- * Fails with the first error by number, whatever was made behind it. Where it is interrupted errands that are under way
+ * Fails with the first error by number, whatever was made behind it. Where it is interrupted forked jobs that are under way
  * end early and are taken as far as there are answers; that is no error.
  */
-int errands_run(const struct errands *errands, struct error *err);
+int forked_jobs_run(const struct jobs *jobs, struct error *err);
 
 /* For answers: bytes as they are, and how they are read. False: there are not so many any more. */
-struct errand_reading {
+struct forked_job_reading {
 	const char *at, *end;
 };
-struct errand_reading errand_read(const struct strbuf *answer);
-bool errand_take_bytes(struct errand_reading *reading, void *bytes, size_t size);
+struct forked_job_reading forked_job_read(const struct strbuf *answer);
+bool forked_job_take_bytes(struct forked_job_reading *reading, void *bytes, size_t size);
 /* Text or bytes with their size in front of them. The copy is NUL-terminated and to be freed; NULL was NULL. */
-void errand_add_text(struct strbuf *answer, const char *bytes, size_t size);
-bool errand_take_text(struct errand_reading *reading, char **text, size_t *size);
+void forked_job_add_text(struct strbuf *answer, const char *bytes, size_t size);
+bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_t *size);
 
 #endif

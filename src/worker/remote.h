@@ -5,8 +5,8 @@
  * other, but that it may get lost, as processes on other machines may. Both ends run the same raddle with the
  * same options, so that blocks are laid out alike.
  */
-#ifndef RADDLE_WORKER_FAR_H
-#define RADDLE_WORKER_FAR_H
+#ifndef RADDLE_WORKER_REMOTE_H
+#define RADDLE_WORKER_REMOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "worker/worker.h"
 
 /* How to reach those who serve, by number from 0. Nothing of it waits. */
-struct far_link {
+struct remote_link {
 	void *context;
 	uint32_t count;
 	void (*send)(void *context, uint32_t number, const void *bytes, size_t size);
@@ -29,7 +29,7 @@ struct far_link {
 };
 
 /* Before each message's areas. */
-struct far_head {
+struct remote_head {
 	uint32_t serial; /* of the batch */
 	uint32_t report; /* enum contract_report; REPORT_NONE in a message to the worker */
 	int32_t exit_status;
@@ -41,22 +41,22 @@ struct far_head {
 };
 
 /* What worker_begin(), _stop(), _poll() and _kill() do with one that is elsewhere. */
-void far_begin(struct worker *worker);
-void far_stop(struct worker *worker);
-int far_poll(struct worker *worker, enum contract_report *report, struct error *err);
-void far_kill(struct worker *worker);
+void remote_begin(struct worker *worker);
+void remote_stop(struct worker *worker);
+int remote_poll(struct worker *worker, enum contract_report *report, struct error *err);
+void remote_kill(struct worker *worker);
 /* Is nobody there who would make its batches? In is_lost, too. */
-bool far_is_lost(struct worker *worker);
+bool remote_is_lost(struct worker *worker);
 
 /* ---- messages ---- */
 
 /* Puts the stretches of the strategy's area, or of memory's, that are not empty behind it. */
-void far_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
+void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
 /* Puts the threads and the schedule of the last run behind it. */
-void far_pack_run(struct strbuf *message, struct contract *contract);
+void remote_pack_run(struct strbuf *message, struct contract *contract);
 /* Ends it. */
-void far_pack_end(struct strbuf *message);
+void remote_pack_end(struct strbuf *message);
 /* Takes over all that was put behind the head; areas that come are as they were sent. False: it is damaged. */
-bool far_unpack(struct worker *worker, const char *bytes, size_t size);
+bool remote_unpack(struct worker *worker, const char *bytes, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "exchange/contract_exchange.h"
 #include "investigate/failure.h"
-#include "worker/far.h"
+#include "worker/remote.h"
 #include "fuzz/fuzz_targets.h"
 
 #define RUN_FIRST 1000u
@@ -21,64 +21,64 @@ static struct {
 	struct contract header; /* as it was before the batch */
 	const uint8_t *bytes;
 	size_t size;
-} far;
+} remote;
 
-static void far_ignore_message(void *context, uint32_t number, const void *bytes, size_t size)
+static void remote_ignore_message(void *context, uint32_t number, const void *bytes, size_t size)
 {
 	(void)context, (void)number, (void)bytes, (void)size;
 }
 
-static void far_ignore_stop(void *context, uint32_t number)
+static void remote_ignore_stop(void *context, uint32_t number)
 {
 	(void)context, (void)number;
 }
 
-static bool far_is_never_lost(void *context, uint32_t number)
+static bool remote_is_never_lost(void *context, uint32_t number)
 {
 	(void)context, (void)number;
 	return false;
 }
 
 /* The input, with the number of the batch that is under way; then nothing. */
-static char *far_receive_input(void *context, uint32_t number, size_t *size)
+static char *remote_receive_input(void *context, uint32_t number, size_t *size)
 {
 	char *message;
 
 	(void)context, (void)number;
-	if (!far.size)
+	if (!remote.size)
 		return NULL;
-	message = malloc(far.size);
+	message = malloc(remote.size);
 	BUG_ON(!message);
-	memcpy(message, far.bytes, far.size);
-	if (far.size >= sizeof(uint32_t))
-		memcpy(message, &far.worker.far_serial, sizeof(uint32_t));
-	*size = far.size;
-	far.size = 0;
+	memcpy(message, remote.bytes, remote.size);
+	if (remote.size >= sizeof(uint32_t))
+		memcpy(message, &remote.worker.remote_serial, sizeof(uint32_t));
+	*size = remote.size;
+	remote.size = 0;
 	return message;
 }
 
-static const struct far_link far_link = {.count = 1,
-	.send = far_ignore_message,
-	.stop = far_ignore_stop,
-	.receive = far_receive_input,
-	.is_lost = far_is_never_lost};
+static const struct remote_link remote_link = {.count = 1,
+	.send = remote_ignore_message,
+	.stop = remote_ignore_stop,
+	.receive = remote_receive_input,
+	.is_lost = remote_is_never_lost};
 
-static void far_open(void)
+static void remote_open(void)
 {
 	const struct contract_sizes sizes = {.strategy_bytes = 4096};
 	struct contract *contract;
 
-	far.worker.params.far = &far_link;
-	BUG_ON(contract_block_open(&far.worker.block, &sizes, NULL) < 0);
-	contract = far.worker.contract = far.worker.block.contract;
+	remote.worker.params.remote = &remote_link;
+	BUG_ON(contract_block_open(&remote.worker.block, &sizes, NULL) < 0);
+	contract = remote.worker.contract = remote.worker.block.contract;
 	contract->plan = (struct contract_plan){
 		.run_first = RUN_FIRST, .run_limit = RUN_LIMIT, .step_limit = 10000};
 	contract->totals = (struct contract_totals){
 		.runs = RUNS_BEFORE, .outcome[OUTCOME_PASSED] = RUNS_BEFORE};
-	far.header = *contract;
+	remote.header = *contract;
 }
 
-static void far_use(const struct contract *contract)
+static void remote_use(const struct contract *contract)
 {
 	struct failure failure = {0};
 
@@ -92,50 +92,50 @@ static void far_use(const struct contract *contract)
 	BUG_ON(strlen(contract->outcome.text) >= sizeof contract->outcome.text);
 }
 
-static bool far_run(const uint8_t *bytes, size_t size)
+static bool remote_run(const uint8_t *bytes, size_t size)
 {
-	struct worker *worker = &far.worker;
+	struct worker *worker = &remote.worker;
 	enum contract_report report;
 	struct error err = {0};
 	int status;
 
 	if (!worker->contract)
-		far_open();
-	*worker->contract = far.header;
+		remote_open();
+	*worker->contract = remote.header;
 	schedule_clear(contract_schedule(worker->contract));
 	worker->damage = NULL;
-	far_begin(worker);
-	far.bytes = bytes;
-	far.size = size;
-	status = far_poll(worker, &report, &err);
+	remote_begin(worker);
+	remote.bytes = bytes;
+	remote.size = size;
+	status = remote_poll(worker, &report, &err);
 	if (status < 0)
 		fuzz_check_refusal(status, &err);
 	if (status < 0 || report == REPORT_NONE)
 		return false;
-	far_use(worker->contract);
+	remote_use(worker->contract);
 	return true;
 }
 
-static size_t far_make_seed(uint8_t *bytes, size_t capacity)
+static size_t remote_make_seed(uint8_t *bytes, size_t capacity)
 {
-	struct far_head head = {.report = REPORT_BATCH};
+	struct remote_head head = {.report = REPORT_BATCH};
 	struct strbuf message;
 	size_t size;
 
-	if (!far.worker.contract)
-		far_open();
-	head.contract = far.header;
+	if (!remote.worker.contract)
+		remote_open();
+	head.contract = remote.header;
 	head.contract.run_number = RUN_FIRST + 9;
 	head.contract.totals.runs += 10;
 	head.contract.totals.outcome[OUTCOME_PASSED] += 10;
-	*far.worker.contract = far.header;
-	far.worker.contract->thread_count = 3;
-	schedule_clear(contract_schedule(far.worker.contract));
-	schedule_append(contract_schedule(far.worker.contract), 1, 0, 20);
+	*remote.worker.contract = remote.header;
+	remote.worker.contract->thread_count = 3;
+	schedule_clear(contract_schedule(remote.worker.contract));
+	schedule_append(contract_schedule(remote.worker.contract), 1, 0, 20);
 	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
-	far_pack_run(&message, far.worker.contract);
-	far_pack_end(&message);
+	remote_pack_run(&message, remote.worker.contract);
+	remote_pack_end(&message);
 	size = message.length;
 	BUG_ON(size > capacity);
 	memcpy(bytes, message.text, size);
@@ -143,5 +143,5 @@ static size_t far_make_seed(uint8_t *bytes, size_t capacity)
 	return size;
 }
 
-const struct fuzz_target fuzz_target_far = {
-	.name = "far", .run = far_run, .make_seed = far_make_seed};
+const struct fuzz_target fuzz_target_remote = {
+	.name = "far", .run = remote_run, .make_seed = remote_make_seed};

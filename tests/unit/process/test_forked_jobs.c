@@ -1,4 +1,4 @@
-#include "process/errands.h"
+#include "process/forked_jobs.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#define ERRANDS 40
+#define FORKED_JOBS 40
 
 struct office {
-	uint32_t taken[ERRANDS * 4];
+	uint32_t taken[FORKED_JOBS * 4];
 	uint32_t taken_count;
 	uint32_t known;		 /* what the answers so far have taught */
-	uint32_t agains;	 /* errands that were sent out once more */
+	uint32_t agains;	 /* forked jobs that were sent out once more */
 	uint32_t at_work_beside; /* when quiet was asked for */
 	bool wants_quiet;
 };
@@ -48,11 +48,11 @@ static int work(void *context, uint32_t number, const volatile int *is_interrupt
 
 static void read_answer(const struct strbuf *answer, uint32_t *number, uint32_t *known)
 {
-	struct errand_reading reading = errand_read(answer);
+	struct forked_job_reading reading = forked_job_read(answer);
 
-	assert_true(errand_take_bytes(&reading, number, sizeof *number));
-	assert_true(errand_take_bytes(&reading, known, sizeof *known));
-	assert_false(errand_take_bytes(&reading, known, 1));
+	assert_true(forked_job_take_bytes(&reading, number, sizeof *number));
+	assert_true(forked_job_take_bytes(&reading, known, sizeof *known));
+	assert_false(forked_job_take_bytes(&reading, known, 1));
 }
 
 static int take(void *context, uint32_t number, const struct strbuf *answer, struct error *err)
@@ -65,32 +65,32 @@ static int take(void *context, uint32_t number, const struct strbuf *answer, str
 	assert_int_equal(answered, number);
 	assert_int_equal(known, 1);
 	office->taken[office->taken_count++] = number;
-	return ERRAND_TAKEN;
+	return FORKED_JOB_TAKEN;
 }
 
-static int run(struct office *office, struct errands errands)
+static int run(struct office *office, struct jobs jobs)
 {
 	struct error err;
 
-	errands.count = ERRANDS;
-	errands.context = office;
-	if (!errands.work)
-		errands.work = work;
-	if (!errands.take)
-		errands.take = take;
-	return errands_run(&errands, &err);
+	jobs.count = FORKED_JOBS;
+	jobs.context = office;
+	if (!jobs.work)
+		jobs.work = work;
+	if (!jobs.take)
+		jobs.take = take;
+	return forked_jobs_run(&jobs, &err);
 }
 
-static void test_errands__are_taken_in_order(void **unused)
+static void test_job__are_taken_in_order(void **unused)
 {
 	(void)unused;
 	for (uint32_t workers = 0; workers <= 7; workers++) {
 		struct office office = {0};
 
-		assert_int_equal(run(&office, (struct errands){.workers = workers}), 0);
-		assert_int_equal(office.taken_count, ERRANDS);
+		assert_int_equal(run(&office, (struct jobs){.workers = workers}), 0);
+		assert_int_equal(office.taken_count, FORKED_JOBS);
 		assert_int_equal(office.known, 0);
-		for (uint32_t i = 0; i < ERRANDS; i++)
+		for (uint32_t i = 0; i < FORKED_JOBS; i++)
 			assert_int_equal(office.taken[i], i);
 		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
 	}
@@ -107,24 +107,23 @@ static int take_in_turn(
 	read_answer(answer, &answered, &known);
 	if (known != number + 1) {
 		office->agains++;
-		return ERRAND_AGAIN;
+		return FORKED_JOB_AGAIN;
 	}
 	office->known++;
 	office->taken[office->taken_count++] = number;
-	return ERRAND_TAKEN;
+	return FORKED_JOB_TAKEN;
 }
 
-static void test_errands__are_done_again_with_what_is_known(void **unused)
+static void test_job__are_done_again_with_what_is_known(void **unused)
 {
 	(void)unused;
 	for (uint32_t workers = 1; workers <= 5; workers += 2) {
 		struct office office = {0};
 
 		assert_int_equal(
-			run(&office, (struct errands){.workers = workers, .take = take_in_turn}),
-			0);
-		assert_int_equal(office.taken_count, ERRANDS);
-		assert_int_equal(office.known, ERRANDS);
+			run(&office, (struct jobs){.workers = workers, .take = take_in_turn}), 0);
+		assert_int_equal(office.taken_count, FORKED_JOBS);
+		assert_int_equal(office.known, FORKED_JOBS);
 		if (workers == 1)
 			assert_int_equal(office.agains, 0);
 		else
@@ -135,15 +134,15 @@ static void test_errands__are_done_again_with_what_is_known(void **unused)
 static int take_ten(void *context, uint32_t number, const struct strbuf *answer, struct error *err)
 {
 	(void)take(context, number, answer, err);
-	return number == 9 ? ERRANDS_ENOUGH : ERRAND_TAKEN;
+	return number == 9 ? FORKED_JOBS_ENOUGH : FORKED_JOB_TAKEN;
 }
 
-static void test_errands__end_when_it_is_enough(void **unused)
+static void test_job__end_when_it_is_enough(void **unused)
 {
 	struct office office = {0};
 
 	(void)unused;
-	assert_int_equal(run(&office, (struct errands){.workers = 4, .take = take_ten}), 0);
+	assert_int_equal(run(&office, (struct jobs){.workers = 4, .take = take_ten}), 0);
 	assert_int_equal(office.taken_count, 10);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -161,17 +160,17 @@ static int fail_late(void *context, uint32_t number, const volatile int *is_inte
 	return work(context, number, is_interrupted, answer, err);
 }
 
-static void test_errands__fail_with_the_first_by_number(void **unused)
+static void test_job__fail_with_the_first_by_number(void **unused)
 {
 	struct office office = {0};
 	struct error err;
 
 	(void)unused;
-	assert_int_equal(errands_run(&(struct errands){.count = ERRANDS,
-					     .workers = 5,
-					     .context = &office,
-					     .work = fail_late,
-					     .take = take},
+	assert_int_equal(forked_jobs_run(&(struct jobs){.count = FORKED_JOBS,
+						 .workers = 5,
+						 .context = &office,
+						 .work = fail_late,
+						 .take = take},
 				 &err),
 		ERROR_TARGET);
 	assert_string_equal(err.text, "the first one");
@@ -187,12 +186,12 @@ static int die(void *context, uint32_t number, const volatile int *is_interrupte
 	return work(context, number, is_interrupted, answer, err);
 }
 
-static void test_errands__say_that_one_was_killed(void **unused)
+static void test_job__say_that_one_was_killed(void **unused)
 {
 	struct office office = {0};
 
 	(void)unused;
-	assert_int_equal(run(&office, (struct errands){.workers = 2, .work = die}), ERROR_LIMIT);
+	assert_int_equal(run(&office, (struct jobs){.workers = 2, .work = die}), ERROR_LIMIT);
 	assert_int_equal(office.taken_count, 3);
 }
 
@@ -215,18 +214,18 @@ static int take_alone(
 	return take(context, number, answer, err);
 }
 
-static void test_errands__leave_a_taker_alone(void **unused)
+static void test_job__leave_a_taker_alone(void **unused)
 {
 	struct office office = {.wants_quiet = true};
 
 	(void)unused;
-	assert_int_equal(run(&office, (struct errands){.workers = 4,
+	assert_int_equal(run(&office, (struct jobs){.workers = 4,
 					      .take = take_alone,
 					      .needs_quiet = wants_quiet}),
 		0);
 	assert_int_equal(office.at_work_beside, 0);
-	assert_int_equal(office.taken_count, ERRANDS);
-	for (uint32_t i = 0; i < ERRANDS; i++)
+	assert_int_equal(office.taken_count, FORKED_JOBS);
+	for (uint32_t i = 0; i < FORKED_JOBS; i++)
 		assert_int_equal(office.taken[i], i);
 }
 
@@ -260,13 +259,13 @@ static int take_and_interrupt(
 	return take(context, number, answer, err);
 }
 
-static void test_errands__end_early_when_interrupted(void **unused)
+static void test_job__end_early_when_interrupted(void **unused)
 {
 	struct office office = {0};
 
 	(void)unused;
 	is_interrupted = 0;
-	assert_int_equal(run(&office, (struct errands){.workers = 3,
+	assert_int_equal(run(&office, (struct jobs){.workers = 3,
 					      .work = wait_for_the_end,
 					      .take = take_and_interrupt,
 					      .is_interrupted = &is_interrupted}),
@@ -277,13 +276,13 @@ static void test_errands__end_early_when_interrupted(void **unused)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void test_errands__have_nothing_to_say_when_interrupted(void **unused)
+static void test_job__have_nothing_to_say_when_interrupted(void **unused)
 {
 	struct office office = {0};
 
 	(void)unused;
 	is_interrupted = 0;
-	assert_int_equal(run(&office, (struct errands){.workers = 3,
+	assert_int_equal(run(&office, (struct jobs){.workers = 3,
 					      .work = fail_when_interrupted,
 					      .take = take_and_interrupt,
 					      .is_interrupted = &is_interrupted}),
@@ -303,59 +302,58 @@ static int work_much(void *context, uint32_t number, const volatile int *interru
 	(void)err;
 	assert_non_null(bytes);
 	memset(bytes, (int)number + 1, LARGE);
-	errand_add_text(answer, NULL, 0);
-	errand_add_text(answer, bytes, LARGE);
-	errand_add_text(answer, "", 0);
+	forked_job_add_text(answer, NULL, 0);
+	forked_job_add_text(answer, bytes, LARGE);
+	forked_job_add_text(answer, "", 0);
 	free(bytes);
 	return 0;
 }
 
 static int take_much(void *context, uint32_t number, const struct strbuf *answer, struct error *err)
 {
-	struct errand_reading reading = errand_read(answer);
+	struct forked_job_reading reading = forked_job_read(answer);
 	struct office *office = context;
 	char *text;
 	size_t size;
 
 	(void)err;
-	assert_true(errand_take_text(&reading, &text, &size));
+	assert_true(forked_job_take_text(&reading, &text, &size));
 	assert_null(text);
-	assert_true(errand_take_text(&reading, &text, &size));
+	assert_true(forked_job_take_text(&reading, &text, &size));
 	assert_int_equal(size, LARGE);
 	assert_int_equal(text[0], (char)(number + 1));
 	assert_int_equal(text[LARGE - 1], (char)(number + 1));
 	free(text);
-	assert_true(errand_take_text(&reading, &text, NULL));
+	assert_true(forked_job_take_text(&reading, &text, NULL));
 	assert_string_equal(text, "");
 	free(text);
-	assert_false(errand_take_text(&reading, &text, NULL));
+	assert_false(forked_job_take_text(&reading, &text, NULL));
 	office->taken_count++;
-	return ERRAND_TAKEN;
+	return FORKED_JOB_TAKEN;
 }
 
-static void test_errands__bring_long_answers(void **unused)
+static void test_job__bring_long_answers(void **unused)
 {
 	struct office office = {0};
 
 	(void)unused;
 	assert_int_equal(
-		run(&office, (struct errands){.workers = 3, .work = work_much, .take = take_much}),
-		0);
-	assert_int_equal(office.taken_count, ERRANDS);
+		run(&office, (struct jobs){.workers = 3, .work = work_much, .take = take_much}), 0);
+	assert_int_equal(office.taken_count, FORKED_JOBS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errands__are_taken_in_order),
-		cmocka_unit_test(test_errands__are_done_again_with_what_is_known),
-		cmocka_unit_test(test_errands__end_when_it_is_enough),
-		cmocka_unit_test(test_errands__fail_with_the_first_by_number),
-		cmocka_unit_test(test_errands__say_that_one_was_killed),
-		cmocka_unit_test(test_errands__leave_a_taker_alone),
-		cmocka_unit_test(test_errands__end_early_when_interrupted),
-		cmocka_unit_test(test_errands__have_nothing_to_say_when_interrupted),
-		cmocka_unit_test(test_errands__bring_long_answers),
+		cmocka_unit_test(test_job__are_taken_in_order),
+		cmocka_unit_test(test_job__are_done_again_with_what_is_known),
+		cmocka_unit_test(test_job__end_when_it_is_enough),
+		cmocka_unit_test(test_job__fail_with_the_first_by_number),
+		cmocka_unit_test(test_job__say_that_one_was_killed),
+		cmocka_unit_test(test_job__leave_a_taker_alone),
+		cmocka_unit_test(test_job__end_early_when_interrupted),
+		cmocka_unit_test(test_job__have_nothing_to_say_when_interrupted),
+		cmocka_unit_test(test_job__bring_long_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "worker/far.h"
+#include "worker/remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "exchange/contract_exchange.h"
 
 /* A stretch of the block; bytes 0: there is no more. */
-struct far_extent {
+struct remote_extent {
 	uint64_t offset, bytes;
 };
 
@@ -14,13 +14,13 @@ struct far_extent {
 
 static void pack(struct strbuf *message, struct contract *contract, uint64_t offset, uint64_t bytes)
 {
-	const struct far_extent extent = {offset, bytes};
+	const struct remote_extent extent = {offset, bytes};
 
 	strbuf_add(message, (const char *)&extent, sizeof extent);
 	strbuf_add(message, (const char *)contract + offset, bytes);
 }
 
-void far_pack_area(struct strbuf *message, struct worker *worker, bool is_memory)
+void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory)
 {
 	struct contract *contract = worker->contract;
 	uint64_t at = is_memory ? contract->memory_offset : contract->strategy_offset;
@@ -31,7 +31,7 @@ void far_pack_area(struct strbuf *message, struct worker *worker, bool is_memory
 		pack(message, contract, at, bytes);
 }
 
-void far_pack_run(struct strbuf *message, struct contract *contract)
+void remote_pack_run(struct strbuf *message, struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
 
@@ -41,17 +41,17 @@ void far_pack_run(struct strbuf *message, struct contract *contract)
 		sizeof *schedule + schedule->count * sizeof(struct schedule_segment));
 }
 
-void far_pack_end(struct strbuf *message)
+void remote_pack_end(struct strbuf *message)
 {
-	const struct far_extent end = {0};
+	const struct remote_extent end = {0};
 
 	strbuf_add(message, (const char *)&end, sizeof end);
 }
 
 /* Is it part of an area that may come? */
-static bool is_in_place(const struct contract *contract, const struct far_extent *extent)
+static bool is_in_place(const struct contract *contract, const struct remote_extent *extent)
 {
-	const struct far_extent areas[] = {
+	const struct remote_extent areas[] = {
 		{contract->strategy_offset, contract->strategy_bytes},
 		{contract->memory_offset, contract->memory_bytes},
 		{contract->threads_offset, THREAD_CAPACITY * sizeof(struct contract_thread)},
@@ -65,12 +65,12 @@ static bool is_in_place(const struct contract *contract, const struct far_extent
 	return false;
 }
 
-bool far_unpack(struct worker *worker, const char *bytes, size_t size)
+bool remote_unpack(struct worker *worker, const char *bytes, size_t size)
 {
 	struct contract *contract = worker->contract;
-	const struct far_head *head = (const struct far_head *)(const void *)bytes;
+	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 	size_t at = sizeof *head;
-	struct far_extent extent;
+	struct remote_extent extent;
 
 	if (size < sizeof *head || head->contract.bytes != contract->bytes ||
 		head->report > REPORT_DIED || head->was_killed_outside > 1 || head->has_memory > 1)
@@ -94,59 +94,59 @@ bool far_unpack(struct worker *worker, const char *bytes, size_t size)
 
 /* ---- the worker here ---- */
 
-bool far_is_lost(struct worker *worker)
+bool remote_is_lost(struct worker *worker)
 {
-	const struct far_link *link = worker->params.far;
+	const struct remote_link *link = worker->params.remote;
 
-	worker->is_lost = link->is_lost(link->context, worker->params.far_number);
+	worker->is_lost = link->is_lost(link->context, worker->params.remote_number);
 	return worker->is_lost;
 }
 
-void far_begin(struct worker *worker)
+void remote_begin(struct worker *worker)
 {
-	const struct far_link *link = worker->params.far;
-	struct far_head head = {.serial = ++worker->far_serial,
-		.has_memory = !worker->far_has_memory,
+	const struct remote_link *link = worker->params.remote;
+	struct remote_head head = {.serial = ++worker->remote_serial,
+		.has_memory = !worker->remote_has_memory,
 		.contract = *worker->contract};
 	struct strbuf message;
 
-	worker->far_is_away = worker->far_has_memory = true;
+	worker->remote_is_away = worker->remote_has_memory = true;
 	contract_expect(&worker->block);
-	if (far_is_lost(worker))
+	if (remote_is_lost(worker))
 		return; /* that is told when it is looked at */
 	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
-	far_pack_area(&message, worker, false);
+	remote_pack_area(&message, worker, false);
 	if (head.has_memory)
-		far_pack_area(&message, worker, true);
-	far_pack_end(&message);
-	link->send(link->context, worker->params.far_number, message.text, message.length);
+		remote_pack_area(&message, worker, true);
+	remote_pack_end(&message);
+	link->send(link->context, worker->params.remote_number, message.text, message.length);
 	strbuf_release(&message);
 }
 
-void far_stop(struct worker *worker)
+void remote_stop(struct worker *worker)
 {
-	const struct far_link *link = worker->params.far;
+	const struct remote_link *link = worker->params.remote;
 
-	if (worker->far_is_away)
-		link->stop(link->context, worker->params.far_number);
+	if (worker->remote_is_away)
+		link->stop(link->context, worker->params.remote_number);
 }
 
-void far_kill(struct worker *worker)
+void remote_kill(struct worker *worker)
 {
 	/* What it sends all the same has another number. */
-	if (worker->far_is_away)
-		far_stop(worker);
-	worker->far_is_away = false;
-	worker->far_serial++;
+	if (worker->remote_is_away)
+		remote_stop(worker);
+	worker->remote_is_away = false;
+	worker->remote_serial++;
 }
 
 static enum contract_report take_report(struct worker *worker, const char *bytes, size_t size)
 {
-	const struct far_head *head = (const struct far_head *)(const void *)bytes;
+	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 	struct contract_memory *memory = contract_memory(worker->contract);
 
-	if (!far_unpack(worker, bytes, size) || head->report == REPORT_NONE ||
+	if (!remote_unpack(worker, bytes, size) || head->report == REPORT_NONE ||
 		head->report == REPORT_READY)
 		worker->damage = "message";
 	else
@@ -161,33 +161,33 @@ static enum contract_report take_report(struct worker *worker, const char *bytes
 	return (enum contract_report)head->report;
 }
 
-int far_poll(struct worker *worker, enum contract_report *out, struct error *err)
+int remote_poll(struct worker *worker, enum contract_report *out, struct error *err)
 {
-	const struct far_link *link = worker->params.far;
+	const struct remote_link *link = worker->params.remote;
 	enum contract_report report = REPORT_NONE;
 	size_t size;
 	char *bytes;
 
-	(void)far_is_lost(worker); /* noted */
-	while (report == REPORT_NONE &&
-		(bytes = link->receive(link->context, worker->params.far_number, &size)) != NULL) {
-		if (size >= sizeof(struct far_head) && worker->far_is_away &&
-			((const struct far_head *)(const void *)bytes)->serial ==
-				worker->far_serial)
+	(void)remote_is_lost(worker); /* noted */
+	while (report == REPORT_NONE && (bytes = link->receive(link->context,
+						 worker->params.remote_number, &size)) != NULL) {
+		if (size >= sizeof(struct remote_head) && worker->remote_is_away &&
+			((const struct remote_head *)(const void *)bytes)->serial ==
+				worker->remote_serial)
 			report = take_report(worker, bytes, size);
 		free(bytes);
 	}
-	if (report == REPORT_NONE && worker->is_lost && worker->far_is_away) {
-		worker->far_has_memory = false; /* who knows */
+	if (report == REPORT_NONE && worker->is_lost && worker->remote_is_away) {
+		worker->remote_has_memory = false; /* who knows */
 		report = REPORT_DIED;
-		far_kill(worker);
+		remote_kill(worker);
 	}
 	if (report != REPORT_NONE)
-		worker->far_is_away = false;
+		worker->remote_is_away = false;
 	*out = report;
 	return worker->damage ? error_set(err, ERROR_FORMAT,
 					"the report of rank %u is damaged (%s); run one release of "
 					"raddle on all machines",
-					worker->params.far_number + 1, worker->damage)
+					worker->params.remote_number + 1, worker->damage)
 			      : 0;
 }

@@ -1,4 +1,4 @@
-#include "worker/far.h"
+#include "worker/remote.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define RUN_LIMIT 50u
 
 /* The report that the rank sends next. */
-static struct far_head report;
+static struct remote_head report;
 static struct schedule_segment segment;
 
 static void ignore_message(void *context, uint32_t number, const void *bytes, size_t size)
@@ -53,27 +53,27 @@ static char *receive_report(void *context, uint32_t number, size_t *size)
 	return strbuf_detach(&message);
 }
 
-static const struct far_link far_link = {.count = 1,
+static const struct remote_link remote_link = {.count = 1,
 	.send = ignore_message,
 	.stop = ignore_stop,
 	.receive = receive_report,
 	.is_lost = is_never_lost};
 
 /* A batch is under way, and a correct report of it is ready. */
-static void open_far_worker(struct worker *worker)
+static void open_remote_worker(struct worker *worker)
 {
 	const struct contract_sizes sizes = {.strategy_bytes = 4096};
 
-	*worker = (struct worker){.params.far = &far_link};
+	*worker = (struct worker){.params.remote = &remote_link};
 	assert_int_equal(contract_block_open(&worker->block, &sizes, NULL), 0);
 	worker->contract = worker->block.contract;
 	worker->contract->plan = (struct contract_plan){
 		.run_first = RUN_FIRST, .run_limit = RUN_LIMIT, .step_limit = 1000};
 	worker->contract->totals = (struct contract_totals){
 		.runs = 500, .steps = 4000, .outcome[OUTCOME_PASSED] = 500};
-	far_begin(worker);
+	remote_begin(worker);
 	segment = (struct schedule_segment){.thread = 1};
-	report = (struct far_head){.serial = worker->far_serial,
+	report = (struct remote_head){.serial = worker->remote_serial,
 		.report = REPORT_BATCH,
 		.contract = *worker->contract};
 	report.contract.host_pid = 1;
@@ -83,15 +83,15 @@ static void open_far_worker(struct worker *worker)
 	report.contract.totals.steps += 80;
 }
 
-static void test_far__accepts_a_report(void **state)
+static void test_remote__accepts_a_report(void **state)
 {
 	enum contract_report rung;
 	struct worker worker;
 	struct error err;
 
 	(void)state;
-	open_far_worker(&worker);
-	assert_int_equal(far_poll(&worker, &rung, &err), 0);
+	open_remote_worker(&worker);
+	assert_int_equal(remote_poll(&worker, &rung, &err), 0);
 	assert_int_equal(rung, REPORT_BATCH);
 	assert_int_equal(worker.contract->totals.runs, 510);
 	assert_int_equal(worker.contract->run_number, RUN_FIRST + 9);
@@ -105,62 +105,62 @@ static void assert_refused(struct worker *worker, const char *damaged)
 	struct error err;
 	char words[64];
 
-	assert_int_equal(far_poll(worker, &rung, &err), ERROR_FORMAT);
+	assert_int_equal(remote_poll(worker, &rung, &err), ERROR_FORMAT);
 	(void)snprintf(words, sizeof words, "rank 1 is damaged (%s)", damaged); /* fits */
 	assert_non_null(strstr(err.text, words));
 	assert_int_equal(worker->contract->totals.runs, 500);
 	contract_block_close(&worker->block);
 }
 
-static void test_far__refuses_impossible_counters(void **state)
+static void test_remote__refuses_impossible_counters(void **state)
 {
 	struct worker worker;
 
 	(void)state;
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.totals.runs = UINT64_MAX;
 	assert_refused(&worker, "totals");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.totals.runs += RUN_LIMIT;
 	assert_refused(&worker, "totals");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.totals.steps -= 100;
 	assert_refused(&worker, "totals");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.run_number = RUN_FIRST + RUN_LIMIT;
 	assert_refused(&worker, "run number");
 }
 
-static void test_far__refuses_indices_out_of_bounds(void **state)
+static void test_remote__refuses_indices_out_of_bounds(void **state)
 {
 	struct worker worker;
 
 	(void)state;
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.thread_count = THREAD_CAPACITY + 1;
 	assert_refused(&worker, "counts");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.outcome.kind = OUTCOME_KIND_COUNT;
 	assert_refused(&worker, "outcome");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	segment.thread = UINT16_MAX;
 	assert_refused(&worker, "schedule");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.contract.strategy_offset++;
 	assert_refused(&worker, "layout");
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	report.report = REPORT_NONE;
 	assert_refused(&worker, "message");
 }
 
-static void test_far__checks_the_plan_of_a_batch(void **state)
+static void test_remote__checks_the_plan_of_a_batch(void **state)
 {
 	static const unsigned char no_flag = 2;
 	struct contract_plan plan;
 	struct worker worker;
 
 	(void)state;
-	open_far_worker(&worker);
+	open_remote_worker(&worker);
 	plan = worker.contract->plan;
 	assert_true(contract_is_batch_plan(worker.contract, &plan));
 	plan.strategy = UINT32_MAX;
@@ -180,10 +180,10 @@ static void test_far__checks_the_plan_of_a_batch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_far__accepts_a_report),
-		cmocka_unit_test(test_far__refuses_impossible_counters),
-		cmocka_unit_test(test_far__refuses_indices_out_of_bounds),
-		cmocka_unit_test(test_far__checks_the_plan_of_a_batch),
+		cmocka_unit_test(test_remote__accepts_a_report),
+		cmocka_unit_test(test_remote__refuses_impossible_counters),
+		cmocka_unit_test(test_remote__refuses_indices_out_of_bounds),
+		cmocka_unit_test(test_remote__checks_the_plan_of_a_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,16 +2,16 @@
  * Ranks, messages and the rank that hands out, as a model without any of them: how busy would so many ranks be?
  * Rank 0 deals with one message after the other. Times in nanoseconds; the same seed gives the same result.
  */
-#ifndef RADDLE_TESTS_HANDOUT_MODEL_H
-#define RADDLE_TESTS_HANDOUT_MODEL_H
+#ifndef RADDLE_TESTS_LEASE_TABLE_MODEL_H
+#define RADDLE_TESTS_LEASE_TABLE_MODEL_H
 
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "base/rng.h"
-#include "parallel/remote/handout.h"
+#include "parallel/remote/lease_table.h"
 
-struct handout_model {
+struct lease_table_model {
 	uint32_t ranks;
 	uint64_t runs;
 	uint64_t
@@ -24,7 +24,7 @@ struct handout_model {
 	uint64_t seed;
 };
 
-struct handout_outcome {
+struct lease_table_outcome {
 	double busy;   /* part of all ranks' time until the end in which they had a unit */
 	double useful; /* likewise, made runs */
 	double rank_0; /* part of its time in which it dealt with messages */
@@ -33,35 +33,36 @@ struct handout_outcome {
 };
 
 /* A rank that asks, at a time. */
-struct handout_event {
+struct lease_table_event {
 	uint64_t at_ns;
 	uint32_t rank;
 };
 
 /* A heap with the earliest one first. */
-struct handout_queue {
-	struct handout_event *events;
+struct lease_table_queue {
+	struct lease_table_event *events;
 	uint32_t count;
 };
 
-static inline bool handout_is_before(const struct handout_event *a, const struct handout_event *b)
+static inline bool lease_table_is_before(
+	const struct lease_table_event *a, const struct lease_table_event *b)
 {
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->rank < b->rank;
 }
 
-static inline void handout_push(struct handout_queue *queue, struct handout_event event)
+static inline void lease_table_push(struct lease_table_queue *queue, struct lease_table_event event)
 {
 	uint32_t at = queue->count++;
 
-	for (; at && handout_is_before(&event, &queue->events[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && lease_table_is_before(&event, &queue->events[(at - 1) / 2]); at = (at - 1) / 2)
 		queue->events[at] = queue->events[(at - 1) / 2];
 	queue->events[at] = event;
 }
 
-static inline struct handout_event handout_pop(struct handout_queue *queue)
+static inline struct lease_table_event lease_table_pop(struct lease_table_queue *queue)
 {
-	const struct handout_event first = queue->events[0];
-	const struct handout_event last = queue->events[--queue->count];
+	const struct lease_table_event first = queue->events[0];
+	const struct lease_table_event last = queue->events[--queue->count];
 	uint32_t at = 0;
 
 	for (;;) {
@@ -70,8 +71,8 @@ static inline struct handout_event handout_pop(struct handout_queue *queue)
 		if (child >= queue->count)
 			break;
 		child += child + 1 < queue->count &&
-			 handout_is_before(&queue->events[child + 1], &queue->events[child]);
-		if (!handout_is_before(&queue->events[child], &last))
+			 lease_table_is_before(&queue->events[child + 1], &queue->events[child]);
+		if (!lease_table_is_before(&queue->events[child], &last))
 			break;
 		queue->events[at] = queue->events[child];
 		at = child;
@@ -80,46 +81,46 @@ static inline struct handout_event handout_pop(struct handout_queue *queue)
 	return first;
 }
 
-static inline struct handout_outcome handout_simulate(const struct handout_model *model)
+static inline struct lease_table_outcome lease_table_simulate(const struct lease_table_model *model)
 {
-	const struct handout_options options = {.ranks = model->ranks,
+	const struct lease_table_options options = {.ranks = model->ranks,
 		.end = model->runs,
 		.unit_ns = model->unit_ns,
 		.silent_ns = UINT64_MAX};
-	struct handout *handout = handout_new(&options);
-	struct handout_queue queue = {calloc(model->ranks, sizeof *queue.events), 0};
+	struct lease_table *leases = lease_table_new(&options);
+	struct lease_table_queue queue = {calloc(model->ranks, sizeof *queue.events), 0};
 	uint64_t *took_ns = calloc(model->ranks, sizeof *took_ns); /* 0: it has no unit */
 	uint64_t *pace = calloc(model->ranks, sizeof *pace);
 	uint64_t free_ns = 0, dealt_ns = 0, had_ns = 0, run_ns = 0, end_ns = 0;
-	struct handout_outcome outcome = {0};
+	struct lease_table_outcome outcome = {0};
 	struct rng rng;
 
 	BUG_ON(!queue.events || !took_ns || !pace);
 	rng_seed(&rng, model->seed);
 	for (uint32_t rank = 0; rank < model->ranks; rank++) {
 		pace[rank] = model->run_ns * 3 / 4 + rng_below64(&rng, model->run_ns / 2 + 1);
-		handout_push(&queue, (struct handout_event){model->message_ns, rank});
+		lease_table_push(&queue, (struct lease_table_event){model->message_ns, rank});
 	}
 	while (queue.count) {
-		const struct handout_event event = handout_pop(&queue);
-		struct handout_unit unit;
+		const struct lease_table_event event = lease_table_pop(&queue);
+		struct lease_table_unit unit;
 
 		free_ns = (event.at_ns > free_ns ? event.at_ns : free_ns) + model->answer_ns;
 		dealt_ns += model->answer_ns;
 		if (took_ns[event.rank])
-			(void)handout_done(handout, event.rank, free_ns, took_ns[event.rank]);
+			(void)lease_table_done(leases, event.rank, free_ns, took_ns[event.rank]);
 		took_ns[event.rank] = 0;
-		if (handout_ask(handout, event.rank, free_ns, &unit) != HANDOUT_UNIT)
+		if (lease_table_ask(leases, event.rank, free_ns, &unit) != LEASE_UNIT)
 			continue; /* nobody falls silent here, so nothing comes back */
 		took_ns[event.rank] = model->start_ns + (unit.end - unit.first) * pace[event.rank];
 		outcome.units++;
 		had_ns += took_ns[event.rank];
 		run_ns += took_ns[event.rank] - model->start_ns;
 		end_ns = free_ns + model->message_ns + took_ns[event.rank];
-		handout_push(
-			&queue, (struct handout_event){end_ns + model->message_ns, event.rank});
+		lease_table_push(
+			&queue, (struct lease_table_event){end_ns + model->message_ns, event.rank});
 	}
-	outcome.made = handout_made(handout);
+	outcome.made = lease_table_made(leases);
 	outcome.seconds = (double)free_ns / 1e9;
 	outcome.busy = (double)had_ns / ((double)free_ns * model->ranks);
 	outcome.useful = (double)run_ns / ((double)free_ns * model->ranks);
@@ -127,7 +128,7 @@ static inline struct handout_outcome handout_simulate(const struct handout_model
 	free(queue.events);
 	free(took_ns);
 	free(pace);
-	handout_free(handout);
+	lease_table_free(leases);
 	return outcome;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Candidates are driven side by side, each in a process of its own (errands.h). What one has taught of failures spares
+ * Candidates are driven side by side, each in a process of its own (forked_jobs.h). What one has taught of failures spares
  * others their investigation, so a candidate that has looked into a failure which an earlier one tells of is driven
  * again with that: what comes of each, and which runs are made, is as if they were driven one after the other.
  */
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "process/errands.h"
+#include "process/forked_jobs.h"
 #include "commands/predict/predict_internal.h"
 #include "investigate/replay.h"
 #include "store/store_aside.h"
@@ -21,7 +21,7 @@ struct told {
 };
 
 /* In the other process. */
-struct drive_errand {
+struct drive_job {
 	const struct predict *predict;
 	struct strbuf told;
 	uint32_t told_count;
@@ -51,33 +51,33 @@ struct driven {
 
 static void on_confirming(void *context, const struct failure *failure)
 {
-	struct drive_errand *errand = context;
+	struct drive_job *job = context;
 
 	(void)failure;
-	errand->since_ns = predict_clock_ns();
+	job->since_ns = predict_clock_ns();
 }
 
 static void on_found(void *context, const struct campaign_found *found)
 {
-	struct drive_errand *errand = context;
+	struct drive_job *job = context;
 	struct told told = {.confirmation = found->confirmation, .is_minimal = found->is_minimal};
 
 	(void)snprintf(told.aside_id, sizeof told.aside_id, "%s", found->finding->id);
-	strbuf_add(&errand->told, (const char *)&told, sizeof told);
-	errand->told_count++;
-	if (errand->since_ns)
-		errand->investigated_ns += predict_clock_ns() - errand->since_ns;
-	errand->since_ns = 0;
+	strbuf_add(&job->told, (const char *)&told, sizeof told);
+	job->told_count++;
+	if (job->since_ns)
+		job->investigated_ns += predict_clock_ns() - job->since_ns;
+	job->since_ns = 0;
 }
 
 static void pack(const struct predict_attempt *attempt, const struct predict *predict,
-	uint32_t known_before, const struct drive_errand *errand, struct strbuf *answer)
+	uint32_t known_before, const struct drive_job *job, struct strbuf *answer)
 {
 	const uint32_t learnt = predict->known_count - known_before;
 
 	strbuf_add(answer, (const char *)attempt, sizeof *attempt);
 	strbuf_add(answer, (const char *)&learnt, sizeof learnt);
-	strbuf_add(answer, (const char *)&errand->told_count, sizeof errand->told_count);
+	strbuf_add(answer, (const char *)&job->told_count, sizeof job->told_count);
 	/* The first ones may be nowhere. */
 	if (learnt) {
 		strbuf_add(answer, (const char *)&predict->known_keys[known_before],
@@ -85,7 +85,7 @@ static void pack(const struct predict_attempt *attempt, const struct predict *pr
 		strbuf_add(answer, predict->known_findings[known_before],
 			learnt * sizeof *predict->known_findings);
 	}
-	strbuf_add(answer, errand->told.text, errand->told.length);
+	strbuf_add(answer, job->told.text, job->told.length);
 	store_aside_pack(predict->options->campaign.store, answer);
 }
 
@@ -96,24 +96,24 @@ static int work(void *context, uint32_t number, const volatile int *is_interrupt
 	const struct predict_drive *drive = driving->drive;
 	struct predict_options options = *driving->predict->options;
 	struct predict predict = *driving->predict;
-	struct drive_errand errand = {.predict = &predict};
+	struct drive_job job = {.predict = &predict};
 	const struct campaign_listener listener = {
-		.context = &errand, .confirming = on_confirming, .found = on_found};
+		.context = &job, .confirming = on_confirming, .found = on_found};
 	const uint64_t begun_ns = predict_clock_ns();
 	struct predict_attempt attempt;
 	int result;
 
-	strbuf_init(&errand.told);
+	strbuf_init(&job.told);
 	store_open_aside(&options.campaign.store);
 	options.campaign.is_interrupted = is_interrupted;
 	predict.options = &options;
 	predict.listener = &listener;
 	result = predict_confirm(&predict, &drive->candidates[number], drive->judge,
 		drive->judging(drive->context, number), &attempt, err);
-	attempt.kept_ns += errand.investigated_ns;
+	attempt.kept_ns += job.investigated_ns;
 	attempt.driven_ns = predict_clock_ns() - begun_ns - attempt.kept_ns;
 	if (result == 0)
-		pack(&attempt, &predict, driving->predict->known_count, &errand, answer);
+		pack(&attempt, &predict, driving->predict->known_count, &job, answer);
 	return result; /* the rest goes with the process */
 }
 
@@ -127,24 +127,26 @@ static void release(struct driven *driven)
 	store_unpacked_release(&driven->kept);
 }
 
-static void *take_array(struct errand_reading *reading, uint32_t count, size_t size, bool *is_whole)
+static void *take_array(
+	struct forked_job_reading *reading, uint32_t count, size_t size, bool *is_whole)
 {
 	void *array = calloc(count + 1u, size);
 
 	BUG_ON(!array);
-	*is_whole &= errand_take_bytes(reading, array, count * size);
+	*is_whole &= forked_job_take_bytes(reading, array, count * size);
 	return array;
 }
 
 static int unpack(struct driven *driven, const struct strbuf *answer, struct error *err)
 {
-	struct errand_reading reading = errand_read(answer);
+	struct forked_job_reading reading = forked_job_read(answer);
 	bool is_whole = true;
 
 	*driven = (struct driven){0};
-	is_whole &= errand_take_bytes(&reading, &driven->attempt, sizeof driven->attempt) &&
-		    errand_take_bytes(&reading, &driven->known_count, sizeof driven->known_count) &&
-		    errand_take_bytes(&reading, &driven->told_count, sizeof driven->told_count);
+	is_whole &=
+		forked_job_take_bytes(&reading, &driven->attempt, sizeof driven->attempt) &&
+		forked_job_take_bytes(&reading, &driven->known_count, sizeof driven->known_count) &&
+		forked_job_take_bytes(&reading, &driven->told_count, sizeof driven->told_count);
 	if (is_whole) {
 		driven->keys =
 			take_array(&reading, driven->known_count, sizeof *driven->keys, &is_whole);
@@ -270,10 +272,10 @@ static int take(void *context, uint32_t number, const struct strbuf *answer, str
 	if (result < 0)
 		return result;
 	if (knew_too_little(driving->predict, &driven)) {
-		result = ERRAND_AGAIN;
+		result = FORKED_JOB_AGAIN;
 	} else if (!driving->is_alone && was_disturbed(driving->predict, &driven)) {
 		notice_alone(driving);
-		result = ERRAND_AGAIN_ALONE;
+		result = FORKED_JOB_AGAIN_ALONE;
 	} else {
 		result = take_in(driving, number, &driven, err);
 	}
@@ -309,7 +311,7 @@ int predict_drive(struct predict *predict, const struct predict_drive *drive, st
 	struct driving driving = {.predict = predict,
 		.drive = drive,
 		.is_alone = drive->workers == 1 || predict->is_alone};
-	const struct errands errands = {.count = drive->count,
+	const struct jobs jobs = {.count = drive->count,
 		.workers = driving.is_alone ? 1 : drive->workers,
 		.context = &driving,
 		.is_interrupted = predict->options->campaign.is_interrupted,
@@ -319,5 +321,5 @@ int predict_drive(struct predict *predict, const struct predict_drive *drive, st
 		.waits = on_wait};
 	const int result = predict_check_file(predict, err);
 
-	return result < 0 ? result : errands_run(&errands, err);
+	return result < 0 ? result : forked_jobs_run(&jobs, err);
 }
