@@ -30,7 +30,7 @@ void atomic_rules_release(struct atomic_rules *rules)
 
 /* ---- reading ---- */
 
-static char *copy_text(const char *text)
+static char *atomic_rules_copy_text(const char *text)
 {
 	char *copy = strdup(text);
 
@@ -38,20 +38,20 @@ static char *copy_text(const char *text)
 	return copy;
 }
 
-static void append(struct atomic_rules *rules, enum atomic_verb verb, char **words, uint32_t count,
-	const char *source)
+static void atomic_rules_append(struct atomic_rules *rules, enum atomic_verb verb, char **words,
+	uint32_t count, const char *source)
 {
 	const bool has_name = verb != ATOMIC_NO_SET;
 	struct atomic_rule rule = {.verb = verb,
-		.name = has_name ? copy_text(words[1]) : NULL,
-		.source = copy_text(source)};
+		.name = has_name ? atomic_rules_copy_text(words[1]) : NULL,
+		.source = atomic_rules_copy_text(source)};
 
 	words += 1 + has_name;
 	count -= 1 + has_name;
 	rule.parts = calloc(count + 1u, sizeof *rule.parts);
 	BUG_ON(!rule.parts);
 	while (rule.part_count < count) {
-		rule.parts[rule.part_count] = copy_text(words[rule.part_count]);
+		rule.parts[rule.part_count] = atomic_rules_copy_text(words[rule.part_count]);
 		rule.part_count++;
 	}
 	if (rules->count == rules->capacity) {
@@ -91,7 +91,7 @@ int atomic_rules_add(
 			verb == ATOMIC_SET ? "a name and the parts of the set: set NAME PART..."
 			: verb == ATOMIC_NO_SET ? "one struct, field or variable"
 						: "one function");
-	append(rules, verb, words, count, source);
+	atomic_rules_append(rules, verb, words, count, source);
 	return 0;
 }
 

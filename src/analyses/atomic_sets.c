@@ -35,7 +35,7 @@ struct atomic_sets {
 	struct place_entry *places;
 };
 
-static void *allocate(size_t count, size_t size)
+static void *atomic_sets_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -47,7 +47,7 @@ static void *allocate(size_t count, size_t size)
 
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules)
 {
-	struct atomic_sets *sets = allocate(1, sizeof *sets);
+	struct atomic_sets *sets = atomic_sets_allocate(1, sizeof *sets);
 
 	sets->symbols = symbols;
 	sets->rules = rules;
@@ -91,12 +91,13 @@ void atomic_sets_free(struct atomic_sets *sets)
 	free(sets);
 }
 
-static bool is_access(const struct trace_event *event)
+static bool atomic_sets_is_access(const struct trace_event *event)
 {
 	return op_descriptions[event->kind].object == OBJECT_MEMORY;
 }
 
-static struct symbols_access access_of(const struct trace_event *event, uint64_t address)
+static struct symbols_access atomic_sets_access_of(
+	const struct trace_event *event, uint64_t address)
 {
 	return (struct symbols_access){.address = address,
 		.bytes = address == event->address ? event->bytes : 8,
@@ -111,16 +112,17 @@ void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory
 	forget_members(sets);
 	sets->memory = memory;
 	for (uint64_t i = 0; i < count && sets->symbols; i++) {
-		const struct symbols_access access = access_of(&events[i], events[i].address);
+		const struct symbols_access access =
+			atomic_sets_access_of(&events[i], events[i].address);
 
-		if (is_access(&events[i]))
+		if (atomic_sets_is_access(&events[i]))
 			symbols_note_access(sets->symbols, memory, &access);
 	}
 }
 
 /* ---- sets ---- */
 
-static uint32_t find_kind(struct atomic_sets *sets, const char *name,
+static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name,
 	const struct atomic_rule *rule, bool is_of_objects)
 {
 	struct atomic_kind *kind;
@@ -183,17 +185,17 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 	if (rule) {
 		const bool is_of_objects = atomic_rule_is_of_objects(rule) && part->type;
 
-		member->kind = find_kind(sets, rule->name, rule, is_of_objects);
+		member->kind = atomic_sets_find_kind(sets, rule->name, rule, is_of_objects);
 		member->instance = is_of_objects ? part->start : 0;
 	} else if (part->type) {
-		member->kind = find_kind(sets, part->type, NULL, true);
+		member->kind = atomic_sets_find_kind(sets, part->type, NULL, true);
 		member->instance = part->start;
 	} else if (part->file) {
 		const char *slash = strrchr(part->file, '/');
 
 		BUG_ON(asprintf(&name, "static variables of %s", slash ? slash + 1 : part->file) <
 			0);
-		member->kind = find_kind(sets, name, NULL, false);
+		member->kind = atomic_sets_find_kind(sets, name, NULL, false);
 		member->instance = 0;
 		free(name);
 	} else {
@@ -206,14 +208,14 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 const struct atomic_member *atomic_sets_member(
 	struct atomic_sets *sets, const struct trace_event *event, uint64_t address)
 {
-	const struct symbols_access access = access_of(event, address);
+	const struct symbols_access access = atomic_sets_access_of(event, address);
 	struct member_entry *entry, key = {.key = {.address = address}};
 
 	if (!sets->symbols)
 		return NULL;
 	HASH_FIND(hh, sets->members, &key.key, sizeof key.key, entry);
 	if (!entry) {
-		entry = allocate(1, sizeof *entry);
+		entry = atomic_sets_allocate(1, sizeof *entry);
 		entry->key = key.key;
 		entry->is_member = symbols_part_at(sets->symbols, sets->memory, &access,
 					   &entry->member.part) &&
@@ -243,7 +245,7 @@ const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t 
 	HASH_FIND(hh, sets->places, &address, sizeof address, entry);
 	if (entry)
 		return &entry->place;
-	entry = allocate(1, sizeof *entry);
+	entry = atomic_sets_allocate(1, sizeof *entry);
 	entry->place.address = address;
 	if (sets->symbols && address)
 		entry->place.count =
@@ -280,7 +282,7 @@ static bool is_file_unit(const struct atomic_call *call, const struct symbols_pa
 	       strcmp(routine->routine.file, part->file) == 0;
 }
 
-static void note_unit(struct atomic_kind *kind, const char *name)
+static void atomic_sets_note_unit(struct atomic_kind *kind, const char *name)
 {
 	for (uint32_t i = 0; i < kind->unit_count; i++)
 		if (strcmp(kind->units[i], name) == 0)
@@ -290,7 +292,7 @@ static void note_unit(struct atomic_kind *kind, const char *name)
 	kind->units[kind->unit_count++] = name;
 }
 
-static uint32_t find_owner(
+static uint32_t atomic_sets_find_owner(
 	const struct symbols_part *part, const struct atomic_call *stack, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -309,9 +311,10 @@ static uint32_t find_owner(
 uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member *member,
 	const struct atomic_call *stack, uint32_t count)
 {
-	const uint32_t owner = find_owner(&member->part, stack, count);
+	const uint32_t owner = atomic_sets_find_owner(&member->part, stack, count);
 
 	if (owner < count)
-		note_unit(&sets->kinds[member->kind], stack[owner].routine->routine.name);
+		atomic_sets_note_unit(
+			&sets->kinds[member->kind], stack[owner].routine->routine.name);
 	return owner;
 }

@@ -119,7 +119,7 @@ static void atomicity_end(void *state)
 #define NAMES_TOLD 4
 
 /* "pair_watch, pair_wait and 3 more" */
-static void add_names(const char *const *names, uint32_t count, struct strbuf *out)
+static void atomicity_add_names(const char *const *names, uint32_t count, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < count && i < NAMES_TOLD; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : "", names[i]);
@@ -142,7 +142,8 @@ static void atomicity_tell(const void *state, struct strbuf *out)
 		if (!atomicity->unended_counts[ending])
 			continue;
 		strbuf_adds(out, words[ending]);
-		add_names(atomicity->unended[ending], atomicity->unended_counts[ending], out);
+		atomicity_add_names(
+			atomicity->unended[ending], atomicity->unended_counts[ending], out);
 		strbuf_adds(out, "\n");
 	}
 }

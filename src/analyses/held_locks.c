@@ -70,7 +70,7 @@ bool op_takes_shared(enum op_kind kind)
 
 /* ---- lists ---- */
 
-static struct lock_owner *find_owner(const struct held_locks *held, uint64_t address)
+static struct lock_owner *held_locks_find_owner(const struct held_locks *held, uint64_t address)
 {
 	struct lock_owner *owner;
 
@@ -78,7 +78,8 @@ static struct lock_owner *find_owner(const struct held_locks *held, uint64_t add
 	return owner;
 }
 
-static struct held_lock *find_held(const struct held_locks *held, uint32_t thread, uint64_t address)
+static struct held_lock *held_locks_find_held(
+	const struct held_locks *held, uint32_t thread, uint64_t address)
 {
 	const struct held_list *list = &held->threads[thread];
 
@@ -88,10 +89,10 @@ static struct held_lock *find_held(const struct held_locks *held, uint32_t threa
 	return NULL;
 }
 
-static void take(struct held_locks *held, const struct trace_event *event)
+static void held_locks_take(struct held_locks *held, const struct trace_event *event)
 {
 	struct held_list *list = &held->threads[event->thread];
-	struct lock_owner *owner = find_owner(held, event->address);
+	struct lock_owner *owner = held_locks_find_owner(held, event->address);
 	const bool is_shared = op_takes_shared(event->kind);
 
 	if (list->count == list->capacity) {
@@ -115,10 +116,10 @@ static void take(struct held_locks *held, const struct trace_event *event)
 }
 
 /* The thread has no more of it. */
-static void drop(struct held_locks *held, uint32_t thread, const struct held_lock *lock)
+static void held_locks_drop(struct held_locks *held, uint32_t thread, const struct held_lock *lock)
 {
 	struct held_list *list = &held->threads[thread];
-	struct lock_owner *owner = find_owner(held, lock->address);
+	struct lock_owner *owner = held_locks_find_owner(held, lock->address);
 	const uint32_t index = (uint32_t)(lock - list->locks);
 
 	if (lock->is_shared)
@@ -133,14 +134,14 @@ static void drop(struct held_locks *held, uint32_t thread, const struct held_loc
 /* Somebody unlocks what he does not hold, as far as is known: whoever has it loses it. */
 static void drop_from_anybody(struct held_locks *held, uint64_t address)
 {
-	const struct lock_owner *owner = find_owner(held, address);
+	const struct lock_owner *owner = held_locks_find_owner(held, address);
 	struct held_lock *lock;
 
 	if (!owner || owner->writer == NOBODY)
 		return;
-	lock = find_held(held, owner->writer, address);
+	lock = held_locks_find_held(held, owner->writer, address);
 	if (lock)
-		drop(held, owner->writer, lock);
+		held_locks_drop(held, owner->writer, lock);
 }
 
 /* ---- events ---- */
@@ -162,9 +163,9 @@ enum lock_effect held_locks_effect(const struct held_locks *held, const struct t
 {
 	const struct lock_owner *owner;
 
-	if (!takes_lock(event) || find_held(held, event->thread, event->address))
+	if (!takes_lock(event) || held_locks_find_held(held, event->thread, event->address))
 		return LOCK_NOTHING;
-	owner = find_owner(held, event->address);
+	owner = held_locks_find_owner(held, event->address);
 	if (owner && (owner->writer != NOBODY || (owner->readers && !op_takes_shared(event->kind))))
 		return LOCK_NOTHING;
 	return is_attempt(event->kind) ? LOCK_TAKEN : LOCK_WAITED_FOR;
@@ -174,21 +175,21 @@ enum lock_effect held_locks_effect(const struct held_locks *held, const struct t
 static void take_again(
 	struct held_locks *held, struct held_lock *lock, const struct trace_event *event)
 {
-	struct lock_owner *owner = find_owner(held, event->address);
+	struct lock_owner *owner = held_locks_find_owner(held, event->address);
 
 	owner->is_recursive |= !is_attempt(event->kind);
 	if (owner->is_recursive || lock->is_shared || event->kind == OP_FILE_TRYLOCK)
 		lock->depth++;
 }
 
-static void release(struct held_locks *held, uint32_t thread, uint64_t address)
+static void held_locks_release(struct held_locks *held, uint32_t thread, uint64_t address)
 {
-	struct held_lock *lock = find_held(held, thread, address);
+	struct held_lock *lock = held_locks_find_held(held, thread, address);
 
 	if (!lock)
 		drop_from_anybody(held, address);
 	else if (!--lock->depth)
-		drop(held, thread, lock);
+		held_locks_drop(held, thread, lock);
 }
 
 void held_locks_add(struct held_locks *held, const struct trace_event *event, uint64_t released)
@@ -197,22 +198,22 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 	struct held_lock *lock;
 
 	if (takes_lock(event)) {
-		lock = find_held(held, event->thread, event->address);
+		lock = held_locks_find_held(held, event->thread, event->address);
 		if (effect != LOCK_NOTHING)
-			take(held, event);
+			held_locks_take(held, event);
 		else if (lock)
 			take_again(held, lock, event);
 		return;
 	}
 	if (op_descriptions[event->kind].flags & OP_RELEASE) {
-		release(held, event->thread, event->address);
+		held_locks_release(held, event->thread, event->address);
 		return;
 	}
 	switch (event->kind) {
 	case OP_COND_WAIT:
-		lock = released ? find_held(held, event->thread, released) : NULL;
+		lock = released ? held_locks_find_held(held, event->thread, released) : NULL;
 		if (lock)
-			drop(held, event->thread, lock);
+			held_locks_drop(held, event->thread, lock);
 		break;
 	case OP_MUTEX_DESTROY:
 	case OP_RWLOCK_DESTROY:
@@ -221,7 +222,7 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 	case OP_THREAD_EXIT:
 		/* It keeps them for ever, but does nothing any more that could close a circle. */
 		while (held->threads[event->thread].count)
-			drop(held, event->thread, held->threads[event->thread].locks);
+			held_locks_drop(held, event->thread, held->threads[event->thread].locks);
 		break;
 	default:
 		break;

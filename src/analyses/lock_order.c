@@ -48,7 +48,7 @@ static void lock_order_end(void *state)
 
 /* ---- requests ---- */
 
-static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+static void *lock_order_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
 	if (count < *capacity)
 		return array;
@@ -67,7 +67,8 @@ static uint64_t code_of(const struct trace_event *event)
 	return code;
 }
 
-static struct request_kind *find_kind(struct lock_order *graph, const struct request_key *key)
+static struct request_kind *lock_order_find_kind(
+	struct lock_order *graph, const struct request_key *key)
 {
 	struct request_key without_thread = *key;
 	struct request_kind *kind;
@@ -80,8 +81,8 @@ static struct request_kind *find_kind(struct lock_order *graph, const struct req
 	BUG_ON(!kind);
 	kind->key = without_thread;
 	kind->first = UINT32_MAX;
-	graph->kinds =
-		grow(graph->kinds, graph->kind_count, &graph->kind_capacity, sizeof *graph->kinds);
+	graph->kinds = lock_order_grow(
+		graph->kinds, graph->kind_count, &graph->kind_capacity, sizeof *graph->kinds);
 	graph->kinds[graph->kind_count++] = kind;
 	HASH_ADD(hh, graph->kinds_by_key, key, sizeof kind->key, kind);
 	return kind;
@@ -105,12 +106,12 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	request = calloc(1, sizeof *request);
 	BUG_ON(!request);
 	request->key = *key;
-	kind = find_kind(graph, key);
+	kind = lock_order_find_kind(graph, key);
 	request->kind = kind_index(graph, kind);
 	request->kind_next = kind->first;
 	kind->first = graph->request_count;
-	graph->requests = grow(graph->requests, graph->request_count, &graph->request_capacity,
-		sizeof *graph->requests);
+	graph->requests = lock_order_grow(graph->requests, graph->request_count,
+		&graph->request_capacity, sizeof *graph->requests);
 	graph->requests[graph->request_count++] = request;
 	HASH_ADD(hh, graph->requests_by_key, key, sizeof request->key, request);
 	return request;
@@ -182,7 +183,8 @@ static void add_request(const struct reading *reading, const struct trace_event 
 /* ---- runs ---- */
 
 /* For each event the index of the next one of its thread; `count`: there is none. */
-static uint32_t *index_next(const struct trace_event *events, uint32_t count, uint32_t thread_count)
+static uint32_t *lock_order_index_next(
+	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
 	uint32_t *next = calloc(count + 1u, sizeof *next);
 	uint32_t *last = calloc(thread_count + 1u, sizeof *last);
@@ -201,7 +203,7 @@ static uint32_t *index_next(const struct trace_event *events, uint32_t count, ui
 static void read_run(
 	const struct reading *reading, const struct trace_event *events, uint32_t count)
 {
-	uint32_t *next = index_next(events, count, thread_order_count(reading->order));
+	uint32_t *next = lock_order_index_next(events, count, thread_order_count(reading->order));
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &events[i];

@@ -127,14 +127,14 @@ static int held_place(const struct request *wanted, const struct request *holder
 	return -1;
 }
 
-static bool waits_for(const struct request *wanted, const struct request *holder)
+static bool lock_order_cycles_waits_for(const struct request *wanted, const struct request *holder)
 {
 	/* Whether its thread is the right one is seen when threads are chosen. */
 	return wanted->key.joined || held_place(wanted, holder) >= 0;
 }
 
 /* A common lock that only one of them can have, or the same thing wanted: they cannot be in one circle. */
-static bool excludes(const struct request *first, const struct request *second)
+static bool lock_order_cycles_excludes(const struct request *first, const struct request *second)
 {
 	if (first->key.object == second->key.object && first->key.joined == second->key.joined)
 		return true;
@@ -157,7 +157,8 @@ static bool may_overlap(const struct request *first, const struct request *secon
 
 /* ---- threads for a circle ---- */
 
-static bool fits(const struct search *search, uint32_t place, const struct request *request)
+static bool lock_order_cycles_fits(
+	const struct search *search, uint32_t place, const struct request *request)
 {
 	if (place && search->chosen[place - 1]->key.joined &&
 		search->chosen[place - 1]->key.joined != request->key.thread)
@@ -182,7 +183,7 @@ static bool choose_threads(struct search *search, uint32_t place)
 		i = graph->requests[i]->kind_next) {
 		if (search->assignment_steps++ > ASSIGNMENT_STEPS_MAX)
 			return false;
-		if (!fits(search, place, graph->requests[i]))
+		if (!lock_order_cycles_fits(search, place, graph->requests[i]))
 			continue;
 		search->chosen[place] = graph->requests[i];
 		if (choose_threads(search, place + 1))
@@ -225,7 +226,7 @@ static void add_circle(struct search *search)
 
 static void close_circle(struct search *search)
 {
-	if (!waits_for(request_of(search, search->path[search->length - 1]),
+	if (!lock_order_cycles_waits_for(request_of(search, search->path[search->length - 1]),
 		    request_of(search, search->path[0])))
 		return;
 	search->assignment_steps = 0;
@@ -248,12 +249,13 @@ static bool may_follow(const struct search *search, uint32_t depth, uint32_t kin
 		return false;
 	for (uint32_t i = 0; i < depth; i++)
 		if (search->path[i] == kind ||
-			excludes(request_of(search, search->path[i]), request_of(search, kind)))
+			lock_order_cycles_excludes(
+				request_of(search, search->path[i]), request_of(search, kind)))
 			return false;
 	return true;
 }
 
-static void extend(struct search *search, uint32_t depth)
+static void lock_order_cycles_extend(struct search *search, uint32_t depth)
 {
 	const struct request *last = request_of(search, search->path[depth - 1]);
 	const struct holders *holders;
@@ -266,11 +268,11 @@ static void extend(struct search *search, uint32_t depth)
 	}
 	holders = holders_of(search, last);
 	for (uint32_t i = 0; holders && i < holders->count && !is_given_up(search); i++) {
-		if (!waits_for(last, request_of(search, holders->kinds[i])) ||
+		if (!lock_order_cycles_waits_for(last, request_of(search, holders->kinds[i])) ||
 			!may_follow(search, depth, holders->kinds[i]))
 			continue;
 		search->path[depth] = holders->kinds[i];
-		extend(search, depth + 1);
+		lock_order_cycles_extend(search, depth + 1);
 	}
 }
 
@@ -285,7 +287,7 @@ void lock_order_find_cycles(const struct lock_order *graph, struct candidates *o
 		search.has_reached_length = false;
 		for (uint32_t kind = 0; kind < graph->kind_count && !is_given_up(&search); kind++) {
 			search.path[0] = kind;
-			extend(&search, 1);
+			lock_order_cycles_extend(&search, 1);
 		}
 	}
 	out->is_cut |= is_given_up(&search);

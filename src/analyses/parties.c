@@ -47,7 +47,8 @@ struct shared_places {
 	uint32_t mask;
 };
 
-static struct shared_place *find_place(const struct shared_places *places, uint64_t location)
+static struct shared_place *parties_find_place(
+	const struct shared_places *places, uint64_t location)
 {
 	uint32_t slot = (uint32_t)hash_mix(location) & places->mask;
 
@@ -56,12 +57,12 @@ static struct shared_place *find_place(const struct shared_places *places, uint6
 	return &places->slots[slot];
 }
 
-static void note_unit(
+static void parties_note_unit(
 	const struct shared_places *places, const struct unit_trace *trace, const struct unit *unit)
 {
 	for (uint32_t at = 0; at < unit->count; at++) {
 		const struct unit_access *access = unit_trace_access(trace, unit, at);
-		struct shared_place *place = find_place(places, access->location);
+		struct shared_place *place = parties_find_place(places, access->location);
 
 		if (!place->location)
 			*place = (struct shared_place){
@@ -84,7 +85,7 @@ static struct shared_places find_shared(
 	places.slots = calloc(places.mask + 1u, sizeof *places.slots);
 	BUG_ON(!places.slots);
 	for (uint32_t i = 0; i < instance->unit_count; i++)
-		note_unit(&places, trace, &trace->units[instance->units[i]]);
+		parties_note_unit(&places, trace, &trace->units[instance->units[i]]);
 	return places;
 }
 
@@ -139,7 +140,7 @@ static void choose_accesses(struct making *making)
 	for (uint32_t at = 0; at < making->unit->count && making->count < making->most; at++) {
 		const uint32_t index = trace->unit_accesses[making->unit->first + at];
 		const struct shared_place *place =
-			find_place(making->places, trace->accesses[index].location);
+			parties_find_place(making->places, trace->accesses[index].location);
 
 		if ((making->is_whole && !(place->is_shared && place->is_written)) ||
 			(!making->is_whole && replaces(making, index)))
@@ -200,7 +201,8 @@ static uint64_t signature_of(const struct making *making, thread_name name, cons
 }
 
 /* Is there room, and does it tell something new? */
-static bool is_wanted(struct party_set *set, const struct making *making, uint64_t signature)
+static bool parties_is_wanted(
+	struct party_set *set, const struct making *making, uint64_t signature)
 {
 	uint32_t alike = 0;
 
@@ -223,7 +225,7 @@ static void add_party(struct party_set *set, const struct making *making, uint32
 		.function = routine ? routine->routine.name : NULL};
 
 	party.signature = signature_of(making, party.name, party.function);
-	if (!is_wanted(set, making, party.signature))
+	if (!parties_is_wanted(set, making, party.signature))
 		return;
 	fill_party(making, &party);
 	if (set->count == set->capacity) {

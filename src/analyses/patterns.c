@@ -210,7 +210,7 @@ struct places {
 	void *context;
 };
 
-static bool is_conflict(const struct pattern *pattern, unsigned a, unsigned b)
+static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsigned b)
 {
 	return pattern_party(pattern, a) != pattern_party(pattern, b) &&
 	       pattern_variable(pattern, a) == pattern_variable(pattern, b) &&
@@ -246,12 +246,12 @@ static struct conflicts find_conflicts(const struct pattern *pattern, const stru
 		conflicts.of[conflicts.count++] = early_read(pattern, places);
 	for (unsigned a = 0; a < count; a++)
 		for (unsigned b = a + 1; b < count; b++)
-			if (is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)
+			if (patterns_is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)
 				conflicts.of[conflicts.count++] = conflict(pattern, a, b, places);
 	return conflicts;
 }
 
-static bool share_conflict(const struct conflicts *a, const struct conflicts *b)
+static bool patterns_share_conflict(const struct conflicts *a, const struct conflicts *b)
 {
 	for (unsigned i = 0; i < a->count; i++)
 		for (unsigned j = 0; j < b->count; j++)
@@ -266,7 +266,7 @@ bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 	const struct places places = {.place_of = place_of, .context = context};
 	const struct conflicts of_a = find_conflicts(a, &places), of_b = find_conflicts(b, &places);
 
-	return share_conflict(&of_a, &of_b);
+	return patterns_share_conflict(&of_a, &of_b);
 }
 
 void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into)
@@ -289,7 +289,8 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 		const struct conflicts own = find_conflicts(&ranking->records[i].pattern, &places);
 		uint32_t at = 0;
 
-		while (at < ranking->explanation_count && !share_conflict(&firsts[at], &own))
+		while (at < ranking->explanation_count &&
+			!patterns_share_conflict(&firsts[at], &own))
 			at++;
 		ranking->records[i].explanation = at;
 		if (at == ranking->explanation_count)

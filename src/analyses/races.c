@@ -42,7 +42,7 @@ static void *races_begin(const struct analysis_setting *setting)
 	return state;
 }
 
-static const struct trace_event *event_of(
+static const struct trace_event *races_event_of(
 	const struct race_search *search, const struct unit_access *access)
 {
 	return &search->trace->events[access->event];
@@ -72,22 +72,23 @@ static bool have_common_lock(
 static bool can_race(
 	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
 {
-	const struct trace_event *first = event_of(search, a), *second = event_of(search, b);
+	const struct trace_event *first = races_event_of(search, a),
+				 *second = races_event_of(search, b);
 
 	return first->thread != second->thread && (a->is_write || b->is_write) &&
 	       !(is_atomic(first) && is_atomic(second)) && !have_common_lock(search, a, b) &&
 	       !epoch_is_before(a->epoch, b->epoch) && !epoch_is_before(b->epoch, a->epoch);
 }
 
-static void add_race(
+static void races_add_race(
 	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
 {
 	const struct unit_access *const accesses[] = {a, b};
-	const uint64_t sites[] = {event_of(search, a)->site, event_of(search, b)->site};
+	const uint64_t sites[] = {races_event_of(search, a)->site, races_event_of(search, b)->site};
 	struct candidate candidate = {.kind = CANDIDATE_RACE, .place_count = 2};
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct trace_event *event = event_of(search, accesses[i]);
+		const struct trace_event *event = races_event_of(search, accesses[i]);
 
 		candidate.places[i] = (struct candidate_place){
 			.thread = thread_order_name(search->trace->order, event->thread),
@@ -121,14 +122,14 @@ static int compare_locations(const void *first, const void *second, void *argume
 static bool is_news(const struct race_search *search, const uint32_t *kept, uint32_t count,
 	const struct unit_access *access)
 {
-	const struct trace_event *event = event_of(search, access);
+	const struct trace_event *event = races_event_of(search, access);
 	uint32_t alike = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct unit_access *other = &search->trace->accesses[kept[i]];
 
-		alike += event_of(search, other)->site == event->site &&
-			 event_of(search, other)->thread == event->thread;
+		alike += races_event_of(search, other)->site == event->site &&
+			 races_event_of(search, other)->thread == event->thread;
 	}
 	return alike < ALIKE_MOST && count < ACCESSES_AT_LOCATION;
 }
@@ -144,7 +145,8 @@ static void search_location(const struct race_search *search, const uint32_t *or
 			continue;
 		for (uint32_t other = 0; other < kept_count; other++)
 			if (can_race(search, &search->trace->accesses[kept[other]], access))
-				add_race(search, &search->trace->accesses[kept[other]], access);
+				races_add_race(
+					search, &search->trace->accesses[kept[other]], access);
 		kept[kept_count++] = order[i];
 	}
 }
@@ -217,7 +219,7 @@ static void races_end(void *state)
 
 /* ---- runs that were driven ---- */
 
-static bool is_at(const struct candidate_place *place, const struct trace_event *event)
+static bool races_is_at(const struct candidate_place *place, const struct trace_event *event)
 {
 	return event->site == place->op.site && event->kind == place->op.kind;
 }
@@ -228,8 +230,8 @@ static bool is_together(const struct candidate *candidate, const struct trace_ev
 	const struct candidate_place *places = candidate->places;
 
 	return first->thread != second->thread &&
-	       ((is_at(&places[0], first) && is_at(&places[1], second)) ||
-		       (is_at(&places[1], first) && is_at(&places[0], second))) &&
+	       ((races_is_at(&places[0], first) && races_is_at(&places[1], second)) ||
+		       (races_is_at(&places[1], first) && races_is_at(&places[0], second))) &&
 	       first->address < second->address + second->bytes &&
 	       second->address < first->address + first->bytes;
 }
@@ -244,8 +246,8 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 	if (!events)
 		return ERROR_FORMAT;
 	for (uint32_t later = 0; later < count && !*is_shown; later++) {
-		if (!is_at(&candidate->places[0], &events[later]) &&
-			!is_at(&candidate->places[1], &events[later]))
+		if (!races_is_at(&candidate->places[0], &events[later]) &&
+			!races_is_at(&candidate->places[1], &events[later]))
 			continue;
 		/* Back to what its thread did before it; functions are told when they are entered. */
 		for (uint32_t i = later;

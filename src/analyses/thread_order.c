@@ -36,7 +36,7 @@ struct thread_order {
 	struct passage *passages;
 };
 
-static void *allocate(size_t count, size_t size)
+static void *thread_order_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -49,12 +49,12 @@ static void *allocate(size_t count, size_t size)
 static struct epoch *new_epoch(
 	struct thread_order *order, uint32_t thread, uint32_t number, const uint32_t *before)
 {
-	struct epoch *epoch = allocate(1, sizeof *epoch);
+	struct epoch *epoch = thread_order_allocate(1, sizeof *epoch);
 
 	*epoch = (struct epoch){.order = order,
 		.thread = thread,
 		.number = number,
-		.before = allocate(order->thread_count, sizeof *before)};
+		.before = thread_order_allocate(order->thread_count, sizeof *before)};
 	if (before)
 		memcpy(epoch->before, before, order->thread_count * sizeof *before);
 	if (order->epoch_count == order->epoch_capacity) {
@@ -95,10 +95,10 @@ static void find_parent(struct thread_order *order, const struct trace_run *run,
 
 struct thread_order *thread_order_new(const struct trace_run *run)
 {
-	struct thread_order *order = allocate(1, sizeof *order);
+	struct thread_order *order = thread_order_allocate(1, sizeof *order);
 
 	order->thread_count = run->thread_count;
-	order->threads = allocate(run->thread_count, sizeof *order->threads);
+	order->threads = thread_order_allocate(run->thread_count, sizeof *order->threads);
 	for (uint32_t i = 0; i < run->thread_count; i++)
 		order->threads[i].name = thread_path_name(run->threads[i].path);
 	for (uint32_t i = 0; i < run->thread_count; i++) {
@@ -219,7 +219,8 @@ void thread_order_add(struct thread_order *order, const struct trace_event *even
 
 /* ---- waiting ---- */
 
-static void merge(const struct thread_order *order, uint32_t *into, const uint32_t *from)
+static void thread_order_merge(
+	const struct thread_order *order, uint32_t *into, const uint32_t *from)
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (into[i] < from[i])
@@ -232,28 +233,29 @@ static uint32_t *passage_before(struct thread_order *order, uint64_t address)
 
 	HASH_FIND(hh, order->passages, &address, sizeof address, passage);
 	if (!passage) {
-		passage = allocate(1, sizeof *passage);
+		passage = thread_order_allocate(1, sizeof *passage);
 		passage->address = address;
-		passage->before = allocate(order->thread_count, sizeof *passage->before);
+		passage->before =
+			thread_order_allocate(order->thread_count, sizeof *passage->before);
 		HASH_ADD(hh, order->passages, address, sizeof passage->address, passage);
 	}
 	return passage->before;
 }
 
 /* All that the thread has done is over for whoever is told by `to`. */
-static void tell(struct thread_order *order, uint32_t thread, uint32_t *to)
+static void thread_order_tell(struct thread_order *order, uint32_t thread, uint32_t *to)
 {
 	const struct epoch *epoch = order->threads[thread].epoch;
 
-	merge(order, to, epoch->before);
+	thread_order_merge(order, to, epoch->before);
 	if (to[thread] < epoch->number)
 		to[thread] = epoch->number;
 }
 
-static void learn(struct thread_order *order, uint32_t thread, const uint32_t *from)
+static void thread_order_learn(struct thread_order *order, uint32_t thread, const uint32_t *from)
 {
 	next_epoch(order, thread);
-	merge(order, order->threads[thread].epoch->before, from);
+	thread_order_merge(order, order->threads[thread].epoch->before, from);
 	/* It knows itself by its number. */
 	order->threads[thread].epoch->before[thread] = 0;
 }
@@ -264,7 +266,8 @@ static void note_wait(struct thread_order *order, const struct trace_event *even
 
 	thread->waits_on = event->address;
 	if (!thread->woken_by)
-		thread->woken_by = allocate(order->thread_count, sizeof *thread->woken_by);
+		thread->woken_by =
+			thread_order_allocate(order->thread_count, sizeof *thread->woken_by);
 	memset(thread->woken_by, 0, order->thread_count * sizeof *thread->woken_by);
 }
 
@@ -272,7 +275,7 @@ static void note_signal(struct thread_order *order, const struct trace_event *ev
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (event->address && order->threads[i].waits_on == event->address)
-			tell(order, event->thread, order->threads[i].woken_by);
+			thread_order_tell(order, event->thread, order->threads[i].woken_by);
 	next_epoch(order, event->thread);
 }
 
@@ -283,7 +286,7 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	/* Who is signalled takes the mutex next; who is not, wakes. */
 	if (thread->waits_on && event->kind != OP_ENTER && event->kind != OP_LEAVE) {
 		if (event->kind == OP_MUTEX_LOCK)
-			learn(order, event->thread, thread->woken_by);
+			thread_order_learn(order, event->thread, thread->woken_by);
 		thread->waits_on = 0;
 	}
 	switch (event->kind) {
@@ -297,13 +300,13 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	case OP_BARRIER_ARRIVE:
 	case OP_SEM_POST:
 	case OP_ONCE_DONE:
-		tell(order, event->thread, passage_before(order, event->address));
+		thread_order_tell(order, event->thread, passage_before(order, event->address));
 		next_epoch(order, event->thread);
 		break;
 	case OP_BARRIER_LEAVE:
 	case OP_SEM_WAIT:
 	case OP_ONCE_ENTER:
-		learn(order, event->thread, passage_before(order, event->address));
+		thread_order_learn(order, event->thread, passage_before(order, event->address));
 		break;
 	default:
 		thread_order_add(order, event);

@@ -69,7 +69,7 @@ static void be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t a
 				.began = address};
 }
 
-static void enter(struct unit_calls *calls, const struct trace_event *event)
+static void unit_calls_enter(struct unit_calls *calls, const struct trace_event *event)
 {
 	struct call_stack *stack = &calls->stacks[event->thread];
 	const struct atomic_place *place = atomic_sets_place(calls->sets, event->site);
@@ -110,7 +110,7 @@ static void end_frame(struct unit_calls *calls, const struct frame *frame, enum 
 		end_activation(calls, frame->inlined[i].activation, ending);
 }
 
-static void leave(struct unit_calls *calls, const struct trace_event *event)
+static void unit_calls_leave(struct unit_calls *calls, const struct trace_event *event)
 {
 	struct call_stack *stack = &calls->stacks[event->thread];
 
@@ -129,7 +129,7 @@ static void leave_all(struct unit_calls *calls, uint32_t thread, enum unit_endin
 		end_frame(calls, &stack->frames[--stack->depth], ending);
 }
 
-static void add_call(struct atomic_call *list, uint32_t *count,
+static void unit_calls_add_call(struct atomic_call *list, uint32_t *count,
 	const struct atomic_routine *routine, uint32_t activation)
 {
 	if (*count < UNIT_CALLS_MOST)
@@ -146,9 +146,9 @@ uint32_t unit_calls_list(
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		const struct frame *frame = &stack->frames[i];
 
-		add_call(out, &count, frame->routine, frame->activation);
+		unit_calls_add_call(out, &count, frame->routine, frame->activation);
 		for (uint32_t inlined = 0; inlined < frame->inlined_count; inlined++)
-			add_call(out, &count, frame->inlined[inlined].routine,
+			unit_calls_add_call(out, &count, frame->inlined[inlined].routine,
 				frame->inlined[inlined].activation);
 	}
 	for (uint32_t i = 0; thread && i < count; i++) {
@@ -179,10 +179,10 @@ bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event)
 
 	switch (event->kind) {
 	case OP_ENTER:
-		enter(calls, event);
+		unit_calls_enter(calls, event);
 		return true;
 	case OP_LEAVE:
-		leave(calls, event);
+		unit_calls_leave(calls, event);
 		return true;
 	case OP_THREAD_EXIT:
 		leave_all(calls, event->thread, UNIT_LEFT);

@@ -46,7 +46,7 @@ struct reading {
 	uint32_t access_capacity, unit_capacity, instance_capacity, lock_capacity, lockset_capacity;
 };
 
-static void *allocate(size_t count, size_t size)
+static void *unit_trace_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -54,7 +54,7 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+static void *unit_trace_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
 	if (count < *capacity)
 		return array;
@@ -94,14 +94,14 @@ static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 		return reading->locksets_now[thread] - 1;
 	held = held_locks_of(reading->held, thread, &set.count);
 	for (uint32_t i = 0; i < set.count; i++) {
-		trace->locks = grow(trace->locks, trace->lock_count, &reading->lock_capacity,
-			sizeof *trace->locks);
+		trace->locks = unit_trace_grow(trace->locks, trace->lock_count,
+			&reading->lock_capacity, sizeof *trace->locks);
 		trace->locks[trace->lock_count++] = (struct unit_lock){.address = held[i].address,
 			.taken = find_event(trace, &held[i].taken),
 			.is_shared = held[i].is_shared};
 	}
-	trace->locksets = grow(trace->locksets, trace->lockset_count, &reading->lockset_capacity,
-		sizeof *trace->locksets);
+	trace->locksets = unit_trace_grow(trace->locksets, trace->lockset_count,
+		&reading->lockset_capacity, sizeof *trace->locksets);
 	trace->locksets[trace->lockset_count++] = set;
 	reading->locksets_now[thread] = trace->lockset_count;
 	return trace->lockset_count - 1;
@@ -132,10 +132,10 @@ static uint32_t find_instance(struct reading *reading, const struct atomic_membe
 	HASH_FIND(hh, reading->instances, &key.key, sizeof key.key, entry);
 	if (entry)
 		return entry->instance;
-	entry = allocate(1, sizeof *entry);
+	entry = unit_trace_allocate(1, sizeof *entry);
 	entry->key = key.key;
 	entry->instance = trace->instance_count;
-	trace->instances = grow(trace->instances, trace->instance_count,
+	trace->instances = unit_trace_grow(trace->instances, trace->instance_count,
 		&reading->instance_capacity, sizeof *trace->instances);
 	trace->instances[trace->instance_count++] =
 		(struct unit_instance){.kind = (uint32_t)key.key.kind,
@@ -150,11 +150,11 @@ static uint32_t add_unit(struct reading *reading, const struct unit *unit)
 	struct unit_trace *trace = reading->trace;
 	struct unit_instance *instance = &trace->instances[unit->instance];
 
-	trace->units = grow(
+	trace->units = unit_trace_grow(
 		trace->units, trace->unit_count, &reading->unit_capacity, sizeof *trace->units);
 	trace->units[trace->unit_count] = *unit;
-	instance->units = grow(instance->units, instance->unit_count, &instance->capacity,
-		sizeof *instance->units);
+	instance->units = unit_trace_grow(instance->units, instance->unit_count,
+		&instance->capacity, sizeof *instance->units);
 	instance->units[instance->unit_count++] = trace->unit_count;
 	return trace->unit_count++;
 }
@@ -179,7 +179,7 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 	HASH_FIND(hh, reading->units, &key.key, sizeof key.key, entry);
 	if (entry)
 		return entry->unit;
-	entry = allocate(1, sizeof *entry);
+	entry = unit_trace_allocate(1, sizeof *entry);
 	entry->key = key.key;
 	entry->unit = add_unit(reading, &unit);
 	HASH_ADD(hh, reading->units, key, sizeof entry->key, entry);
@@ -188,13 +188,13 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 
 /* ---- accesses ---- */
 
-static bool is_write(const struct trace_event *event)
+static bool unit_trace_is_write(const struct trace_event *event)
 {
 	return !(op_descriptions[event->kind].flags & OP_READ);
 }
 
-static void add_access(struct reading *reading, uint32_t index, const struct atomic_member *member,
-	uint64_t location)
+static void unit_trace_add_access(struct reading *reading, uint32_t index,
+	const struct atomic_member *member, uint64_t location)
 {
 	struct unit_trace *trace = reading->trace;
 	const struct trace_event *event = &trace->events[index];
@@ -210,15 +210,15 @@ static void add_access(struct reading *reading, uint32_t index, const struct ato
 	if (!unit->count++)
 		unit->begins = index;
 	unit->ends = index;
-	trace->accesses = grow(trace->accesses, trace->access_count, &reading->access_capacity,
-		sizeof *trace->accesses);
+	trace->accesses = unit_trace_grow(trace->accesses, trace->access_count,
+		&reading->access_capacity, sizeof *trace->accesses);
 	trace->accesses[trace->access_count++] = (struct unit_access){
 		.event = index,
 		.unit = number,
 		.location = location,
 		.lockset = lockset_of(reading, event->thread),
 		.epoch = thread_order_epoch(trace->order, event->thread),
-		.is_write = is_write(event),
+		.is_write = unit_trace_is_write(event),
 	};
 }
 
@@ -231,7 +231,7 @@ static void read_access(struct reading *reading, uint32_t index)
 
 	for (uint32_t word = 0; at < end && word < WORDS_MOST; word++) {
 		member = atomic_sets_member(reading->sets, event, at);
-		add_access(reading, index, member, at);
+		unit_trace_add_access(reading, index, member, at);
 		at = event->bytes <= WORD_BYTES ? end : (at | (WORD_BYTES - 1)) + 1;
 	}
 }
@@ -256,10 +256,10 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 }
 
 /* For each event the next one of its thread that is no function's; `count`: there is none. */
-static uint32_t *index_next(const struct unit_trace *trace, uint32_t thread_count)
+static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t thread_count)
 {
-	uint32_t *next = allocate(trace->count, sizeof *next);
-	uint32_t *last = allocate(thread_count, sizeof *last);
+	uint32_t *next = unit_trace_allocate(trace->count, sizeof *next);
+	uint32_t *last = unit_trace_allocate(thread_count, sizeof *last);
 
 	for (uint32_t i = 0; i < thread_count; i++)
 		last[i] = trace->count;
@@ -276,7 +276,8 @@ static void index_units(struct unit_trace *trace)
 {
 	uint32_t first = 0;
 
-	trace->unit_accesses = allocate(trace->access_count, sizeof *trace->unit_accesses);
+	trace->unit_accesses =
+		unit_trace_allocate(trace->access_count, sizeof *trace->unit_accesses);
 	for (uint32_t i = 0; i < trace->unit_count; i++) {
 		trace->units[i].first = first;
 		first += trace->units[i].count;
@@ -322,18 +323,18 @@ static void reading_release(struct reading *reading)
 struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_run *run,
 	const struct trace_event *events, uint32_t count)
 {
-	struct unit_trace *trace = allocate(1, sizeof *trace);
+	struct unit_trace *trace = unit_trace_allocate(1, sizeof *trace);
 	struct reading reading = {.trace = trace, .sets = sets};
 	uint32_t *next;
 
 	trace->events = events;
 	trace->count = count;
-	trace->contexts = allocate(count, sizeof *trace->contexts);
+	trace->contexts = unit_trace_allocate(count, sizeof *trace->contexts);
 	trace->order = thread_order_new(run);
 	reading.held = held_locks_new(run->thread_count);
 	reading.calls = unit_calls_new(sets, run->thread_count);
-	reading.locksets_now = allocate(run->thread_count, sizeof *reading.locksets_now);
-	next = index_next(trace, run->thread_count);
+	reading.locksets_now = unit_trace_allocate(run->thread_count, sizeof *reading.locksets_now);
+	next = unit_trace_index_next(trace, run->thread_count);
 	for (uint32_t i = 0; i < count; i++)
 		read_event(&reading, next, i);
 	end_units(&reading);

@@ -83,7 +83,7 @@ static bool is_possible(
 }
 
 /* A wide access may be both of a unit's accesses at once. */
-static bool is_shown(accesses_in_order order, const struct shape *shape)
+static bool violations_is_shown(accesses_in_order order, const struct shape *shape)
 {
 	for (uint32_t i = 1; i < access_count(shape); i++) {
 		const bool is_same = shape->parties[i - 1] == shape->parties[i];
@@ -97,7 +97,7 @@ static bool is_shown(accesses_in_order order, const struct shape *shape)
 /* ---- candidates ---- */
 
 /* Is the lock held at an access of the other party? */
-static bool is_contended(accesses_in_order order, const struct shape *shape,
+static bool violations_is_contended(accesses_in_order order, const struct shape *shape,
 	const struct party_lock *lock, uint8_t party)
 {
 	for (uint32_t i = 0; i < access_count(shape); i++)
@@ -124,7 +124,7 @@ static void fill_gate(accesses_in_order order, const struct shape *shape, uint32
 		const struct party_lock *lock = &access->locks[i];
 
 		if (lock->taken >= after && (!first || lock->taken < first->taken) &&
-			is_contended(order, shape, lock, shape->parties[at]))
+			violations_is_contended(order, shape, lock, shape->parties[at]))
 			first = lock;
 	}
 	if (!first)
@@ -152,7 +152,7 @@ static bool has_window(accesses_in_order order, const struct shape *shape)
 	return false;
 }
 
-static uint64_t key_of(accesses_in_order order, const struct shape *shape)
+static uint64_t violations_key_of(accesses_in_order order, const struct shape *shape)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
 		.place_count = access_count(shape),
@@ -173,7 +173,7 @@ static char *copy_name(const char *name)
 	return copy;
 }
 
-static void add_candidate(
+static void violations_add_candidate(
 	struct search *search, accesses_in_order order, const struct shape *shape, uint64_t key)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
@@ -206,19 +206,19 @@ static void add_candidate(
 static void consider(struct search *search, accesses_in_order order, const struct shape *shape)
 {
 	const bool is_it = search->query->mode == VIOLATIONS_SHOWN
-				   ? is_shown(order, shape)
+				   ? violations_is_shown(order, shape)
 				   : is_possible(search, order, shape);
 	uint64_t key;
 
 	if (!is_it)
 		return;
-	key = key_of(order, shape);
+	key = violations_key_of(order, shape);
 	if (search->query->only_key && search->query->only_key != key)
 		return;
 	if (search->out->count >= CANDIDATES_MOST)
 		search->out->is_cut = true;
 	else
-		add_candidate(search, order, shape, key);
+		violations_add_candidate(search, order, shape, key);
 }
 
 /* ---- rows of the table ---- */

@@ -96,7 +96,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* One for each pair of a variable and a site, sorted. */
-static struct row *rows_of(const struct points_to *result, size_t *count)
+static struct row *bitcode_rows_of(const struct points_to *result, size_t *count)
 {
 	struct row *rows;
 
@@ -138,7 +138,7 @@ static uint32_t count_unmatched(const struct points_to *result)
 	return count;
 }
 
-static int compare_names(const void *left, const void *right)
+static int bitcode_compare_names(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -151,7 +151,7 @@ static void print_foreign(const struct points_to *result, FILE *out)
 	BUG_ON(!names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
 		names[i] = result->variables[result->foreign[i]].name;
-	qsort(names, result->foreign_count, sizeof *names, compare_names);
+	qsort(names, result->foreign_count, sizeof *names, bitcode_compare_names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
 		fprintf(out, "%s%s", i ? ", " : "any that code without bitcode knows: ", names[i]);
 	free(names);
@@ -165,7 +165,7 @@ static void print_foreign(const struct points_to *result, FILE *out)
 void points_to_print(const struct points_to *result, FILE *out)
 {
 	size_t count;
-	struct row *rows = rows_of(result, &count);
+	struct row *rows = bitcode_rows_of(result, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i], *last = i ? &rows[i - 1] : NULL;

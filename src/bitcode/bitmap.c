@@ -11,7 +11,7 @@ void bitmap_release(struct bitmap *set)
 	*set = (struct bitmap){0};
 }
 
-static void make_room(struct bitmap *set, uint32_t count)
+static void bitmap_make_room(struct bitmap *set, uint32_t count)
 {
 	if (count <= set->capacity)
 		return;
@@ -21,7 +21,7 @@ static void make_room(struct bitmap *set, uint32_t count)
 }
 
 /* The first block whose number is not below `number`. */
-static uint32_t find(const struct bitmap *set, uint32_t number)
+static uint32_t bitmap_find(const struct bitmap *set, uint32_t number)
 {
 	uint32_t low = 0, high = set->count;
 
@@ -39,7 +39,7 @@ static uint32_t find(const struct bitmap *set, uint32_t number)
 bool bitmap_add(struct bitmap *set, uint32_t member)
 {
 	const uint64_t bit = UINT64_C(1) << (member % 64);
-	const uint32_t number = member / 64, at = find(set, number);
+	const uint32_t number = member / 64, at = bitmap_find(set, number);
 
 	if (at < set->count && set->blocks[at].number == number) {
 		const bool is_new = !(set->blocks[at].bits & bit);
@@ -47,7 +47,7 @@ bool bitmap_add(struct bitmap *set, uint32_t member)
 		set->blocks[at].bits |= bit;
 		return is_new;
 	}
-	make_room(set, set->count + 1);
+	bitmap_make_room(set, set->count + 1);
 	memmove(set->blocks + at + 1, set->blocks + at, (set->count - at) * sizeof *set->blocks);
 	set->blocks[at] = (struct bitmap_block){bit, number};
 	set->count++;
@@ -58,7 +58,7 @@ bool bitmap_next(const struct bitmap *set, uint64_t *member)
 {
 	uint64_t number = *member / 64, from = *member % 64;
 
-	for (uint32_t at = number > UINT32_MAX ? set->count : find(set, (uint32_t)number);
+	for (uint32_t at = number > UINT32_MAX ? set->count : bitmap_find(set, (uint32_t)number);
 		at < set->count; at++) {
 		const struct bitmap_block *block = &set->blocks[at];
 		const uint64_t rest =
@@ -74,7 +74,7 @@ bool bitmap_next(const struct bitmap *set, uint64_t *member)
 
 bool bitmap_has(const struct bitmap *set, uint32_t member)
 {
-	const uint32_t at = find(set, member / 64);
+	const uint32_t at = bitmap_find(set, member / 64);
 
 	return at < set->count && set->blocks[at].number == member / 64 &&
 	       set->blocks[at].bits >> (member % 64) & 1;
@@ -85,7 +85,7 @@ static void insert_blocks(struct bitmap *set, const struct bitmap *other, uint32
 {
 	uint32_t mine = set->count, theirs = other->count, to = set->count + more;
 
-	make_room(set, to);
+	bitmap_make_room(set, to);
 	set->count = to;
 	while (theirs) {
 		const struct bitmap_block *block = &other->blocks[theirs - 1];
@@ -137,7 +137,7 @@ void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct 
 			block.bits &= ~other->blocks[theirs].bits;
 		if (!block.bits)
 			continue;
-		make_room(out, out->count + 1);
+		bitmap_make_room(out, out->count + 1);
 		out->blocks[out->count++] = block;
 	}
 }

@@ -2,7 +2,8 @@
 #include "bitcode/points_to_internal.h"
 
 /* One index of a getelementptr, over elements of that many bytes. */
-static void add_index(LLVMValueRef index, uint64_t bytes, int64_t *distance, int64_t *stride)
+static void constants_add_index(
+	LLVMValueRef index, uint64_t bytes, int64_t *distance, int64_t *stride)
 {
 	if (LLVMIsAConstantInt(index))
 		*distance += LLVMConstIntGetSExtValue(index) * (int64_t)bytes;
@@ -19,8 +20,8 @@ int64_t element_distance(
 
 	*stride = 0;
 	if (operands > 1)
-		add_index(LLVMGetOperand(element_pointer, 1), type_bytes(analysis, type), &distance,
-			stride);
+		constants_add_index(LLVMGetOperand(element_pointer, 1), type_bytes(analysis, type),
+			&distance, stride);
 	for (int i = 2; i < operands; i++) {
 		LLVMValueRef index = LLVMGetOperand(element_pointer, (unsigned)i);
 
@@ -31,7 +32,7 @@ int64_t element_distance(
 			type = LLVMStructGetTypeAtIndex(type, field);
 		} else {
 			type = LLVMGetElementType(type);
-			add_index(index, type_bytes(analysis, type), &distance, stride);
+			constants_add_index(index, type_bytes(analysis, type), &distance, stride);
 		}
 	}
 	return distance;

@@ -284,7 +284,7 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
  * Who may be called or written by code without bitcode from the start: main, what runs before and after
  * it, what is in the dynamic symbol table (`section` of names), what the source keeps by llvm.used.
  */
-static void open_symbols(struct analysis *analysis, uint32_t file)
+static void constraints_open_symbols(struct analysis *analysis, uint32_t file)
 {
 	const struct program_file *opened = &analysis->program.files[file];
 
@@ -345,6 +345,6 @@ void constrain_program(struct analysis *analysis)
 	for (uint32_t i = 0; i < analysis->program.unit_count; i++)
 		constrain_unit(analysis, i);
 	for (uint32_t i = 0; i < analysis->program.file_count; i++)
-		open_symbols(analysis, i);
+		constraints_open_symbols(analysis, i);
 	open_declarations(analysis);
 }

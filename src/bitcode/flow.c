@@ -8,7 +8,7 @@
 
 #define NO_OBJECT UINT32_MAX
 
-static void *grown(void *array, uint32_t *capacity, uint32_t count, size_t size)
+static void *flow_grown(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
 	if (count < *capacity)
 		return array;
@@ -27,8 +27,8 @@ uint32_t flow_leader(const struct flow *flow, uint32_t node)
 
 uint32_t flow_node(struct flow *flow)
 {
-	flow->nodes =
-		grown(flow->nodes, &flow->node_capacity, flow->node_count, sizeof *flow->nodes);
+	flow->nodes = flow_grown(
+		flow->nodes, &flow->node_capacity, flow->node_count, sizeof *flow->nodes);
 	flow->nodes[flow->node_count] =
 		(struct flow_node){.leader = flow->node_count, .object = NO_OBJECT};
 	return flow->node_count++;
@@ -53,8 +53,8 @@ void flow_edge(struct flow *flow, uint32_t from, uint32_t to)
 
 void flow_unite(struct flow *flow, uint32_t first, uint32_t second)
 {
-	flow->unions =
-		grown(flow->unions, &flow->union_capacity, flow->union_count, sizeof *flow->unions);
+	flow->unions = flow_grown(
+		flow->unions, &flow->union_capacity, flow->union_count, sizeof *flow->unions);
 	flow->unions[flow->union_count++] = (struct flow_pair){.first = first, .second = second};
 	flow->has_changed = true;
 }
@@ -63,7 +63,7 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule)
 {
 	struct flow_node *to = &flow->nodes[flow_leader(flow, node)];
 
-	to->rules = grown(to->rules, &to->rule_capacity, to->rule_count, sizeof *to->rules);
+	to->rules = flow_grown(to->rules, &to->rule_capacity, to->rule_count, sizeof *to->rules);
 	to->rules[to->rule_count++] = *rule;
 	bitmap_release(&to->ruled); /* the new one has seen nothing yet */
 	flow->has_changed = true;
@@ -71,8 +71,8 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule)
 
 void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 {
-	flow->copies =
-		grown(flow->copies, &flow->copy_capacity, flow->copy_count, sizeof *flow->copies);
+	flow->copies = flow_grown(
+		flow->copies, &flow->copy_capacity, flow->copy_count, sizeof *flow->copies);
 	flow->copies[flow->copy_count++] =
 		(struct flow_copy){.to = to, .from = from, .bytes = bytes};
 }
@@ -81,7 +81,7 @@ void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 {
-	flow->objects = grown(
+	flow->objects = flow_grown(
 		flow->objects, &flow->object_capacity, flow->object_count, sizeof *flow->objects);
 	flow->objects[flow->object_count] = (struct flow_object){.kind = kind,
 		.value = value,
@@ -105,14 +105,14 @@ static void share_place(struct flow *flow, uint32_t location)
 		(void)bitmap_add(&flow->foreign_places, location);
 }
 
-static uint32_t add_place(struct flow *flow, uint32_t number, int64_t distance)
+static uint32_t flow_add_place(struct flow *flow, uint32_t number, int64_t distance)
 {
 	const uint32_t location = flow_node(flow);
 	struct flow_object *object = &flow->objects[number];
 
 	flow->nodes[location].object = number;
 	flow->nodes[location].distance = distance;
-	object->places = grown(object->places, &object->place_capacity, object->place_count,
+	object->places = flow_grown(object->places, &object->place_capacity, object->place_count,
 		sizeof *object->places);
 	object->places[object->place_count++] = location;
 	if (object->stride == 1 && distance == 0)
@@ -134,7 +134,7 @@ uint32_t flow_location(struct flow *flow, uint32_t number, int64_t distance)
 		flow_fold(flow, number, 1);
 		return flow_location(flow, number, 0);
 	}
-	return add_place(flow, number, distance);
+	return flow_add_place(flow, number, distance);
 }
 
 /* The location that holds what is stored at that distance. */

@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-static const char *name_of(LLVMValueRef value, size_t *length)
+static const char *linkage_name_of(LLVMValueRef value, size_t *length)
 {
 	return LLVMGetValueName2(value, length);
 }
@@ -40,7 +40,7 @@ struct symbol *linkage_named(const struct linkage *linkage, const char *name)
 }
 
 /* Room for every name that the units can bring, twice over. */
-static void make_room(struct linkage *linkage, const struct program *program)
+static void linkage_make_room(struct linkage *linkage, const struct program *program)
 {
 	uint32_t most = 16;
 
@@ -62,7 +62,7 @@ static void make_room(struct linkage *linkage, const struct program *program)
 
 /* ---- symbols ---- */
 
-static uint32_t add_symbol(
+static uint32_t linkage_add_symbol(
 	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
 {
 	struct symbol *symbol;
@@ -86,17 +86,17 @@ static uint32_t symbol_for(
 	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
 {
 	size_t length;
-	const char *name = name_of(value, &length);
+	const char *name = linkage_name_of(value, &length);
 	uint32_t *slot, number;
 
 	if (is_local(value) || !length) {
-		number = add_symbol(linkage, flow, value, unit);
+		number = linkage_add_symbol(linkage, flow, value, unit);
 		linkage->symbols[number].name = length ? name : NULL;
 		return number;
 	}
 	slot = name_slot(linkage, name);
 	if (*slot == VALUE_MAP_NONE) {
-		*slot = add_symbol(linkage, flow, value, unit);
+		*slot = linkage_add_symbol(linkage, flow, value, unit);
 		linkage->symbols[*slot].name = name;
 	}
 	return *slot;
@@ -114,7 +114,8 @@ static void add_definition(
 		.arguments = flow_node(flow)};
 }
 
-static void add_value(struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
+static void linkage_add_value(
+	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
 {
 	const uint32_t number = symbol_for(linkage, flow, value, unit);
 	struct symbol *symbol = &linkage->symbols[number];
@@ -138,7 +139,7 @@ static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 	for (LLVMValueRef v = LLVMGetFirstGlobalAlias(module); v; v = LLVMGetNextGlobalAlias(v)) {
 		const struct symbol *symbol = linkage_symbol(linkage, v);
 		size_t length;
-		const char *name = name_of(v, &length);
+		const char *name = linkage_name_of(v, &length);
 		uint32_t *slot;
 
 		if (!symbol || is_local(v))
@@ -154,14 +155,14 @@ static void resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v)) {
 		size_t length;
-		const char *name = name_of(v, &length);
+		const char *name = linkage_name_of(v, &length);
 
 		if (LLVMIsDeclaration(v) && length)
 			value_map_set(&linkage->by_value, v, *name_slot(linkage, name));
 	}
 	for (LLVMValueRef v = LLVMGetFirstFunction(module); v; v = LLVMGetNextFunction(v)) {
 		size_t length;
-		const char *name = name_of(v, &length);
+		const char *name = linkage_name_of(v, &length);
 
 		if (LLVMIsDeclaration(v) && length)
 			value_map_set(&linkage->by_value, v, *name_slot(linkage, name));
@@ -171,14 +172,14 @@ static void resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
 void linkage_build(struct linkage *linkage, const struct program *program, struct flow *flow)
 {
 	*linkage = (struct linkage){0};
-	make_room(linkage, program);
+	linkage_make_room(linkage, program);
 	for (uint32_t i = 0; i < program->unit_count; i++) {
 		LLVMModuleRef module = program->units[i].module;
 
 		for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
-			add_value(linkage, flow, v, i);
+			linkage_add_value(linkage, flow, v, i);
 		for (LLVMValueRef v = LLVMGetFirstFunction(module); v; v = LLVMGetNextFunction(v))
-			add_value(linkage, flow, v, i);
+			linkage_add_value(linkage, flow, v, i);
 	}
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		add_aliases(linkage, program->units[i].module);

@@ -21,7 +21,7 @@ void add_demangled(struct strbuf *out, const char *name)
 }
 
 /* " at bank.c:41": a path that is not relative says too much. */
-static void add_place(struct strbuf *out, LLVMValueRef instruction)
+static void object_name_add_place(struct strbuf *out, LLVMValueRef instruction)
 {
 	unsigned length;
 	const char *file = LLVMGetDebugLocFilename(instruction, &length);
@@ -47,7 +47,7 @@ static void add_function_of(struct strbuf *out, LLVMValueRef instruction)
 			LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &length));
 }
 
-static void add_local(struct strbuf *out, LLVMValueRef value)
+static void object_name_add_local(struct strbuf *out, LLVMValueRef value)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(value, &length);
@@ -77,7 +77,7 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 		strbuf_adds(out, name[3] == 'w' ? "new" : "new[]");
 	else
 		add_demangled(out, name);
-	add_place(out, call);
+	object_name_add_place(out, call);
 }
 
 /* "counts.1": the optimiser's part of a struct, or the second of that name. */
@@ -107,7 +107,7 @@ char *object_name(const struct analysis *analysis, uint32_t number)
 		drop_number(&out);
 		break;
 	case FLOW_STACK:
-		add_local(&out, object->value);
+		object_name_add_local(&out, object->value);
 		break;
 	case FLOW_HEAP:
 		add_allocation(&out, object->value);

@@ -73,7 +73,7 @@ static bool is_in_main(LLVMValueRef instruction)
 		LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), "main");
 }
 
-static bool describe_local(
+static bool objects_describe_local(
 	const struct analysis *analysis, LLVMValueRef local, struct points_to_object *out)
 {
 	if (!local || !LLVMIsAAllocaInst(local) || !is_in_main(local))
@@ -93,7 +93,7 @@ bool describe_object(const struct analysis *analysis, uint32_t number, struct po
 	if (object->kind == FLOW_GLOBAL)
 		is_known = describe_global(analysis, number, out);
 	else if (object->kind == FLOW_STACK)
-		is_known = describe_local(analysis, object->value, out);
+		is_known = objects_describe_local(analysis, object->value, out);
 	out->stride = object->stride;
 	return is_known;
 }

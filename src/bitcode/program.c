@@ -23,7 +23,7 @@
 /* A unit of that size is no longer one that a person wrote; a damaged length is not believed. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
 
-static int damaged(const char *path, uint32_t unit, const char *what, struct error *err)
+static int program_damaged(const char *path, uint32_t unit, const char *what, struct error *err)
 {
 	return error_set(err, ERROR_FORMAT,
 		"the bitcode in %s is damaged (unit %u: %s); build it again", path, unit, what);
@@ -85,14 +85,14 @@ static int parse_unit(struct program *program, const struct bitcode_header *head
 	size = ZSTD_decompress(plain, header->plain_bytes, stored, header->stored_bytes);
 	if (ZSTD_isError(size) || size != header->plain_bytes) {
 		free(plain);
-		return damaged(path, number, "it does not decompress", err);
+		return program_damaged(path, number, "it does not decompress", err);
 	}
 	buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(plain, size, "unit");
 	free(plain);
 	failed = LLVMParseBitcodeInContext2(program->context, buffer, &unit.module);
 	LLVMDisposeMemoryBuffer(buffer);
 	if (failed)
-		return damaged(path, number, "LLVM 19 cannot read it", err);
+		return program_damaged(path, number, "LLVM 19 cannot read it", err);
 	unit.layout = LLVMGetModuleDataLayout(unit.module);
 	number_all(&unit);
 	program->units = realloc(program->units, (program->unit_count + 1) * sizeof unit);
@@ -105,14 +105,14 @@ static int check_header(const struct bitcode_header *header, size_t left, const 
 	uint32_t number, struct error *err)
 {
 	if (header->magic != INSTRUMENT_MAGIC)
-		return damaged(path, number, "it does not begin as one", err);
+		return program_damaged(path, number, "it does not begin as one", err);
 	if (header->version != INSTRUMENT_ABI_VERSION)
 		return error_set(err, ERROR_VERSION,
 			"the bitcode in %s is of another raddle (version %u, this one has %d); build it "
 			"again",
 			path, header->version, INSTRUMENT_ABI_VERSION);
 	if (header->stored_bytes > left || header->plain_bytes > PLAIN_MOST || !header->plain_bytes)
-		return damaged(path, number, "its length makes no sense", err);
+		return program_damaged(path, number, "its length makes no sense", err);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int parse_section(struct program *program, const unsigned char *bytes, si
 		int status;
 
 		if (size - at < sizeof header)
-			return damaged(path, number, "it is cut short", err);
+			return program_damaged(path, number, "it is cut short", err);
 		memcpy(&header, bytes + at, sizeof header);
 		at += sizeof header;
 		status = check_header(&header, size - at, path, number, err);

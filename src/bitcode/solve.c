@@ -50,7 +50,7 @@ static void unite_progress(
 	bitmap_release(other);
 }
 
-static void unite(struct flow *flow, uint32_t first, uint32_t second)
+static void solve_unite(struct flow *flow, uint32_t first, uint32_t second)
 {
 	struct flow_node *leader, *other;
 
@@ -74,7 +74,7 @@ static void unite(struct flow *flow, uint32_t first, uint32_t second)
 static void apply_unions(struct flow *flow)
 {
 	for (uint32_t i = 0; i < flow->union_count; i++)
-		unite(flow, flow->unions[i].first, flow->unions[i].second);
+		solve_unite(flow, flow->unions[i].first, flow->unions[i].second);
 	flow->union_count = 0;
 	for (uint32_t i = 0; i < flow->node_count; i++) /* short ways to leaders */
 		flow->nodes[i].leader = flow_leader(flow, i);
@@ -94,7 +94,7 @@ struct walk {
 	uint32_t visited, path_count, open_count, order_count;
 };
 
-static void enter(struct walk *walk, uint32_t node)
+static void solve_enter(struct walk *walk, uint32_t node)
 {
 	walk->index[node] = walk->low[node] = ++walk->visited;
 	walk->path[walk->path_count++] = node;
@@ -116,7 +116,7 @@ static void close_component(struct walk *walk, uint32_t node)
 	walk->order[walk->order_count++] = node;
 }
 
-static void leave(struct walk *walk, uint32_t node)
+static void solve_leave(struct walk *walk, uint32_t node)
 {
 	walk->path_count--;
 	if (walk->low[node] == walk->index[node])
@@ -131,18 +131,18 @@ static void leave(struct walk *walk, uint32_t node)
 
 static void walk_from(struct walk *walk, uint32_t start)
 {
-	enter(walk, start);
+	solve_enter(walk, start);
 	while (walk->path_count) {
 		const uint32_t node = walk->path[walk->path_count - 1];
 		uint32_t successor;
 
 		if (!bitmap_next(&walk->flow->nodes[node].successors, &walk->next[node])) {
-			leave(walk, node);
+			solve_leave(walk, node);
 			continue;
 		}
 		successor = flow_leader(walk->flow, (uint32_t)walk->next[node]++);
 		if (!walk->index[successor])
-			enter(walk, successor);
+			solve_enter(walk, successor);
 		else if (walk->is_open[successor] && walk->index[successor] < walk->low[node])
 			walk->low[node] = walk->index[successor];
 	}
@@ -217,7 +217,8 @@ static void carry_on(struct flow *flow, uint32_t number)
 }
 
 /* Between a node and what is stored in the bytes from a location on. */
-static void connect(struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
+static void solve_connect(
+	struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
 {
 	const int64_t end = at + (int64_t)rule->bytes;
 
@@ -241,7 +242,7 @@ static void apply(struct flow *flow, const struct flow_rule *rule, uint32_t loca
 	switch (rule->kind) {
 	case FLOW_LOAD:
 	case FLOW_STORE:
-		connect(flow, rule, object, flow_distance(&flow->objects[object], distance));
+		solve_connect(flow, rule, object, flow_distance(&flow->objects[object], distance));
 		return;
 	case FLOW_SHIFT:
 		if (rule->stride)

@@ -128,7 +128,7 @@ static void reach_site(
 
 /* ---- variables ---- */
 
-static const struct flow_object *object_of(const struct reader *reader, uint64_t location)
+static const struct flow_object *touch_object_of(const struct reader *reader, uint64_t location)
 {
 	const struct flow *flow = &reader->analysis->flow;
 
@@ -157,7 +157,7 @@ static void add_starts(struct reader *reader, const struct reach *reach, const s
 
 	bitmap_each(location, &reach->locations)
 	{
-		const struct flow_object *object = object_of(reader, location);
+		const struct flow_object *object = touch_object_of(reader, location);
 		const struct start start = {.object = flow->nodes[location].object,
 			.distance = flow_distance(object, flow->nodes[location].distance),
 			.bytes = reach->bytes,
@@ -184,7 +184,7 @@ static void add_foreign_starts(struct reader *reader)
 	}
 }
 
-static int compare_starts(const void *left, const void *right)
+static int touch_compare_starts(const void *left, const void *right)
 {
 	const struct start *a = left, *b = right;
 
@@ -198,12 +198,12 @@ static void unite_starts(struct reader *reader)
 {
 	uint32_t kept = 0;
 
-	qsort(reader->starts, reader->start_count, sizeof *reader->starts, compare_starts);
+	qsort(reader->starts, reader->start_count, sizeof *reader->starts, touch_compare_starts);
 	for (uint32_t i = 0; i < reader->start_count; i++) {
 		const struct start *start = &reader->starts[i];
 		struct start *last = kept ? &reader->starts[kept - 1] : NULL;
 
-		if (!last || compare_starts(last, start) != 0) {
+		if (!last || touch_compare_starts(last, start) != 0) {
 			reader->starts[kept++] = *start;
 			continue;
 		}
@@ -215,7 +215,7 @@ static void unite_starts(struct reader *reader)
 	reader->start_count = kept;
 }
 
-static void name_variable(const struct reader *reader, const struct start *start, char **name)
+static void touch_name_variable(const struct reader *reader, const struct start *start, char **name)
 {
 	const struct flow_object *object = &reader->analysis->flow.objects[start->object];
 	char *base = object_name(reader->analysis, start->object);
@@ -256,7 +256,7 @@ static void make_variables(struct reader *reader)
 	result->foreign = calloc(reader->start_count + 1, sizeof *result->foreign);
 	BUG_ON(!result->variables || !result->foreign);
 	for (uint32_t i = 0; i < reader->start_count; i++) {
-		name_variable(reader, &reader->starts[i], &result->variables[i].name);
+		touch_name_variable(reader, &reader->starts[i], &result->variables[i].name);
 		result->variables[i].distance = reader->starts[i].distance;
 		result->variables[i].bytes = extent_of(reader, i);
 		if (reader->analysis->flow.objects[reader->starts[i].object].is_foreign)
@@ -316,7 +316,7 @@ static uint32_t first_start(const struct reader *reader, uint32_t object)
 static void touch_object(
 	const struct reader *reader, struct bitmap *touched, uint64_t location, uint64_t bytes)
 {
-	const struct flow_object *object = object_of(reader, location);
+	const struct flow_object *object = touch_object_of(reader, location);
 	const uint32_t number = reader->analysis->flow.nodes[location].object;
 	const int64_t at = flow_distance(object, reader->analysis->flow.nodes[location].distance);
 
@@ -337,9 +337,9 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 
 	bitmap_each(location, &reach->locations)
 	{
-		if (object_of(reader, location)->kind == FLOW_FOREIGN)
+		if (touch_object_of(reader, location)->kind == FLOW_FOREIGN)
 			site->is_open = true;
-		else if (is_variable(object_of(reader, location)))
+		else if (is_variable(touch_object_of(reader, location)))
 			touch_object(reader, &touched, location, reach->bytes);
 	}
 	site->is_unmatched = !reach->is_matched;
@@ -351,7 +351,7 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 	bitmap_release(&touched);
 }
 
-static char *describe_place(const struct site *site)
+static char *touch_describe_place(const struct site *site)
 {
 	struct strbuf out;
 
@@ -366,7 +366,7 @@ static bool has_address(const struct site *site)
 	return site->kind != SITE_FENCE && site->kind < SITE_FUNCTION_ENTRY;
 }
 
-static void read_sites(struct reader *reader)
+static void touch_read_sites(struct reader *reader)
 {
 	const struct program *program = &reader->analysis->program;
 	struct points_to *result = reader->result;
@@ -391,7 +391,7 @@ static void read_sites(struct reader *reader)
 			result->sites[result->site_count++] = (struct points_to_site){.file = file,
 				.index = i,
 				.kind = site->kind,
-				.place = describe_place(site)};
+				.place = touch_describe_place(site)};
 		}
 	}
 }
@@ -402,7 +402,7 @@ struct points_to *read_result(struct analysis *analysis)
 	struct reader reader = {.analysis = analysis, .result = result};
 
 	BUG_ON(!result);
-	read_sites(&reader);
+	touch_read_sites(&reader);
 	add_foreign_starts(&reader);
 	unite_starts(&reader);
 	make_variables(&reader);

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-static struct value_map_slot *find(const struct value_map *map, const void *key)
+static struct value_map_slot *value_map_find(const struct value_map *map, const void *key)
 {
 	const uint32_t mask = map->capacity - 1;
 
@@ -23,12 +23,12 @@ void value_map_release(struct value_map *map)
 
 uint32_t value_map_get(const struct value_map *map, const void *key)
 {
-	const struct value_map_slot *slot = map->capacity ? find(map, key) : NULL;
+	const struct value_map_slot *slot = map->capacity ? value_map_find(map, key) : NULL;
 
 	return slot && slot->key ? slot->number : VALUE_MAP_NONE;
 }
 
-static void grow(struct value_map *map)
+static void value_map_grow(struct value_map *map)
 {
 	struct value_map larger = {
 		.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 1024};
@@ -37,7 +37,7 @@ static void grow(struct value_map *map)
 	BUG_ON(!larger.slots);
 	for (uint32_t i = 0; i < map->capacity; i++)
 		if (map->slots[i].key)
-			*find(&larger, map->slots[i].key) = map->slots[i];
+			*value_map_find(&larger, map->slots[i].key) = map->slots[i];
 	free(map->slots);
 	*map = larger;
 }
@@ -47,8 +47,8 @@ void value_map_set(struct value_map *map, const void *key, uint32_t number)
 	struct value_map_slot *slot;
 
 	if (4 * map->count >= 3 * map->capacity)
-		grow(map);
-	slot = find(map, key);
+		value_map_grow(map);
+	slot = value_map_find(map, key);
 	map->count += !slot->key;
 	*slot = (struct value_map_slot){.key = key, .number = number};
 }

@@ -143,7 +143,7 @@ static bool has_failed(struct check *check)
 }
 
 /* Returns whether the last run failed. */
-static bool explore(struct check *check)
+static bool check_explore(struct check *check)
 {
 	struct contract *contract = room_contract();
 	const uint64_t deadline =
@@ -250,7 +250,7 @@ static enum verdict perform(struct check *check)
 		say(check, "raddle: %s: %s\n", check->name, err.text);
 		return VERDICT_UNABLE;
 	}
-	is_failure = check->token.state ? replay(check) : explore(check);
+	is_failure = check->token.state ? replay(check) : check_explore(check);
 	if (!is_failure) {
 		room_leave();
 	} else {

@@ -65,7 +65,8 @@ static void close_places(const struct description *description)
 		close(description->places);
 }
 
-static void add_place(const struct description *description, uint64_t site, bool is_return_address)
+static void describe_add_place(
+	const struct description *description, uint64_t site, bool is_return_address)
 {
 	struct strbuf *out = description->out;
 	Dl_info found;
@@ -84,31 +85,33 @@ static void add_place(const struct description *description, uint64_t site, bool
 		(uintptr_t)(site - is_return_address) - (uintptr_t)found.dli_fbase);
 }
 
-static void add_thread(struct strbuf *out, const struct contract_thread *threads, uint32_t index)
+static void describe_add_thread(
+	struct strbuf *out, const struct contract_thread *threads, uint32_t index)
 {
 	if (!index) {
 		strbuf_adds(out, "main");
 		return;
 	}
-	add_thread(out, threads, threads[index].parent.index);
+	describe_add_thread(out, threads, threads[index].parent.index);
 	strbuf_addf(out, ".%u", threads[index].ordinal);
 }
 
-static void add_access(const struct description *description, struct thread_id thread,
+static void describe_add_access(const struct description *description, struct thread_id thread,
 	enum op_kind op, uint64_t site)
 {
-	add_thread(description->out, description->threads, thread.index);
+	describe_add_thread(description->out, description->threads, thread.index);
 	strbuf_addf(description->out, " %s in ", op_descriptions[op].verb);
 	/* Of sites that are patched in it is the place itself. */
-	add_place(description, site, runtime.has_tsan_calls);
+	describe_add_place(description, site, runtime.has_tsan_calls);
 }
 
-static void add_race(const struct description *description, const struct outcome *outcome)
+static void describe_add_race(const struct description *description, const struct outcome *outcome)
 {
 	strbuf_adds(description->out, "race: nothing orders two accesses to the same memory: ");
-	add_access(description, outcome->other_thread, outcome->other_op, outcome->other_site);
+	describe_add_access(
+		description, outcome->other_thread, outcome->other_op, outcome->other_site);
 	strbuf_adds(description->out, ", ");
-	add_access(description, outcome->thread, outcome->op, outcome->site);
+	describe_add_access(description, outcome->thread, outcome->op, outcome->site);
 }
 
 static void add_freed(const struct description *description, const struct outcome *outcome)
@@ -116,20 +119,21 @@ static void add_freed(const struct description *description, const struct outcom
 	struct strbuf *out = description->out;
 
 	strbuf_addf(out, "%s: ", outcome_descriptions[outcome->kind].word);
-	add_thread(out, description->threads, outcome->other_thread.index);
+	describe_add_thread(out, description->threads, outcome->other_thread.index);
 	strbuf_adds(out, " has freed memory in ");
-	add_place(description, outcome->other_site, true);
+	describe_add_place(description, outcome->other_site, true);
 	strbuf_adds(out, ", then ");
 	if (outcome->kind == OUTCOME_USE_AFTER_FREE) {
-		add_access(description, outcome->thread, outcome->op, outcome->site);
+		describe_add_access(description, outcome->thread, outcome->op, outcome->site);
 		return;
 	}
-	add_thread(out, description->threads, outcome->thread.index);
+	describe_add_thread(out, description->threads, outcome->thread.index);
 	strbuf_adds(out, " frees it again in ");
-	add_place(description, outcome->site, true);
+	describe_add_place(description, outcome->site, true);
 }
 
-static void add_outcome(const struct description *description, const struct outcome *outcome)
+static void describe_add_outcome(
+	const struct description *description, const struct outcome *outcome)
 {
 	struct strbuf *out = description->out;
 	const bool is_abort = outcome->kind == OUTCOME_ABORT;
@@ -143,7 +147,7 @@ static void add_outcome(const struct description *description, const struct outc
 		strbuf_adds(out, outcome->text);
 		return;
 	case OUTCOME_RACE:
-		add_race(description, outcome);
+		describe_add_race(description, outcome);
 		return;
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:
@@ -167,7 +171,7 @@ static void add_outcome(const struct description *description, const struct outc
 	}
 	if (site) {
 		strbuf_adds(out, ", in ");
-		add_place(description, site,
+		describe_add_place(description, site,
 			outcome->kind != OUTCOME_CRASH && outcome->kind != OUTCOME_HANG);
 	}
 }
@@ -213,23 +217,23 @@ static void add_operation(
 		strbuf_addf(out, "#%" PRIu32, object_number(op->object, address));
 }
 
-static void add_wait(const struct description *description, const struct wait_edge *edge)
+static void describe_add_wait(const struct description *description, const struct wait_edge *edge)
 {
 	struct strbuf *out = description->out;
 
 	strbuf_adds(out, "  ");
-	add_thread(out, description->threads, edge->waiter.index);
+	describe_add_thread(out, description->threads, edge->waiter.index);
 	strbuf_adds(out, " ");
 	add_operation(description, edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op,
 		edge->object_address);
 	strbuf_adds(out, " in ");
-	add_place(description, edge->site, true);
+	describe_add_place(description, edge->site, true);
 	if (edge->holder.index != THREAD_NONE.index) {
 		strbuf_adds(out, ", waiting for ");
-		add_thread(out, description->threads, edge->holder.index);
+		describe_add_thread(out, description->threads, edge->holder.index);
 		if (edge->holder_site) {
 			strbuf_adds(out, ", who did so in ");
-			add_place(description, edge->holder_site, true);
+			describe_add_place(description, edge->holder_site, true);
 		}
 	}
 	if (edge->lost_signals)
@@ -240,7 +244,7 @@ static void add_wait(const struct description *description, const struct wait_ed
 /* ---- the interleaving ---- */
 
 /* Does a segment that took the turn from a thread that could have gone on begin at this step? */
-static bool is_preemption(const struct schedule *schedule, uint64_t step)
+static bool describe_is_preemption(const struct schedule *schedule, uint64_t step)
 {
 	uint64_t at = 0;
 
@@ -256,7 +260,7 @@ static bool is_preemption(const struct schedule *schedule, uint64_t step)
 	return false;
 }
 
-static void add_step(const struct description *description, const struct check_step *step,
+static void describe_add_step(const struct description *description, const struct check_step *step,
 	uint16_t before, const struct schedule *schedule)
 {
 	const struct op_description *op = &op_descriptions[step->kind];
@@ -266,17 +270,17 @@ static void add_step(const struct description *description, const struct check_s
 	size_t start;
 
 	strbuf_addf(out, "  %s ",
-		step->thread == before		      ? " "
-		: is_preemption(schedule, step->step) ? "!"
-						      : ">");
+		step->thread == before			       ? " "
+		: describe_is_preemption(schedule, step->step) ? "!"
+							       : ">");
 	start = out->length;
-	add_thread(out, description->threads, step->thread);
+	describe_add_thread(out, description->threads, step->thread);
 	strbuf_addf(
 		out, "%*s ", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0, "");
 	add_operation(description, (enum op_kind)step->kind, step->address);
 	if (step->site) {
 		strbuf_adds(out, " in ");
-		add_place(description, step->site, is_return_address);
+		describe_add_place(description, step->site, is_return_address);
 	}
 	strbuf_adds(out, "\n");
 }
@@ -293,7 +297,7 @@ static void add_steps(const struct description *description, const struct schedu
 	if (left_out)
 		strbuf_addf(description->out, "    ... %" PRIu64 " earlier steps\n", left_out);
 	for (uint32_t i = 0; i < count; i++) {
-		add_step(description, steps_at(i), before, schedule);
+		describe_add_step(description, steps_at(i), before, schedule);
 		before = steps_at(i)->thread;
 	}
 }
@@ -318,7 +322,7 @@ static void add_order(const struct description *description, const struct schedu
 			strbuf_addf(out, "value %u of %u", segment->thread, segment->count);
 			continue;
 		}
-		add_thread(out, description->threads, segment->thread);
+		describe_add_thread(out, description->threads, segment->thread);
 		strbuf_addf(out, " %u", segment->count);
 	}
 	strbuf_adds(out, "\n");
@@ -330,10 +334,10 @@ void describe_failure(struct strbuf *message, struct strbuf *run)
 	struct description description = {.out = message, .threads = contract_threads(contract)};
 
 	open_places(&description);
-	add_outcome(&description, &contract->outcome);
+	describe_add_outcome(&description, &contract->outcome);
 	description.out = run;
 	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
-		add_wait(&description, &contract->outcome.waits[i]);
+		describe_add_wait(&description, &contract->outcome.waits[i]);
 	add_steps(&description, contract_schedule(contract));
 	add_order(&description, contract_schedule(contract));
 	close_places(&description);

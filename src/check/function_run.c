@@ -72,7 +72,7 @@ static void switch_to(struct context *from, const struct context *to)
 
 /* ---- the function ---- */
 
-static bool has_ended(const struct engine_op *op, const struct engine_thread *self)
+static bool function_run_has_ended(const struct engine_op *op, const struct engine_thread *self)
 {
 	(void)self;
 	return ((const struct engine_thread *)op->address)->state != THREAD_ALIVE;
@@ -84,7 +84,7 @@ static void await_threads(void)
 	for (uint32_t i = 1; engine_live_count() > 1 && i < engine_thread_count(); i++) {
 		struct engine_op op = {.kind = OP_THREAD_JOIN,
 			.address = engine_thread(i),
-			.ready = has_ended,
+			.ready = function_run_has_ended,
 			.deadline_ns = ENGINE_FOREVER};
 
 		if (engine_thread(i)->state == THREAD_ALIVE)

@@ -68,7 +68,7 @@ static void send_text(int pipe, const char *text, size_t length)
 }
 
 /* Once more, with every step noted. False: it does not show the failure. */
-static bool look_at(struct probe *probe, const struct failure *best)
+static bool simplify_look_at(struct probe *probe, const struct failure *best)
 {
 	const struct probe_plan plan = probe_plan_exact(best);
 	struct error err;
@@ -81,7 +81,7 @@ static bool look_at(struct probe *probe, const struct failure *best)
 }
 
 /* Message, run and token, each with its 0; nothing where the failure is not shown again. */
-static void tell(
+static void simplify_tell(
 	int pipe, const char *name, const struct failure *found, const struct failure *best)
 {
 	struct strbuf message, run, token;
@@ -114,16 +114,16 @@ static void child_work(const struct simplify *simplify, int pipe)
 	failure_copy(&best, &found);
 	token_freeze_points();
 	if (minimise(&best, &params, &is_minimal, &err) == 0 &&
-		probe_open(&probe, &params.probe, &err) == 0 && look_at(&probe, &best)) {
+		probe_open(&probe, &params.probe, &err) == 0 && simplify_look_at(&probe, &best)) {
 		room_leave();
-		tell(pipe, simplify->name, &found, &best);
+		simplify_tell(pipe, simplify->name, &found, &best);
 	}
 	(void)platform_call(SYS_exit_group, 0);
 }
 
 /* ---- the parent ---- */
 
-static long fork_raw(void)
+static long simplify_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
@@ -134,7 +134,7 @@ static long fork_raw(void)
 }
 
 /* All that the child says; false: it took too long. */
-static bool receive(int pipe, struct strbuf *out)
+static bool simplify_receive(int pipe, struct strbuf *out)
 {
 	const uint64_t end_ns = platform_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
 	char bytes[READ_BYTES];
@@ -161,7 +161,7 @@ static bool receive(int pipe, struct strbuf *out)
 }
 
 /* Three texts, one behind the other. */
-static bool take(const struct strbuf *all, struct simplified *out)
+static bool simplify_take(const struct strbuf *all, struct simplified *out)
 {
 	struct strbuf *const parts[] = {&out->message, &out->run, &out->token};
 	const char *at = all->text, *const end = all->text + all->length;
@@ -190,13 +190,13 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 
 	if (platform_failed(platform_call(SYS_pipe2, pipe, O_CLOEXEC)))
 		return false;
-	child = fork_raw();
+	child = simplify_fork_raw();
 	if (child == 0)
 		child_work(simplify, pipe[1]);
 	(void)platform_call(SYS_close, pipe[1]);
 	strbuf_init(&all);
 	if (!platform_failed(child)) {
-		is_told = receive(pipe[0], &all) && all.length && take(&all, out);
+		is_told = simplify_receive(pipe[0], &all) && all.length && simplify_take(&all, out);
 		(void)platform_call(
 			SYS_kill, child, SIGKILL); /* it is ours, and not waited for yet */
 		while (platform_call(SYS_wait4, child, &status, __WALL) == -EINTR)

@@ -14,7 +14,7 @@ static struct {
 	bool detects;
 } noted;
 
-static void note(const struct engine_performed *performed)
+static void steps_note(const struct engine_performed *performed)
 {
 	if (noted.detects)
 		runtime_detect(performed);
@@ -31,7 +31,7 @@ void steps_begin(void)
 {
 	noted.count = 0;
 	noted.detects = runtime.contract->plan.detectors != 0;
-	engine_set_performed(note);
+	engine_set_performed(steps_note);
 }
 
 void steps_end(void)

@@ -87,7 +87,7 @@ struct token_reader {
 	uint32_t point_count;
 };
 
-static bool read_number(struct token_reader *reader, uint32_t most, uint32_t *number)
+static bool token_read_number(struct token_reader *reader, uint32_t most, uint32_t *number)
 {
 	char *end;
 	unsigned long long value;
@@ -113,7 +113,7 @@ static bool read_thread(struct token_reader *reader, uint16_t *thread)
 			reader->at++;
 		else if (!is_first || !isdigit((unsigned char)*reader->at))
 			break;
-		if (!read_number(reader, UINT16_MAX, &ordinal))
+		if (!token_read_number(reader, UINT16_MAX, &ordinal))
 			return false;
 		name = thread_name_child(name, ordinal);
 	}
@@ -137,7 +137,7 @@ static bool read_segment(struct token_reader *reader)
 
 	*segment = (struct schedule_segment){.count = 1};
 	if (kind == 'v') {
-		if (!read_number(reader, UINT16_MAX, &value) || *reader->at != 'x')
+		if (!token_read_number(reader, UINT16_MAX, &value) || *reader->at != 'x')
 			return false;
 		segment->thread = (uint16_t)value;
 		segment->flags = SEGMENT_VALUE;
@@ -146,7 +146,7 @@ static bool read_segment(struct token_reader *reader)
 	}
 	if (*reader->at == 'x') {
 		reader->at++;
-		return read_number(reader, UINT32_MAX, &segment->count) && segment->count;
+		return token_read_number(reader, UINT32_MAX, &segment->count) && segment->count;
 	}
 	return true;
 }
@@ -177,7 +177,7 @@ static bool read_segments(struct token_reader *reader)
 	return true; /* none: it fails before its first step */
 }
 
-static bool is_name(const char *token)
+static bool token_is_name(const char *token)
 {
 	return strspn(token, "0123456789abcdef") == NAME_DIGITS && token[NAME_DIGITS] == ':';
 }
@@ -242,7 +242,7 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 	struct token_reader reader = {.at = token + NAME_DIGITS + 1};
 	enum token_fit fit = TOKEN_IS_BAD;
 
-	if (!is_name(token)) {
+	if (!token_is_name(token)) {
 		(void)error_set(err, ERROR_USAGE,
 			"RADDLE_REPLAY does not begin as a token does; copy the whole value that "
 			"the failing test printed");

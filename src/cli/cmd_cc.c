@@ -82,7 +82,7 @@ static int cc_help(const char *name)
 	return EXIT_NOTHING_FOUND;
 }
 
-static int run(int argc, char **argv, bool is_cxx)
+static int cmd_cc_run(int argc, char **argv, bool is_cxx)
 {
 	/* As "raddle cc --help" it is ours; as "raddle-cc --help" the compiler's. */
 	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
@@ -94,12 +94,12 @@ static int run(int argc, char **argv, bool is_cxx)
 
 static int cc_run(int argc, char **argv)
 {
-	return run(argc, argv, false);
+	return cmd_cc_run(argc, argv, false);
 }
 
 static int cxx_run(int argc, char **argv)
 {
-	return run(argc, argv, true);
+	return cmd_cc_run(argc, argv, true);
 }
 
 const struct command command_cc = {

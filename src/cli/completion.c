@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 /* Options end with one that has nothing; those without a name are headings. */
-static bool is_end(const struct argp_option *option)
+static bool completion_is_end(const struct argp_option *option)
 {
 	return !option || (!option->name && !option->doc && !option->key);
 }
@@ -70,7 +70,8 @@ static bool takes_program(const struct command *command)
 static void print_bash_options(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s) options='--help", command->name);
-	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+		option++)
 		if (option->name && !(option->flags & OPTION_HIDDEN))
 			(void)fprintf(stream, " --%s", option->name);
 	(void)fputs("' ;;\n", stream);
@@ -78,7 +79,8 @@ static void print_bash_options(FILE *stream, const struct command *command)
 
 static void print_bash_choices(FILE *stream, const struct command *command)
 {
-	for (const struct argp_option *option = command->argp->options; !is_end(option); option++) {
+	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+		option++) {
 		if (!option->name || !has_choices(option))
 			continue;
 		(void)fprintf(stream, "\t%s\\ --%s) choices='", command->name, option->name);
@@ -86,7 +88,8 @@ static void print_bash_choices(FILE *stream, const struct command *command)
 			(void)fputc(*at == '|' ? ' ' : *at, stream);
 		(void)fputs("' ;;\n", stream);
 	}
-	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+		option++)
 		if (is_strategy(option))
 			(void)fprintf(stream,
 				"\t%s\\ --strategy | %s\\ -s) choices=" STRATEGIES " ;;\n",
@@ -220,7 +223,8 @@ static void print_zsh_option(FILE *stream, const struct argp_option *option)
 static void print_zsh_command(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s)\n\t\t_arguments", command->name);
-	for (const struct argp_option *option = command->argp->options; !is_end(option); option++)
+	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+		option++)
 		if (option->name)
 			print_zsh_option(stream, option);
 	if (takes_program(command))

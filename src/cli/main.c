@@ -32,7 +32,7 @@ void bug_report(const char *condition, const char *file, int line)
 /* A stop_reason. File-scope because a signal handler can be given nothing. Written by the handler only. */
 static volatile int is_interrupted;
 
-static void interrupt(int number)
+static void main_interrupt(int number)
 {
 	if (number != SIGALRM)
 		is_interrupted = STOP_USER;
@@ -44,7 +44,7 @@ const volatile int *command_interruption(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	/* Once only: who insists is not kept waiting. */
-	struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+	struct sigaction action = {.sa_handler = main_interrupt, .sa_flags = SA_RESETHAND};
 
 	(void)sigemptyset(&action.sa_mask); /* cannot fail */
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -82,7 +82,7 @@ uint64_t command_limit_time(uint64_t time_ns)
 	const struct itimerval timer = {
 		.it_value = {.tv_sec = (time_t)(until_ns / 1000000000u),
 			.tv_usec = (suseconds_t)(until_ns % 1000000000u / 1000u + 1)}};
-	struct sigaction action = {.sa_handler = interrupt};
+	struct sigaction action = {.sa_handler = main_interrupt};
 
 	if (!time_ns)
 		return 0;
@@ -121,7 +121,7 @@ const struct command *command_find(const char *name)
 }
 
 /* A full disk under our standard output must not look like success. */
-static int finish(int status)
+static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
@@ -180,6 +180,6 @@ int main(int argc, char **argv)
 	output_install();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
 	if (argc > 0 && compiler_named(argv[0]))
-		return finish(compiler_named(argv[0])->run(argc, argv));
-	return finish(dispatch(argc, argv));
+		return main_finish(compiler_named(argv[0])->run(argc, argv));
+	return main_finish(dispatch(argc, argv));
 }

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 
 /* Text with what groff would take for commands escaped. */
-static void print_text(FILE *stream, const char *text, size_t length)
+static void manual_print_text(FILE *stream, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '\\')
@@ -28,17 +28,17 @@ static void print_option(FILE *stream, const struct argp_option *option)
 	if (option->key > ' ' && option->key < 0x7f)
 		(void)fprintf(stream, "\\fB\\-%c\\fR, ", option->key);
 	(void)fputs("\\fB\\-\\-", stream);
-	print_text(stream, option->name, strlen(option->name));
+	manual_print_text(stream, option->name, strlen(option->name));
 	(void)fputs("\\fR", stream);
 	if (option->arg) {
 		const bool may_lack = option->flags & OPTION_ARG_OPTIONAL;
 
 		(void)fputs(may_lack ? "[=\\fI" : "=\\fI", stream);
-		print_text(stream, option->arg, strlen(option->arg));
+		manual_print_text(stream, option->arg, strlen(option->arg));
 		(void)fputs(may_lack ? "\\fR]" : "\\fR", stream);
 	}
 	(void)fputc('\n', stream);
-	print_text(stream, option->doc, strlen(option->doc));
+	manual_print_text(stream, option->doc, strlen(option->doc));
 	(void)fputc('\n', stream);
 }
 
@@ -78,7 +78,7 @@ const char *manual_examples(const char *command)
 
 static void print_escaped(FILE *stream, const char *text)
 {
-	print_text(stream, text, strlen(text));
+	manual_print_text(stream, text, strlen(text));
 }
 
 /* Several paragraphs, if it has several lines. */
@@ -88,7 +88,7 @@ static void print_paragraphs(FILE *stream, const char *text, size_t length)
 		const size_t end = at + strcspn(text + at, "\n");
 		const size_t line = (end < length ? end : length) - at;
 
-		print_text(stream, text + at, line);
+		manual_print_text(stream, text + at, line);
 		(void)fputs(at + line < length ? "\n.PP\n" : "\n", stream);
 		at += line + 1;
 	}
@@ -130,7 +130,7 @@ static void print_options(FILE *stream, const struct argp_option *option)
 			continue;
 		}
 		(void)fputs(".SS ", stream);
-		print_text(stream, option->doc, strcspn(option->doc, ":"));
+		manual_print_text(stream, option->doc, strcspn(option->doc, ":"));
 		(void)fputc('\n', stream);
 	}
 }
@@ -151,7 +151,7 @@ void manual_print_command(FILE *stream, const struct command *command)
 
 		(void)fprintf(stream, "\\fB%s%s\\fR [\\fIOPTION\\fR...] ",
 			is_compiler ? "raddle\\-" : "raddle ", command->name);
-		print_text(stream, way, next ? (size_t)(next - way) : strlen(way));
+		manual_print_text(stream, way, next ? (size_t)(next - way) : strlen(way));
 		(void)fputs(next ? "\n.br\n" : "\n", stream);
 		way = next ? next + 1 : NULL;
 	}

@@ -11,7 +11,7 @@
 #include "plan/strategy_option.h"
 #include "model/outcome.h"
 
-static void add_word(struct strbuf *out, const char *word)
+static void next_command_add_word(struct strbuf *out, const char *word)
 {
 	strbuf_adds(out, " ");
 	shell_words_add(out, (char *const[]){(char *)word, NULL});
@@ -21,8 +21,8 @@ void next_add_option(struct strbuf *out, const char *option, const char *value)
 {
 	if (!value)
 		return;
-	add_word(out, option);
-	add_word(out, value);
+	next_command_add_word(out, option);
+	next_command_add_word(out, value);
 }
 
 void next_add_store(struct strbuf *out, const char *directory)
@@ -39,7 +39,7 @@ void next_add_program(struct strbuf *out, char *const *program)
 
 /* ---- options that were given ---- */
 
-static bool is_end(const struct argp_option *option)
+static bool next_command_is_end(const struct argp_option *option)
 {
 	return !option->name && !option->key && !option->doc && !option->group;
 }
@@ -62,7 +62,7 @@ static const struct argp_option *find_long(const char *word, const struct argp_o
 	const size_t length = strcspn(word + 2, "=");
 	const struct argp_option *found = NULL;
 
-	for (const struct argp_option *option = options; !is_end(option); option++) {
+	for (const struct argp_option *option = options; !next_command_is_end(option); option++) {
 		if (!option->name || strncmp(option->name, word + 2, length) != 0)
 			continue;
 		if (!option->name[length])
@@ -74,7 +74,7 @@ static const struct argp_option *find_long(const char *word, const struct argp_o
 
 static const struct argp_option *find_short(char letter, const struct argp_option *options)
 {
-	for (const struct argp_option *option = options; !is_end(option); option++)
+	for (const struct argp_option *option = options; !next_command_is_end(option); option++)
 		if (option->key == letter)
 			return option;
 	return NULL;
@@ -88,7 +88,7 @@ static size_t add_long(struct strbuf *out, char *const *given, const struct argp
 	const size_t count = wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
 
 	for (size_t i = 0; i < count && !is_dropped(option, dropped); i++)
-		add_word(out, given[i]);
+		next_command_add_word(out, given[i]);
 	return count;
 }
 
@@ -109,7 +109,7 @@ static size_t add_short(struct strbuf *out, char *const *given, const struct arg
 		if (!is_dropped(option, dropped)) {
 			strbuf_addf(out, " -%c", *letter);
 			if (value)
-				add_word(out, value);
+				next_command_add_word(out, value);
 		}
 		if (value)
 			break;
@@ -128,7 +128,7 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 
 /* ---- what a finding keeps ---- */
 
-static void add_time(struct strbuf *out, const char *option, uint64_t time_ns)
+static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)
 {
 	if (time_ns)
 		strbuf_addf(out, " %s %" PRIu64 "ms", option, time_ns / 1000000);
@@ -173,7 +173,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	if (settings->step_limit != standard.step_limit)
 		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);
 	if (settings->hang_ns != standard.hang_ns)
-		add_time(out, "--hang-time", settings->hang_ns);
+		next_command_add_time(out, "--hang-time", settings->hang_ns);
 	next_add_option(out, "--stdin", settings->input);
 	next_add_option(out, "--check", settings->check);
 	settings_release(&standard);

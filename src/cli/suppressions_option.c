@@ -36,7 +36,7 @@ char *suppressions_option_find(const char *list)
 	return NULL;
 }
 
-static int read_file(const char *path, struct strbuf *out, struct error *err)
+static int suppressions_option_read_file(const char *path, struct strbuf *out, struct error *err)
 {
 	FILE *file = fopen(path, "re");
 	char buffer[4096];
@@ -75,7 +75,7 @@ int suppressions_option_read(const char *path, struct suppressions *out, struct 
 		return 0;
 	}
 	strbuf_init(&text);
-	result = read_file(path, &text, err);
+	result = suppressions_option_read_file(path, &text, err);
 	if (result == 0)
 		result = suppressions_parse(out, text.text, text.length, path, err);
 	strbuf_release(&text);

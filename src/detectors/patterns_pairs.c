@@ -28,7 +28,8 @@ static enum pattern_kind pair_kind(
 				   conflict_index(y[0].access, y[1].access));
 }
 
-static bool is_conflict(const struct patterns_access *a, const struct patterns_access *b)
+static bool patterns_pairs_is_conflict(
+	const struct patterns_access *a, const struct patterns_access *b)
 {
 	return a->is_write || b->is_write;
 }
@@ -43,7 +44,7 @@ static const struct patterns_access *patterns_by(struct patterns_state *state,
 
 		if (entry->step <= after)
 			return NULL;
-		if (entry->thread == thread && is_conflict(entry, with))
+		if (entry->thread == thread && patterns_pairs_is_conflict(entry, with))
 			return entry;
 	}
 	return NULL;
@@ -59,7 +60,8 @@ static void patterns_find_enclosing(struct patterns_state *state,
 
 		if (on_x->step <= before->access->step)
 			return;
-		if (on_x->thread == now->access->thread || !is_conflict(on_x, before->access))
+		if (on_x->thread == now->access->thread ||
+			!patterns_pairs_is_conflict(on_x, before->access))
 			continue;
 		on_y = patterns_by(
 			state, now->variable, on_x->thread, before->access->step, now->access);
@@ -86,7 +88,7 @@ static void patterns_find_crossing(struct patterns_state *state, const struct pa
 		const struct patterns_access *on_y;
 
 		if (on_x->thread == now->access->thread || on_x->step >= before->access->step ||
-			!is_conflict(on_x, now->access))
+			!patterns_pairs_is_conflict(on_x, now->access))
 			continue;
 		on_y = patterns_by(state, before->variable, on_x->thread, before->access->step,
 			before->access);

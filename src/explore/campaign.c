@@ -157,7 +157,7 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 	campaign->blind_runs = races_counted(campaign->workers[0].worker.contract).blind_runs;
 }
 
-static void add_up(struct campaign *campaign)
+static void campaign_add_up(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
 	struct contract_totals totals = campaign->counted;
@@ -185,7 +185,7 @@ static void add_up(struct campaign *campaign)
 	result->is_alone = campaign->is_alone;
 }
 
-static int save(struct campaign *campaign, const char *state, struct error *err)
+static int campaign_save(struct campaign *campaign, const char *state, struct error *err)
 {
 	const struct campaign_progress *total = &campaign->result->total;
 
@@ -215,17 +215,17 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 		return 0;
 	campaign->progress_ns = now;
 	campaign_warn_unseen(campaign);
-	add_up(campaign);
+	campaign_add_up(campaign);
 	if (campaign->listener->progress)
 		campaign->listener->progress(campaign->listener->context, &campaign->result->total);
 	if (now - campaign->saved_ns < SAVE_EVERY_NS)
 		return 0;
 	campaign->saved_ns = now;
 	if (campaign->spare) {
-		(void)save(campaign, "running", &unsaid); /* the last one is told of */
+		(void)campaign_save(campaign, "running", &unsaid); /* the last one is told of */
 		return 0;
 	}
-	return save(campaign, "running", err);
+	return campaign_save(campaign, "running", err);
 }
 
 /* ---- set-up ---- */
@@ -342,7 +342,7 @@ int campaign_open_worker(
 	return 0;
 }
 
-static int begin_row(struct campaign *campaign, struct error *err)
+static int campaign_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign *row = &campaign->row;
 	int status;
@@ -416,7 +416,7 @@ static int open_workers(struct campaign *campaign, uint32_t wanted, struct error
 	return result;
 }
 
-static int set_up(struct campaign *campaign, struct error *err)
+static int campaign_set_up(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t called_ns = platform_monotonic_ns();
@@ -428,7 +428,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 	if (!campaign->store)
 		result = store_open(&campaign->store, options->directory, STORE_WRITE, err);
 	if (result == 0)
-		result = begin_row(campaign, err);
+		result = campaign_begin_row(campaign, err);
 	if (result == 0 && campaign->has_rounds)
 		rounds_open(campaign);
 	if (result == 0)
@@ -450,7 +450,7 @@ static int set_up(struct campaign *campaign, struct error *err)
 }
 
 /* Whatever happened, nothing is left running. */
-static void tear_down(struct campaign *campaign)
+static void campaign_tear_down(struct campaign *campaign)
 {
 	parts_release(campaign);
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
@@ -479,7 +479,7 @@ int campaign_open_alone(struct campaign *campaign, struct error *err)
 
 void campaign_close_alone(struct campaign *campaign)
 {
-	tear_down(campaign);
+	campaign_tear_down(campaign);
 }
 
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
@@ -489,20 +489,20 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 	int status;
 
 	memset(result, 0, sizeof *result);
-	status = set_up(&campaign, err);
+	status = campaign_set_up(&campaign, err);
 	if (status == 0) {
 		result->campaign = campaign.row.id;
 		status = verdict_keep(&campaign, false, err);
 		if (status == 0)
 			status = campaign_explore(&campaign, err);
 		campaign_warn_unseen(&campaign);
-		add_up(&campaign);
+		campaign_add_up(&campaign);
 		tell_races_seen(&campaign);
 		/* What broke first is what is reported. */
 		if (status < 0)
-			(void)save(&campaign, "failed", NULL);
+			(void)campaign_save(&campaign, "failed", NULL);
 		else
-			status = save(
+			status = campaign_save(
 				&campaign, result->is_interrupted ? "interrupted" : "done", err);
 		if (status == 0)
 			status = verdict_keep(&campaign, true, err);
@@ -512,6 +512,6 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 				0; /* the same full disk may have refused the campaign's last figures */
 		}
 	}
-	tear_down(&campaign);
+	campaign_tear_down(&campaign);
 	return status;
 }

@@ -29,7 +29,7 @@ void compare_begin(struct campaign *campaign)
 }
 
 /* What the threads did, when, and what came of it. */
-static uint64_t digest_of(struct contract *contract)
+static uint64_t campaign_compare_digest_of(struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
 	const struct outcome *outcome = &contract->outcome;
@@ -66,7 +66,7 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 	parts->compares = contract->is_live && is_telling(contract, report) &&
 			  contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED] <= 1;
 	parts->first_run = contract->run_number;
-	parts->first_digest = digest_of(contract);
+	parts->first_digest = campaign_compare_digest_of(contract);
 }
 
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker)
@@ -116,7 +116,7 @@ static bool is_made(const struct campaign *campaign, const struct campaign_worke
 }
 
 /* It is over, and counts for nothing. */
-static void leave(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_compare_leave(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	const struct contract_totals totals = parts_totals(worker);
@@ -129,7 +129,7 @@ static void leave(struct campaign *campaign, struct campaign_worker *worker)
 }
 
 /* Makes it while no other process is there. *report is REPORT_NONE where the campaign ends before. */
-static int make_alone(struct campaign *campaign, struct campaign_worker *worker,
+static int campaign_compare_make_alone(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
 {
 	struct worker *const alone = &worker->worker;
@@ -149,7 +149,7 @@ static int make_alone(struct campaign *campaign, struct campaign_worker *worker,
 	return result;
 }
 
-static void go_on_alone(struct campaign *campaign)
+static void campaign_compare_go_on_alone(struct campaign *campaign)
 {
 	campaign_notice(campaign,
 		"a second process of the program, beside others, did not do what the first did alone; "
@@ -175,17 +175,18 @@ static int doubt_others(
 	enum contract_report report;
 	int result;
 
-	leave(campaign, worker);
-	result = make_alone(campaign, worker, &report, err);
+	campaign_compare_leave(campaign, worker);
+	result = campaign_compare_make_alone(campaign, worker, &report, err);
 	if (result == 0 && report != REPORT_NONE) {
 		worker->is_compared = true;
 		if (is_made(campaign, worker, report) &&
-			digest_of(worker->worker.contract) != campaign->parts.first_digest)
+			campaign_compare_digest_of(worker->worker.contract) !=
+				campaign->parts.first_digest)
 			differ(campaign);
 		else
-			go_on_alone(campaign);
+			campaign_compare_go_on_alone(campaign);
 	}
-	leave(campaign, worker);
+	campaign_compare_leave(campaign, worker);
 	return result;
 }
 
@@ -195,13 +196,14 @@ int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 	struct contract *contract = worker->worker.contract;
 
 	if (is_made(campaign, worker, report)) {
-		if (!campaign->parts.differ && digest_of(contract) != campaign->parts.first_digest)
+		if (!campaign->parts.differ &&
+			campaign_compare_digest_of(contract) != campaign->parts.first_digest)
 			return doubt_others(campaign, worker, err);
 		worker->is_compared = true;
 	} else if (contract->spin.is_needed) {
 		worker->is_compared = true; /* it never is the same */
 	}
-	leave(campaign, worker);
+	campaign_compare_leave(campaign, worker);
 	return 0;
 }
 
@@ -214,7 +216,7 @@ void compare_forget(struct campaign *campaign)
 			continue;
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
-		leave(campaign, worker);
+		campaign_compare_leave(campaign, worker);
 		worker->put_off = REPORT_NONE;
 	}
 }

@@ -19,7 +19,7 @@
 /* ---- workers ---- */
 
 /* Of a strategy without rounds. */
-static bool give_runs(struct campaign *campaign, struct campaign_worker *worker)
+static bool campaign_explore_give_runs(struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t size = worker->batch;
 
@@ -85,7 +85,8 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 		return 0;
 	if (starts_ahead(campaign, worker))
 		return start_ahead(campaign, worker, err);
-	if (!(campaign->has_rounds ? rounds_give(campaign, worker) : give_runs(campaign, worker)))
+	if (!(campaign->has_rounds ? rounds_give(campaign, worker)
+				   : campaign_explore_give_runs(campaign, worker)))
 		return 0;
 	if (campaign->is_focused && !worker->has_groups &&
 		contract_memory(worker->worker.contract)->module_count)
@@ -131,7 +132,7 @@ static void done_until(struct campaign *campaign, struct campaign_worker *worker
 }
 
 /* The worker's last run failed. */
-static int take_failure(
+static int campaign_explore_take_failure(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct campaign_failure caught;
@@ -161,7 +162,7 @@ static int end_without_threads(
 	campaign->is_stopping = true;
 	if (!worker_is_failure(&worker->worker))
 		return 0;
-	return take_failure(campaign, worker, err);
+	return campaign_explore_take_failure(campaign, worker, err);
 }
 
 int campaign_worker_died(
@@ -291,7 +292,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		worker->deaths = 0;
 		if (campaign_was_ended(campaign, worker))
 			break;
-		result = take_failure(campaign, worker, err);
+		result = campaign_explore_take_failure(campaign, worker, err);
 		done_until(campaign, worker, contract->run_number + 1);
 		tell_ran(campaign, worker);
 		if (result == 0 && campaign->has_rounds)
@@ -319,7 +320,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
 
-static bool is_any_busy(const struct campaign *campaign)
+static bool campaign_explore_is_any_busy(const struct campaign *campaign)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy)
@@ -414,7 +415,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy)
 			worker_stop(&campaign->workers[i].worker);
-	while (is_any_busy(campaign) && platform_monotonic_ns() < until) {
+	while (campaign_explore_is_any_busy(campaign) && platform_monotonic_ns() < until) {
 		for (uint32_t i = 0; i < campaign->worker_count; i++) {
 			struct campaign_worker *worker = &campaign->workers[i];
 			enum contract_report report = REPORT_NONE;
@@ -424,7 +425,7 @@ static int end_workers(struct campaign *campaign, struct error *err)
 				result = campaign_poll(campaign, worker, &report, err);
 			if (report == REPORT_FAILURE && worker->worker.contract->is_live &&
 				!campaign_was_ended(campaign, worker))
-				result = take_failure(campaign, worker, err);
+				result = campaign_explore_take_failure(campaign, worker, err);
 			if (report != REPORT_NONE)
 				take_last_runs(campaign, worker, report);
 			if (result < 0)
@@ -446,12 +447,12 @@ static int end_workers(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-static int explore(struct campaign *campaign, struct error *err)
+static int campaign_explore_explore(struct campaign *campaign, struct error *err)
 {
 	int result = give_batch(campaign, &campaign->workers[0], err);
 	bool is_cut;
 
-	while (result == 0 && is_any_busy(campaign)) {
+	while (result == 0 && campaign_explore_is_any_busy(campaign)) {
 		bool has_report;
 
 		campaign_pass_signals_on(campaign);
@@ -498,7 +499,7 @@ int campaign_explore(struct campaign *campaign, struct error *err)
 
 	if (campaign->options->forwards_signals)
 		forward_begin();
-	result = explore(campaign, err);
+	result = campaign_explore_explore(campaign, err);
 	if (result == 0)
 		result = settle_all(campaign, err);
 	if (result == 0)

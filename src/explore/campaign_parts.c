@@ -41,7 +41,7 @@ static struct campaign_worker *leader_of(struct campaign *campaign)
 	return &campaign->workers[0];
 }
 
-static void *state_of(const struct campaign_worker *worker)
+static void *campaign_parts_state_of(const struct campaign_worker *worker)
 {
 	return contract_strategy(worker->worker.contract);
 }
@@ -164,7 +164,7 @@ void parts_release(struct campaign *campaign)
 }
 
 /* The worker's last run failed: that is looked into when the part's turn comes. */
-static void take_failure(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_parts_take_failure(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_part *part = worker->part;
 
@@ -226,17 +226,19 @@ static bool has_news(const struct contract *contract)
 }
 
 /* There is a part for the worker, which has it now, unless it is to make the first run again before. */
-static bool split(struct campaign *campaign, struct campaign_worker *worker)
+static bool campaign_parts_split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	struct contract *contract = worker->worker.contract;
 
 	/* What lies there from before does no harm, and its pages need not be had again. */
-	if (!parts->strategy->split(state_of(leader_of(campaign)), state_of(worker),
-		    parts->numbers + 1, campaign_runs_left(campaign), parts_are_exact(campaign)))
+	if (!parts->strategy->split(campaign_parts_state_of(leader_of(campaign)),
+		    campaign_parts_state_of(worker), parts->numbers + 1,
+		    campaign_runs_left(campaign), parts_are_exact(campaign)))
 		return false;
 	if (compare_is_due(campaign, worker)) {
-		parts->strategy->leave(state_of(leader_of(campaign)), parts->numbers + 1);
+		parts->strategy->leave(
+			campaign_parts_state_of(leader_of(campaign)), parts->numbers + 1);
 		return true;
 	}
 	parts_teach_memory(campaign, worker);
@@ -269,7 +271,7 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 			(campaign->options->remote && remote_is_lost(&worker->worker)))
 			continue;
 		if (parts->kept_count + campaign->worker_count <= CAMPAIGN_PARTS_KEPT &&
-			split(campaign, worker))
+			campaign_parts_split(campaign, worker))
 			result = parts_make(campaign, worker, err);
 		else
 			was_in_vain = true;
@@ -284,7 +286,7 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 }
 
 /* At a part? */
-static bool is_any_busy(const struct campaign *campaign)
+static bool campaign_parts_is_any_busy(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_busy && campaign->workers[i].part)
@@ -303,10 +305,11 @@ static bool join_state(struct campaign *campaign, uint32_t number, void *state,
 
 	leader->worker.contract->plan.episode++;
 	if (count_runs(totals) > campaign_runs_left(campaign)) {
-		parts->strategy->leave(state_of(leader), number);
+		parts->strategy->leave(campaign_parts_state_of(leader), number);
 		return false;
 	}
-	if (!parts->strategy->join(state_of(leader), state, parts_are_exact(campaign)))
+	if (!parts->strategy->join(
+		    campaign_parts_state_of(leader), state, parts_are_exact(campaign)))
 		return false;
 	parts->joined_runs += count_runs(totals);
 	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
@@ -321,7 +324,7 @@ static int join_worker(struct campaign *campaign, struct campaign_worker *worker
 	if (!parts_tell(campaign, worker))
 		return 0;
 	totals = parts_totals(worker);
-	if (!join_state(campaign, worker->part->number, state_of(worker), &totals)) {
+	if (!join_state(campaign, worker->part->number, campaign_parts_state_of(worker), &totals)) {
 		parts_drop(campaign, worker);
 		return 0;
 	}
@@ -349,7 +352,7 @@ static int join_kept(struct campaign *campaign, uint32_t number, struct error *e
 	while (i < parts->kept_count && parts->kept[i]->number != number)
 		i++;
 	if (i == parts->kept_count) { /* it was dropped before */
-		parts->strategy->leave(state_of(leader_of(campaign)), number);
+		parts->strategy->leave(campaign_parts_state_of(leader_of(campaign)), number);
 		return 0;
 	}
 	part = parts->kept[i];
@@ -371,7 +374,7 @@ static int join_awaited(struct campaign *campaign, bool *may_go_on, struct error
 
 	*may_go_on = true;
 	while (result == 0 && !campaign->is_stopping && !campaign->is_disturbed &&
-		(number = strategy->awaited(state_of(leader_of(campaign)))) != 0) {
+		(number = strategy->awaited(campaign_parts_state_of(leader_of(campaign)))) != 0) {
 		struct campaign_worker *worker = find_worker(campaign, number);
 
 		if (worker && worker->is_busy) {
@@ -398,7 +401,7 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 		return 0;
 	if (campaign->is_disturbed)
 		campaign_begin_again(campaign);
-	if (campaign->parts.is_telling && is_any_busy(campaign)) {
+	if (campaign->parts.is_telling && campaign_parts_is_any_busy(campaign)) {
 		*may_go_on = false; /* until they have stopped, too */
 		return 0;
 	}
@@ -415,7 +418,8 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 		return parts_lead_on(campaign, may_go_on, err);
 	if (result < 0 || !*may_go_on)
 		return result;
-	if (!campaign_runs_left(campaign) || strategy->is_exhausted(state_of(leader))) {
+	if (!campaign_runs_left(campaign) ||
+		strategy->is_exhausted(campaign_parts_state_of(leader))) {
 		*may_go_on = !compare_is_under_way(campaign);
 		campaign->is_stopping = *may_go_on;
 		return 0;
@@ -429,8 +433,8 @@ static bool is_awaited(struct campaign *campaign, const struct campaign_worker *
 {
 	const struct campaign_worker *leader = leader_of(campaign);
 
-	return !leader->is_busy &&
-	       campaign->parts.strategy->awaited(state_of(leader)) == worker->part->number;
+	return !leader->is_busy && campaign->parts.strategy->awaited(
+					   campaign_parts_state_of(leader)) == worker->part->number;
 }
 
 int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
@@ -461,10 +465,10 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 		return 0;
 	}
 	if (report == REPORT_FAILURE)
-		take_failure(campaign, worker);
+		campaign_parts_take_failure(campaign, worker);
 	if (worker->part->rests)
 		return 0;
-	if (strategy->is_exhausted(state_of(worker)))
+	if (strategy->is_exhausted(campaign_parts_state_of(worker)))
 		return 0;
 	return is_awaited(campaign, worker) || campaign->is_stopping || campaign->parts.is_telling
 		       ? 0

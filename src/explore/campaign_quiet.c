@@ -56,8 +56,8 @@ static bool is_under_way(const struct campaign *campaign, const struct campaign_
 }
 
 /* What it reports is dealt with later. */
-static int wait_for(struct campaign *campaign, struct campaign_worker *worker, uint64_t until_ns,
-	struct error *err)
+static int campaign_quiet_wait_for(struct campaign *campaign, struct campaign_worker *worker,
+	uint64_t until_ns, struct error *err)
 {
 	struct worker *const alone = &worker->worker;
 
@@ -87,7 +87,7 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 		if (is_under_way(campaign, &campaign->workers[i]))
 			worker_stop(&campaign->workers[i].worker);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
-		result = wait_for(campaign, &campaign->workers[i], until_ns, err);
+		result = campaign_quiet_wait_for(campaign, &campaign->workers[i], until_ns, err);
 	/* Races are told with their names in the end. */
 	if (campaign->races_seen_count && !campaign->symbols && first->guest_pid)
 		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);

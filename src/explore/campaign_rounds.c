@@ -19,7 +19,7 @@
 /* Length and locks of a run are not known from the first one, which has no preemptions. */
 #define RUNS_BEFORE_REMARK 8
 
-static const struct strategy *strategy_of(const struct campaign *campaign)
+static const struct strategy *campaign_rounds_strategy_of(const struct campaign *campaign)
 {
 	return strategies[campaign->options->strategy];
 }
@@ -58,7 +58,7 @@ static void choose_layout(struct campaign *campaign)
 /*
  * What is new of memory is looked at in a round of one run.
  */
-static void begin_round(struct campaign *campaign)
+static void campaign_rounds_begin_round(struct campaign *campaign)
 {
 	struct campaign_round *round = campaign->round;
 	uint64_t runs = strategy_round_runs(round->before);
@@ -82,15 +82,15 @@ static void begin_round(struct campaign *campaign)
 
 void rounds_open(struct campaign *campaign)
 {
-	const size_t bytes =
-		strategy_of(campaign)->state_bytes(&campaign->options->strategy_config);
+	const size_t bytes = campaign_rounds_strategy_of(campaign)->state_bytes(
+		&campaign->options->strategy_config);
 
 	campaign->round = calloc(1, sizeof *campaign->round);
 	campaign->knowledge = calloc(1, bytes);
 	BUG_ON(!campaign->round || !campaign->knowledge);
-	strategy_of(campaign)->begin_campaign(
+	campaign_rounds_strategy_of(campaign)->begin_campaign(
 		campaign->knowledge, &campaign->options->strategy_config);
-	begin_round(campaign);
+	campaign_rounds_begin_round(campaign);
 }
 
 static void release_failures(struct campaign_round *round)
@@ -113,7 +113,7 @@ void rounds_close(struct campaign *campaign)
 	free(campaign->suppressed);
 }
 
-static uint32_t place_of(const struct campaign *campaign, uint64_t run)
+static uint32_t campaign_rounds_place_of(const struct campaign *campaign, uint64_t run)
 {
 	return (uint32_t)(run - campaign->round->first);
 }
@@ -135,7 +135,7 @@ static uint32_t part_size(const struct campaign *campaign, const struct campaign
 }
 
 /* The first worker makes what was left to those that may not work any more. */
-static void take_over(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		struct campaign_worker *other = &campaign->workers[i];
@@ -155,7 +155,7 @@ bool rounds_give(struct campaign *campaign, struct campaign_worker *worker)
 	struct campaign_round *round = campaign->round;
 
 	if (worker->run_first == worker->run_end && campaign->is_alone)
-		take_over(campaign, worker);
+		campaign_rounds_take_over(campaign, worker);
 	if (worker->run_first == worker->run_end) {
 		if (round->given == round->runs || round->given >= round->hold)
 			return false;
@@ -163,7 +163,7 @@ bool rounds_give(struct campaign *campaign, struct campaign_worker *worker)
 		round->given += part_size(campaign, worker);
 		worker->run_end = round->first + round->given;
 	}
-	if (place_of(campaign, worker->run_first) >= round->hold)
+	if (campaign_rounds_place_of(campaign, worker->run_first) >= round->hold)
 		return false;
 	plan->round = round->number;
 	plan->round_first = round->first;
@@ -211,14 +211,14 @@ static void take_log(struct campaign *campaign, struct campaign_worker *worker, 
 
 void rounds_take(struct campaign *campaign, struct campaign_worker *worker, uint64_t end)
 {
-	const struct strategy *strategy = strategy_of(campaign);
+	const struct strategy *strategy = campaign_rounds_strategy_of(campaign);
 	struct campaign_round *round = campaign->round;
-	const uint32_t first = place_of(campaign, worker->run_first);
+	const uint32_t first = campaign_rounds_place_of(campaign, worker->run_first);
 	uint32_t place = first;
 
 	if (end <= worker->run_first || end > worker->run_end)
 		return;
-	for (; place < place_of(campaign, end); place++) {
+	for (; place < campaign_rounds_place_of(campaign, end); place++) {
 		BUG_ON(round->is_made[place]); /* no run is made twice */
 		round->is_made[place] = true;
 		take_log(campaign, worker, place);
@@ -236,7 +236,8 @@ static void find_hold(struct campaign *campaign)
 
 	round->hold = NO_HOLD;
 	if (round->failure_count && !campaign->options->keep_going)
-		round->hold = place_of(campaign, round->failures[0].failure.run_number);
+		round->hold =
+			campaign_rounds_place_of(campaign, round->failures[0].failure.run_number);
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 
@@ -280,7 +281,8 @@ void rounds_take_failure(struct campaign *campaign, struct campaign_worker *work
 	struct campaign_round *round = campaign->round;
 	struct campaign_failure caught;
 
-	round->keys[place_of(campaign, contract->run_number)] = failure_key(&contract->outcome);
+	round->keys[campaign_rounds_place_of(campaign, contract->run_number)] =
+		failure_key(&contract->outcome);
 	if (!campaign_catch_failure(campaign, worker, &caught))
 		return;
 	keep_failure(round, &caught);
@@ -369,7 +371,7 @@ static int settle_run(struct campaign *campaign, uint32_t place, struct error *e
 	return result;
 }
 
-static int settle(struct campaign *campaign, bool is_last, struct error *err)
+static int campaign_rounds_settle(struct campaign *campaign, bool is_last, struct error *err)
 {
 	struct campaign_round *round = campaign->round;
 
@@ -443,9 +445,9 @@ static void tell_remark(struct campaign *campaign)
 	campaign_notice(campaign, "%s", remark);
 }
 
-static void end_round(struct campaign *campaign)
+static void campaign_rounds_end_round(struct campaign *campaign)
 {
-	const struct strategy *strategy = strategy_of(campaign);
+	const struct strategy *strategy = campaign_rounds_strategy_of(campaign);
 	struct campaign_round *round = campaign->round;
 	uint64_t next;
 
@@ -459,23 +461,24 @@ static void end_round(struct campaign *campaign)
 	share_memory(campaign);
 	share_races(campaign);
 	tell_remark(campaign);
-	begin_round(campaign);
+	campaign_rounds_begin_round(campaign);
 }
 
 int rounds_advance(struct campaign *campaign, bool is_last, struct error *err)
 {
 	struct campaign_round *round = campaign->round;
-	int result = settle(campaign, is_last, err);
+	int result = campaign_rounds_settle(campaign, is_last, err);
 
 	if (result < 0)
 		return result;
 	if (is_last || campaign->is_over) {
 		campaign->is_over = true;
-		if (strategy_of(campaign)->learn && round->settled)
-			strategy_of(campaign)->learn(campaign->knowledge, round->settled, 1);
+		if (campaign_rounds_strategy_of(campaign)->learn && round->settled)
+			campaign_rounds_strategy_of(campaign)->learn(
+				campaign->knowledge, round->settled, 1);
 		return 0;
 	}
 	if (!campaign->is_stopping && round->runs && round->settled == round->runs)
-		end_round(campaign);
+		campaign_rounds_end_round(campaign);
 	return 0;
 }

@@ -9,16 +9,17 @@
 #include "explore/campaign_internal.h"
 #include "strategies/strategy.h"
 
-static bool is_same_text(const char *a, const char *b)
+static bool campaign_runs_is_same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
 static bool is_continued_by(const struct store_campaign *earlier, const struct store_campaign *row)
 {
-	return earlier->seed == row->seed && is_same_text(earlier->strategy, row->strategy) &&
-	       is_same_text(earlier->options, row->options) &&
-	       is_same_text(earlier->command, row->command) && earlier->target &&
+	return earlier->seed == row->seed &&
+	       campaign_runs_is_same_text(earlier->strategy, row->strategy) &&
+	       campaign_runs_is_same_text(earlier->options, row->options) &&
+	       campaign_runs_is_same_text(earlier->command, row->command) && earlier->target &&
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 

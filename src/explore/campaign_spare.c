@@ -10,7 +10,7 @@
 #include "explore/campaign_internal.h"
 
 /* Its row there has made no runs: those are told where they were made. */
-static int begin_row(struct campaign *campaign, struct error *err)
+static int campaign_spare_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign row = campaign->row;
 	int status;
@@ -32,7 +32,7 @@ static int open_spare(struct campaign *campaign, struct error *err)
 	if (!mkdtemp(campaign->spare_folder))
 		return error_set(err, ERROR_IO, "cannot make %s", campaign->spare_folder);
 	status = store_open(&campaign->spare, campaign->spare_folder, STORE_WRITE, err);
-	return status < 0 ? status : begin_row(campaign, err);
+	return status < 0 ? status : campaign_spare_begin_row(campaign, err);
 }
 
 int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)

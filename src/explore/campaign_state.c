@@ -119,7 +119,7 @@ void state_save(struct campaign *campaign, bool is_last)
 				 (platform_monotonic_ns() - began_ns) * SAVE_PART + SAVE_EVERY_NS;
 }
 
-static int read_header(
+static int campaign_state_read_header(
 	const struct campaign *campaign, FILE *file, struct state_header *header, struct error *err)
 {
 	if (fread(header, sizeof *header, 1, file) != 1 || header->magic != STATE_MAGIC)
@@ -153,7 +153,7 @@ static int open_state(const struct campaign *campaign, FILE **file, struct state
 		return status;
 	*file = fdopen(fd, "rb");
 	BUG_ON(!*file);
-	status = read_header(campaign, *file, header, err);
+	status = campaign_state_read_header(campaign, *file, header, err);
 	if (status < 0)
 		(void)fclose(*file); /* only read from */
 	return status;

@@ -69,7 +69,7 @@ static bool write_worker(const struct campaign *campaign, FILE *file,
 	return write_part(campaign, file, scratch, &head, state);
 }
 
-static bool write_parts(
+static bool campaign_state_parts_write_parts(
 	const struct campaign *campaign, FILE *file, struct contract_block *scratch, bool is_last)
 {
 	const struct campaign_parts *parts = &campaign->parts;
@@ -102,7 +102,7 @@ bool state_write_parts(struct campaign *campaign, FILE *file, bool is_last)
 	if (campaign->parts.strategy) {
 		if (contract_block_open(&scratch, &sizes, &err) < 0)
 			return false;
-		is_written = write_parts(campaign, file, &scratch, is_last);
+		is_written = campaign_state_parts_write_parts(campaign, file, &scratch, is_last);
 		contract_block_close(&scratch);
 	}
 	return is_written && fwrite(&last, sizeof last, 1, file) == 1;

@@ -15,7 +15,7 @@
 /* Where states are sent to other machines and back for it. */
 #define TELL_REMOTE_EVERY_NS UINT64_C(200000000)
 
-static void *state_of(const struct campaign_worker *worker)
+static void *campaign_told_state_of(const struct campaign_worker *worker)
 {
 	return contract_strategy(worker->worker.contract);
 }
@@ -55,7 +55,7 @@ uint64_t parts_due(struct campaign *campaign)
 	return 0;
 }
 
-static void note(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_told_note(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_part *part = worker->part;
 	const struct contract *contract = worker->worker.contract;
@@ -68,7 +68,7 @@ static void note(struct campaign *campaign, struct campaign_worker *worker)
 			return;
 		}
 	}
-	campaign->parts.strategy->copy(part->told, state_of(worker));
+	campaign->parts.strategy->copy(part->told, campaign_told_state_of(worker));
 	part->told_totals = contract->totals;
 	part->told_failures = part->failure_count;
 }
@@ -86,26 +86,26 @@ static void go_back(struct campaign *campaign, struct campaign_worker *worker)
 	while (part->failure_count > part->told_failures)
 		campaign_failure_release(&part->failures[--part->failure_count]);
 	part->rests &= part->failure_count > 0;
-	campaign->parts.strategy->copy(state_of(worker), part->told);
+	campaign->parts.strategy->copy(campaign_told_state_of(worker), part->told);
 	worker->worker.contract->plan.episode = ++campaign->parts.episodes;
 }
 
 bool parts_tell(struct campaign *campaign, struct campaign_worker *worker)
 {
 	const struct strategy_parts *strategy = campaign->parts.strategy;
-	void *leader = state_of(&campaign->workers[0]);
+	void *leader = campaign_told_state_of(&campaign->workers[0]);
 	bool is_told;
 
 	if (!parts_tell_each_other(campaign))
 		return true;
-	is_told = strategy->tell(leader, state_of(worker));
+	is_told = strategy->tell(leader, campaign_told_state_of(worker));
 	if (!is_told && worker->part->told) {
 		go_back(campaign, worker);
-		is_told = strategy->tell(leader, state_of(worker));
+		is_told = strategy->tell(leader, campaign_told_state_of(worker));
 	}
 	if (is_told) {
-		if (strategy->runs(state_of(worker)))
-			note(campaign, worker);
+		if (strategy->runs(campaign_told_state_of(worker)))
+			campaign_told_note(campaign, worker);
 		return true;
 	}
 	strategy->leave(leader, worker->part->number);
@@ -124,7 +124,7 @@ bool parts_is_done(const struct campaign *campaign, const struct campaign_worker
 }
 
 /* It is done before its turn has come: its worker is free for another one. */
-static void keep(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_told_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	void *state = mmap(NULL, worker->worker.contract->strategy_bytes, PROT_READ | PROT_WRITE,
@@ -134,7 +134,7 @@ static void keep(struct campaign *campaign, struct campaign_worker *worker)
 		parts_drop(campaign, worker);
 		return;
 	}
-	parts->strategy->copy(state, state_of(worker));
+	parts->strategy->copy(state, campaign_told_state_of(worker));
 	worker->part->state = state;
 	worker->part->totals = parts_totals(worker);
 	parts->kept[parts->kept_count++] = worker->part;
@@ -143,7 +143,8 @@ static void keep(struct campaign *campaign, struct campaign_worker *worker)
 
 int parts_settle(struct campaign *campaign, struct error *err)
 {
-	const uint32_t awaited = campaign->parts.strategy->awaited(state_of(&campaign->workers[0]));
+	const uint32_t awaited =
+		campaign->parts.strategy->awaited(campaign_told_state_of(&campaign->workers[0]));
 	const bool is_telling = campaign->parts.is_telling;
 	int result = 0;
 
@@ -156,7 +157,7 @@ int parts_settle(struct campaign *campaign, struct error *err)
 		if (!parts_tell(campaign, worker) || worker->part->rests)
 			continue;
 		if (parts_is_done(campaign, worker))
-			keep(campaign, worker);
+			campaign_told_keep(campaign, worker);
 		else
 			result = parts_make(campaign, worker, err);
 	}

@@ -11,8 +11,8 @@
 
 #define NAP_NS UINT64_C(1000000)
 
-static void send_report(struct campaign *campaign, const struct serve_link *link, uint32_t serial,
-	enum contract_report report)
+static void serve_send_report(struct campaign *campaign, const struct serve_link *link,
+	uint32_t serial, enum contract_report report)
 {
 	struct worker *worker = &campaign->workers[0].worker;
 	const struct contract_memory *memory = contract_memory(worker->contract);
@@ -79,7 +79,7 @@ static int make_batch(struct campaign *campaign, const struct serve_link *link, 
 			worker_sleep(&worker, 1, NAP_NS);
 	}
 	if (status == 0)
-		send_report(campaign, link,
+		serve_send_report(campaign, link,
 			((const struct remote_head *)(const void *)bytes)->serial, report);
 	return status;
 }

@@ -10,21 +10,21 @@
 
 /* ---- keeping ---- */
 
-static void put(json_t *object, const char *key, json_t *value)
+static void shards_put(json_t *object, const char *key, json_t *value)
 {
 	BUG_ON(json_object_set_new(object, key, value));
 }
 
 /* Numbers that JSON's may not hold. */
-static void put_number(json_t *object, const char *key, uint64_t number)
+static void shards_put_number(json_t *object, const char *key, uint64_t number)
 {
 	char text[32];
 
 	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)number); /* fits */
-	put(object, key, json_string(text));
+	shards_put(object, key, json_string(text));
 }
 
-static uint64_t hash_of(const struct memory_view *memory)
+static uint64_t shards_hash_of(const struct memory_view *memory)
 {
 	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
 }
@@ -54,20 +54,20 @@ int shards_keep(struct store *store, int64_t campaign, const struct campaign_opt
 	int status;
 
 	BUG_ON(!object);
-	put(object, "shard", json_integer(options->shards ? options->shard : 1));
-	put(object, "shards", json_integer(options->shards ? options->shards : 1));
+	shards_put(object, "shard", json_integer(options->shards ? options->shard : 1));
+	shards_put(object, "shards", json_integer(options->shards ? options->shards : 1));
 	if (memory) {
-		put(object, "complete", json_boolean(verdict->is_complete));
-		put(object, "up_to_order", json_boolean(verdict->is_up_to_order));
-		put(object, "scope", json_string(verdict->scope));
-		put(object, "missing",
+		shards_put(object, "complete", json_boolean(verdict->is_complete));
+		shards_put(object, "up_to_order", json_boolean(verdict->is_up_to_order));
+		shards_put(object, "scope", json_string(verdict->scope));
+		shards_put(object, "missing",
 			verdict->missing ? json_string(verdict->missing) : json_null());
-		put_number(object, "scope_order", verdict->scope_order);
-		put_number(object, "runs", verdict->runs);
-		put_number(object, "redundant", verdict->redundant);
-		put(object, "missed", json_real(verdict->missed));
-		put(object, "plans", plans_of(verdict));
-		put_number(object, "memory", hash_of(memory));
+		shards_put_number(object, "scope_order", verdict->scope_order);
+		shards_put_number(object, "runs", verdict->runs);
+		shards_put_number(object, "redundant", verdict->redundant);
+		shards_put(object, "missed", json_real(verdict->missed));
+		shards_put(object, "plans", plans_of(verdict));
+		shards_put_number(object, "memory", shards_hash_of(memory));
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);
@@ -79,14 +79,14 @@ int shards_keep(struct store *store, int64_t campaign, const struct campaign_opt
 
 /* ---- reading ---- */
 
-static uint32_t get_count(const json_t *object, const char *key)
+static uint32_t shards_get_count(const json_t *object, const char *key)
 {
 	const json_int_t value = json_integer_value(json_object_get(object, key));
 
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static uint64_t get_number(const json_t *object, const char *key)
+static uint64_t shards_get_number(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -102,7 +102,7 @@ struct summing {
 	uint32_t document_count;
 };
 
-static bool is_same_text(const char *a, const char *b)
+static bool shards_is_same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
 }
@@ -110,7 +110,8 @@ static bool is_same_text(const char *a, const char *b)
 static bool is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
 {
 	return a->seed == b->seed && a->target == b->target &&
-	       is_same_text(a->strategy, b->strategy) && is_same_text(a->options, b->options);
+	       shards_is_same_text(a->strategy, b->strategy) &&
+	       shards_is_same_text(a->options, b->options);
 }
 
 /* The last campaign of the shard, which knows of what those before it have made: its verdict; NULL: none. */
@@ -126,7 +127,8 @@ static json_t *last_of_shard(const struct summing *summing, const struct store_c
 					  summing->campaigns[i].id)
 				: NULL;
 
-		if (get_count(object, "shard") == shard && get_count(object, "shards") == shards &&
+		if (shards_get_count(object, "shard") == shard &&
+			shards_get_count(object, "shards") == shards &&
 			json_object_get(object, "runs")) {
 			json_decref(last);
 			last = json_incref(object);
@@ -156,7 +158,7 @@ static void add_shard(struct shards *sum, const json_t *object)
 	const bool is_complete = json_is_true(json_object_get(object, "complete"));
 	const char *scope = json_string_value(json_object_get(object, "scope"));
 	const char *missing = json_string_value(json_object_get(object, "missing"));
-	const uint64_t order = get_number(object, "scope_order");
+	const uint64_t order = shards_get_number(object, "scope_order");
 
 	if (!sum->here || order < sum->least_order)
 		sum->least_order = order;
@@ -166,8 +168,8 @@ static void add_shard(struct shards *sum, const json_t *object)
 	}
 	all->is_complete = is_complete && (!sum->here || all->is_complete);
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
-	all->runs += get_number(object, "runs");
-	all->redundant += get_number(object, "redundant");
+	all->runs += shards_get_number(object, "runs");
+	all->redundant += shards_get_number(object, "redundant");
 	if (json_real_value(json_object_get(object, "missed")) > all->missed)
 		all->missed = json_real_value(json_object_get(object, "missed"));
 	if (missing && !sum->missing[0])
@@ -178,7 +180,7 @@ static void add_shard(struct shards *sum, const json_t *object)
 /* What the shard's work was when it had that scope; empty: that is not known, or it has no such thing. */
 static const char *plan_of(const json_t *object, uint64_t order)
 {
-	const uint64_t last = get_number(object, "scope_order");
+	const uint64_t last = shards_get_number(object, "scope_order");
 	const char *plan = json_string_value(
 		json_array_get(json_object_get(object, "plans"), (size_t)(order % STRATEGY_PLANS)));
 
@@ -208,7 +210,7 @@ static const char *difference_of(const struct store_campaign *a, const struct st
 {
 	if (a->target != b->target)
 		return "is of another program";
-	if (!is_same_text(a->strategy, b->strategy))
+	if (!shards_is_same_text(a->strategy, b->strategy))
 		return "has another strategy, or other bounds";
 	return a->seed != b->seed ? "has another seed" : "has other settings";
 }
@@ -221,8 +223,8 @@ static void look_for_stranger(const struct summing *summing, const struct store_
 		json_t *object = store_verdict_of(
 			summing->documents, summing->document_count, summing->campaigns[i].id);
 
-		if (get_count(object, "shard") == shard &&
-			get_count(object, "shards") == sum->count) {
+		if (shards_get_count(object, "shard") == shard &&
+			shards_get_count(object, "shards") == sum->count) {
 			sum->stranger = shard;
 			sum->difference = difference_of(like, &summing->campaigns[i]);
 		}
@@ -254,8 +256,9 @@ static void sum_up(
 		json_t *object = last_of_shard(summing, like, shard, sum->count);
 
 		if (object) {
-			sum->is_one_memory &= !sum->here || memory == get_number(object, "memory");
-			memory = get_number(object, "memory");
+			sum->is_one_memory &=
+				!sum->here || memory == shards_get_number(object, "memory");
+			memory = shards_get_number(object, "memory");
 			add_shard(sum, object);
 			if (!json_is_true(json_object_get(object, "complete")))
 				name_shard(sum->cut, sizeof sum->cut, shard);

@@ -10,7 +10,7 @@
 #include "findings/build_internal.h"
 #include "model/thread_name.h"
 
-static void *allocate(size_t count, size_t size)
+static void *build_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -18,7 +18,7 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-static char *copy(const char *text)
+static char *build_copy(const char *text)
 {
 	char *result = text ? strdup(text) : NULL;
 
@@ -37,7 +37,7 @@ char *finding_thread_path(
 
 	if (index && index >= thread_count)
 		return NULL;
-	ordinals = allocate(index, sizeof *ordinals);
+	ordinals = build_allocate(index, sizeof *ordinals);
 	while (index) {
 		ordinals[depth++] = threads[index].ordinal;
 		if (threads[index].parent.index >= index) {
@@ -85,13 +85,13 @@ int finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
-	uint32_t *places = allocate(thread_count, sizeof *places); /* place + 1 by index */
+	uint32_t *places = build_allocate(thread_count, sizeof *places); /* place + 1 by index */
 	struct schedule_file file = {
-		.program = copy(source->program),
-		.outcome = copy(outcome_descriptions[source->outcome->kind].word),
-		.threads = allocate(thread_count, sizeof *file.threads),
+		.program = build_copy(source->program),
+		.outcome = build_copy(outcome_descriptions[source->outcome->kind].word),
+		.threads = build_allocate(thread_count, sizeof *file.threads),
 		.layout = source->layout,
-		.segments = allocate(source->segment_count, sizeof *file.segments),
+		.segments = build_allocate(source->segment_count, sizeof *file.segments),
 	};
 	int status = 0;
 
@@ -117,7 +117,7 @@ int finding_schedule_from_segments(
 
 /* ---- checks ---- */
 
-static bool is_thread(const struct finding_source *source, struct thread_id thread)
+static bool build_is_thread(const struct finding_source *source, struct thread_id thread)
 {
 	return !thread.index || thread.index < source->thread_count ||
 	       thread_same(thread, THREAD_NONE);
@@ -137,9 +137,9 @@ static int check_source(const struct finding_source *source, struct error *err)
 	if (!memchr(outcome->text, '\0', sizeof outcome->text))
 		return contradiction(
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
-	if (!is_thread(source, outcome->thread))
+	if (!build_is_thread(source, outcome->thread))
 		return contradiction(err, "the outcome names thread", outcome->thread.index);
-	if (!is_thread(source, outcome->other_thread))
+	if (!build_is_thread(source, outcome->other_thread))
 		return contradiction(err, "the outcome names thread", outcome->other_thread.index);
 	if (outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT)
 		return contradiction(err, "there is no access of kind", outcome->op);
@@ -148,7 +148,8 @@ static int check_source(const struct finding_source *source, struct error *err)
 
 		if (edge->op >= OP_KIND_COUNT)
 			return contradiction(err, "there is no operation of kind", edge->op);
-		if (!is_thread(source, edge->waiter) || !is_thread(source, edge->holder))
+		if (!build_is_thread(source, edge->waiter) ||
+			!build_is_thread(source, edge->holder))
 			return contradiction(err,
 				"a wait names threads that are not there, such as",
 				edge->waiter.index);
@@ -182,8 +183,8 @@ static int make_paths(struct builder *builder, struct error *err)
 {
 	const struct finding_source *source = builder->source;
 
-	builder->paths = allocate(source->thread_count, sizeof *builder->paths);
-	builder->threads = allocate(source->thread_count, sizeof *builder->threads);
+	builder->paths = build_allocate(source->thread_count, sizeof *builder->paths);
+	builder->threads = build_allocate(source->thread_count, sizeof *builder->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		builder->paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		if (!builder->paths[i])
@@ -222,18 +223,18 @@ static void fill_wait(
 		BUG_ON(asprintf(&wait->thread, "a child of %s",
 			       builder_thread(builder, edge->waiter)) < 0);
 	else
-		wait->thread = copy(builder_thread(builder, edge->waiter));
-	wait->verb = copy(waiting_verb(edge));
+		wait->thread = build_copy(builder_thread(builder, edge->waiter));
+	wait->verb = build_copy(waiting_verb(edge));
 	wait->object = builder_wait_object(builder, edge);
 	builder_stack(
 		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);
 	if (edge->is_in_child && thread_same(edge->holder, edge->waiter))
-		wait->holder = copy(wait->thread);
+		wait->holder = build_copy(wait->thread);
 	else if (edge->is_in_child && !thread_same(edge->holder, THREAD_NONE))
 		BUG_ON(asprintf(&wait->holder, "its parent's %s",
 			       builder_thread(builder, edge->holder)) < 0);
 	else if (!thread_same(edge->holder, THREAD_NONE))
-		wait->holder = copy(builder_thread(builder, edge->holder));
+		wait->holder = build_copy(builder_thread(builder, edge->holder));
 	if (edge->op == OP_THREAD_JOIN && wait->holder) {
 		free(wait->object);
 		BUG_ON(asprintf(&wait->object, "thread %s", wait->holder) < 0);
@@ -250,11 +251,11 @@ static void fill_threads(struct builder *builder)
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 
-	finding->threads = allocate(source->thread_count, sizeof *finding->threads);
+	finding->threads = build_allocate(source->thread_count, sizeof *finding->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		if (source->threads[i].label && *source->threads[i].label)
 			finding->threads[finding->thread_count++] =
-				(struct finding_thread){.path = copy(builder->paths[i]),
+				(struct finding_thread){.path = build_copy(builder->paths[i]),
 					.label = visible_text(source->threads[i].label, false)};
 }
 
@@ -267,7 +268,7 @@ static char *thread_name_text(const struct finding *finding, const char *path)
 	return strbuf_detach(&text);
 }
 
-static void fill(struct builder *builder)
+static void build_fill(struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	struct finding *finding = builder->finding;
@@ -276,11 +277,11 @@ static void fill(struct builder *builder)
 	finding->kind = (enum outcome_kind)outcome->kind;
 	finding->code = outcome->code;
 	if (!thread_same(outcome->thread, THREAD_NONE)) {
-		finding->failing_thread = copy(builder_thread(builder, outcome->thread));
+		finding->failing_thread = build_copy(builder_thread(builder, outcome->thread));
 		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
 		builder->failing_name = thread_name_text(finding, finding->failing_thread);
 	}
-	finding->waits = allocate(outcome->wait_count, sizeof *finding->waits);
+	finding->waits = build_allocate(outcome->wait_count, sizeof *finding->waits);
 	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
 		fill_wait(builder, &outcome->waits[finding->wait_count],
 			&finding->waits[finding->wait_count]);
@@ -318,7 +319,7 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		builder_note_first_uses(&builder);
 		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);
-		fill(&builder);
+		build_fill(&builder);
 		builder_forget_first_uses(&builder);
 		builder_forget_wrappers(&builder);
 		*out = finding;

@@ -35,15 +35,15 @@ struct call_chain {
 		library; /* outermost library frame that frames[0] calls; function NULL: none */
 };
 
-static enum code_place place_of(const struct trace_event *event)
+static enum code_place call_chain_place_of(const struct trace_event *event)
 {
 	return op_descriptions[event->kind].object == OBJECT_MEMORY || event->kind == OP_FENCE
 		       ? PLACE_OF_ACCESS
 		       : PLACE_OF_CALL;
 }
 
-static void add_place(const struct builder *builder, uint64_t site, enum code_place place,
-	struct call_chain *chain)
+static void call_chain_add_place(const struct builder *builder, uint64_t site,
+	enum code_place place, struct call_chain *chain)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
 	const unsigned count = builder_frames_at(builder, site, place, frames);
@@ -56,16 +56,16 @@ static void add_place(const struct builder *builder, uint64_t site, enum code_pl
 	}
 }
 
-static void find_chain(
+static void call_chain_find_chain(
 	const struct builder *builder, const struct trace_event *event, struct call_chain *chain)
 {
 	chain->count = 0;
 	chain->library.function = NULL;
 	if (!builder->symbols)
 		return;
-	add_place(builder, event->site, place_of(event), chain);
+	call_chain_add_place(builder, event->site, call_chain_place_of(event), chain);
 	for (unsigned i = 0; i < TRACE_CALLERS && event->callers[i]; i++)
-		add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
+		call_chain_add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
 }
 
 /* ---- wrappers ---- */
@@ -118,7 +118,7 @@ void builder_note_wrappers(struct builder *builder)
 	struct call_chain chain;
 
 	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++) {
-		find_chain(builder, &source->events[i], &chain);
+		call_chain_find_chain(builder, &source->events[i], &chain);
 		for (unsigned at = 0; at + 1 < chain.count; at++)
 			if (chain.frames[at].is_short)
 				note_call(builder, &chain.frames[at], &chain.frames[at + 1]);
@@ -172,9 +172,9 @@ struct finding_frame builder_event_frame(
 {
 	struct call_chain chain;
 
-	find_chain(builder, event, &chain);
+	call_chain_find_chain(builder, event, &chain);
 	if (!chain.count)
-		return builder_frame_at(builder, event->site, place_of(event));
+		return builder_frame_at(builder, event->site, call_chain_place_of(event));
 	return builder_frame_from(builder, &chain.frames[shown_frame(builder, &chain)]);
 }
 
@@ -226,7 +226,7 @@ static char *library_call(
 	return text;
 }
 
-static void add_callers(const struct builder *builder, const struct call_chain *chain,
+static void call_chain_add_callers(const struct builder *builder, const struct call_chain *chain,
 	unsigned first, struct finding_stack *callers)
 {
 	const unsigned count =
@@ -245,15 +245,15 @@ void builder_fill_place(
 	struct call_chain chain;
 	unsigned shown;
 
-	find_chain(builder, event, &chain);
+	call_chain_find_chain(builder, event, &chain);
 	step->library_call = library_call(&chain, event, step->object);
 	if (!chain.count) {
-		step->where = builder_frame_at(builder, event->site, place_of(event));
+		step->where = builder_frame_at(builder, event->site, call_chain_place_of(event));
 		return;
 	}
 	shown = shown_frame(builder, &chain);
 	step->where = builder_frame_from(builder, &chain.frames[shown]);
 	if (shown)
 		step->inner = builder_frame_from(builder, &chain.frames[0]);
-	add_callers(builder, &chain, shown + 1, &step->callers);
+	call_chain_add_callers(builder, &chain, shown + 1, &step->callers);
 }

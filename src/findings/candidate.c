@@ -147,7 +147,7 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 /* ---- words ---- */
 
 /* The thread's index in the run that gives the words; THREAD_NONE: it is not in it. */
-static struct thread_id find_thread(const struct finding_source *source, thread_name name)
+static struct thread_id candidate_find_thread(const struct finding_source *source, thread_name name)
 {
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		char *path = finding_thread_path(source->threads, source->thread_count, i);
@@ -173,8 +173,8 @@ static void fill_outcome(const struct candidate *candidate, const struct finding
 		const struct candidate_place *next = &candidate->places[(i + 1) % count];
 
 		outcome->waits[i] = (struct wait_edge){
-			.waiter = find_thread(source, place->thread),
-			.holder = find_thread(source, next->thread),
+			.waiter = candidate_find_thread(source, place->thread),
+			.holder = candidate_find_thread(source, next->thread),
 			.op = place->op.kind,
 			.is_on_cycle = 1,
 			.object = place->op.object,
@@ -185,7 +185,7 @@ static void fill_outcome(const struct candidate *candidate, const struct finding
 	}
 }
 
-static void add_place(const struct finding_frame *frame, struct strbuf *out)
+static void candidate_add_place(const struct finding_frame *frame, struct strbuf *out)
 {
 	strbuf_adds(out, " (");
 	frame_place(frame, out);
@@ -193,7 +193,8 @@ static void add_place(const struct finding_frame *frame, struct strbuf *out)
 }
 
 /* "main.0 locks mutex b (x.c:12) while it holds mutex a (x.c:11)" */
-static void add_clause(const struct candidate *candidate, uint32_t index, struct strbuf *out)
+static void candidate_add_clause(
+	const struct candidate *candidate, uint32_t index, struct strbuf *out)
 {
 	const struct finding_wait *wait = &candidate->waits[index];
 	const struct finding_wait *before =
@@ -202,12 +203,12 @@ static void add_clause(const struct candidate *candidate, uint32_t index, struct
 
 	strbuf_addf(
 		out, "%s %s %.*s", wait->thread, wait->verb, finding_short_name(object), object);
-	add_place(finding_user_frame(&wait->at), out);
+	candidate_add_place(finding_user_frame(&wait->at), out);
 	if (candidate->places[index].taken.kind == OP_NONE || !before->object)
 		return;
 	strbuf_addf(
 		out, " while it holds %.*s", finding_short_name(before->object), before->object);
-	add_place(&before->held_since, out);
+	candidate_add_place(&before->held_since, out);
 }
 
 static void fill_title(struct candidate *candidate)
@@ -217,7 +218,7 @@ static void fill_title(struct candidate *candidate)
 	strbuf_init(&title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		strbuf_adds(&title, i ? "; " : "");
-		add_clause(candidate, i, &title);
+		candidate_add_clause(candidate, i, &title);
 	}
 	candidate->title = strbuf_detach(&title);
 }

@@ -8,7 +8,7 @@
 #include "findings/candidate.h"
 #include "model/pattern.h"
 
-static char *copy_text(const char *text)
+static char *candidate_scenario_copy_text(const char *text)
 {
 	char *copy = strdup(text);
 
@@ -32,8 +32,8 @@ static char *object_words(const struct candidate_words *words, const struct trac
 	return strbuf_detach(&text);
 }
 
-static void describe_place(const struct candidate_words *words, const struct candidate_place *place,
-	struct finding_wait *out)
+static void candidate_scenario_describe_place(const struct candidate_words *words,
+	const struct candidate_place *place, struct finding_wait *out)
 {
 	const struct finding_source nothing = {0};
 	const struct builder builder = {.source = &nothing, .symbols = words->symbols};
@@ -42,10 +42,10 @@ static void describe_place(const struct candidate_words *words, const struct can
 	while (count < TRACE_PLACE_CALLERS && place->op.callers[count])
 		count++;
 	*out = (struct finding_wait){
-		.thread = copy_text(place->op.thread < words->path_count
-					    ? words->paths[place->op.thread]
-					    : "a thread"),
-		.verb = copy_text(op_descriptions[place->op.kind].verb),
+		.thread = candidate_scenario_copy_text(place->op.thread < words->path_count
+							       ? words->paths[place->op.thread]
+							       : "a thread"),
+		.verb = candidate_scenario_copy_text(op_descriptions[place->op.kind].verb),
 		.object = object_words(words, &place->op),
 	};
 	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
@@ -87,7 +87,8 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 	candidate->waits = calloc(candidate->place_count + 1u, sizeof *candidate->waits);
 	BUG_ON(!candidate->waits);
 	for (uint32_t i = 0; i < candidate->place_count; i++)
-		describe_place(words, &candidate->places[i], &candidate->waits[i]);
+		candidate_scenario_describe_place(
+			words, &candidate->places[i], &candidate->waits[i]);
 	candidate->wait_count = candidate->place_count;
 	candidate->title = title_of(candidate);
 }

@@ -229,7 +229,7 @@ static uint64_t variable_hash(const char *name)
 	return hash;
 }
 
-static const struct finding_wait *wait_of(const struct finding *finding, const char *thread)
+static const struct finding_wait *finding_wait_of(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; thread && i < finding->wait_count; i++)
 		if (!strcmp(finding->waits[i].thread, thread))
@@ -247,7 +247,7 @@ static uint64_t lost_wakeup_hash(const struct finding *finding)
 
 	for (uint32_t hops = 0; next && hops < finding->wait_count; hops++) {
 		wait = next;
-		next = wait_of(finding, wait->holder);
+		next = finding_wait_of(finding, wait->holder);
 	}
 	if (!wait->object || strstr(wait->object, " first used at "))
 		return waits_hash(finding);

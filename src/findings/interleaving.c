@@ -43,7 +43,7 @@ static void advance(struct segment_walk *walk, uint64_t steps)
 	}
 }
 
-static bool is_preemption(struct segment_walk *walk, uint16_t thread)
+static bool interleaving_is_preemption(struct segment_walk *walk, uint16_t thread)
 {
 	const struct schedule_segment *segments = walk->source->segments;
 
@@ -132,7 +132,7 @@ void builder_fill_steps(struct builder *builder)
 		bool preempts;
 
 		advance(&walk, i ? event->step - source->events[i - 1].step : 0);
-		preempts = is_switch && is_preemption(&walk, event->thread);
+		preempts = is_switch && interleaving_is_preemption(&walk, event->thread);
 		created[event->thread] += is_creation;
 		if (i < first)
 			continue;

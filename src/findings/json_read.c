@@ -41,7 +41,7 @@ static void *reader_allocate(size_t count, size_t size)
 	return memory;
 }
 
-static json_t *get(struct reader *reader, json_t *object, const char *field)
+static json_t *json_read_get(struct reader *reader, json_t *object, const char *field)
 {
 	json_t *value = json_object_get(object, field);
 
@@ -77,7 +77,8 @@ static char *text_from_hex(const char *hex)
 }
 
 /* NULL for null (where allowed) and after a failure. */
-static char *text_of(struct reader *reader, json_t *value, const char *field, bool may_be_null)
+static char *json_read_text_of(
+	struct reader *reader, json_t *value, const char *field, bool may_be_null)
 {
 	const char *hex;
 	char *text = NULL;
@@ -99,7 +100,7 @@ static char *text_of(struct reader *reader, json_t *value, const char *field, bo
 
 static char *get_text(struct reader *reader, json_t *object, const char *field, bool may_be_null)
 {
-	return text_of(reader, get(reader, object, field), field, may_be_null);
+	return json_read_text_of(reader, json_read_get(reader, object, field), field, may_be_null);
 }
 
 /* A name, which people read: one line behind the filter of base/visible.h. */
@@ -115,7 +116,7 @@ static char *get_line(struct reader *reader, json_t *object, const char *field, 
 static int64_t get_integer(
 	struct reader *reader, json_t *object, const char *field, int64_t least, int64_t most)
 {
-	json_t *value = get(reader, object, field);
+	json_t *value = json_read_get(reader, object, field);
 	const json_int_t number = json_integer_value(value);
 
 	if (!value)
@@ -128,7 +129,7 @@ static int64_t get_integer(
 
 static bool get_boolean(struct reader *reader, json_t *object, const char *field)
 {
-	json_t *value = get(reader, object, field);
+	json_t *value = json_read_get(reader, object, field);
 
 	if (value && !json_is_boolean(value))
 		reader_refuse(reader, field, "is neither true nor false");
@@ -137,7 +138,7 @@ static bool get_boolean(struct reader *reader, json_t *object, const char *field
 
 static uint64_t get_wide(struct reader *reader, json_t *object, const char *field, int base)
 {
-	json_t *value = get(reader, object, field);
+	json_t *value = json_read_get(reader, object, field);
 	const char *text = json_string_value(value);
 	char *end = NULL;
 	uint64_t number;
@@ -154,7 +155,7 @@ static uint64_t get_wide(struct reader *reader, json_t *object, const char *fiel
 /* The array of that name and its length; NULL and 0 where there is none. */
 static json_t *get_array(struct reader *reader, json_t *object, const char *field, uint32_t *count)
 {
-	json_t *value = get(reader, object, field);
+	json_t *value = json_read_get(reader, object, field);
 
 	*count = 0;
 	if (value && !json_is_array(value)) {
@@ -212,7 +213,7 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 		wait->object = get_line(reader, entry, "object", true);
 		read_stack(reader, entry, "at", &wait->at);
 		wait->holder = get_line(reader, entry, "holder", true);
-		read_frame(reader, get(reader, entry, "held_since"), &wait->held_since);
+		read_frame(reader, json_read_get(reader, entry, "held_since"), &wait->held_since);
 		wait->is_on_cycle = get_boolean(reader, entry, "is_on_cycle");
 		wait->lost_signals =
 			(uint32_t)get_integer(reader, entry, "lost_signals", 0, UINT32_MAX);
@@ -220,7 +221,7 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 }
 
 /* An absent list of threads means that the program has named none. */
-static void read_threads(struct reader *reader, json_t *root, struct finding *finding)
+static void json_read_read_threads(struct reader *reader, json_t *root, struct finding *finding)
 {
 	uint32_t count = 0;
 	json_t *array = json_object_get(root, "threads")
@@ -265,7 +266,7 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 static void read_step_calls(struct reader *reader, json_t *entry, struct finding_step *step)
 {
 	if (json_object_get(entry, "inner"))
-		read_frame(reader, get(reader, entry, "inner"), &step->inner);
+		read_frame(reader, json_read_get(reader, entry, "inner"), &step->inner);
 	if (json_object_get(entry, "callers"))
 		read_stack(reader, entry, "callers", &step->callers);
 	if (json_object_get(entry, "library_call"))
@@ -287,7 +288,7 @@ static void read_steps(struct reader *reader, json_t *root, struct finding_step 
 		step->thread = get_line(reader, entry, "thread", false);
 		step->verb = get_line(reader, entry, "verb", false);
 		step->object = get_line(reader, entry, "object", true);
-		read_frame(reader, get(reader, entry, "where"), &step->where);
+		read_frame(reader, json_read_get(reader, entry, "where"), &step->where);
 		read_step_calls(reader, entry, step);
 		step->is_switch = get_boolean(reader, entry, "is_switch");
 		step->is_preemption = get_boolean(reader, entry, "is_preemption");
@@ -305,14 +306,15 @@ static void read_passing(struct reader *reader, json_t *root, struct finding *fi
 			&finding->passing_steps_left_out);
 }
 
-static void read_arguments(struct reader *reader, json_t *root, struct finding *finding)
+static void json_read_read_arguments(struct reader *reader, json_t *root, struct finding *finding)
 {
 	uint32_t count;
 	json_t *array = get_array(reader, root, "argv", &count);
 
 	finding->argv = reader_allocate((size_t)count + 1, sizeof *finding->argv);
 	for (uint32_t i = 0; i < count && !reader->status; i++)
-		finding->argv[i] = text_of(reader, json_array_get(array, i), "argv", false);
+		finding->argv[i] =
+			json_read_text_of(reader, json_array_get(array, i), "argv", false);
 }
 
 static void read_kind(struct reader *reader, json_t *root, struct finding *finding)
@@ -335,7 +337,7 @@ static void read_kind(struct reader *reader, json_t *root, struct finding *findi
 /* An object as its own text, NULL for null. */
 static char *get_object(struct reader *reader, json_t *root, const char *name)
 {
-	json_t *object = get(reader, root, name);
+	json_t *object = json_read_get(reader, root, name);
 
 	if (json_is_object(object))
 		return json_dumps(object, JSON_COMPACT);
@@ -398,7 +400,7 @@ static int check_version(json_t *root, struct error *err)
 static void read_finding(struct reader *reader, json_t *root, struct finding *finding)
 {
 	read_identity(reader, root, finding);
-	read_arguments(reader, root, finding);
+	json_read_read_arguments(reader, root, finding);
 	read_schedule(reader, root, finding);
 #define FIELD(member) finding->member = get_text(reader, root, #member, true);
 	FINDING_TEXT_FIELDS(FIELD)
@@ -419,7 +421,7 @@ static void read_finding(struct reader *reader, json_t *root, struct finding *fi
 		finding->radius = (uint32_t)get_integer(reader, root, "radius", 0, UINT32_MAX);
 	}
 	read_stack(reader, root, "at", &finding->at);
-	read_threads(reader, root, finding);
+	json_read_read_threads(reader, root, finding);
 	read_waits(reader, root, finding);
 	read_race(reader, root, finding);
 	read_steps(reader, root, &finding->steps, &finding->step_count, &finding->steps_left_out);

@@ -9,7 +9,7 @@
 #include "findings/json_internal.h"
 
 /* Takes over `value`. Fails only without memory, which ends the process. */
-static void put(json_t *object, const char *name, json_t *value)
+static void json_write_put(json_t *object, const char *name, json_t *value)
 {
 	BUG_ON(!value || json_object_set_new(object, name, value));
 }
@@ -50,17 +50,17 @@ static json_t *frame_value(const struct finding_frame *frame)
 {
 	json_t *value = json_object();
 
-	put(value, "function", text_value(frame->function));
-	put(value, "file", text_value(frame->file));
-	put(value, "line", json_integer(frame->line));
-	put(value, "module", text_value(frame->module));
-	put(value, "is_system", json_boolean(frame->is_system));
+	json_write_put(value, "function", text_value(frame->function));
+	json_write_put(value, "file", text_value(frame->file));
+	json_write_put(value, "line", json_integer(frame->line));
+	json_write_put(value, "module", text_value(frame->module));
+	json_write_put(value, "is_system", json_boolean(frame->is_system));
 	if (frame->is_wrapper)
-		put(value, "is_wrapper", json_true());
+		json_write_put(value, "is_wrapper", json_true());
 	return value;
 }
 
-static json_t *stack_value(const struct finding_stack *stack)
+static json_t *json_write_stack_value(const struct finding_stack *stack)
 {
 	json_t *value = json_array();
 
@@ -77,14 +77,14 @@ static json_t *waits_value(const struct finding *finding)
 		const struct finding_wait *wait = &finding->waits[i];
 		json_t *entry = json_object();
 
-		put(entry, "thread", text_value(wait->thread));
-		put(entry, "verb", text_value(wait->verb));
-		put(entry, "object", text_value(wait->object));
-		put(entry, "at", stack_value(&wait->at));
-		put(entry, "holder", text_value(wait->holder));
-		put(entry, "held_since", frame_value(&wait->held_since));
-		put(entry, "is_on_cycle", json_boolean(wait->is_on_cycle));
-		put(entry, "lost_signals", json_integer(wait->lost_signals));
+		json_write_put(entry, "thread", text_value(wait->thread));
+		json_write_put(entry, "verb", text_value(wait->verb));
+		json_write_put(entry, "object", text_value(wait->object));
+		json_write_put(entry, "at", json_write_stack_value(&wait->at));
+		json_write_put(entry, "holder", text_value(wait->holder));
+		json_write_put(entry, "held_since", frame_value(&wait->held_since));
+		json_write_put(entry, "is_on_cycle", json_boolean(wait->is_on_cycle));
+		json_write_put(entry, "lost_signals", json_integer(wait->lost_signals));
 		BUG_ON(json_array_append_new(value, entry));
 	}
 	return value;
@@ -99,15 +99,15 @@ static json_t *race_value(const struct finding *finding)
 		const struct finding_access *access = &finding->race[i];
 		json_t *entry = json_object();
 
-		put(entry, "thread", text_value(access->thread));
-		put(entry, "verb", text_value(access->verb));
-		put(entry, "held", text_value(access->held));
-		put(entry, "at", stack_value(&access->at));
+		json_write_put(entry, "thread", text_value(access->thread));
+		json_write_put(entry, "verb", text_value(access->verb));
+		json_write_put(entry, "held", text_value(access->held));
+		json_write_put(entry, "at", json_write_stack_value(&access->at));
 		BUG_ON(json_array_append_new(accesses, entry));
 	}
 	value = json_object();
-	put(value, "variable", text_value(finding->variable));
-	put(value, "accesses", accesses);
+	json_write_put(value, "variable", text_value(finding->variable));
+	json_write_put(value, "accesses", accesses);
 	return value;
 }
 
@@ -119,19 +119,19 @@ static json_t *steps_value(const struct finding_step *steps, uint32_t count)
 		const struct finding_step *step = &steps[i];
 		json_t *entry = json_object();
 
-		put(entry, "step", count_value(step->step));
-		put(entry, "thread", text_value(step->thread));
-		put(entry, "verb", text_value(step->verb));
-		put(entry, "object", text_value(step->object));
-		put(entry, "where", frame_value(&step->where));
+		json_write_put(entry, "step", count_value(step->step));
+		json_write_put(entry, "thread", text_value(step->thread));
+		json_write_put(entry, "verb", text_value(step->verb));
+		json_write_put(entry, "object", text_value(step->object));
+		json_write_put(entry, "where", frame_value(&step->where));
 		if (step->inner.function)
-			put(entry, "inner", frame_value(&step->inner));
+			json_write_put(entry, "inner", frame_value(&step->inner));
 		if (step->callers.count)
-			put(entry, "callers", stack_value(&step->callers));
+			json_write_put(entry, "callers", json_write_stack_value(&step->callers));
 		if (step->library_call)
-			put(entry, "library_call", text_value(step->library_call));
-		put(entry, "is_switch", json_boolean(step->is_switch));
-		put(entry, "is_preemption", json_boolean(step->is_preemption));
+			json_write_put(entry, "library_call", text_value(step->library_call));
+		json_write_put(entry, "is_switch", json_boolean(step->is_switch));
+		json_write_put(entry, "is_preemption", json_boolean(step->is_preemption));
 		BUG_ON(json_array_append_new(value, entry));
 	}
 	return value;
@@ -141,8 +141,9 @@ static json_t *passing_value(const struct finding *finding)
 {
 	json_t *value = json_object();
 
-	put(value, "steps", steps_value(finding->passing_steps, finding->passing_step_count));
-	put(value, "steps_left_out", count_value(finding->passing_steps_left_out));
+	json_write_put(
+		value, "steps", steps_value(finding->passing_steps, finding->passing_step_count));
+	json_write_put(value, "steps_left_out", count_value(finding->passing_steps_left_out));
 	return value;
 }
 
@@ -162,8 +163,8 @@ static json_t *threads_value(const struct finding *finding)
 	for (uint32_t i = 0; i < finding->thread_count; i++) {
 		json_t *entry = json_object();
 
-		put(entry, "path", text_value(finding->threads[i].path));
-		put(entry, "label", text_value(finding->threads[i].label));
+		json_write_put(entry, "path", text_value(finding->threads[i].path));
+		json_write_put(entry, "label", text_value(finding->threads[i].label));
 		BUG_ON(json_array_append_new(value, entry));
 	}
 	return value;
@@ -200,45 +201,46 @@ char *finding_to_json(const struct finding *finding)
 	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
 	char *text;
 
-	put(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION));
-	put(root, "id", text_value(finding->id));
-	put(root, "signature", wide_value(finding->signature, "%016" PRIx64));
-	put(root, "kind", json_string(outcome_descriptions[finding->kind].word));
-	put(root, "code", json_integer(finding->code));
-	put(root, "argv", arguments_value(finding->argv));
-	put(root, "settings", settings ? settings : json_null());
-	put(root, "memory", memory ? memory : json_null());
+	json_write_put(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION));
+	json_write_put(root, "id", text_value(finding->id));
+	json_write_put(root, "signature", wide_value(finding->signature, "%016" PRIx64));
+	json_write_put(root, "kind", json_string(outcome_descriptions[finding->kind].word));
+	json_write_put(root, "code", json_integer(finding->code));
+	json_write_put(root, "argv", arguments_value(finding->argv));
+	json_write_put(root, "settings", settings ? settings : json_null());
+	json_write_put(root, "memory", memory ? memory : json_null());
 	if (environment)
-		put(root, "environment", environment);
-	put(root, "seed", wide_value(finding->seed, "%" PRIu64));
-	put(root, "run_number", count_value(finding->run_number));
-	put(root, "schedule", schedule_value(&finding->schedule));
-#define FIELD(member) put(root, #member, text_value(finding->member));
+		json_write_put(root, "environment", environment);
+	json_write_put(root, "seed", wide_value(finding->seed, "%" PRIu64));
+	json_write_put(root, "run_number", count_value(finding->run_number));
+	json_write_put(root, "schedule", schedule_value(&finding->schedule));
+#define FIELD(member) json_write_put(root, #member, text_value(finding->member));
 	FINDING_TEXT_FIELDS(FIELD)
 	FINDING_LINE_FIELDS(FIELD)
 	FINDING_NEWER_TEXT_FIELDS(FIELD)
 #undef FIELD
-#define FIELD(member) put(root, #member, json_integer(finding->member));
+#define FIELD(member) json_write_put(root, #member, json_integer(finding->member));
 	FINDING_COUNT_FIELDS(FIELD)
 #undef FIELD
 	if (finding->depth) {
-		put(root, "depth", count_value(finding->depth));
-		put(root, "radius", count_value(finding->radius));
+		json_write_put(root, "depth", count_value(finding->depth));
+		json_write_put(root, "radius", count_value(finding->radius));
 	}
-	put(root, "at", stack_value(&finding->at));
+	json_write_put(root, "at", json_write_stack_value(&finding->at));
 	if (finding->thread_count)
-		put(root, "threads", threads_value(finding));
-	put(root, "waits", waits_value(finding));
+		json_write_put(root, "threads", threads_value(finding));
+	json_write_put(root, "waits", waits_value(finding));
 	if (finding->race[FINDING_LATER].thread)
-		put(root, "race", race_value(finding));
-	put(root, "steps", steps_value(finding->steps, finding->step_count));
-	put(root, "steps_left_out", count_value(finding->steps_left_out));
+		json_write_put(root, "race", race_value(finding));
+	json_write_put(root, "steps", steps_value(finding->steps, finding->step_count));
+	json_write_put(root, "steps_left_out", count_value(finding->steps_left_out));
 	if (finding->later_steps_left_out)
-		put(root, "later_steps_left_out", count_value(finding->later_steps_left_out));
+		json_write_put(
+			root, "later_steps_left_out", count_value(finding->later_steps_left_out));
 	if (finding->passing_step_count)
-		put(root, "passing", passing_value(finding));
+		json_write_put(root, "passing", passing_value(finding));
 	if (sources)
-		put(root, "sources", sources);
+		json_write_put(root, "sources", sources);
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
 	json_decref(root);

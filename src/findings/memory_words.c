@@ -17,7 +17,7 @@ static struct symbols_memory memory_of(const struct builder *builder)
 		.block_count = builder->source->block_count};
 }
 
-static struct symbols_access access_of(const struct trace_event *event)
+static struct symbols_access memory_words_access_of(const struct trace_event *event)
 {
 	return (struct symbols_access){.address = event->address,
 		.bytes = event->bytes,
@@ -27,12 +27,12 @@ static struct symbols_access access_of(const struct trace_event *event)
 }
 
 /* Is the text a name in the source? Descriptions are none: "(malloc at bank.c:41, #3)+16", "libfoo.so+0x40". */
-static bool is_name(const char *text)
+static bool memory_words_is_name(const char *text)
 {
 	return strncmp(text, "((", 2) == 0 || (*text != '(' && !strstr(text, "+0x"));
 }
 
-static bool is_access(const struct trace_event *event)
+static bool memory_words_is_access(const struct trace_event *event)
 {
 	return op_descriptions[event->kind].object == OBJECT_MEMORY && event->address;
 }
@@ -42,9 +42,10 @@ void builder_note_accesses(struct builder *builder)
 	const struct symbols_memory memory = memory_of(builder);
 
 	for (uint64_t i = 0; builder->symbols && i < builder->source->event_count; i++) {
-		const struct symbols_access access = access_of(&builder->source->events[i]);
+		const struct symbols_access access =
+			memory_words_access_of(&builder->source->events[i]);
 
-		if (is_access(&builder->source->events[i]))
+		if (memory_words_is_access(&builder->source->events[i]))
 			symbols_note_access(builder->symbols, &memory, &access);
 	}
 }
@@ -120,7 +121,7 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 		return false;
 	strbuf_init(&name);
 	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&
-		   is_name(name.text);
+		   memory_words_is_name(name.text);
 	if (!is_named) {
 		strbuf_release(&name);
 		strbuf_init(&name);
@@ -134,10 +135,10 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 
 char *builder_event_object(const struct builder *builder, const struct trace_event *event)
 {
-	const struct symbols_access access = access_of(event);
+	const struct symbols_access access = memory_words_access_of(event);
 
-	return is_access(event) ? builder_memory(builder, &access)
-				: builder_operand(builder, event);
+	return memory_words_is_access(event) ? builder_memory(builder, &access)
+					     : builder_operand(builder, event);
 }
 
 /* ---- what is missing ---- */
@@ -155,7 +156,7 @@ void builder_add_notices(const struct builder *builder, struct strbuf *out)
 		const char *module;
 		bool is_told = false;
 
-		if (!is_access(event))
+		if (!memory_words_is_access(event))
 			continue;
 		module = symbols_lacks_debug_information(
 			builder->symbols, event->address, &has_symbols);

@@ -9,7 +9,7 @@
 
 /* ---- verbs ---- */
 
-static void add_signal(unsigned number, struct strbuf *out)
+static void operations_add_signal(unsigned number, struct strbuf *out)
 {
 	const char *name = sigabbrev_np((int)number);
 
@@ -27,7 +27,7 @@ static void add_sending(const struct trace_event *event, struct strbuf *out)
 	const bool is_raised = event->other && event->other - 1 == event->thread;
 
 	strbuf_adds(out, is_raised ? "raises " : "sends ");
-	add_signal(event->number, out);
+	operations_add_signal(event->number, out);
 	if (!is_raised)
 		strbuf_adds(out, event->address ? " to" : " to the process");
 }

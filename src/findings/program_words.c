@@ -9,7 +9,7 @@
 #define WORDS_MOST 240
 
 /* Adds a line without leading and trailing blanks. */
-static void add_line(const char *line, size_t length, struct strbuf *out)
+static void program_words_add_line(const char *line, size_t length, struct strbuf *out)
 {
 	while (length && isspace((unsigned char)*line)) {
 		line++;
@@ -39,11 +39,11 @@ static bool add_exception(const char *output, struct strbuf *out)
 	if (!at)
 		return false;
 	strbuf_adds(out, "uncaught ");
-	add_line(at, strcspn(at, which == 1 ? "'\n" : "\n"), out);
+	program_words_add_line(at, strcspn(at, which == 1 ? "'\n" : "\n"), out);
 	what = which == 1 ? strstr(at, "what():") : NULL;
 	if (what) {
 		strbuf_adds(out, ": ");
-		add_line(what + 7, strcspn(what + 7, "\n"), out);
+		program_words_add_line(what + 7, strcspn(what + 7, "\n"), out);
 	}
 	return true;
 }
@@ -68,7 +68,7 @@ static void add_paragraph(const char *at, struct strbuf *out)
 			!strncmp(at, "raddle:", 7))
 			return;
 		strbuf_adds(out, is_first || out->text[out->length - 1] == ':' ? " " : ", ");
-		add_line(at, length, out);
+		program_words_add_line(at, length, out);
 		at += length + (at[length] == '\n');
 	}
 }
@@ -93,7 +93,7 @@ static bool add_expectation(const char *output, struct strbuf *out)
 				continue;
 			for (size_t byte = 0; byte < length; byte++)
 				start = at[byte] == '/' ? byte + 1 : start;
-			add_line(at + start, length - start - strlen(ends[i]), out);
+			program_words_add_line(at + start, length - start - strlen(ends[i]), out);
 			add_paragraph(next, out);
 			return true;
 		}

@@ -46,8 +46,8 @@ static bool has_succeeded(const struct finding_source *source, uint64_t at)
 }
 
 /* Which locks the thread held before `step`. */
-static void find_held(const struct finding_source *source, struct thread_id thread, uint64_t step,
-	struct held_locks *held)
+static void race_find_held(const struct finding_source *source, struct thread_id thread,
+	uint64_t step, struct held_locks *held)
 {
 	for (uint64_t i = 0; i < source->event_count && source->events[i].step < step; i++) {
 		const struct trace_event *event = &source->events[i];
@@ -68,7 +68,7 @@ bool builder_holds(
 {
 	struct held_locks held = {.count = 0};
 
-	find_held(builder->source, thread, step, &held);
+	race_find_held(builder->source, thread, step, &held);
 	for (unsigned i = 0; i < held.count; i++)
 		if (held.taken[i]->address == address)
 			return true;
@@ -80,7 +80,7 @@ static char *held_words(const struct builder *builder, struct thread_id thread, 
 	struct held_locks held = {.count = 0};
 	struct strbuf text;
 
-	find_held(builder->source, thread, step, &held);
+	race_find_held(builder->source, thread, step, &held);
 	if (!held.count)
 		return NULL;
 	strbuf_init(&text);
@@ -108,7 +108,7 @@ char *builder_race_variable(const struct builder *builder, bool is_brief)
 				 .is_brief = is_brief});
 }
 
-static char *copy(const char *text)
+static char *race_copy(const char *text)
 {
 	char *result = strdup(text);
 
@@ -128,7 +128,7 @@ static char *race_verb(
 		if (event->step == step && event->thread == thread.index && event->kind == op)
 			return builder_event_verb(event);
 	}
-	return copy(op_descriptions[op].verb);
+	return race_copy(op_descriptions[op].verb);
 }
 
 void builder_fill_race(struct builder *builder)
@@ -143,17 +143,17 @@ void builder_fill_race(struct builder *builder)
 	if (!outcome_has_accesses(outcome))
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
-	earlier->thread = copy(builder_thread(builder, outcome->other_thread));
+	earlier->thread = race_copy(builder_thread(builder, outcome->other_thread));
 	earlier->verb = outcome->kind == OUTCOME_RACE
 				? race_verb(builder, outcome->other_thread, outcome->other_step,
 					  (enum op_kind)outcome->other_op)
-				: copy("frees");
+				: race_copy("frees");
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
 	builder_access_stack(builder, outcome->other_site, source->earlier_stack,
 		source->earlier_count, &earlier->at);
-	later->thread = copy(builder_thread(builder, outcome->thread));
+	later->thread = race_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
-			      ? copy("frees")
+			      ? race_copy("frees")
 			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
 	later->held = held_words(builder, outcome->thread, now);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);

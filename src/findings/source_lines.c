@@ -16,7 +16,7 @@
 #define LINE_BYTES_MAX 400
 #define LINE_MAX_NUMBER 10000000
 
-static void put(json_t *object, const char *name, json_t *value)
+static void source_lines_put(json_t *object, const char *name, json_t *value)
 {
 	BUG_ON(!value || json_object_set_new(object, name, value));
 }
@@ -62,7 +62,7 @@ static bool source_is_allowed(const char *path, const struct source_roots *roots
 }
 
 /* Reads the whole file and appends a zero byte; NULL: unreadable. */
-static char *read_file(const char *path, size_t *size)
+static char *source_lines_read_file(const char *path, size_t *size)
 {
 	struct stat status;
 	const int fd = source_file_open(path, false, &status);
@@ -105,13 +105,13 @@ static void want_lines(json_t *wanted, const char *file, json_int_t line)
 		if (json_object_size(wanted) == FILES_MAX)
 			return;
 		lines = json_object();
-		put(wanted, file, lines);
+		source_lines_put(wanted, file, lines);
 	}
 	for (json_int_t at = line > SOURCE_LINES_AROUND ? line - SOURCE_LINES_AROUND : 1;
 		at <= line + SOURCE_LINES_AROUND; at++) {
 		(void)snprintf(number, sizeof number, "%lld", (long long)at); /* 19 digits */
 		if (!json_object_get(lines, number))
-			put(lines, number, json_null());
+			source_lines_put(lines, number, json_null());
 	}
 }
 
@@ -170,7 +170,7 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 		end = end ? end : text + size;
 		(void)snprintf(number, sizeof number, "%u", line);
 		if (json_object_get(wanted, number))
-			put(lines, number, line_value(at, (size_t)(end - at)));
+			source_lines_put(lines, number, line_value(at, (size_t)(end - at)));
 		at = end + 1;
 	}
 	return lines;
@@ -181,7 +181,7 @@ static json_t *file_value(const char *name, const json_t *wanted, const struct s
 {
 	char folder[PATH_MAX];
 	size_t size;
-	char *text = source_is_allowed(name, roots) ? read_file(name, &size) : NULL;
+	char *text = source_is_allowed(name, roots) ? source_lines_read_file(name, &size) : NULL;
 	json_t *value;
 
 	if (!text)
@@ -191,9 +191,9 @@ static json_t *file_value(const char *name, const json_t *wanted, const struct s
 	if (*name != '/' && getcwd(folder, sizeof folder))
 		(void)json_object_set_new(value, "path", json_sprintf("%s/%s", folder, name));
 	if (!json_object_get(value, "path"))
-		put(value, "path", json_string(name));
-	put(value, "hash", hash_value(text, size));
-	put(value, "lines", lines_value(text, size, wanted));
+		source_lines_put(value, "path", json_string(name));
+	source_lines_put(value, "hash", hash_value(text, size));
+	source_lines_put(value, "lines", lines_value(text, size, wanted));
 	free(text);
 	return value;
 }
@@ -208,7 +208,7 @@ json_t *source_lines_collect(const json_t *document, const struct source_roots *
 	{
 		file = file_value(name, lines, roots);
 		if (file)
-			put(sources, name, file);
+			source_lines_put(sources, name, file);
 	}
 	json_decref(wanted);
 	return sources;
@@ -224,7 +224,7 @@ char *source_lines_add(const char *text)
 				  ? NULL
 				  : source_lines_collect(root, &source_roots_everywhere);
 		if (json_object_size(sources))
-			put(root, "sources", sources);
+			source_lines_put(root, "sources", sources);
 		else
 			json_decref(sources);
 		result = json_dumps(root, JSON_COMPACT);
@@ -269,7 +269,7 @@ static bool has_changed(const char *name, const json_t *file, const struct sourc
 
 	if (!source_is_allowed(path, roots))
 		return false;
-	text = read_file(path, &size);
+	text = source_lines_read_file(path, &size);
 	hash = text ? hash_value(text, size) : NULL;
 	is_same = hash && json_equal(hash, json_object_get(file, "hash"));
 	json_decref(hash);
@@ -296,7 +296,7 @@ static json_t *live_line(const char *path, const char *number)
 {
 	json_t *wanted = json_pack("{s:n}", number);
 	size_t size;
-	char *text = read_file(path, &size);
+	char *text = source_lines_read_file(path, &size);
 	json_t *lines = text ? lines_value(text, size, wanted) : NULL;
 	json_t *line = json_incref(json_object_get(lines, number));
 

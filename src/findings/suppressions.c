@@ -30,13 +30,13 @@ static bool parse_type(const char *word, size_t length, enum suppression_type *o
 	return false;
 }
 
-static bool is_blank(char c)
+static bool suppressions_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static void add(struct suppressions *suppressions, enum suppression_type type, const char *pattern,
-	size_t length)
+static void suppressions_add(struct suppressions *suppressions, enum suppression_type type,
+	const char *pattern, size_t length)
 {
 	struct suppression *list = realloc(
 		suppressions->list, (suppressions->count + (size_t)1) * sizeof *suppressions->list);
@@ -56,9 +56,9 @@ static const char *parse_line(struct suppressions *suppressions, const char *lin
 	enum suppression_type type = SUPPRESS_NOTHING;
 	const char *colon;
 
-	while (length && is_blank(line[length - 1]))
+	while (length && suppressions_is_blank(line[length - 1]))
 		length--;
-	while (length && is_blank(*line))
+	while (length && suppressions_is_blank(*line))
 		line++, length--;
 	if (!length || *line == '#')
 		return NULL;
@@ -73,7 +73,7 @@ static const char *parse_line(struct suppressions *suppressions, const char *lin
 	length -= (size_t)(colon + 1 - line);
 	if (!length)
 		return "has no pattern; write TYPE:PATTERN, such as race:function";
-	add(suppressions, type, colon + 1, length);
+	suppressions_add(suppressions, type, colon + 1, length);
 	return NULL;
 }
 
@@ -112,7 +112,7 @@ void suppressions_release(struct suppressions *suppressions)
 /* ---- matching ---- */
 
 /* Does the whole of `name` fit? Goes back to the last * only, which is enough. */
-static bool fits(const char *pattern, const char *end, const char *name)
+static bool suppressions_fits(const char *pattern, const char *end, const char *name)
 {
 	const char *star = NULL;
 	const char *tried = NULL;
@@ -153,7 +153,7 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 	BUG_ON(!whole);
 	memcpy(whole + 1, pattern, length);
 	whole[0] = whole[length + 1] = '*';
-	result = fits(whole + is_from_start, whole + length + 2 - is_to_end, name);
+	result = suppressions_fits(whole + is_from_start, whole + length + 2 - is_to_end, name);
 	free(whole);
 	return result;
 }

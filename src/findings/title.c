@@ -12,7 +12,7 @@
 
 /* ---- parts of sentences ---- */
 
-static void add_place(const struct finding_stack *stack, struct strbuf *out)
+static void title_add_place(const struct finding_stack *stack, struct strbuf *out)
 {
 	strbuf_adds(out, " (");
 	frame_place(finding_user_frame(stack), out);
@@ -20,13 +20,13 @@ static void add_place(const struct finding_stack *stack, struct strbuf *out)
 }
 
 /* "f (bank.c:41)" */
-static void add_function(const struct finding_stack *stack, struct strbuf *out)
+static void title_add_function(const struct finding_stack *stack, struct strbuf *out)
 {
 	const struct finding_frame *frame = finding_user_frame(stack);
 
 	if (frame && frame->function && frame->file) {
 		strbuf_adds(out, frame->function);
-		add_place(stack, out);
+		title_add_place(stack, out);
 	} else {
 		frame_place(frame, out);
 	}
@@ -36,8 +36,8 @@ static void add_function(const struct finding_stack *stack, struct strbuf *out)
  * " waits for mutex m (bank.c:41)", " waits at barrier b (...)". A deadlock names its objects more
  * than once, so there they are short.
  */
-static void add_wait(const struct finding_wait *wait, const struct wait_edge *edge, bool is_short,
-	struct strbuf *out)
+static void title_add_wait(const struct finding_wait *wait, const struct wait_edge *edge,
+	bool is_short, struct strbuf *out)
 {
 	const enum object_class class = op_descriptions[edge->op].object;
 	const char *object = wait->object ? wait->object : "nothing in particular";
@@ -55,10 +55,10 @@ static void add_wait(const struct finding_wait *wait, const struct wait_edge *ed
 		strbuf_addf(out, " %s %.*s", wait->verb, length, object);
 	else
 		strbuf_addf(out, " waits for %.*s", length, object);
-	add_place(&wait->at, out);
+	title_add_place(&wait->at, out);
 }
 
-static bool is_waiting(const struct finding *finding, const char *thread)
+static bool title_is_waiting(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		if (!strcmp(finding->waits[i].thread, thread))
@@ -71,7 +71,7 @@ static void add_gone_holder(const struct builder *builder, const struct finding_
 	bool is_in_child, struct strbuf *out)
 {
 	if (!wait->holder || !wait->held_since.module ||
-		(!is_in_child && is_waiting(builder->finding, wait->holder)))
+		(!is_in_child && title_is_waiting(builder->finding, wait->holder)))
 		return;
 	strbuf_addf(out, ", which %s %s at ", wait->holder, is_in_child ? "had taken" : "took");
 	frame_place(&wait->held_since, out);
@@ -119,15 +119,15 @@ static void add_owner(const struct builder *builder, struct strbuf *out)
 /* ---- titles ---- */
 
 /* Where there is a cycle, its threads; else who waits for something before who waits for them. */
-static bool is_told(const struct finding *finding, const struct wait_edge *edge, uint32_t index,
-	bool has_cycle, bool is_join)
+static bool title_is_told(const struct finding *finding, const struct wait_edge *edge,
+	uint32_t index, bool has_cycle, bool is_join)
 {
 	if (has_cycle)
 		return finding->waits[index].is_on_cycle && !is_join;
 	return (edge->op == OP_THREAD_JOIN) == is_join;
 }
 
-static void add_clause(const struct builder *builder, uint32_t index, struct strbuf *out)
+static void title_add_clause(const struct builder *builder, uint32_t index, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 	const struct finding_wait *wait = &finding->waits[index];
@@ -140,7 +140,7 @@ static void add_clause(const struct builder *builder, uint32_t index, struct str
 		frame_place(&held->held_since, out);
 		strbuf_adds(out, ") and");
 	}
-	add_wait(wait, edge, true, out);
+	title_add_wait(wait, edge, true, out);
 	add_gone_holder(builder, wait, edge->is_in_child, out);
 }
 
@@ -158,7 +158,8 @@ static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint
 		return first;
 	for (int is_join = 0; is_join < 2; is_join++)
 		for (uint32_t i = 0; i < finding->wait_count; i++)
-			if (i != first && is_told(finding, &edges[i], i, has_cycle, is_join) &&
+			if (i != first &&
+				title_is_told(finding, &edges[i], i, has_cycle, is_join) &&
 				place-- == 0)
 				return i;
 	return UINT32_MAX;
@@ -177,7 +178,7 @@ static void deadlock_title(const struct builder *builder, struct strbuf *out)
 		if (told >= TITLE_CLAUSES_MAX)
 			continue;
 		strbuf_adds(out, told ? "; " : "");
-		add_clause(builder, i, out);
+		title_add_clause(builder, i, out);
 	}
 	if (told > TITLE_CLAUSES_MAX)
 		strbuf_addf(out, "; and %" PRIu32 " more %s", told - TITLE_CLAUSES_MAX,
@@ -197,7 +198,7 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 		if (!thread_same(edge->holder, edge->waiter))
 			continue;
 		finding_add_thread(finding, wait->thread, out);
-		add_wait(wait, edge, false, out);
+		title_add_wait(wait, edge, false, out);
 		strbuf_adds(out, ", which it holds itself since ");
 		frame_place(&wait->held_since, out);
 		return;
@@ -222,7 +223,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 		return;
 	}
 	finding_add_thread(finding, finding->waits[lost].thread, out);
-	add_wait(&finding->waits[lost], &builder->source->outcome->waits[lost], false, out);
+	title_add_wait(&finding->waits[lost], &builder->source->outcome->waits[lost], false, out);
 	if (builder->culprit == UINT32_MAX || signals->signal == NO_EVENT)
 		return;
 	signal = &events[signals->signal];
@@ -250,7 +251,7 @@ static void crash_title(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, "%s got SIG%s in ", failing(builder), name);
 	else
 		strbuf_addf(out, "%s got signal %d in ", failing(builder), builder->finding->code);
-	add_function(&builder->finding->at, out);
+	title_add_function(&builder->finding->at, out);
 	/* The first page is never mapped: a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
 		strbuf_adds(out, ": it used a null pointer");
@@ -265,7 +266,7 @@ static void misuse_title(
 	char *object = builder_object(builder, acquire, outcome->address);
 
 	strbuf_addf(out, "%s %s %s", failing(builder), verb, object ? object : "a lock");
-	add_place(&builder->finding->at, out);
+	title_add_place(&builder->finding->at, out);
 	strbuf_adds(out, rest);
 	add_owner(builder, out);
 	free(object);
@@ -274,7 +275,7 @@ static void misuse_title(
 static void place_title(const struct builder *builder, const char *does, struct strbuf *out)
 {
 	strbuf_addf(out, "%s %s ", failing(builder), does);
-	add_function(&builder->finding->at, out);
+	title_add_function(&builder->finding->at, out);
 }
 
 /* By an unlock, or by a wait on a condition variable, which begins with one. */
@@ -290,7 +291,7 @@ static void unlock_title(const struct builder *builder, struct strbuf *out)
 		", which it does not hold", out);
 }
 
-static void add_text(const struct builder *builder, struct strbuf *out)
+static void title_add_text(const struct builder *builder, struct strbuf *out)
 {
 	const char *text = builder->source->outcome->text;
 
@@ -312,7 +313,7 @@ static void add_abort_message(const struct builder *builder, struct strbuf *out)
 		if (out->text[out->length - 1] == '.')
 			out->text[--out->length] = '\0';
 	} else {
-		add_text(builder, out);
+		title_add_text(builder, out);
 	}
 	strbuf_release(&text);
 }
@@ -328,11 +329,11 @@ static void race_title(const struct builder *builder, struct strbuf *out)
 	finding_add_thread(finding, earlier->thread, out);
 	strbuf_addf(out, " %s %.*s", earlier->verb, finding_short_name(variable), variable);
 	free(variable);
-	add_place(&earlier->at, out);
+	title_add_place(&earlier->at, out);
 	strbuf_adds(out, " while ");
 	finding_add_thread(finding, later->thread, out);
 	strbuf_addf(out, " %s it", later->verb);
-	add_place(&later->at, out);
+	title_add_place(&later->at, out);
 }
 
 /* "main.0 reads session->mode (device.c:18), which main.1 has freed (device.c:30)" */
@@ -346,14 +347,14 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 	finding_add_thread(finding, later->thread, out);
 	strbuf_addf(out, " %s %.*s", later->verb, finding_short_name(variable), variable);
 	free(variable);
-	add_place(&later->at, out);
+	title_add_place(&later->at, out);
 	if (!builder->source->outcome->other_site) {
 		strbuf_adds(out, ", which has been freed"); /* nobody has seen by whom */
 		return;
 	}
 	strbuf_addf(out, ", which %s has freed",
 		strcmp(earlier->thread, later->thread) ? earlier->thread : "it");
-	add_place(&earlier->at, out);
+	title_add_place(&earlier->at, out);
 }
 
 static void add_title(const struct builder *builder, struct strbuf *out)
@@ -390,7 +391,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		break;
 	case OUTCOME_SANITIZER:
 		place_title(builder, "made a sanitizer report an error in", out);
-		add_text(builder, out);
+		title_add_text(builder, out);
 		break;
 	case OUTCOME_UNLOCK_NOT_OWNED:
 		unlock_title(builder, out);
@@ -407,15 +408,15 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		break;
 	case OUTCOME_JOIN_SELF:
 		strbuf_addf(out, "%s joins itself", failing(builder));
-		add_place(&finding->at, out);
+		title_add_place(&finding->at, out);
 		break;
 	case OUTCOME_JOIN_GONE:
 		strbuf_addf(out, "%s joins a thread that is no more", failing(builder));
-		add_place(&finding->at, out);
+		title_add_place(&finding->at, out);
 		break;
 	default:
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
-		add_text(builder, out);
+		title_add_text(builder, out);
 	}
 }
 

@@ -39,7 +39,7 @@ struct balance {
 	uint64_t site; /* where it took it last */
 };
 
-static int takes(const struct trace_event *event, enum op_kind kind)
+static int waits_takes(const struct trace_event *event, enum op_kind kind)
 {
 	if (kind == OP_SEM_WAIT)
 		return (event->kind == OP_SEM_WAIT) - (event->kind == OP_SEM_POST);
@@ -56,7 +56,7 @@ static struct balance *balances(
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		const struct trace_event *event = &source->events[i];
 		const int change = event->address == edge->object_address
-					   ? takes(event, (enum op_kind)edge->op)
+					   ? waits_takes(event, (enum op_kind)edge->op)
 					   : 0;
 
 		balance[event->thread].count += change;

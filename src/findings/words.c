@@ -102,7 +102,8 @@ static bool add_static_name(const struct builder *builder, uint64_t address, str
 }
 
 /* The runtime names a thread by its own record; who begins and ends with that record is it. */
-static void add_thread_name(const struct builder *builder, uint64_t address, struct strbuf *out)
+static void words_add_thread_name(
+	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	for (uint64_t i = 0; i < builder->source->event_count; i++) {
 		const struct trace_event *event = &builder->source->events[i];
@@ -147,7 +148,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
 	strbuf_init(&text);
 	if (class == OBJECT_THREAD) {
-		add_thread_name(builder, address, &text);
+		words_add_thread_name(builder, address, &text);
 		return strbuf_detach(&text);
 	}
 	strbuf_adds(&text, object_class_text(class));
@@ -235,7 +236,7 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 	return builder_frame(builder, edge->holder_site);
 }
 
-static void add_frames(const struct builder *builder, uint64_t site, enum code_place place,
+static void words_add_frames(const struct builder *builder, uint64_t site, enum code_place place,
 	struct finding_stack *stack)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
@@ -291,11 +292,11 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 
 	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
 		callers++;
-	add_frames(builder, site, PLACE_OF_ACCESS, stack);
+	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
 	/* The innermost frame of the target is the one with the site. */
 	count = count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
-		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
@@ -316,7 +317,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 	}
 	count = count_without_start(builder, addresses, count);
 	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
-		add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 
 void frame_place(const struct finding_frame *frame, struct strbuf *out)

@@ -80,7 +80,7 @@ static void without(
 	out->fall_count -= count;
 }
 
-static bool has_budget(struct measuring *measuring)
+static bool depth_has_budget(struct measuring *measuring)
 {
 	if (!budget_allows(
 		    &measuring->params->budget, measuring->probe.run_count, measuring->begun_ns))
@@ -157,7 +157,7 @@ static int cut_beginning(
 	bool shows = false;
 	int result = 0;
 
-	for (uint32_t kept = 0; result == 0 && !shows && has_budget(measuring);
+	for (uint32_t kept = 0; result == 0 && !shows && depth_has_budget(measuring);
 		kept = kept ? 2 * kept : 1) {
 		struct priorities end;
 		const bool is_whole = kept >= all->fall_count;
@@ -186,7 +186,7 @@ static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count
  * Does without some falls. Without a single one another order at the beginning may do: its thread
  * begins where it would have fallen to, or of few threads any other one begins as the lowest.
  */
-static int drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
+static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
 	struct error *err)
 {
 	const thread_name own = measuring->best.falls[first].thread;
@@ -209,18 +209,18 @@ static int drop(struct measuring *measuring, uint32_t first, uint32_t count, boo
  * Chunks from half of the falls down to single ones, until none of those can go. From the beginning:
  * what is far from the failure goes first.
  */
-static int reduce(struct measuring *measuring, struct error *err)
+static int depth_reduce(struct measuring *measuring, struct error *err)
 {
 	uint32_t chunk = measuring->best.fall_count > FEW ? measuring->best.fall_count / 2 : 1;
 	bool has_shrunk = true;
 
-	while (chunk > 0 && (chunk > 1 || has_shrunk) && has_budget(measuring)) {
+	while (chunk > 0 && (chunk > 1 || has_shrunk) && depth_has_budget(measuring)) {
 		has_shrunk = false;
 		for (uint32_t first = 0;
-			first < measuring->best.fall_count && has_budget(measuring);) {
+			first < measuring->best.fall_count && depth_has_budget(measuring);) {
 			const uint32_t left = measuring->best.fall_count - first;
 			bool is_dropped;
-			int result = drop(
+			int result = depth_drop(
 				measuring, first, chunk < left ? chunk : left, &is_dropped, err);
 
 			if (result < 0)
@@ -262,7 +262,7 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 	if (result == 0 && is_done)
 		result = cut_beginning(&measuring, &all, err);
 	if (result == 0 && measuring.depth.depth)
-		result = reduce(&measuring, err);
+		result = depth_reduce(&measuring, err);
 	if (result == 0 && measuring.depth.depth && !measuring.is_over_budget &&
 		(!depth->depth || measuring.depth.depth < depth->depth))
 		*depth = measuring.depth;

@@ -107,7 +107,7 @@ void directives_from_preemptions(struct directives *directives, const struct fai
  * `moved` was the one to move by default, or a directive put it there: then that directive came too
  * early, and the new one goes before it.
  */
-static void add_missing(struct directives *directives, const struct failure *wanted,
+static void directives_add_missing(struct directives *directives, const struct failure *wanted,
 	const struct walk *run, uint16_t moved, uint16_t instead)
 {
 	const thread_name *names = wanted->names;
@@ -150,7 +150,8 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 			*parted_at = here.step;
 			if (then->thread < wanted->thread_count &&
 				now->thread < wanted->thread_count)
-				add_missing(directives, wanted, &here, now->thread, then->thread);
+				directives_add_missing(
+					directives, wanted, &here, now->thread, then->thread);
 			has_parted = true;
 			break;
 		}

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "exchange/contract_block.h"
 
-static void *copy_array(const void *from, size_t count, size_t size)
+static void *failure_copy_array(const void *from, size_t count, size_t size)
 {
 	void *copy = malloc(count ? count * size : 1);
 
@@ -16,7 +16,7 @@ static void *copy_array(const void *from, size_t count, size_t size)
 	return copy;
 }
 
-static void take_names(struct failure *failure, struct contract *contract)
+static void failure_take_names(struct failure *failure, struct contract *contract)
 {
 	const struct contract_thread *threads = contract_threads(contract);
 
@@ -35,20 +35,22 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure_release(failure);
 	failure->outcome = contract->outcome;
 	failure->run_number = contract->run_number;
-	failure->segments = copy_array(schedule->segments, count, sizeof *failure->segments);
+	failure->segments =
+		failure_copy_array(schedule->segments, count, sizeof *failure->segments);
 	failure->segment_count = count;
 	failure->step_count = schedule->step_count;
 	failure->layout = contract->plan.layout;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
-	take_names(failure, contract);
+	failure_take_names(failure, contract);
 }
 
 void failure_copy(struct failure *to, const struct failure *from)
 {
 	*to = *from;
-	to->segments = copy_array(from->segments, from->segment_count, sizeof *to->segments);
-	to->names = copy_array(from->names, from->thread_count, sizeof *to->names);
+	to->segments =
+		failure_copy_array(from->segments, from->segment_count, sizeof *to->segments);
+	to->names = failure_copy_array(from->names, from->thread_count, sizeof *to->names);
 }
 
 void failure_release(struct failure *failure)
@@ -76,7 +78,8 @@ static uint64_t waits_key(const struct outcome *outcome)
 	return key;
 }
 
-static const struct wait_edge *wait_of(const struct outcome *outcome, struct thread_id thread)
+static const struct wait_edge *failure_wait_of(
+	const struct outcome *outcome, struct thread_id thread)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		if (thread_same(outcome->waits[i].waiter, thread))
@@ -96,7 +99,7 @@ static uint64_t lost_wakeup_key(const struct outcome *outcome)
 		return 0;
 	for (uint32_t hops = 0; next && hops < outcome->wait_count; hops++) {
 		edge = next;
-		next = wait_of(outcome, edge->holder);
+		next = failure_wait_of(outcome, edge->holder);
 	}
 	return edge->object_group ? hash_pair(edge->op, edge->object_group) : waits_key(outcome);
 }

@@ -234,7 +234,7 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 #define RUNS_BEHIND (2 + PASSING_RUNS)
 
 /* But for so many runs. 0: there is no limit. 1: none. */
-static uint64_t time_left(const struct investigation *investigation, uint32_t but_runs)
+static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
 {
 	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
 
@@ -245,7 +245,7 @@ static uint64_t time_left(const struct investigation *investigation, uint32_t bu
 
 static bool has_time_for(const struct investigation *investigation, uint32_t runs)
 {
-	return time_left(investigation, runs) != 1;
+	return investigate_time_left(investigation, runs) != 1;
 }
 
 static void limit_budget(struct budget *budget, uint64_t limit_ns)
@@ -275,7 +275,7 @@ static int measure_depth(
 		failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
-	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
+	limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
@@ -294,7 +294,7 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 
 	params.probe.worker.output = OUTPUT_DISCARD;
 	limit_budget(&params.budget, investigation->minimise_ns);
-	limit_budget(&params.budget, time_left(investigation, RUNS_BEHIND));
+	limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;

@@ -20,7 +20,7 @@ struct minimiser {
 	struct position {
 		const struct failure *whole; /* of cut_to_prefix() */
 		uint32_t low, high, middle;
-		const struct directives *directives; /* of reduce() */
+		const struct directives *directives; /* of minimise_reduce() */
 		uint32_t chunk, end;
 		bool has_shrunk;
 		uint32_t from, to; /* of move_segments() */
@@ -29,7 +29,7 @@ struct minimiser {
 	struct failure moved;
 };
 
-static bool has_budget(struct minimiser *minimiser)
+static bool minimise_has_budget(struct minimiser *minimiser)
 {
 	if (!budget_allows(&minimiser->params->budget, minimiser->runs, minimiser->begun_ns))
 		minimiser->is_over_budget = true;
@@ -88,7 +88,8 @@ static bool plan_of_course(void *context, uint32_t ahead, struct probe_plan *pla
 	return true;
 }
 
-static int make_run(struct minimiser *minimiser, const struct probe_plan *plan, struct error *err)
+static int minimise_make_run(
+	struct minimiser *minimiser, const struct probe_plan *plan, struct error *err)
 {
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
 	const struct minimise_course course = {
@@ -105,7 +106,7 @@ static int make_run(struct minimiser *minimiser, const struct probe_plan *plan, 
 }
 
 /* What may have been made ahead is not what comes next. */
-static void turn(struct minimiser *minimiser)
+static void minimise_turn(struct minimiser *minimiser)
 {
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
 
@@ -117,7 +118,7 @@ static void turn(struct minimiser *minimiser)
 static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
 	struct failure *run, struct error *err)
 {
-	int result = make_run(minimiser, plan, err);
+	int result = minimise_make_run(minimiser, plan, err);
 	struct minimise_progress progress;
 
 	if (result < 0)
@@ -152,7 +153,7 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 		run.run_number = minimiser->best->run_number;
 		failure_release(minimiser->best);
 		*minimiser->best = run;
-		turn(minimiser);
+		minimise_turn(minimiser);
 	} else {
 		failure_release(&run);
 	}
@@ -188,7 +189,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 	plan = probe_plan_exact(&whole);
 	minimiser->ahead = cut_ahead;
 	/* The first question is for nothing at all; then the middle, as in any bisection. */
-	for (uint32_t middle = 0; low < high && has_budget(minimiser);
+	for (uint32_t middle = 0; low < high && minimise_has_budget(minimiser);
 		middle = low + (high - low) / 2) {
 		plan.segment_count = middle;
 		minimiser->at = (struct position){
@@ -202,7 +203,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 			low = middle + 1;
 	}
 	minimiser->ahead = NULL;
-	turn(minimiser);
+	minimise_turn(minimiser);
 	failure_release(&whole);
 	return result;
 }
@@ -238,7 +239,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 	*is_found = false;
 	failure_copy(&wanted, minimiser->best);
 	directives_from_preemptions(directives, &wanted);
-	while (has_budget(minimiser)) {
+	while (minimise_has_budget(minimiser)) {
 		struct probe_plan plan = loose_plan(directives, &wanted);
 
 		result = try_plan(minimiser, &plan, is_found, &run, err);
@@ -307,7 +308,8 @@ static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct pro
 }
 
 /* Chunks from half of the list down to single items; ends when no single one can go. */
-static int reduce(struct minimiser *minimiser, struct directives *directives, struct error *err)
+static int minimise_reduce(
+	struct minimiser *minimiser, struct directives *directives, struct error *err)
 {
 	uint32_t chunk = (directives->count + 1) / 2;
 
@@ -316,7 +318,7 @@ static int reduce(struct minimiser *minimiser, struct directives *directives, st
 		bool has_shrunk = false;
 
 		/* From the end: what a failure does not need is mostly what came after it. */
-		for (uint32_t end = directives->count; end > 0 && has_budget(minimiser);) {
+		for (uint32_t end = directives->count; end > 0 && minimise_has_budget(minimiser);) {
 			uint32_t start = end > chunk ? end - chunk : 0;
 			bool is_taken;
 			int result;
@@ -351,7 +353,7 @@ struct move {
 	bool is_drop;
 };
 
-static void append(struct failure *out, struct schedule_segment segment)
+static void minimise_append(struct failure *out, struct schedule_segment segment)
 {
 	struct schedule_segment *last = out->segments + out->segment_count - 1;
 
@@ -371,9 +373,9 @@ static struct probe_plan moved_plan(
 	out->segment_count = 0;
 	for (uint32_t i = 0; i <= failure->segment_count; i++) {
 		if (i == move->to && !move->is_drop)
-			append(out, failure->segments[move->from]);
+			minimise_append(out, failure->segments[move->from]);
 		if (i < failure->segment_count && i != move->from)
-			append(out, failure->segments[i]);
+			minimise_append(out, failure->segments[i]);
 	}
 	return probe_plan_exact(out);
 }
@@ -458,7 +460,7 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 
 	*is_better = false;
 	minimiser->ahead = move_ahead;
-	while (is_there && result == 0 && !*is_better && has_budget(minimiser)) {
+	while (is_there && result == 0 && !*is_better && minimise_has_budget(minimiser)) {
 		minimiser->at = (struct position){.from = move.from, .to = move.to};
 		result = try_move(minimiser, &move, is_better, err);
 		is_there = !*is_better && next_move(best, &move);
@@ -476,10 +478,10 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 	while (result == 0 && is_better) {
 		is_better = false;
 		minimiser->ahead = NULL; /* what is missing the run before shows */
-		turn(minimiser);
+		minimise_turn(minimiser);
 		result = find_directives(minimiser, &directives, is_found, err);
 		if (result == 0 && *is_found)
-			result = reduce(minimiser, &directives, err);
+			result = minimise_reduce(minimiser, &directives, err);
 		if (result == 0)
 			result = move_segments(minimiser, &is_better, err);
 	}

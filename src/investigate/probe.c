@@ -101,7 +101,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_few_values(state);
 }
 
-static void prepare(struct probe *probe, const struct probe_plan *plan)
+static void probe_prepare(struct probe *probe, const struct probe_plan *plan)
 {
 	struct contract *contract = probe->worker.contract;
 
@@ -112,7 +112,7 @@ static void prepare(struct probe *probe, const struct probe_plan *plan)
 	contract->plan.run_limit = 1;
 }
 
-static void note_run(struct probe *probe)
+static void probe_note_run(struct probe *probe)
 {
 	struct contract *contract = probe->worker.contract;
 	const struct replay_state *state = contract_strategy(contract);
@@ -138,7 +138,7 @@ static bool needs_restart(const struct probe *probe, enum contract_restart *next
 
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err)
 {
-	prepare(probe, plan);
+	probe_prepare(probe, plan);
 	return worker_begin(&probe->worker, err);
 }
 
@@ -150,7 +150,7 @@ int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error
 	*is_over = result == 0 && probe->report != REPORT_NONE;
 	*is_spoilt = *is_over && (probe->report == REPORT_REFUSED || needs_restart(probe, &next));
 	if (*is_over && !*is_spoilt)
-		note_run(probe);
+		probe_note_run(probe);
 	return result;
 }
 
@@ -163,7 +163,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		enum contract_restart next;
 		int result;
 
-		prepare(probe, plan);
+		probe_prepare(probe, plan);
 		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
 		if (result < 0)
 			return result;
@@ -174,7 +174,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		worker_kill(worker);
 		contract->plan.restart = next;
 	}
-	note_run(probe);
+	probe_note_run(probe);
 	return 0;
 }
 

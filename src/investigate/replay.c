@@ -79,7 +79,7 @@ void replay_setting_release(struct replay_setting *setting)
 	memory_view_release(&setting->memory);
 }
 
-static int run_once(struct probe *probe, const struct replay_setting *setting,
+static int replay_run_once(struct probe *probe, const struct replay_setting *setting,
 	const struct replay_options *options, struct replay_result *out, struct error *err)
 {
 	int result;
@@ -112,7 +112,7 @@ int replay_finding(const struct finding *finding, const struct replay_options *o
 		setting.probe.trace_events = trace_window_events(finding->schedule.step_count);
 	result = probe_open(&probe, &setting.probe, err);
 	if (result == 0) {
-		result = run_once(&probe, &setting, options, out, err);
+		result = replay_run_once(&probe, &setting, options, out, err);
 		probe_close(&probe);
 		children_kill_strays();
 	}

@@ -12,7 +12,7 @@
 #define PAYS_AFTER_RUNS 4u /* the first one may have started the process */
 #define SLEEP_NS UINT64_C(20000000)
 
-static uint64_t digest_of(const struct probe_plan *plan)
+static uint64_t tries_digest_of(const struct probe_plan *plan)
 {
 	uint64_t digest =
 		hash_pair(plan->mode, hash_pair(plan->segment_count, plan->directive_count));
@@ -63,7 +63,7 @@ static void open_hands(struct tries *tries, struct probe *own)
 	}
 }
 
-static struct try_hand *hand_of(struct tries *tries, uint64_t number, uint64_t digest)
+static struct try_hand *tries_hand_of(struct tries *tries, uint64_t number, uint64_t digest)
 {
 	for (uint32_t i = 0; i < tries->count; i++) {
 		struct try_hand *hand = &tries->hands[i];
@@ -83,13 +83,13 @@ static struct try_hand *free_hand(struct tries *tries)
 	return NULL;
 }
 
-static int set_out(
+static int tries_set_out(
 	struct try_hand *hand, uint64_t number, const struct probe_plan *plan, struct error *err)
 {
 	int result;
 
 	hand->probe->run_count = hand->number = number;
-	hand->digest = digest_of(plan);
+	hand->digest = tries_digest_of(plan);
 	hand->is_stale = false;
 	hand->begun_ns = platform_monotonic_ns();
 	result = probe_begin(hand->probe, plan, err);
@@ -106,13 +106,13 @@ static void send_ahead(struct tries *tries, const struct minimise_course *course
 
 		if (!hand || !course->plan(course->context, ahead, &plan))
 			return;
-		if (hand_of(tries, course->number + ahead, digest_of(&plan)))
+		if (tries_hand_of(tries, course->number + ahead, tries_digest_of(&plan)))
 			continue;
-		tries->has_failed = set_out(hand, course->number + ahead, &plan, NULL) < 0;
+		tries->has_failed = tries_set_out(hand, course->number + ahead, &plan, NULL) < 0;
 	}
 }
 
-static void look_at(struct tries *tries, struct try_hand *hand)
+static void tries_look_at(struct tries *tries, struct try_hand *hand)
 {
 	const uint64_t limit_ns = tries->params->run_limit_ns;
 	bool is_over, is_spoilt;
@@ -128,7 +128,7 @@ static void look_at(struct tries *tries, struct try_hand *hand)
 		hand->state = hand->is_stale ? TRY_FREE : is_spoilt ? TRY_SPOILT : TRY_DONE;
 }
 
-static void sleep_for(struct tries *tries)
+static void tries_sleep_for(struct tries *tries)
 {
 	struct worker *busy[TRIES_MOST];
 	unsigned count = 0;
@@ -139,7 +139,7 @@ static void sleep_for(struct tries *tries)
 	worker_sleep(busy, count, SLEEP_NS);
 }
 
-static void kill_all(struct tries *tries)
+static void tries_kill_all(struct tries *tries)
 {
 	for (uint32_t i = 0; i < tries->count; i++) {
 		if (tries->hands[i].state == TRY_BUSY)
@@ -148,24 +148,24 @@ static void kill_all(struct tries *tries)
 	}
 }
 
-static int wait_for(struct tries *tries, struct try_hand *wanted,
+static int tries_wait_for(struct tries *tries, struct try_hand *wanted,
 	const struct minimise_course *course, struct error *err)
 {
 	for (;;) {
 		send_ahead(tries, course);
 		for (uint32_t i = 0; i < tries->count; i++)
-			look_at(tries, &tries->hands[i]);
+			tries_look_at(tries, &tries->hands[i]);
 		if (wanted->state != TRY_BUSY)
 			return 0;
 		if (*tries->params->is_interrupted) {
-			kill_all(tries);
+			tries_kill_all(tries);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
-		sleep_for(tries);
+		tries_sleep_for(tries);
 	}
 }
 
-static int make_run(void *context, struct probe *own, const struct minimise_course *course,
+static int tries_make_run(void *context, struct probe *own, const struct minimise_course *course,
 	struct probe **made, struct error *err)
 {
 	struct tries *tries = context;
@@ -179,14 +179,14 @@ static int make_run(void *context, struct probe *own, const struct minimise_cour
 	if (!tries->is_on)
 		open_hands(tries, own);
 	(void)course->plan(course->context, 0, &plan); /* there is one */
-	hand = hand_of(tries, course->number, digest_of(&plan));
+	hand = tries_hand_of(tries, course->number, tries_digest_of(&plan));
 	tries->ahead_runs += hand != NULL;
 	if (!hand) {
 		hand = free_hand(tries); /* whoever made the last run is */
-		result = set_out(hand, course->number, &plan, err);
+		result = tries_set_out(hand, course->number, &plan, err);
 	}
 	if (result == 0)
-		result = wait_for(tries, hand, course, err);
+		result = tries_wait_for(tries, hand, course, err);
 	if (result < 0)
 		return result;
 	if (hand->state == TRY_SPOILT) {
@@ -200,7 +200,7 @@ static int make_run(void *context, struct probe *own, const struct minimise_cour
 	return result;
 }
 
-static void turn(void *context)
+static void tries_turn(void *context)
 {
 	struct tries *tries = context;
 
@@ -219,12 +219,12 @@ void tries_init(struct tries *tries, const struct probe_params *params, uint32_t
 	*tries = (struct tries){.params = params,
 		.pays_from_ns = PAYS_FROM_NS,
 		.wanted = hands < TRIES_MOST ? hands : TRIES_MOST,
-		.ahead = {.context = tries, .run = make_run, .turn = turn}};
+		.ahead = {.context = tries, .run = tries_make_run, .turn = tries_turn}};
 }
 
 void tries_release(struct tries *tries)
 {
-	kill_all(tries);
+	tries_kill_all(tries);
 	for (uint32_t i = 1; i < tries->count; i++)
 		probe_close(&tries->hands[i].opened);
 	tries->count = 0;

@@ -42,7 +42,7 @@ static void *next_definition(const char *name)
 		next_;                                                                             \
 	})
 
-static void *early_allocate(size_t bytes)
+static void *allocate_early_allocate(size_t bytes)
 {
 	const uint32_t at = __atomic_fetch_add(
 		&calls.early_used, ((uint32_t)bytes + 15) & ~UINT32_C(15), __ATOMIC_RELAXED);
@@ -50,7 +50,7 @@ static void *early_allocate(size_t bytes)
 	return bytes > EARLY_BYTES || at > EARLY_BYTES - bytes ? NULL : calls.early + at;
 }
 
-static bool is_early(const void *block)
+static bool allocate_is_early(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES;
 }
@@ -73,7 +73,7 @@ EXPORT void *malloc(size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return early_allocate(bytes);
+		return allocate_early_allocate(bytes);
 	block = NEXT(malloc)(bytes);
 	made(block, bytes, RETURN_SITE);
 	return block;
@@ -84,7 +84,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return early_allocate(count * bytes);
+		return allocate_early_allocate(count * bytes);
 	block = NEXT(calloc)(count, bytes);
 	made(block, count * bytes, RETURN_SITE);
 	return block;
@@ -92,14 +92,14 @@ EXPORT void *calloc(size_t count, size_t bytes)
 
 EXPORT void free(void *block)
 {
-	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
+	if (__builtin_expect(allocate_is_early(block) || calls.is_looking_up, 0))
 		return;
 	freed(block);
 	NEXT(free)(block);
 }
 
 /* What was given out while looking up stays there. */
-static void *early_move(const void *from, size_t bytes)
+static void *allocate_early_move(const void *from, size_t bytes)
 {
 	const size_t most = EARLY_BYTES - (size_t)((const char *)from - calls.early);
 	void *to = malloc(bytes);
@@ -109,12 +109,12 @@ static void *early_move(const void *from, size_t bytes)
 	return to;
 }
 
-static void *moved(void *block, size_t bytes, uint64_t site)
+static void *allocate_moved(void *block, size_t bytes, uint64_t site)
 {
 	void *to;
 
-	if (__builtin_expect(is_early(block), 0))
-		return early_move(block, bytes);
+	if (__builtin_expect(allocate_is_early(block), 0))
+		return allocate_early_move(block, bytes);
 	freed(block); /* before another thread may get its memory */
 	to = NEXT(realloc)(block, bytes);
 	made(to ? to : bytes ? block : NULL, bytes, site);
@@ -123,7 +123,7 @@ static void *moved(void *block, size_t bytes, uint64_t site)
 
 EXPORT void *realloc(void *block, size_t bytes)
 {
-	return moved(block, bytes, RETURN_SITE);
+	return allocate_moved(block, bytes, RETURN_SITE);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -132,7 +132,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return moved(block, count * bytes, RETURN_SITE);
+	return allocate_moved(block, count * bytes, RETURN_SITE);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)

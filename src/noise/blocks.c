@@ -139,14 +139,14 @@ static uint64_t *region_word(uintptr_t address, uint64_t *bit)
 	return &heap.regions[region / 64];
 }
 
-static uint64_t hash_of(uintptr_t start)
+static uint64_t blocks_hash_of(uintptr_t start)
 {
 	return hash_mix(start / UNIT_BYTES);
 }
 
-static void add_small(const struct block *block)
+static void blocks_add_small(const struct block *block)
 {
-	const uint64_t hash = hash_of(block->start);
+	const uint64_t hash = blocks_hash_of(block->start);
 	__typeof__(&heap.parts[0]) part = &heap.parts[hash % PARTS];
 	uint32_t *bucket = &part->buckets[hash / PARTS % BUCKETS];
 	uint32_t index;
@@ -190,7 +190,7 @@ void noise_block_made(const void *start, size_t bytes, uint64_t site)
 	}
 	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
 		(void)__atomic_or_fetch(word, bit, __ATOMIC_RELAXED);
-	add_small(&block);
+	blocks_add_small(&block);
 }
 
 static bool take_large(uintptr_t start, struct block *out)
@@ -214,7 +214,7 @@ static bool take_large(uintptr_t start, struct block *out)
 /* The small block that starts there; `remove`: it is there no longer. */
 static bool find_small(uintptr_t start, bool remove, struct block *out)
 {
-	const uint64_t hash = hash_of(start);
+	const uint64_t hash = blocks_hash_of(start);
 	__typeof__(&heap.parts[0]) part = &heap.parts[hash % PARTS];
 	uint32_t *link = &part->buckets[hash / PARTS % BUCKETS];
 	uint32_t index;

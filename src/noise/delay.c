@@ -40,7 +40,7 @@ void noise_draw_delay(void)
 	noise_thread.until_delay = 1 + rng_below(&noise_thread.rng, 2 * mean);
 }
 
-static void sleep_for(uint64_t ns)
+static void delay_sleep_for(uint64_t ns)
 {
 	const struct timespec time = {.tv_nsec = (long)ns};
 
@@ -64,7 +64,7 @@ void noise_delay(void)
 			__builtin_ia32_pause();
 		break;
 	default:
-		sleep_for(rng_below(&noise_thread.rng, SLEEP_MOST_NS));
+		delay_sleep_for(rng_below(&noise_thread.rng, SLEEP_MOST_NS));
 		break;
 	}
 	noise_thread.delayed_ns += elapsed_ns() - before_ns;

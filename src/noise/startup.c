@@ -113,7 +113,7 @@ static void set_action(int signal, void (*handler)(int, siginfo_t *, void *))
 }
 
 /* It happens again after the return, and then ends the process as it would have without us. */
-static void crash_handle(int signal, siginfo_t *info, void *context)
+static void startup_crash_handle(int signal, siginfo_t *info, void *context)
 {
 	const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct contract *contract = runtime.contract;
@@ -149,7 +149,7 @@ void tsan_begin(void)
 		runtime.contract->has_memory_sites = 1;
 }
 
-static bool site_is_on(uint8_t kind, uint8_t state)
+static bool startup_site_is_on(uint8_t kind, uint8_t state)
 {
 	return kind < SITE_FUNCTION_ENTRY && kind != SITE_FENCE && state & SITE_ON;
 }
@@ -169,7 +169,7 @@ bool sites_apply(void)
 
 		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
 	}
-	return sites_switch(site_is_on);
+	return sites_switch(startup_site_is_on);
 }
 
 /* ---- set-up ---- */
@@ -197,7 +197,7 @@ void runtime_set_up(void)
 	memory = sites_memory();
 	memory->sites_on = 1; /* modules switch theirs when they come */
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
-		set_action(fatal[i], crash_handle);
+		set_action(fatal[i], startup_crash_handle);
 }
 
 void runtime_enter(uint64_t site)

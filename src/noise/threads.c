@@ -28,7 +28,7 @@ static struct {
 
 /* ---- numbers and rings ---- */
 
-static struct noise_ring *take_ring(struct contract_noise *log)
+static struct noise_ring *threads_take_ring(struct contract_noise *log)
 {
 	for (uint32_t i = 0; i < NOISE_RINGS; i++)
 		if (!__atomic_exchange_n(&log->rings[i].is_taken, 1, __ATOMIC_ACQUIRE))
@@ -37,19 +37,19 @@ static struct noise_ring *take_ring(struct contract_noise *log)
 }
 
 /* Runs as the thread ends; what it does after that is not told. */
-static void leave(void *ring)
+static void threads_leave(void *ring)
 {
 	noise_thread.state = NOISE_ENDED;
-	/* Pairs with take_ring(): the next thread goes on where this one ended. */
+	/* Pairs with threads_take_ring(): the next thread goes on where this one ended. */
 	__atomic_store_n(&((struct noise_ring *)ring)->is_taken, 0, __ATOMIC_RELEASE);
 }
 
-static uint32_t next_number(void)
+static uint32_t threads_next_number(void)
 {
 	return __atomic_fetch_add(&noise_log()->thread_count, 1, __ATOMIC_RELAXED);
 }
 
-static void meet(uint32_t number)
+static void threads_meet(uint32_t number)
 {
 	struct contract_noise *log = noise_log();
 	struct noise_thread *self = &noise_thread;
@@ -60,7 +60,7 @@ static void meet(uint32_t number)
 	}
 	self->state = NOISE_ALIVE;
 	self->number = (uint16_t)(number < THREAD_CAPACITY ? number : THREAD_CAPACITY - 1);
-	self->ring = number < THREAD_CAPACITY ? take_ring(log) : NULL;
+	self->ring = number < THREAD_CAPACITY ? threads_take_ring(log) : NULL;
 	rng_seed(&self->rng, hash_pair(noise_seed(), number));
 	noise_draw_delay();
 	if (self->ring)
@@ -69,7 +69,7 @@ static void meet(uint32_t number)
 
 void noise_meet_thread(void)
 {
-	meet(next_number());
+	threads_meet(threads_next_number());
 }
 
 /* ---- creation ---- */
@@ -79,7 +79,7 @@ static void prepare_create(void)
 {
 	if (noise_thread.state != NOISE_UNKNOWN || noise_log()->thread_count)
 		return;
-	(void)pthread_key_create(&threads.key, leave); /* none left: rings stay taken */
+	(void)pthread_key_create(&threads.key, threads_leave); /* none left: rings stay taken */
 	noise_meet_thread();
 	noise_go_live();
 }
@@ -88,7 +88,7 @@ static void *run_task(void *argument)
 {
 	const struct task *task = argument;
 
-	meet((uint32_t)(task - threads.tasks));
+	threads_meet((uint32_t)(task - threads.tasks));
 	noise_maybe_delay();
 	return task->start(task->argument);
 }
@@ -97,7 +97,7 @@ static int run_task_c11(void *argument)
 {
 	const struct task *task = argument;
 
-	meet((uint32_t)(task - threads.tasks));
+	threads_meet((uint32_t)(task - threads.tasks));
 	noise_maybe_delay();
 	return task->start_c11(task->argument);
 }
@@ -110,7 +110,7 @@ static struct task *new_task(void *argument, uint64_t role)
 	if (!noise_log())
 		return NULL;
 	prepare_create();
-	number = next_number();
+	number = threads_next_number();
 	if (number >= THREAD_CAPACITY)
 		return NULL;
 	noise_log()->roles[number] = role;

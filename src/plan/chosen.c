@@ -192,8 +192,8 @@ static void choose_sites(
 		chosen->variable_count += bitset_has(marked, i);
 }
 
-static int analyse(struct chosen *chosen, const struct chosen_files *files, const char *patterns,
-	struct error *err)
+static int chosen_analyse(struct chosen *chosen, const struct chosen_files *files,
+	const char *patterns, struct error *err)
 {
 	struct points_to *result;
 	uint64_t *marked;
@@ -223,7 +223,7 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	*chosen = (struct chosen){0};
 	add_file(&files, program);
 	add_libraries(&files, program, loader);
-	status = analyse(chosen, &files, patterns, err);
+	status = chosen_analyse(chosen, &files, patterns, err);
 	release_files(&files);
 	if (status)
 		chosen_release(chosen);

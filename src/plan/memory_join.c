@@ -7,7 +7,8 @@
 /* ---- variables ---- */
 
 /* The entry of that name, which may be new; NULL: there is no room. The runtime's rule. */
-static struct memory_variable *find_variable(struct contract_memory *memory, variable_name name)
+static struct memory_variable *memory_join_find_variable(
+	struct contract_memory *memory, variable_name name)
 {
 	uint32_t slot = memory_variable_slot(name);
 
@@ -53,7 +54,7 @@ static void join_vias(struct memory_variable *to, const struct memory_variable *
 static void join_variable(struct contract_memory *memory, const struct memory_variable *from)
 {
 	const uint16_t learnt = VARIABLE_READ | VARIABLE_WRITTEN | VARIABLE_MANY | VARIABLE_RACED;
-	struct memory_variable *to = find_variable(memory, from->name);
+	struct memory_variable *to = memory_join_find_variable(memory, from->name);
 
 	if (!to)
 		return;
@@ -168,7 +169,7 @@ static bool settle_variable(struct contract_memory *memory, struct memory_variab
 	return variable->flags != before;
 }
 
-static bool settle(struct contract_memory *memory)
+static bool memory_join_settle(struct contract_memory *memory)
 {
 	bool has_points = false;
 
@@ -203,7 +204,7 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 			join_sites(blocks[i], blocks[0]);
 	}
 	for (unsigned i = 0; i < count; i++)
-		has_points |= settle(blocks[i]);
+		has_points |= memory_join_settle(blocks[i]);
 	for (unsigned i = 0; i < count; i++)
 		blocks[i]->round_has_points = has_points;
 	return has_points;

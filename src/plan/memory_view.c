@@ -29,7 +29,7 @@ bool memory_mode_parse(const char *word, enum memory_mode *out)
 	return false;
 }
 
-static void *allocate(size_t count, size_t size)
+static void *memory_view_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -53,8 +53,8 @@ static void take_module(struct memory_view_module *to, const struct contract_mem
 		.name = shared->name,
 		.fingerprint = shared->fingerprint,
 		.count = count,
-		.is_on = allocate(BITSET_WORDS(count), sizeof *to->is_on),
-		.is_chosen = allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
+		.is_on = memory_view_allocate(BITSET_WORDS(count), sizeof *to->is_on),
+		.is_chosen = memory_view_allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
 	};
 	for (uint32_t i = 0; i < count; i++) {
 		if (memory->sites[first + i] & SITE_ON)
@@ -64,7 +64,7 @@ static void take_module(struct memory_view_module *to, const struct contract_mem
 	}
 }
 
-static int compare_names(const void *a, const void *b)
+static int memory_view_compare_names(const void *a, const void *b)
 {
 	const variable_name left = *(const variable_name *)a;
 	const variable_name right = *(const variable_name *)b;
@@ -72,7 +72,7 @@ static int compare_names(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static bool is_taken(
+static bool memory_view_is_taken(
 	const struct contract_memory *memory, const struct memory_variable *variable, uint16_t flag)
 {
 	return variable->flags & flag &&
@@ -80,21 +80,21 @@ static bool is_taken(
 }
 
 /* The variables with a flag, of those that the run had as points. */
-static variable_name *take_names(
+static variable_name *memory_view_take_names(
 	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {
 	variable_name *names;
 	uint32_t room = 0;
 
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		room += is_taken(memory, &memory->variables[slot], flag);
-	names = allocate(room, sizeof *names);
+		room += memory_view_is_taken(memory, &memory->variables[slot], flag);
+	names = memory_view_allocate(room, sizeof *names);
 	*count = 0;
 	/* The target may have changed flags since they were counted. */
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX && *count < room; slot++)
-		if (is_taken(memory, &memory->variables[slot], flag))
+		if (memory_view_is_taken(memory, &memory->variables[slot], flag))
 			names[(*count)++] = memory->variables[slot].name;
-	qsort(names, *count, sizeof *names, compare_names);
+	qsort(names, *count, sizeof *names, memory_view_compare_names);
 	return names;
 }
 
@@ -108,12 +108,12 @@ void memory_view_take(struct memory_view *view, const struct contract_memory *me
 		return;
 	if (module_count > MEMORY_MODULES_MAX)
 		module_count = MEMORY_MODULES_MAX;
-	view->modules = allocate(module_count, sizeof *view->modules);
+	view->modules = memory_view_allocate(module_count, sizeof *view->modules);
 	view->module_count = module_count;
 	for (uint32_t i = 0; i < module_count; i++)
 		take_module(&view->modules[i], memory, &memory->modules[i]);
-	view->points = take_names(memory, VARIABLE_POINT, &view->point_count);
-	view->racy = take_names(memory, VARIABLE_RACY, &view->racy_count);
+	view->points = memory_view_take_names(memory, VARIABLE_POINT, &view->point_count);
+	view->racy = memory_view_take_names(memory, VARIABLE_RACY, &view->racy_count);
 }
 
 void memory_view_release(struct memory_view *view)
@@ -210,7 +210,7 @@ static json_t *module_to_json(const struct memory_view_module *module)
 	return object;
 }
 
-static void add_names(struct strbuf *text, const variable_name *names, uint32_t count)
+static void memory_view_add_names(struct strbuf *text, const variable_name *names, uint32_t count)
 {
 	strbuf_init(text);
 	for (uint32_t i = 0; i < count; i++)
@@ -231,8 +231,8 @@ char *memory_view_to_json(const struct memory_view *view)
 	for (uint32_t i = 0; i < view->module_count; i++)
 		(void)json_array_append_new(/* fails only without memory: json_pack would, too */
 			modules, module_to_json(&view->modules[i]));
-	add_names(&points, view->points, view->point_count);
-	add_names(&racy, view->racy, view->racy_count);
+	memory_view_add_names(&points, view->points, view->point_count);
+	memory_view_add_names(&racy, view->racy, view->racy_count);
 	object = json_pack("{s:s, s:o, s:s, s:s*, s:b}", "mode", memory_mode_words[view->mode],
 		"modules", modules, "points", points.text, "racy",
 		view->racy_count ? racy.text : NULL, "partial", view->is_partial);
@@ -245,7 +245,7 @@ char *memory_view_to_json(const struct memory_view *view)
 	return text;
 }
 
-static int damaged(struct error *err, const char *what)
+static int memory_view_damaged(struct error *err, const char *what)
 {
 	return error_set(err, ERROR_FORMAT,
 		"what the finding says of memory is damaged (%s); find it again with raddle run",
@@ -253,7 +253,7 @@ static int damaged(struct error *err, const char *what)
 }
 
 /* Exactly `digits` hexadecimal digits. */
-static bool read_hex(const char *text, size_t digits, uint64_t *out)
+static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 {
 	*out = 0;
 	for (size_t i = 0; i < digits; i++) {
@@ -308,20 +308,21 @@ static int read_module(
 	if (json_unpack((json_t *)(uintptr_t)object, "{s:s, s:s, s:I, s:s, s?s}", "name", &name,
 		    "fingerprint", &fingerprint, "count", &count, "on", &on, "chosen",
 		    &chosen) != 0)
-		return damaged(err, "a module lacks a field");
-	if (!read_hex(name, 16, &module->name) || name[16] ||
-		!read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
-		return damaged(err, "the identity of a module");
+		return memory_view_damaged(err, "a module lacks a field");
+	if (!memory_view_read_hex(name, 16, &module->name) || name[16] ||
+		!memory_view_read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
+		return memory_view_damaged(err, "the identity of a module");
 	if (count < 0 || count > MEMORY_SITES_MAX - sites_before)
-		return damaged(err, "a module has too many sites");
+		return memory_view_damaged(err, "a module has too many sites");
 	module->count = (uint32_t)count;
-	module->is_on = allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
-	module->is_chosen = allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
+	module->is_on = memory_view_allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
+	module->is_chosen =
+		memory_view_allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
 	view->module_count++;
 	return read_ranges(on, module, module->is_on) &&
 			       read_ranges(chosen, module, module->is_chosen)
 		       ? 0
-		       : damaged(err, "the sites of a module");
+		       : memory_view_damaged(err, "the sites of a module");
 }
 
 static int read_modules(const json_t *modules, struct memory_view *view, struct error *err)
@@ -330,8 +331,8 @@ static int read_modules(const json_t *modules, struct memory_view *view, struct 
 	uint32_t sites = 0;
 
 	if (!json_is_array(modules) || count > MEMORY_MODULES_MAX)
-		return damaged(err, "modules");
-	view->modules = allocate(count, sizeof *view->modules);
+		return memory_view_damaged(err, "modules");
+	view->modules = memory_view_allocate(count, sizeof *view->modules);
 	for (size_t i = 0; i < count; i++) {
 		int result = read_module(json_array_get(modules, i), sites, view, err);
 
@@ -350,13 +351,13 @@ static int read_names(const char *text, variable_name **names, uint32_t *count, 
 
 	/* The table must keep a free slot. */
 	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX / 2)
-		return damaged(err, "points");
-	*names = allocate(length / NAME_DIGITS, sizeof **names);
+		return memory_view_damaged(err, "points");
+	*names = memory_view_allocate(length / NAME_DIGITS, sizeof **names);
 	for (size_t i = 0; i < length; i += NAME_DIGITS) {
 		variable_name name;
 
-		if (!read_hex(text + i, NAME_DIGITS, &name) || !name)
-			return damaged(err, "a point");
+		if (!memory_view_read_hex(text + i, NAME_DIGITS, &name) || !name)
+			return memory_view_damaged(err, "a point");
 		(*names)[(*count)++] = name;
 	}
 	return 0;
@@ -373,9 +374,9 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 	if (!root ||
 		json_unpack(root, "{s:s, s:o, s:s, s?s, s?b}", "mode", &mode, "modules", &modules,
 			"points", &points, "racy", &racy, "partial", &is_partial) != 0)
-		result = damaged(err, "not the expected fields");
+		result = memory_view_damaged(err, "not the expected fields");
 	else if (!memory_mode_parse(mode, &view.mode))
-		result = damaged(err, "mode");
+		result = memory_view_damaged(err, "mode");
 	if (result == 0)
 		result = read_modules(modules, &view, err);
 	if (result == 0)

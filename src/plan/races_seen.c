@@ -9,7 +9,8 @@
 
 #define TOLD_MOST 3
 
-static void add_access(struct strbuf *out, struct symbols *symbols, uint8_t op, uint64_t site)
+static void races_seen_add_access(
+	struct strbuf *out, struct symbols *symbols, uint8_t op, uint64_t site)
 {
 	const bool is_read = op == OP_LOAD || op == OP_ATOMIC_LOAD;
 
@@ -17,15 +18,16 @@ static void add_access(struct strbuf *out, struct symbols *symbols, uint8_t op, 
 	symbols_describe_code(symbols, site, !symbols_is_point(symbols, site), out);
 }
 
-static void add_race(struct strbuf *out, struct symbols *symbols, const struct race_seen *seen)
+static void races_seen_add_race(
+	struct strbuf *out, struct symbols *symbols, const struct race_seen *seen)
 {
 	strbuf_adds(out, "  ");
 	if (!symbols_describe_static_data(symbols, seen->address, out))
 		strbuf_adds(out, "memory");
 	strbuf_adds(out, " is ");
-	add_access(out, symbols, seen->op, seen->pair.site);
+	races_seen_add_access(out, symbols, seen->op, seen->pair.site);
 	strbuf_adds(out, " and ");
-	add_access(out, symbols, seen->other_op, seen->pair.other);
+	races_seen_add_access(out, symbols, seen->other_op, seen->pair.other);
 	strbuf_adds(out, "\n");
 }
 
@@ -60,7 +62,7 @@ void races_describe_seen(const struct contract *contract, struct symbols *known,
 		return;
 	for (uint32_t i = 0; i < count && i < TOLD_MOST; i++) {
 		strbuf_init(&line);
-		add_race(&line, symbols, &seen[i]);
+		races_seen_add_race(&line, symbols, &seen[i]);
 		if (used + line.length < size) {
 			memcpy(text + used, line.text, line.length + 1);
 			used += line.length;

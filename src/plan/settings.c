@@ -37,7 +37,7 @@ void settings_release(struct settings *settings)
 	settings->check = NULL;
 }
 
-static char *copy_text(const char *text)
+static char *settings_copy_text(const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -48,8 +48,8 @@ static char *copy_text(const char *text)
 void settings_copy(struct settings *to, const struct settings *from)
 {
 	*to = *from;
-	to->input = copy_text(from->input);
-	to->check = copy_text(from->check);
+	to->input = settings_copy_text(from->input);
+	to->check = settings_copy_text(from->check);
 	races_copy(&to->races, &from->races);
 }
 
@@ -105,7 +105,7 @@ char *settings_to_json(const struct settings *settings)
 	return text;
 }
 
-static int damaged(struct error *err, const char *what)
+static int settings_damaged(struct error *err, const char *what)
 {
 	return error_set(err, ERROR_FORMAT,
 		"the finding's settings are damaged (%s); find it again with raddle run", what);
@@ -120,7 +120,7 @@ static int read_tolerated(const json_t *words, uint32_t *tolerated, struct error
 	{
 		if (!json_is_string(word) ||
 			settings_parse_tolerated(json_string_value(word), tolerated, NULL) < 0)
-			return damaged(err, "tolerated");
+			return settings_damaged(err, "tolerated");
 	}
 	return 0;
 }
@@ -149,11 +149,11 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 			&spurious, "early_timeouts", &early, "without_dispatch", &dispatch,
 			"without_virtual_time", &virtual_time, "forked_children", &children,
 			"layout", &layout, "input", &input, "check", &check, "races", &races) != 0)
-		result = damaged(err, "not the expected fields");
+		result = settings_damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
-		result = damaged(err, "executor");
+		result = settings_damaged(err, "executor");
 	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX)
-		result = damaged(err, "limits");
+		result = settings_damaged(err, "limits");
 	else
 		result = read_tolerated(tolerated, &read.tolerated, err);
 	if (result == 0)
@@ -169,8 +169,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.without_virtual_time = virtual_time;
 		read.has_fixed_layout = layout >= 0;
 		read.layout = layout >= 0 ? (uint32_t)layout : 0;
-		read.input = copy_text(input);
-		read.check = copy_text(check);
+		read.input = settings_copy_text(input);
+		read.check = settings_copy_text(check);
 		*out = read;
 	}
 	json_decref(object);

@@ -124,7 +124,7 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 }
 
 /* Does the option that begins at `text` stand among those from `first` on as well? */
-static bool is_repeated(const char *first, const char *text)
+static bool strategy_option_is_repeated(const char *first, const char *text)
 {
 	const size_t name_length = strcspn(text, "=,");
 
@@ -156,7 +156,7 @@ int strategy_parse(
 
 		text += length + 1;
 		length = strcspn(text, ",");
-		if (is_repeated(options, text))
+		if (strategy_option_is_repeated(options, text))
 			return error_set(err, ERROR_USAGE,
 				"option '%.*s' of strategy '%s' is given twice; leave one of them "
 				"out",

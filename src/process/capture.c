@@ -55,7 +55,7 @@ void capture_trim(struct capture *capture)
 		capture->cut_to = end;
 }
 
-static bool write_all(int descriptor, const char *bytes, size_t size)
+static bool capture_write_all(int descriptor, const char *bytes, size_t size)
 {
 	while (size) {
 		ssize_t written = write(descriptor, bytes, size);
@@ -79,7 +79,7 @@ bool capture_pass_on(struct capture *capture, int descriptor)
 
 		if (got <= 0)
 			break;
-		if (!write_all(descriptor, block, (size_t)got))
+		if (!capture_write_all(descriptor, block, (size_t)got))
 			return false;
 		capture->shown_to += (uint64_t)got;
 	}

@@ -18,7 +18,7 @@ unsigned cores_of_quota(const char *text)
 }
 
 /* The first line of a file of a group; false: there is none. */
-static bool read_line(const char *folder, const char *name, char *text, int size)
+static bool cores_read_line(const char *folder, const char *name, char *text, int size)
 {
 	char path[PATH_MAX];
 	FILE *file;
@@ -39,17 +39,17 @@ static unsigned quota_of(const char *folder)
 {
 	char quota[64], period[32], both[100];
 
-	if (read_line(folder, "cpu.max", quota, sizeof quota))
+	if (cores_read_line(folder, "cpu.max", quota, sizeof quota))
 		return cores_of_quota(quota);
-	if (!read_line(folder, "cpu.cfs_quota_us", quota, sizeof quota) || *quota == '-' ||
-		!read_line(folder, "cpu.cfs_period_us", period, sizeof period))
+	if (!cores_read_line(folder, "cpu.cfs_quota_us", quota, sizeof quota) || *quota == '-' ||
+		!cores_read_line(folder, "cpu.cfs_period_us", period, sizeof period))
 		return 0;
 	quota[strcspn(quota, "\n")] = '\0';
 	(void)snprintf(both, sizeof both, "%s %s", quota, period); /* fits */
 	return cores_of_quota(both);
 }
 
-static bool is_listed(const char *list, size_t length, const char *word)
+static bool cores_is_listed(const char *list, size_t length, const char *word)
 {
 	for (const char *at = list; at < list + length; at += strcspn(at, ",:") + 1)
 		if (!strncmp(at, word, strlen(word)) && strchr(",:", at[strlen(word)]))
@@ -88,7 +88,7 @@ static unsigned quota_of_line(const char *mounts, const char *line)
 	list++;
 	if (group == list)
 		return smallest_quota(mounts, group + 1);
-	if (!is_listed(list, (size_t)(group - list), "cpu") ||
+	if (!cores_is_listed(list, (size_t)(group - list), "cpu") ||
 		snprintf(mount, sizeof mount, "%s/%.*s", mounts, (int)(group - list), list) >=
 			(int)sizeof mount)
 		return 0;

@@ -66,7 +66,7 @@ static void settle_in(pid_t parent)
 	children_init();
 }
 
-static bool write_all(int file, const void *bytes, size_t size)
+static bool forked_jobs_write_all(int file, const void *bytes, size_t size)
 {
 	const char *at = bytes;
 
@@ -97,7 +97,8 @@ static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number,
 		strbuf_adds(&answer, err.text);
 	}
 	children_kill_strays();
-	if (!write_all(pipe, &head, sizeof head) || !write_all(pipe, answer.text, answer.length))
+	if (!forked_jobs_write_all(pipe, &head, sizeof head) ||
+		!forked_jobs_write_all(pipe, answer.text, answer.length))
 		_exit(EXIT_FAILURE);
 	/* Streams are the other process's: nothing of them may be written twice. */
 	_exit(EXIT_SUCCESS);
@@ -228,7 +229,7 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 }
 
 /* Nothing counts that was done side by side and has not been taken. */
-static void go_on_alone(struct forked_jobs_run *run)
+static void forked_jobs_go_on_alone(struct forked_jobs_run *run)
 {
 	call_off(run);
 	run->workers = 1;
@@ -262,7 +263,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 			return result;
 		strbuf_clear(&job->answer);
 		if (result == FORKED_JOB_AGAIN_ALONE)
-			go_on_alone(run);
+			forked_jobs_go_on_alone(run);
 		if (result != FORKED_JOB_TAKEN) {
 			job->state = FORKED_JOB_WAITS;
 			return 0;
@@ -273,7 +274,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 	return 0;
 }
 
-static int go_on(struct forked_jobs_run *run, struct error *err)
+static int forked_jobs_go_on(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
 	int result = 0;
@@ -312,7 +313,7 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 	for (uint32_t i = 0; i < jobs->count; i++)
 		strbuf_init(&run.list[i].answer);
 	children_init();
-	result = go_on(&run, err);
+	result = forked_jobs_go_on(&run, err);
 	call_off(&run);
 	for (uint32_t i = run.taken; i < jobs->count; i++)
 		strbuf_release(&run.list[i].answer);

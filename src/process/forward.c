@@ -25,7 +25,7 @@ static struct {
 	bool is_replaced[SIGNALS_END];
 } forward;
 
-static void take(int number, siginfo_t *information, void *context)
+static void forward_take(int number, siginfo_t *information, void *context)
 {
 	(void)context;
 	forward.stop_count += number == SIGINT || number == SIGTERM;
@@ -52,7 +52,8 @@ static bool is_forwarded(int number)
 
 void forward_begin(void)
 {
-	struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction action = {
+		.sa_sigaction = forward_take, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	memset(&forward, 0, sizeof forward);
 	(void)sigfillset(&action.sa_mask); /* cannot fail */

@@ -40,7 +40,7 @@ static char *search_path(const char *name)
 	return NULL;
 }
 
-static int check_file(const char *path, const struct stat *status, struct error *err)
+static int target_check_file(const char *path, const struct stat *status, struct error *err)
 {
 	if (S_ISDIR(status->st_mode))
 		return error_set(
@@ -67,7 +67,7 @@ static int check_file(const char *path, const struct stat *status, struct error 
 }
 
 /* The file's bytes, to be unmapped unless it is empty. */
-static int map_file(const char *path, size_t size, const void **bytes, struct error *err)
+static int target_map_file(const char *path, size_t size, const void **bytes, struct error *err)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	int result = 0;
@@ -96,7 +96,7 @@ static int read_traits(
 	const char *path, size_t size, struct target_traits *traits, struct error *err)
 {
 	const void *bytes;
-	int result = map_file(path, size, &bytes, err);
+	int result = target_map_file(path, size, &bytes, err);
 
 	if (result < 0)
 		return result;
@@ -117,7 +117,7 @@ int target_fingerprint(const struct target *target, uint64_t *fingerprint, struc
 		return error_set(err, ERROR_TARGET, "%s cannot be read (%s); was it just built?",
 			target->path, strerror(errno));
 	size = (size_t)status.st_size;
-	result = map_file(target->path, size, &bytes, err);
+	result = target_map_file(target->path, size, &bytes, err);
 	if (result < 0)
 		return result;
 	*fingerprint = size;
@@ -173,7 +173,7 @@ int target_find(struct target *target, const char *name, struct error *err)
 		result = error_set(err, ERROR_NOTFOUND, "no program %s (%s); check the path", name,
 			strerror(errno));
 	else
-		result = check_file(path, &status, err);
+		result = target_check_file(path, &status, err);
 	if (result == 0)
 		result = read_traits(path, (size_t)status.st_size, &target->traits, err);
 	if (result == 0)

@@ -77,7 +77,7 @@ static uint64_t maps_read_hex(const char **text)
 	}
 }
 
-static bool maps_read(struct relocation *relocation)
+static bool relocate_maps_read(struct relocation *relocation)
 {
 	const long file =
 		platform_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -295,7 +295,7 @@ static void relocate_finish(void *argument)
 
 	relocate_unmap_all(relocation);
 	if (!elf_map(&relocation->program) || !elf_map(&relocation->loader) ||
-		!relocate_map_stack(relocation) || !maps_read(relocation) ||
+		!relocate_map_stack(relocation) || !relocate_maps_read(relocation) ||
 		!relocate_fill_gaps(relocation, true))
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127); /* no memory is left */
@@ -306,7 +306,7 @@ static void relocate_finish(void *argument)
 
 static bool relocate_prepare(struct relocation *relocation)
 {
-	if (!maps_read(relocation) || !relocate_open_files(relocation))
+	if (!relocate_maps_read(relocation) || !relocate_open_files(relocation))
 		return false;
 	relocation->image_end = (char *)relocation + relocation->work_bytes - WORK_STACK_BYTES;
 	stack_build(&relocation->old, relocation->image_end, &relocation->new);

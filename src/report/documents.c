@@ -8,7 +8,7 @@
 
 #define LABEL_COLUMNS 5
 
-static const char *text_of(const json_t *value, const char *name)
+static const char *documents_text_of(const json_t *value, const char *name)
 {
 	const char *text = json_string_value(json_object_get(value, name));
 
@@ -24,25 +24,26 @@ static void add_labelled(struct strbuf *out, const struct report_style *style, c
 
 /* ---- what explains a finding ---- */
 
-static void add_answer(const json_t *answer, const struct report_style *style, struct strbuf *out)
+static void documents_add_answer(
+	const json_t *answer, const struct report_style *style, struct strbuf *out)
 {
-	const bool is_cause = !strcmp(text_of(answer, "verdict"), "cause");
+	const bool is_cause = !strcmp(documents_text_of(answer, "verdict"), "cause");
 	json_t *variables = json_object_get(answer, "variables"), *variable;
 	struct strbuf text;
 	size_t index;
 
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s: %s", is_cause ? "the cause" : "most suspicious",
-		text_of(answer, "pattern"));
+		documents_text_of(answer, "pattern"));
 	json_array_foreach(variables, index, variable)
 	{
 		if (json_is_string(variable))
 			strbuf_addf(&text, "%s%s", index ? " and " : " on ",
 				json_string_value(variable));
 	}
-	strbuf_addf(&text, ": %s", text_of(answer, "meaning"));
-	if (is_cause && *text_of(answer, "remedy"))
-		strbuf_addf(&text, "; to prevent it: %s", text_of(answer, "remedy"));
+	strbuf_addf(&text, ": %s", documents_text_of(answer, "meaning"));
+	if (is_cause && *documents_text_of(answer, "remedy"))
+		strbuf_addf(&text, "; to prevent it: %s", documents_text_of(answer, "remedy"));
 	add_heading(out, style, "why it fails");
 	strbuf_adds(out, "  ");
 	add_wrapped(out, style, text.text, 2, 2);
@@ -61,45 +62,48 @@ void report_explanation(const struct report_document *documents, uint32_t count,
 		value = json_loads(documents[i].text, 0, NULL);
 		answer = json_array_get(json_object_get(value, "answers"), 0);
 		if (json_is_object(answer))
-			add_answer(answer, style, out);
+			documents_add_answer(answer, style, out);
 		json_decref(value);
 	}
 }
 
 /* ---- predictions and branches ---- */
 
-static void add_candidate(
+static void documents_add_candidate(
 	const json_t *candidate, const struct report_style *style, struct strbuf *out)
 {
-	const char *finding = text_of(candidate, "finding"), *reason = text_of(candidate, "reason");
+	const char *finding = documents_text_of(candidate, "finding"),
+		   *reason = documents_text_of(candidate, "reason");
 	struct strbuf text;
 
 	strbuf_init(&text);
-	strbuf_addf(&text, "%s%s%s: %s%s%s", text_of(candidate, "state"), *finding ? ": " : "",
-		finding, text_of(candidate, "title"), *reason ? "; not reached: " : "", reason);
-	add_labelled(out, style, text_of(candidate, "id"), &text);
+	strbuf_addf(&text, "%s%s%s: %s%s%s", documents_text_of(candidate, "state"),
+		*finding ? ": " : "", finding, documents_text_of(candidate, "title"),
+		*reason ? "; not reached: " : "", reason);
+	add_labelled(out, style, documents_text_of(candidate, "id"), &text);
 	strbuf_release(&text);
 }
 
-static void add_branch(
+static void documents_add_branch(
 	const json_t *branch, size_t number, const struct report_style *style, struct strbuf *out)
 {
-	const char *finding = text_of(branch, "finding");
+	const char *finding = documents_text_of(branch, "finding");
 	struct strbuf text, label;
 
 	strbuf_init(&text);
 	strbuf_init(&label);
 	strbuf_addf(&label, "B%zu", number);
-	strbuf_addf(&text, "%s%s%s: %s at %s:%lld in %s, depends on %s", text_of(branch, "class"),
-		*finding ? ": " : "", finding, text_of(branch, "kind"), text_of(branch, "file"),
+	strbuf_addf(&text, "%s%s%s: %s at %s:%lld in %s, depends on %s",
+		documents_text_of(branch, "class"), *finding ? ": " : "", finding,
+		documents_text_of(branch, "kind"), documents_text_of(branch, "file"),
 		(long long)json_integer_value(json_object_get(branch, "line")),
-		text_of(branch, "function"), text_of(branch, "variables"));
+		documents_text_of(branch, "function"), documents_text_of(branch, "variables"));
 	add_labelled(out, style, label.text, &text);
 	strbuf_release(&label);
 	strbuf_release(&text);
 }
 
-static void add_document(
+static void documents_add_document(
 	const json_t *document, const struct report_style *style, struct strbuf *out)
 {
 	json_t *candidates = json_object_get(document, "candidates"), *part;
@@ -108,10 +112,10 @@ static void add_document(
 
 	if (json_array_size(candidates))
 		add_heading(out, style, "predictions");
-	json_array_foreach(candidates, index, part) add_candidate(part, style, out);
+	json_array_foreach(candidates, index, part) documents_add_candidate(part, style, out);
 	if (json_array_size(branches))
 		add_heading(out, style, "branches that depend on the schedule");
-	json_array_foreach(branches, index, part) add_branch(part, index + 1, style, out);
+	json_array_foreach(branches, index, part) documents_add_branch(part, index + 1, style, out);
 }
 
 void report_documents(const struct report_document *documents, uint32_t count,
@@ -121,7 +125,7 @@ void report_documents(const struct report_document *documents, uint32_t count,
 		json_t *document =
 			documents[i].finding ? NULL : json_loads(documents[i].text, 0, NULL);
 
-		add_document(document, style, out);
+		documents_add_document(document, style, out);
 		json_decref(document);
 	}
 }

@@ -39,7 +39,7 @@ static unsigned column_of(const struct interleaving *table, const char *thread)
 	return column;
 }
 
-static bool is_shown(const struct interleaving *table, uint32_t step)
+static bool interleaving_is_shown(const struct interleaving *table, uint32_t step)
 {
 	return step < table->skip_from || step >= table->skip_to;
 }
@@ -75,7 +75,7 @@ static bool goes_with(const struct interleaving *table, const struct finding_ste
 }
 
 /* Ends up in a thread's column: its steps that are shown and, at the end, its wait. */
-static void add_thread(struct interleaving *table, const char *thread)
+static void interleaving_add_thread(struct interleaving *table, const char *thread)
 {
 	if (column_of(table, thread) < table->thread_count)
 		return;
@@ -96,17 +96,17 @@ static void collect_threads(struct interleaving *table)
 	const struct finding *finding = table->finding;
 
 	for (uint32_t i = 0; i < finding->step_count; i++)
-		if (is_shown(table, i))
-			add_thread(table, finding->steps[i].thread);
+		if (interleaving_is_shown(table, i))
+			interleaving_add_thread(table, finding->steps[i].thread);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		add_thread(table, finding->waits[i].thread);
+		interleaving_add_thread(table, finding->waits[i].thread);
 	qsort(table->threads, table->thread_count, sizeof *table->threads, compare_paths);
 }
 
 #define HEADING "interleaving"
 
 /* Where every line is of one file, its name is said once, if the heading has room for it. */
-static void find_file(struct interleaving *table)
+static void interleaving_find_file(struct interleaving *table)
 {
 	const size_t room = style_columns(table->style) - strlen(HEADING ", in ");
 	const struct finding *finding = table->finding;
@@ -186,8 +186,8 @@ static const char *list_name(const struct interleaving *table, const char *threa
 }
 
 /* One row: mark, number, and the text in the thread's column. */
-static void add_line(const struct interleaving *table, const char *mark, const char *number,
-	const char *thread, const char *text, struct strbuf *out)
+static void interleaving_add_line(const struct interleaving *table, const char *mark,
+	const char *number, const char *thread, const char *text, struct strbuf *out)
 {
 	struct row_cell cells[COLUMNS_MAX + FIXED_CELLS] = {{0}};
 	const unsigned count = FIXED_CELLS + (table->is_list ? 2 : table->thread_count);
@@ -221,7 +221,7 @@ static void add_wrapped_place(
 		strbuf_addf(out, "%s:%u", base_name(where->file ? where->file : "?"), where->line);
 }
 
-static void add_callers(const struct finding_step *step, struct strbuf *out)
+static void interleaving_add_callers(const struct finding_step *step, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < step->callers.count; i++) {
 		const struct finding_frame *frame = &step->callers.frames[i];
@@ -231,7 +231,7 @@ static void add_callers(const struct finding_step *step, struct strbuf *out)
 	}
 }
 
-static void add_step(
+static void interleaving_add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
@@ -250,15 +250,15 @@ static void add_step(
 	else
 		add_where(table, &step->where, &text);
 	if (table->style->has_callers)
-		add_callers(step, &text);
+		interleaving_add_callers(step, &text);
 	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
 		step->step); /* 20 digits */
-	add_line(table, mark, number, step->thread, text.text, out);
+	interleaving_add_line(table, mark, number, step->thread, text.text, out);
 	strbuf_release(&text);
 }
 
 /* Adds a row for each blocked thread with the operation that the thread is blocked on. */
-static void add_waits(const struct interleaving *table, struct strbuf *out)
+static void interleaving_add_waits(const struct interleaving *table, struct strbuf *out)
 {
 	const struct finding *finding = table->finding;
 
@@ -272,7 +272,7 @@ static void add_waits(const struct interleaving *table, struct strbuf *out)
 		strbuf_adds(&text, "blocked on ");
 		finding_add_blocked_on(wait, &text);
 		add_where(table, where ? where : &nowhere, &text);
-		add_line(table, "x", "", wait->thread, text.text, out);
+		interleaving_add_line(table, "x", "", wait->thread, text.text, out);
 		strbuf_release(&text);
 	}
 }
@@ -320,7 +320,7 @@ void report_interleaving(
 	choose_steps(&table);
 	collect_threads(&table);
 	choose_widths(&table);
-	find_file(&table);
+	interleaving_find_file(&table);
 	strbuf_init(&heading);
 	strbuf_adds(&heading, HEADING);
 	if (table.file)
@@ -331,13 +331,14 @@ void report_interleaving(
 	if (finding->steps_left_out)
 		add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
 	for (uint32_t i = 0; i < finding->step_count; i++) {
-		if (is_shown(&table, i) && is_internal(&table, &finding->steps[i]))
+		if (interleaving_is_shown(&table, i) && is_internal(&table, &finding->steps[i]))
 			internal++;
-		else if (i && is_shown(&table, i - 1) && is_shown(&table, i) &&
+		else if (i && interleaving_is_shown(&table, i - 1) &&
+			 interleaving_is_shown(&table, i) &&
 			 goes_with(&table, &finding->steps[i - 1], &finding->steps[i]))
 			continue;
-		else if (is_shown(&table, i))
-			add_step(&table, &finding->steps[i], out);
+		else if (interleaving_is_shown(&table, i))
+			interleaving_add_step(&table, &finding->steps[i], out);
 		else if (i == table.skip_from)
 			add_left_out(&table, table.skip_to - table.skip_from, "step", "", out);
 	}
@@ -345,7 +346,7 @@ void report_interleaving(
 		add_left_out(&table, finding->later_steps_left_out, "later step", "", out);
 	if (internal)
 		add_left_out(&table, internal, "step", " inside the C library", out);
-	add_waits(&table, out);
+	interleaving_add_waits(&table, out);
 	strbuf_adds(out, "  ");
 	add_wrapped(
 		out, style, finding->wait_count ? LEGEND "   x blocked" : LEGEND, INDENT, INDENT);

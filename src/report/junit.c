@@ -34,7 +34,7 @@ static void add_escaped(struct strbuf *out, const char *text)
 	free(visible);
 }
 
-static void add_attribute(struct strbuf *out, const char *name, const char *text)
+static void junit_add_attribute(struct strbuf *out, const char *name, const char *text)
 {
 	strbuf_addf(out, " %s=\"", name);
 	add_escaped(out, text ? text : "");
@@ -71,8 +71,8 @@ static void begin_case(struct strbuf *out, const struct report_campaign *campaig
 	double seconds)
 {
 	strbuf_adds(out, "    <testcase");
-	add_attribute(out, "classname", campaign ? campaign->command : "raddle");
-	add_attribute(out, "name", name);
+	junit_add_attribute(out, "classname", campaign ? campaign->command : "raddle");
+	junit_add_attribute(out, "name", name);
 	strbuf_addf(out, " time=\"%.3f\"", seconds);
 }
 
@@ -87,8 +87,8 @@ static void add_failed_case(struct strbuf *out, const struct report_campaign *ca
 	report_finding(finding, &plain, &text);
 	begin_case(out, campaign, finding->title, seconds);
 	strbuf_adds(out, ">\n      <failure");
-	add_attribute(out, "type", outcome_descriptions[finding->kind].word);
-	add_attribute(out, "message", finding->title);
+	junit_add_attribute(out, "type", outcome_descriptions[finding->kind].word);
+	junit_add_attribute(out, "message", finding->title);
 	strbuf_adds(out, ">");
 	add_escaped(out, text.text);
 	strbuf_adds(out, "</failure>\n    </testcase>\n");
@@ -134,7 +134,7 @@ static void add_campaign_case(struct strbuf *out, const struct report_campaign *
 
 /* ---- suites ---- */
 
-static bool is_of(const struct report *report, uint32_t finding, int64_t campaign)
+static bool junit_is_of(const struct report *report, uint32_t finding, int64_t campaign)
 {
 	return (report->finding_campaigns ? report->finding_campaigns[finding] : 0) == campaign;
 }
@@ -142,7 +142,7 @@ static bool is_of(const struct report *report, uint32_t finding, int64_t campaig
 static bool is_of_any(const struct report *report, uint32_t finding)
 {
 	for (uint32_t i = 0; i < report->campaign_count; i++)
-		if (is_of(report, finding, report->campaigns[i].id))
+		if (junit_is_of(report, finding, report->campaigns[i].id))
 			return true;
 	return false;
 }
@@ -159,7 +159,7 @@ static void add_suite(
 	for (uint32_t i = 0; i < report->finding_count; i++) {
 		double until;
 
-		if (campaign ? !is_of(report, i, campaign->id) : is_of_any(report, i))
+		if (campaign ? !junit_is_of(report, i, campaign->id) : is_of_any(report, i))
 			continue;
 		until = campaign ? seconds_until(campaign, ++failed) : (failed++, 0.0);
 		add_failed_case(&body, campaign, &report->findings[i], until - last);
@@ -173,7 +173,7 @@ static void add_suite(
 		cases = 1;
 	}
 	strbuf_adds(out, "  <testsuite");
-	add_attribute(out, "name", campaign ? campaign->command : "raddle");
+	junit_add_attribute(out, "name", campaign ? campaign->command : "raddle");
 	strbuf_addf(out,
 		" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n", cases,
 		failed, errors, campaign ? campaign->seconds : 0.0);

@@ -83,7 +83,7 @@ static json_t *arrow_value(const struct finding_step *step, uint32_t process, js
 	return event;
 }
 
-static void add_finding(
+static void perfetto_add_finding(
 	json_t *events, const struct finding *finding, uint32_t process, uint64_t *arrows)
 {
 	json_t *tracks = json_object(), *number;
@@ -116,7 +116,7 @@ static char *make_perfetto(const struct report *report)
 	uint64_t arrows = 0;
 
 	for (uint32_t i = 0; i < report->finding_count; i++)
-		add_finding(events, &report->findings[i], i + 1, &arrows);
+		perfetto_add_finding(events, &report->findings[i], i + 1, &arrows);
 	json_put(root, "displayTimeUnit", json_string("ns"));
 	json_put(root, "traceEvents", events);
 	return json_document(root);

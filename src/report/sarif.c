@@ -133,7 +133,7 @@ static json_t *code_flows_value(const struct finding *finding)
 	return list;
 }
 
-static json_t *stack_value(const struct finding_stack *stack, json_t *text)
+static json_t *sarif_stack_value(const struct finding_stack *stack, json_t *text)
 {
 	json_t *value = json_object(), *frames = json_array();
 
@@ -167,17 +167,17 @@ static json_t *stacks_value(const struct finding *finding)
 	json_t *list = json_array();
 
 	if (finding->at.count)
-		json_append(list, stack_value(&finding->at,
+		json_append(list, sarif_stack_value(&finding->at,
 					  json_textf("%s stands here",
 						  finding->failing_thread ? finding->failing_thread
 									  : "the failing thread")));
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		json_append(
-			list, stack_value(&finding->waits[i].at, wait_words(&finding->waits[i])));
+		json_append(list,
+			sarif_stack_value(&finding->waits[i].at, wait_words(&finding->waits[i])));
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		if (finding->race[i].thread)
-			json_append(list,
-				stack_value(&finding->race[i].at, access_words(&finding->race[i])));
+			json_append(list, sarif_stack_value(&finding->race[i].at,
+						  access_words(&finding->race[i])));
 	return list;
 }
 
@@ -214,7 +214,7 @@ static const struct finding_frame *last_step_place(const struct finding *finding
 }
 
 /* The place of a finding in user code: the failure, else an access of a race, a wait, or the last step. NULL: none. */
-static const struct finding_frame *place_of(const struct finding *finding)
+static const struct finding_frame *sarif_place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);
 
@@ -246,7 +246,7 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 {
 	json_t *value = json_object(), *locations = json_array(), *prints = json_object();
 
-	json_append(locations, sarif_location(place_of(finding), NULL));
+	json_append(locations, sarif_location(sarif_place_of(finding), NULL));
 	json_put(prints, "raddleSignature/v1", json_textf("%016" PRIx64, finding->signature));
 	json_put(value, "ruleId", json_text(outcome_descriptions[finding->kind].word));
 	json_put(value, "ruleIndex", json_count(rule));

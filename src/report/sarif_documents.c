@@ -5,7 +5,7 @@
 #include "report/sarif_internal.h"
 
 /* The text of a field; "" where there is none. */
-static const char *text_of(const json_t *value, const char *name)
+static const char *sarif_documents_text_of(const json_t *value, const char *name)
 {
 	const char *text = json_string_value(json_object_get(value, name));
 
@@ -13,7 +13,7 @@ static const char *text_of(const json_t *value, const char *name)
 }
 
 /* A place {function, file or path, line}; takes over `text`. */
-static json_t *place_value(const json_t *place, json_t *text)
+static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 {
 	const char *path = json_string_value(json_object_get(place, "path"));
 	struct finding_frame frame = {
@@ -40,18 +40,21 @@ static void add_pattern(json_t *answer, json_t *result)
 	size_t index;
 
 	json_put(message, "text",
-		json_textf("%s\nIt comes with %s: %s.%s%s", text_of(message, "text"),
-			text_of(answer, "pattern"), text_of(answer, "meaning"),
-			*text_of(answer, "remedy") ? "\nTo prevent it: " : "",
-			text_of(answer, "remedy")));
+		json_textf("%s\nIt comes with %s: %s.%s%s",
+			sarif_documents_text_of(message, "text"),
+			sarif_documents_text_of(answer, "pattern"),
+			sarif_documents_text_of(answer, "meaning"),
+			*sarif_documents_text_of(answer, "remedy") ? "\nTo prevent it: " : "",
+			sarif_documents_text_of(answer, "remedy")));
 	json_array_foreach(json_object_get(answer, "accesses"), index, access) json_append(related,
-		place_value(access,
+		sarif_documents_place_value(access,
 			json_textf("access %zu of %s: thread %lld %s", index + 1,
-				text_of(answer, "pattern"),
+				sarif_documents_text_of(answer, "pattern"),
 				(long long)json_integer_value(json_object_get(access, "thread")),
-				*text_of(access, "kind") == 'W' ? "writes" : "reads")));
-	json_put(explanation, "verdict", json_text(text_of(answer, "verdict")));
-	json_put(explanation, "pattern", json_text(text_of(answer, "pattern")));
+				*sarif_documents_text_of(access, "kind") == 'W' ? "writes"
+										: "reads")));
+	json_put(explanation, "verdict", json_text(sarif_documents_text_of(answer, "verdict")));
+	json_put(explanation, "pattern", json_text(sarif_documents_text_of(answer, "pattern")));
 	json_put(explanation, "score",
 		json_real(json_number_value(json_object_get(answer, "score"))));
 	json_put(properties, "explanation", explanation);
@@ -84,11 +87,11 @@ struct note {
 	json_t *property; /* taken over */
 };
 
-static void add_note(json_t *rules, json_t *results, const struct note *note)
+static void sarif_documents_add_note(json_t *rules, json_t *results, const struct note *note)
 {
 	json_t *value = json_object(), *locations = json_array();
 
-	json_append(locations, place_value(note->place, NULL));
+	json_append(locations, sarif_documents_place_value(note->place, NULL));
 	json_put(value, "ruleId", json_string(note->rule));
 	json_put(value, "ruleIndex", json_count(sarif_rule(rules, note->rule, note->sentence)));
 	json_put(value, "level", json_string("note"));
@@ -99,19 +102,20 @@ static void add_note(json_t *rules, json_t *results, const struct note *note)
 	json_append(results, value);
 }
 
-static bool has_finding(const json_t *value)
+static bool sarif_documents_has_finding(const json_t *value)
 {
-	return *text_of(value, "finding") != '\0';
+	return *sarif_documents_text_of(value, "finding") != '\0';
 }
 
-static void add_candidate(json_t *candidate, json_t *rules, json_t *results)
+static void sarif_documents_add_candidate(json_t *candidate, json_t *rules, json_t *results)
 {
 	json_t *places = json_object_get(candidate, "places"), *place;
-	const bool has_reason = *text_of(candidate, "reason") != '\0';
+	const bool has_reason = *sarif_documents_text_of(candidate, "reason") != '\0';
 	struct note note = {"prediction", "inferred from runs that passed, and not seen to fail",
-		.text = json_textf("%s: %s%s%s", text_of(candidate, "state"),
-			text_of(candidate, "title"), has_reason ? "\nNot reached: " : "",
-			text_of(candidate, "reason")),
+		.text = json_textf("%s: %s%s%s", sarif_documents_text_of(candidate, "state"),
+			sarif_documents_text_of(candidate, "title"),
+			has_reason ? "\nNot reached: " : "",
+			sarif_documents_text_of(candidate, "reason")),
 		.place = json_object_get(json_array_get(places, 0), "at"), .related = json_array(),
 		.property = json_object()};
 	size_t index;
@@ -119,25 +123,27 @@ static void add_candidate(json_t *candidate, json_t *rules, json_t *results)
 	json_array_foreach(places, index, place)
 	{
 		json_append(note.related,
-			place_value(json_object_get(place, "at"),
-				json_textf("%s %s %s", text_of(place, "thread"),
-					text_of(place, "verb"), text_of(place, "object"))));
+			sarif_documents_place_value(json_object_get(place, "at"),
+				json_textf("%s %s %s", sarif_documents_text_of(place, "thread"),
+					sarif_documents_text_of(place, "verb"),
+					sarif_documents_text_of(place, "object"))));
 	}
-	json_put(note.property, "id", json_text(text_of(candidate, "id")));
-	add_note(rules, results, &note);
+	json_put(note.property, "id", json_text(sarif_documents_text_of(candidate, "id")));
+	sarif_documents_add_note(rules, results, &note);
 }
 
-static void add_branch(json_t *branch, json_t *rules, json_t *results)
+static void sarif_documents_add_branch(json_t *branch, json_t *rules, json_t *results)
 {
 	struct note note = {"sensitive-branch",
 		"which way this branch goes depends on the schedule",
 		.text = json_textf("%s, depends on %s; the other way by the schedule %s",
-			text_of(branch, "class"), text_of(branch, "variables"),
-			text_of(branch, "schedule")),
+			sarif_documents_text_of(branch, "class"),
+			sarif_documents_text_of(branch, "variables"),
+			sarif_documents_text_of(branch, "schedule")),
 		.place = branch, .related = json_array(), .property = json_object()};
 
-	json_put(note.property, "schedule", json_text(text_of(branch, "schedule")));
-	add_note(rules, results, &note);
+	json_put(note.property, "schedule", json_text(sarif_documents_text_of(branch, "schedule")));
+	sarif_documents_add_note(rules, results, &note);
 }
 
 void sarif_add_documents(const struct report *report, json_t *rules, json_t *results)
@@ -148,13 +154,13 @@ void sarif_add_documents(const struct report *report, json_t *rules, json_t *res
 
 		json_array_foreach(json_object_get(value, "candidates"), index, part)
 		{
-			if (!has_finding(part))
-				add_candidate(part, rules, results);
+			if (!sarif_documents_has_finding(part))
+				sarif_documents_add_candidate(part, rules, results);
 		}
 		json_array_foreach(json_object_get(value, "branches"), index, part)
 		{
-			if (!has_finding(part))
-				add_branch(part, rules, results);
+			if (!sarif_documents_has_finding(part))
+				sarif_documents_add_branch(part, rules, results);
 		}
 		json_decref(value);
 	}

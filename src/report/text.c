@@ -67,7 +67,7 @@ void report_cause(
 /* ---- waits ---- */
 
 /* "bank.c:41", or the function where there is no line. The stacks have the whole path. */
-static void add_place(struct strbuf *out, const struct finding_frame *frame)
+static void text_add_place(struct strbuf *out, const struct finding_frame *frame)
 {
 	if (frame && frame->file)
 		strbuf_addf(out, "%s:%u", base_name(frame->file), frame->line);
@@ -105,7 +105,7 @@ static void add_held(struct strbuf *out, const struct finding *finding, const ch
 			continue;
 		strbuf_addf(out, "%s%.*s taken at ", out->length ? ", " : "",
 			finding_short_name(wait->object), wait->object);
-		add_place(out, &wait->held_since);
+		text_add_place(out, &wait->held_since);
 	}
 }
 
@@ -113,7 +113,7 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
 	finding_add_blocked_on(wait, out);
 	strbuf_adds(out, " at ");
-	add_place(out, finding_user_frame(&wait->at));
+	text_add_place(out, finding_user_frame(&wait->at));
 	/* Whom a join waits for is its object. */
 	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
 		strbuf_addf(out, ", held by %s", wait->holder);
@@ -135,8 +135,8 @@ static unsigned thread_columns(const struct finding *finding, const char *path)
 }
 
 /* `wanted_head`: over the column that says what a thread wants. */
-static void add_waits(const struct finding *finding, const char *heading, const char *wanted_head,
-	const struct report_style *style, struct strbuf *out)
+static void text_add_waits(const struct finding *finding, const char *heading,
+	const char *wanted_head, const struct report_style *style, struct strbuf *out)
 {
 	unsigned widths[3] = {6, 0, 0};
 	struct row_cell cells[3] = {
@@ -176,7 +176,7 @@ static void add_waits(const struct finding *finding, const char *heading, const 
 void report_waits(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	add_waits(finding, "wait-for graph", "blocked on", style, out);
+	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
 }
 
 void report_candidate(
@@ -187,12 +187,12 @@ void report_candidate(
 
 	if (candidate->title)
 		add_wrapped(out, style, candidate->title, 4, 4);
-	add_waits(&as_if, "predicted wait-for graph", "would be blocked on", style, out);
+	text_add_waits(&as_if, "predicted wait-for graph", "would be blocked on", style, out);
 }
 
 /* ---- stacks ---- */
 
-static void add_frame(
+static void text_add_frame(
 	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
 {
 	struct strbuf line;
@@ -213,7 +213,7 @@ static void add_frame(
 }
 
 /* The inner and the outer end; what a runaway recursion has in between is counted. */
-static void add_frames(const struct finding_stack *stack, bool has_all,
+static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	const struct report_style *style, struct strbuf *out)
 {
 	uint32_t total = 0, shown = 0;
@@ -224,7 +224,7 @@ static void add_frames(const struct finding_stack *stack, bool has_all,
 		if (!has_all && stack->frames[i].is_system)
 			continue;
 		if (shown < FRAMES_INNER || shown + FRAMES_OUTER >= total)
-			add_frame(&stack->frames[i], style, out);
+			text_add_frame(&stack->frames[i], style, out);
 		else if (shown == FRAMES_INNER)
 			strbuf_addf(out, "    ... %" PRIu32 " more ...\n",
 				total - FRAMES_INNER - FRAMES_OUTER);
@@ -252,7 +252,7 @@ static void add_stack(const char *thread, const struct finding_stack *stack,
 		add_coloured(out, style, COLOUR_FAINT, text);
 	}
 	strbuf_adds(out, "\n");
-	add_frames(stack, !users || style->has_system_frames, style, out);
+	text_add_frames(stack, !users || style->has_system_frames, style, out);
 }
 
 static void add_thread_stack(const struct finding *finding, const char *path,
@@ -412,7 +412,7 @@ static void add_repeats(const struct finding *finding, struct strbuf *text)
 			finding->replays_failed_again, finding->replays);
 }
 
-static void add_counts(struct strbuf *text, uint32_t switches, uint32_t preemptions)
+static void text_add_counts(struct strbuf *text, uint32_t switches, uint32_t preemptions)
 {
 	strbuf_addf(text, "%" PRIu32 " context switch%s, %" PRIu32 " preemption%s", switches,
 		switches == 1 ? "" : "es", preemptions, preemptions == 1 ? "" : "s");
@@ -472,11 +472,11 @@ void report_facts(
 		strbuf_clear(&text);
 	}
 	if (finding->schedule.segment_count) {
-		add_counts(&text, finding->switches, finding->preemptions);
+		text_add_counts(&text, finding->switches, finding->preemptions);
 		if (finding->switches_found != finding->switches ||
 			finding->preemptions_found != finding->preemptions) {
 			strbuf_adds(&text, " (when found: ");
-			add_counts(&text, finding->switches_found, finding->preemptions_found);
+			text_add_counts(&text, finding->switches_found, finding->preemptions_found);
 			strbuf_adds(&text, ")");
 		}
 		add_fact(out, style, "schedule", &text);

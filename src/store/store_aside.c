@@ -30,7 +30,7 @@ void store_open_aside(struct store **out)
 	BUG_ON(!(*out)->aside);
 }
 
-static char *copy_of(const char *text)
+static char *store_aside_copy_of(const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -46,12 +46,12 @@ static void copy_campaign(struct store_campaign *to, const struct store_campaign
 	store_campaign_release(to);
 	*to = *from;
 	to->id = id;
-	to->command = copy_of(from->command);
-	to->options = copy_of(from->options);
-	to->strategy = copy_of(from->strategy);
-	to->state = copy_of(from->state);
-	to->restart = copy_of(from->restart);
-	to->course = copy_of(from->course);
+	to->command = store_aside_copy_of(from->command);
+	to->options = store_aside_copy_of(from->options);
+	to->strategy = store_aside_copy_of(from->strategy);
+	to->state = store_aside_copy_of(from->state);
+	to->restart = store_aside_copy_of(from->restart);
+	to->course = store_aside_copy_of(from->course);
 }
 
 void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign)

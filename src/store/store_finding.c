@@ -49,8 +49,8 @@ static void signature_text(const struct finding *finding, char text[17])
 
 /* ---- adding ---- */
 
-static int find_known(struct store *store, const struct finding *finding, const char *program,
-	struct known_finding *known, struct error *err)
+static int store_finding_find_known(struct store *store, const struct finding *finding,
+	const char *program, struct known_finding *known, struct error *err)
 {
 	sqlite3_stmt *statement;
 	char signature[17];
@@ -160,7 +160,7 @@ static int count_again(struct store *store, int64_t number, uint64_t times, stru
 }
 
 /* AUTOINCREMENT's promise by hand: a number that was ever committed is not used again. */
-static int next_number(struct store *store, int64_t *number, struct error *err)
+static int store_finding_next_number(struct store *store, int64_t *number, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
@@ -186,7 +186,7 @@ static int add_new(struct store *store, int64_t campaign, struct finding *findin
 	struct error *err)
 {
 	int64_t number = 0;
-	int status = next_number(store, &number, err);
+	int status = store_finding_next_number(store, &number, err);
 
 	if (status)
 		return status;
@@ -222,7 +222,7 @@ int store_put_finding(struct store *store, int64_t campaign, struct finding *fin
 	const char *program, uint64_t times, bool *is_new, struct error *err)
 {
 	struct known_finding known;
-	int status = find_known(store, finding, program, &known, err);
+	int status = store_finding_find_known(store, finding, program, &known, err);
 
 	if (!status)
 		status = known.number ? add_known(store, finding, &known, times, err)
@@ -372,7 +372,7 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 /* ---- listing ---- */
 
 /* Doubles the array when it is full. */
-static void *grown(void *rows, uint32_t count, size_t size)
+static void *store_finding_grown(void *rows, uint32_t count, size_t size)
 {
 	if (count & (count - 1) || (count && count < 8))
 		return rows;
@@ -398,7 +398,7 @@ int store_list_findings(
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct store_finding_row *row;
 
-		list = grown(list, used, sizeof *list);
+		list = store_finding_grown(list, used, sizeof *list);
 		row = &list[used++];
 		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
@@ -471,7 +471,7 @@ int store_list_campaigns(
 	if (status)
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-		list = grown(list, used, sizeof *list);
+		list = store_finding_grown(list, used, sizeof *list);
 		read_campaign(statement, &list[used++]);
 	}
 	if (result != SQLITE_DONE)

@@ -55,17 +55,17 @@ static bool is_same_program(const struct store_campaign *a, const struct store_c
 	       !strncmp(name, other, length);
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool store_merge_is_same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
 static bool share_runs(const struct store_campaign *a, const struct store_campaign *b)
 {
-	return a->seed == b->seed && is_same_text(a->strategy, b->strategy) &&
-	       is_same_text(a->options, b->options) &&
-	       is_same_text(program_name(a), program_name(b)) && a->run_first < b->run_end &&
-	       b->run_first < a->run_end;
+	return a->seed == b->seed && store_merge_is_same_text(a->strategy, b->strategy) &&
+	       store_merge_is_same_text(a->options, b->options) &&
+	       store_merge_is_same_text(program_name(a), program_name(b)) &&
+	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
 /* Shards of strategies that go through all schedules: those of other divisions of it have some of each other's. */
@@ -78,8 +78,8 @@ static int check_division(const struct merge *merge, const struct store_campaign
 		store_shards_of(merge->added_documents, merge->added_document_count, added->id);
 
 	if (!shards || !others || shards == others || known->seed != added->seed ||
-		!is_same_text(known->strategy, added->strategy) ||
-		!is_same_text(known->options, added->options))
+		!store_merge_is_same_text(known->strategy, added->strategy) ||
+		!store_merge_is_same_text(known->options, added->options))
 		return 0;
 	return error_set(err, ERROR_STORE,
 		"campaign %" PRId64
@@ -110,7 +110,7 @@ static int check_pair(const struct merge *merge, const struct store_campaign *kn
 	return check_division(merge, known, added, err);
 }
 
-static int check(const struct merge *merge, struct error *err)
+static int store_merge_check(const struct merge *merge, struct error *err)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++) {
 		if (!merge->added[i].target)
@@ -130,7 +130,8 @@ static int check(const struct merge *merge, struct error *err)
 
 /* ---- putting them together ---- */
 
-static int add_campaigns(struct merge *merge, struct store_merged *merged, struct error *err)
+static int store_merge_add_campaigns(
+	struct merge *merge, struct store_merged *merged, struct error *err)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++) {
 		struct store_campaign *campaign = &merge->added[i];
@@ -186,8 +187,8 @@ static int merge_load_trace(const struct merge *merge, struct finding *finding, 
 	return status ? status : merge_check_trace(finding, merge->folders[1], err);
 }
 
-static int add_finding(struct merge *merge, const struct store_finding_row *row, int64_t campaign,
-	struct store_merged *merged, struct error *err)
+static int store_merge_add_finding(struct merge *merge, const struct store_finding_row *row,
+	int64_t campaign, struct store_merged *merged, struct error *err)
 {
 	struct renamed *renamed = &merge->findings[merge->finding_count];
 	struct finding finding;
@@ -232,7 +233,7 @@ static void rename_findings(json_t *value, const struct merge *merge)
 	json_array_foreach(value, index, part) rename_findings(part, merge);
 }
 
-static int add_document(struct merge *merge, const int64_t *old_ids,
+static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
 	const struct store_document *from, struct error *err)
 {
 	struct store_document document = *from;
@@ -254,14 +255,14 @@ static int add_document(struct merge *merge, const int64_t *old_ids,
 	return status;
 }
 
-static int add_documents(struct merge *merge, const int64_t *old_ids, struct error *err)
+static int store_merge_add_documents(struct merge *merge, const int64_t *old_ids, struct error *err)
 {
 	struct store_document *rows;
 	uint32_t count;
 	int status = store_list_documents(merge->from, &rows, &count, err);
 
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = add_document(merge, old_ids, &rows[i], err);
+		status = store_merge_add_document(merge, old_ids, &rows[i], err);
 	if (!status)
 		store_documents_free(rows, count);
 	return status;
@@ -277,23 +278,23 @@ static int add_all(struct merge *merge, struct store_merged *merged, struct erro
 	BUG_ON(!old_ids);
 	for (uint32_t i = 0; i < merge->added_count; i++)
 		old_ids[i] = merge->added[i].id;
-	status = add_campaigns(merge, merged, err);
+	status = store_merge_add_campaigns(merge, merged, err);
 	if (!status)
 		status = store_list_findings(merge->from, &rows, &count, err);
 	merge->findings = calloc(count + 1u, sizeof *merge->findings);
 	BUG_ON(!merge->findings);
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = add_finding(
+		status = store_merge_add_finding(
 			merge, &rows[i], new_id(merge, old_ids, rows[i].campaign), merged, err);
 	if (!status)
-		status = add_documents(merge, old_ids, err);
+		status = store_merge_add_documents(merge, old_ids, err);
 	free(merge->findings);
 	store_rows_free(rows, count);
 	free(old_ids);
 	return status;
 }
 
-static void release(struct store_campaign *campaigns, uint32_t count)
+static void store_merge_release(struct store_campaign *campaigns, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		store_campaign_release(&campaigns[i]);
@@ -320,13 +321,13 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 			status = store_list_documents(
 				into, &merge.known_documents, &merge.known_document_count, err);
 		if (!status)
-			status = check(&merge, err);
+			status = store_merge_check(&merge, err);
 		if (!status)
 			status = add_all(&merge, merged, err);
 		status = store_end(into, status, err);
 	}
-	release(merge.known, merge.known_count);
-	release(merge.added, merge.added_count);
+	store_merge_release(merge.known, merge.known_count);
+	store_merge_release(merge.added, merge.added_count);
 	store_documents_free(merge.known_documents, merge.known_document_count);
 	store_documents_free(merge.added_documents, merge.added_document_count);
 	free(merge.ids);

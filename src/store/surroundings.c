@@ -32,7 +32,7 @@ static bool is_among(const char *name, const char *const *patterns, size_t count
 	return false;
 }
 
-static bool is_kept(const char *name)
+static bool surroundings_is_kept(const char *name)
 {
 	return is_among(name, kept, sizeof kept / sizeof *kept);
 }
@@ -41,9 +41,10 @@ static bool is_kept(const char *name)
  * A value that is kept, or the hash of `entry` ("NAME=value") under the key; an empty hash without a key. Bytes that are
  * no UTF-8 are hashed, too.
  */
-static json_t *value_of(const struct seal_key *key, const char *name, const char *entry)
+static json_t *surroundings_value_of(
+	const struct seal_key *key, const char *name, const char *entry)
 {
-	json_t *value = is_kept(name) ? json_string(entry + strlen(name) + 1) : NULL;
+	json_t *value = surroundings_is_kept(name) ? json_string(entry + strlen(name) + 1) : NULL;
 	char hash[SEAL_TEXT_BYTES] = "";
 
 	if (value)
@@ -67,7 +68,8 @@ static json_t *take(void)
 		/* A name that is no UTF-8 is left out. */
 		if ((*entry)[strlen(name)] == '=' &&
 			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
-			(void)json_object_set_new(all, name, value_of(key, name, *entry));
+			(void)json_object_set_new(
+				all, name, surroundings_value_of(key, name, *entry));
 		free(name);
 	}
 	seal_key_free(key);
@@ -84,7 +86,7 @@ char *surroundings_take(void)
 	return text;
 }
 
-static void add_name(struct strbuf *out, const char *name)
+static void surroundings_add_name(struct strbuf *out, const char *name)
 {
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
 }
@@ -97,7 +99,7 @@ static bool is_restored(const char *name, const char *text)
 {
 	const char *now = getenv(name);
 
-	return text && is_kept(name) && (!now || strcmp(now, text) != 0);
+	return text && surroundings_is_kept(name) && (!now || strcmp(now, text) != 0);
 }
 
 void surroundings_list(const char *json, struct strbuf *out)
@@ -125,14 +127,14 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 		const char *text = json_string_value(value);
 
 		if (is_restored(name, text) && !setenv(name, text, 1))
-			add_name(changed, name);
+			surroundings_add_name(changed, name);
 	}
 	json_object_foreach(now, name, value)
 	{
-		if (!then || !is_kept(name) || json_object_get(then, name))
+		if (!then || !surroundings_is_kept(name) || json_object_get(then, name))
 			continue;
 		if (!unsetenv(name))
-			add_name(changed, name);
+			surroundings_add_name(changed, name);
 	}
 	json_decref(then);
 	json_decref(now);
@@ -157,12 +159,12 @@ void surroundings_compare(const char *json, bool is_own, struct strbuf *differen
 
 		if (!other || (is_comparable(value, is_own) && is_comparable(other, is_own) &&
 				      !json_equal(value, other)))
-			add_name(different, name);
+			surroundings_add_name(different, name);
 	}
 	json_object_foreach(now, name, value)
 	{
 		if (then && !json_object_get(then, name))
-			add_name(different, name);
+			surroundings_add_name(different, name);
 	}
 	json_decref(then);
 	json_decref(now);

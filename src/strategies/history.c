@@ -103,7 +103,7 @@ static struct schedule_view show(struct history *history, struct history_entry *
 }
 
 /* Asks and tells the strategy of the entry; false: it chose otherwise, and is now not told further. */
-static bool tell(struct history *history, struct history_entry *entry)
+static bool history_tell(struct history *history, struct history_entry *entry)
 {
 	const struct strategy *strategy = history->strategy;
 	struct schedule_view view;
@@ -160,7 +160,7 @@ uint32_t history_begin_run(struct history *history, uint64_t seed)
 	history->strategy->begin_run(history->state, seed);
 	while (history->told < count) {
 		struct history_entry *entry = entry_at(history, at);
-		const bool is_same = tell(history, entry);
+		const bool is_same = history_tell(history, entry);
 
 		at += entry->words;
 		history->last_words = entry->words;
@@ -201,7 +201,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 /* ---- recording ---- */
 
 /* NULL: there is no room, and the record is lost. */
-static struct history_entry *append(struct history *history, uint64_t words)
+static struct history_entry *history_append(struct history *history, uint64_t words)
 {
 	struct history_entry *entry = entry_at(history, history->used);
 
@@ -220,7 +220,7 @@ static struct history_entry *append(struct history *history, uint64_t words)
 	return entry;
 }
 
-static bool is_same_op(const struct pending_op *a, const struct pending_op *b)
+static bool history_is_same_op(const struct pending_op *a, const struct pending_op *b)
 {
 	return a->kind == b->kind && a->flags == b->flags && a->second == b->second &&
 	       a->object == b->object && a->site == b->site;
@@ -233,7 +233,7 @@ static uint32_t find_changes(
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < view->thread_count; i++)
-		if (!is_same_op(&history->pending[i], &view->pending[i]))
+		if (!history_is_same_op(&history->pending[i], &view->pending[i]))
 			threads[count++] = (uint16_t)i;
 	return count;
 }
@@ -270,8 +270,8 @@ static void record(struct history *history, const struct schedule_view *view, ui
 		changes = find_changes(history, view, threads);
 		new_threads = view->thread_count - history->thread_count;
 	}
-	entry = append(history, WORDS_OF(struct history_entry) + words + new_threads +
-					changes * WORDS_OF(struct history_change));
+	entry = history_append(history, WORDS_OF(struct history_entry) + words + new_threads +
+						changes * WORDS_OF(struct history_change));
 	if (!entry)
 		return;
 	entry->chosen = chosen;
@@ -348,7 +348,7 @@ static uint32_t history_choose_value(void *state, uint32_t count)
 	if (entry)
 		return entry->chosen;
 	value = history->strategy->choose_value(history->state, count);
-	entry = append(history, WORDS_OF(struct history_entry));
+	entry = history_append(history, WORDS_OF(struct history_entry));
 	if (entry) {
 		entry->is_value = true;
 		entry->chosen = (uint16_t)value;

@@ -10,7 +10,7 @@
 #define MESSAGE_MAX 512
 
 /* dwfl_getmodules() callback: finds the variable in the C library. */
-static int find_variable(
+static int abort_message_find_variable(
 	Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr start, void *argument)
 {
 	uint64_t *address = argument;
@@ -43,7 +43,8 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
 	unsigned mapped;
 	char text[MESSAGE_MAX + 1] = {0};
 
-	(void)dwfl_getmodules(symbols->dwfl, find_variable, &variable, 0); /* shows in variable */
+	(void)dwfl_getmodules(
+		symbols->dwfl, abort_message_find_variable, &variable, 0); /* shows in variable */
 	if (!variable || !unwind_read_memory(pid, variable, &message, sizeof message) || !message ||
 		!unwind_read_memory(pid, message, &mapped, sizeof mapped) ||
 		mapped <= sizeof mapped)

@@ -78,7 +78,7 @@ struct allocation {
 };
 
 /* Looks the name up in the scopes of the function, the innermost first. */
-static bool find_type(struct allocation *allocation, const char *name, Dwarf_Die *type)
+static bool allocations_find_type(struct allocation *allocation, const char *name, Dwarf_Die *type)
 {
 	char scoped[2 * NAME_BYTES + 2];
 	size_t length = allocation->function ? strlen(allocation->function) : 0;
@@ -125,7 +125,7 @@ static bool find_target(struct allocation *allocation, const char *name, Dwarf_D
 /* ---- what the statement says ---- */
 
 /* A type that the text gives, if it fits. True: it differs from one that was found before, so the text is ambiguous. */
-static bool add_candidate(
+static bool allocations_add_candidate(
 	struct allocation *allocation, Dwarf_Die *candidate, Dwarf_Die *type, unsigned *count)
 {
 	if (!allocation->fits(allocation->block, candidate))
@@ -154,8 +154,9 @@ static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 				word = skip_brackets(word, '(', ')');
 			if (i && *word++ != '<')
 				continue;
-			if (read_type(word, name) && find_type(allocation, name, &candidate) &&
-				add_candidate(allocation, &candidate, type, &count))
+			if (read_type(word, name) &&
+				allocations_find_type(allocation, name, &candidate) &&
+				allocations_add_candidate(allocation, &candidate, type, &count))
 				return false;
 		}
 	return count;
@@ -180,8 +181,8 @@ static bool find_cast(struct allocation *allocation, Dwarf_Die *type)
 		end = skip_blanks(end);
 		if (*at == '(' ? !source_is_word(*end) : *end != '(')
 			continue;
-		if (find_type(allocation, name, &candidate) &&
-			add_candidate(allocation, &candidate, type, &count))
+		if (allocations_find_type(allocation, name, &candidate) &&
+			allocations_add_candidate(allocation, &candidate, type, &count))
 			return false;
 	}
 	return count;
@@ -203,8 +204,8 @@ static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 		if (!end || !strncmp(end, "->", 2) || *end == '.')
 			continue;
 		if ((is_target ? find_target(allocation, name, &candidate)
-			       : find_type(allocation, name, &candidate)) &&
-			add_candidate(allocation, &candidate, type, &count))
+			       : allocations_find_type(allocation, name, &candidate)) &&
+			allocations_add_candidate(allocation, &candidate, type, &count))
 			return false;
 	}
 	return count;
@@ -230,7 +231,7 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 			!read_type(start, name))
 			continue;
 		if (find_target(allocation, name, &candidate) &&
-			add_candidate(allocation, &candidate, type, &count))
+			allocations_add_candidate(allocation, &candidate, type, &count))
 			return false;
 	}
 	return count;

@@ -55,7 +55,7 @@ struct block_index {
 
 /* ---- which block ---- */
 
-static int compare_starts(const void *a, const void *b, void *argument)
+static int blocks_compare_starts(const void *a, const void *b, void *argument)
 {
 	const struct memory_block *blocks = argument;
 	const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
@@ -84,7 +84,8 @@ void symbols_forget_blocks(struct symbols *symbols)
 	free(index);
 }
 
-static struct block_index *index_of(struct symbols *symbols, const struct symbols_memory *memory)
+static struct block_index *blocks_index_of(
+	struct symbols *symbols, const struct symbols_memory *memory)
 {
 	struct block_index *index = symbols->blocks;
 
@@ -102,7 +103,7 @@ static struct block_index *index_of(struct symbols *symbols, const struct symbol
 	for (uint32_t i = 0; i < index->count; i++)
 		index->order[i] = i;
 	if (index->count)
-		qsort_r(index->order, index->count, sizeof *index->order, compare_starts,
+		qsort_r(index->order, index->count, sizeof *index->order, blocks_compare_starts,
 			(void *)(uintptr_t)memory->blocks);
 	for (uint32_t i = 0; i < index->count; i++) {
 		const struct memory_block *block = &memory->blocks[index->order[i]];
@@ -117,7 +118,7 @@ static struct block_index *index_of(struct symbols *symbols, const struct symbol
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access)
 {
-	const struct block_index *index = index_of(symbols, memory);
+	const struct block_index *index = blocks_index_of(symbols, memory);
 	const struct memory_block *found = NULL;
 	uint32_t low = 0, high = index->count; /* the first that starts behind the address */
 
@@ -186,7 +187,7 @@ static bool visit_pointer(struct symbols *symbols, struct local *local, void *ar
 	return search->is_ambiguous;
 }
 
-static void learn(struct block_type *known, Dwarf_Die *type, const char *name, bool is_guess)
+static void blocks_learn(struct block_type *known, Dwarf_Die *type, const char *name, bool is_guess)
 {
 	const uint64_t size = types_size(type);
 
@@ -207,7 +208,7 @@ static void learn_from_scope(struct symbols *symbols, struct block_type *known,
 	if (search->text)
 		(void)locals_each(symbols, code, visit_pointer, search);
 	if (search->name && !search->is_ambiguous)
-		learn(known, &search->type, search->name, true);
+		blocks_learn(known, &search->type, search->name, true);
 }
 
 static void learn_from_point(struct symbols *symbols, struct block_type *known,
@@ -221,7 +222,7 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 		    symbols, dwfl_addrmodule(symbols->dwfl, access->site), point->type, &type) &&
 		could_be(block, &type) &&
 		types_is_field(&type, offset % types_size(&type), access->bytes, point->field))
-		learn(known, &type, types_name(symbols, &type), false);
+		blocks_learn(known, &type, types_name(symbols, &type), false);
 }
 
 /*
@@ -266,7 +267,7 @@ static void ask_allocation(
 	name = allocation_type(symbols, block, could_be, &type);
 	if (!name)
 		return;
-	learn(known, &type, name, false);
+	blocks_learn(known, &type, name, false);
 	known->is_declared = true;
 	look_into_shared(symbols, known);
 }
@@ -293,7 +294,7 @@ static bool is_seen(struct block_index *index, const struct memory_block *block,
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access)
 {
-	struct block_index *index = index_of(symbols, memory);
+	struct block_index *index = blocks_index_of(symbols, memory);
 	const struct memory_block *block = blocks_at(symbols, memory, access);
 	const struct site *point = points_at(symbols, access->site);
 	struct type_search search = {.block = block, .bytes = access->bytes};
@@ -365,7 +366,7 @@ static void add_block_place(
 }
 
 /* " at bank.c:41 by main.0, #3" */
-static void add_block(struct symbols *symbols, const struct symbols_memory *memory,
+static void blocks_add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
 	add_block_place(symbols, block, out);
@@ -387,7 +388,7 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 
 	strbuf_addf(out, "((%s *)%s", name, known->is_shared ? "shared_ptr" : block_word(block));
 	free(name);
-	add_block(symbols, memory, block, access->step, out);
+	blocks_add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (known->is_shared) {
 		if (offset >= known->object_start)
@@ -405,7 +406,8 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type)
 {
-	const struct block_type *known = &index_of(symbols, memory)->types[block - memory->blocks];
+	const struct block_type *known =
+		&blocks_index_of(symbols, memory)->types[block - memory->blocks];
 
 	if (known->name)
 		*type = known->type;
@@ -415,7 +417,7 @@ bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out)
 {
-	struct block_index *index = index_of(symbols, memory);
+	struct block_index *index = blocks_index_of(symbols, memory);
 	struct block_type *known = &index->types[block - index->blocks];
 	const uint64_t offset = access->address - block->start;
 
@@ -430,7 +432,7 @@ void blocks_describe(struct symbols *symbols, const struct symbols_memory *memor
 		strbuf_addf(out, "block of %" PRIu64 " bytes allocated", block->bytes);
 	else
 		strbuf_adds(out, block_word(block));
-	add_block(symbols, memory, block, access->step, out);
+	blocks_add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (offset)
 		strbuf_addf(out, "+%" PRIu64, offset);

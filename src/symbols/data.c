@@ -10,7 +10,7 @@
 /* glibc's own block of a thread lies above its base. */
 #define THREAD_BLOCK_BYTES 4096
 
-static struct variable_place place_of(const struct symbols_access *access)
+static struct variable_place data_place_of(const struct symbols_access *access)
 {
 	return (struct variable_place){
 		.place = access->address, .bytes = access->bytes, .is_brief = access->is_brief};
@@ -47,7 +47,7 @@ const struct symbols_thread *symbols_stack_owner(
 static bool describe_thread_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
 {
-	const struct variable_place place = place_of(access);
+	const struct variable_place place = data_place_of(access);
 	struct strbuf name;
 	bool is_found = false;
 
@@ -71,7 +71,7 @@ static bool describe_thread_local(struct symbols *symbols, const struct symbols_
 	return is_found;
 }
 
-static bool describe_local(struct symbols *symbols, const struct symbols_memory *memory,
+static bool data_describe_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_thread *owner, const struct symbols_access *access, struct strbuf *out)
 {
 	const struct local_place place = {.pid = memory->pid,
@@ -94,7 +94,7 @@ static bool describe_stack(struct symbols *symbols, const struct symbols_memory 
 {
 	const struct symbols_thread *owner = symbols_stack_owner(memory, access->address);
 
-	if (describe_local(symbols, memory, owner, access, out))
+	if (data_describe_local(symbols, memory, owner, access, out))
 		return true;
 	for (uint32_t i = 0; !owner && i < memory->thread_count; i++)
 		if (memory->threads[i].thread_base &&
@@ -113,7 +113,7 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 {
 	const struct symbols_thread *owner;
 	const struct memory_block *block;
-	const struct variable_place place = place_of(access);
+	const struct variable_place place = data_place_of(access);
 
 	if (static_data_describe(symbols, &place, out))
 		return true;
@@ -128,7 +128,7 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 	owner = block ? symbols_stack_owner(memory, access->address) : NULL;
 	/* The program's own memory may serve as a stack. */
 	if (owner && owner->stack_pointer - block->start < block->bytes &&
-		describe_local(symbols, memory, owner, access, out))
+		data_describe_local(symbols, memory, owner, access, out))
 		return true;
 	if (block && block->kind != BLOCK_MAPPING) {
 		blocks_describe(symbols, memory, block, access, out);

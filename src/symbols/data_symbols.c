@@ -33,7 +33,7 @@ static bool find_records(Elf *elf, uint64_t *address)
 	return false;
 }
 
-static void add_symbol(
+static void data_symbols_add_symbol(
 	struct data_symbols *out, const GElf_Sym *symbol, const char *name, uint64_t records)
 {
 	if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
@@ -61,8 +61,8 @@ static void read_table(struct data_symbols *out, Elf *elf, Elf_Scn *section, uin
 	BUG_ON(!out->symbols);
 	for (size_t i = 0; i < count; i++)
 		if (gelf_getsym(contents, (int)i, &symbol))
-			add_symbol(out, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name),
-				records);
+			data_symbols_add_symbol(out, &symbol,
+				elf_strptr(elf, header.sh_link, symbol.st_name), records);
 }
 
 static int compare_symbols(const void *left, const void *right)
@@ -76,7 +76,7 @@ static int compare_symbols(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static void read_file(struct data_symbols *out, Elf *elf)
+static void data_symbols_read_file(struct data_symbols *out, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -103,7 +103,7 @@ void data_symbols_read(struct data_symbols *out, const char *path)
 	BUG_ON(elf_version(EV_CURRENT) == EV_NONE);
 	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	if (elf)
-		read_file(out, elf);
+		data_symbols_read_file(out, elf);
 	(void)elf_end(elf); /* the count of users, nobody else has it */
 	if (fd >= 0)
 		(void)close(fd); /* nothing was written */

@@ -87,7 +87,7 @@ struct evaluation {
 	unsigned count;
 };
 
-static bool push(struct evaluation *evaluation, uint64_t value)
+static bool locals_push(struct evaluation *evaluation, uint64_t value)
 {
 	if (evaluation->count == STACK_MAX)
 		return false;
@@ -98,13 +98,13 @@ static bool push(struct evaluation *evaluation, uint64_t value)
 static bool push_register(struct evaluation *evaluation, unsigned number, uint64_t offset)
 {
 	return number < REGISTER_RETURN && evaluation->frame->known >> number & 1 &&
-	       push(evaluation, evaluation->frame->registers[number] + offset);
+	       locals_push(evaluation, evaluation->frame->registers[number] + offset);
 }
 
 static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
 
 /* Two operands, the upper one last. */
-static bool combine(struct evaluation *evaluation, unsigned atom)
+static bool locals_combine(struct evaluation *evaluation, unsigned atom)
 {
 	uint64_t *stack = evaluation->stack;
 
@@ -127,13 +127,13 @@ static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(evaluation, op->atom - DW_OP_breg0, op->number);
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		return push(evaluation, op->atom - DW_OP_lit0);
+		return locals_push(evaluation, op->atom - DW_OP_lit0);
 	switch (op->atom) {
 	case DW_OP_fbreg:
 		return local && frame_base(evaluation, local, &value) &&
-		       push(evaluation, value + op->number);
+		       locals_push(evaluation, value + op->number);
 	case DW_OP_call_frame_cfa:
-		return push(evaluation, evaluation->canonical);
+		return locals_push(evaluation, evaluation->canonical);
 	case DW_OP_const1u:
 	case DW_OP_const1s:
 	case DW_OP_const2u:
@@ -144,14 +144,14 @@ static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local
 	case DW_OP_const8s:
 	case DW_OP_constu:
 	case DW_OP_consts:
-		return push(evaluation, op->number);
+		return locals_push(evaluation, op->number);
 	case DW_OP_plus_uconst:
 		return evaluation->count &&
 		       ((void)(evaluation->stack[evaluation->count - 1] += op->number), true);
 	case DW_OP_plus:
 	case DW_OP_minus:
 	case DW_OP_and:
-		return combine(evaluation, op->atom);
+		return locals_combine(evaluation, op->atom);
 	case DW_OP_deref:
 		return evaluation->count && unwind_read(evaluation->symbols, evaluation->pid,
 						    evaluation->stack[evaluation->count - 1],
@@ -163,7 +163,7 @@ static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local
 	}
 }
 
-static bool evaluate(struct evaluation *evaluation, const Dwarf_Op *ops, size_t count,
+static bool locals_evaluate(struct evaluation *evaluation, const Dwarf_Op *ops, size_t count,
 	struct local *local, uint64_t *value)
 {
 	const unsigned before = evaluation->count;
@@ -193,7 +193,7 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 		*base = evaluation->stack[--evaluation->count];
 		return true;
 	}
-	return evaluate(evaluation, ops, count, NULL, base);
+	return locals_evaluate(evaluation, ops, count, NULL, base);
 }
 
 /* ---- descriptions ---- */
@@ -274,12 +274,12 @@ static bool find_start(struct evaluation *evaluation, struct local *local, uint6
 		return false;
 	evaluation->count = 0;
 	if (dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) == 1 &&
-		evaluate(evaluation, ops, count, local, start))
+		locals_evaluate(evaluation, ops, count, local, start))
 		return true;
 	while ((at = dwarf_getlocations(&attribute, at, &base, &from, &to, &ops, &count)) > 0) {
 		evaluation->count = 0;
 		if (count && is_in_frame(ops, local) &&
-			evaluate(evaluation, ops, count, local, start))
+			locals_evaluate(evaluation, ops, count, local, start))
 			return true;
 	}
 	return false;

@@ -24,7 +24,7 @@ struct lookup {
 	UT_hash_handle hh;
 };
 
-static bool starts_with(const char *text, const char *prefix)
+static bool lookup_starts_with(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
 }
@@ -38,7 +38,7 @@ static bool is_system_function(const char *function)
 	if (!strcmp(function, "_start"))
 		return true;
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (starts_with(function, prefixes[i]))
+		if (lookup_starts_with(function, prefixes[i]))
 			return true;
 	return false;
 }
@@ -49,13 +49,13 @@ bool symbols_is_system_file(const char *file)
 	static const char *const prefixes[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"};
 
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (starts_with(file, prefixes[i]))
+		if (lookup_starts_with(file, prefixes[i]))
 			return true;
 	/* raddle's replacements for parts of libstdc++, which raddle-c++ links. */
-	return starts_with(file, "raddle/stdcxx/") || strstr(file, "/raddle/stdcxx/");
+	return lookup_starts_with(file, "raddle/stdcxx/") || strstr(file, "/raddle/stdcxx/");
 }
 
-static struct symbols_frame *add_frame(struct lookup *lookup, uint64_t address)
+static struct symbols_frame *lookup_add_frame(struct lookup *lookup, uint64_t address)
 {
 	struct symbols_frame *frame;
 
@@ -122,7 +122,7 @@ static bool note_line(int *lines, unsigned *count, int line)
 }
 
 /* Adds the lines that one code range of a function has in the function's own file. False: too many for a short function. */
-static bool note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
+static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
 	int *numbers, unsigned *count)
 {
 	Dwarf_Lines *lines;
@@ -159,7 +159,7 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 		return false;
 	(void)note_line(numbers, &count, declared);
 	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0)
-		if (!note_range(unit, start, end, file, numbers, &count))
+		if (!lookup_note_range(unit, start, end, file, numbers, &count))
 			return false;
 	return count <= SHORT_LINES + (has_end ? 2u : 1u);
 }
@@ -242,8 +242,8 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
  * inlined, so this is its own walk. Code outside its parent's range (a lambda's, beside the function
  * that it stands in) is only found when `is_thorough`, which looks at every function of the unit.
  */
-static bool find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough, unsigned depth,
-	struct chain *chain)
+static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
+	unsigned depth, struct chain *chain)
 {
 	const unsigned found_before = chain->count;
 	Dwarf_Die child;
@@ -263,7 +263,7 @@ static bool find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough, 
 		if (has_address && is_function && chain->count < LOOKUP_FRAMES_MAX)
 			chain->functions[chain->count++] = child;
 		if (has_address || is_open)
-			(void)find_chain(&child, address, is_thorough, depth + 1, chain);
+			(void)lookup_find_chain(&child, address, is_thorough, depth + 1, chain);
 		if (has_address || chain->count > found_before)
 			return true;
 	} while (!dwarf_siblingof(&child, &child));
@@ -273,8 +273,8 @@ static bool find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough, 
 void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 {
 	chain->count = 0;
-	if (!find_chain(unit, address, false, 0, chain))
-		(void)find_chain(unit, address, true, 0, chain);
+	if (!lookup_find_chain(unit, address, false, 0, chain))
+		(void)lookup_find_chain(unit, address, true, 0, chain);
 }
 
 /*
@@ -297,7 +297,7 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
 		frame->is_inlined = true;
-		frame = add_frame(lookup, frame->address);
+		frame = lookup_add_frame(lookup, frame->address);
 		if (!frame)
 			break;
 		frame->file = symbols_die_file(symbols, unit, function, DW_AT_call_file);
@@ -305,10 +305,10 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 	}
 }
 
-static void fill(struct symbols *symbols, struct lookup *lookup)
+static void lookup_fill(struct symbols *symbols, struct lookup *lookup)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, lookup->key);
-	struct symbols_frame *first = add_frame(lookup, lookup->key);
+	struct symbols_frame *first = lookup_add_frame(lookup, lookup->key);
 	Dwarf_Addr bias;
 	Dwarf_Die unit;
 
@@ -341,7 +341,7 @@ static const struct lookup *look_up(struct symbols *symbols, uint64_t address)
 	lookup = calloc(1, sizeof *lookup);
 	BUG_ON(!lookup);
 	lookup->key = address;
-	fill(symbols, lookup);
+	lookup_fill(symbols, lookup);
 	HASH_ADD(hh, symbols->lookups, key, sizeof lookup->key, lookup);
 	return lookup;
 }

@@ -15,7 +15,7 @@ struct name_search {
 	bool wants_function; /* else a variable */
 };
 
-static bool is_named(const struct name_search *search, Dwarf_Die *die)
+static bool names_is_named(const struct name_search *search, Dwarf_Die *die)
 {
 	const char *raw = symbols_die_linkage_name(die), *plain = dwarf_diename(die);
 	bool is_it = plain && strcmp(plain, search->name) == 0;
@@ -39,7 +39,7 @@ static bool search_die(const struct name_search *search, Dwarf_Die *parent, unsi
 		const int tag = dwarf_tag(&child);
 
 		if (tag == (search->wants_function ? DW_TAG_subprogram : DW_TAG_variable) &&
-			is_named(search, &child))
+			names_is_named(search, &child))
 			return true;
 		if ((tag == DW_TAG_namespace || tag == DW_TAG_subprogram ||
 			    types_is_struct(&child)) &&

@@ -19,14 +19,14 @@ struct type_list {
 	bool has_users; /* one of them is declared in the user's code */
 };
 
-static bool is_of_system(Dwarf_Die *type)
+static bool owners_is_of_system(Dwarf_Die *type)
 {
 	const char *file = dwarf_decl_file(type);
 
 	return file && symbols_is_system_file(file);
 }
 
-static void add_name(const struct type_list *list, const char *name)
+static void owners_add_name(const struct type_list *list, const char *name)
 {
 	for (uint32_t i = 0; i < *list->count; i++)
 		if (strcmp(list->names[i], name) == 0)
@@ -42,8 +42,8 @@ static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 	Dwarf_Die child, base;
 
 	if (name)
-		add_name(list, name);
-	list->has_users |= !is_of_system(type);
+		owners_add_name(list, name);
+	list->has_users |= !owners_is_of_system(type);
 	if (depth == BASES_DEPTH_MAX || dwarf_child(type, &child))
 		return;
 	do {
@@ -73,7 +73,7 @@ static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset
 	out->is_constant |= types_follow(&path, visit_struct, &list);
 	out->place = strbuf_detach(&place);
 	out->is_of_library = types_is_struct(&object) && name && types_is_reserved(name) &&
-			     is_of_system(&object) && !list.has_users;
+			     owners_is_of_system(&object) && !list.has_users;
 }
 
 /* An array of structs is as many objects. `*offset` becomes that in the one object. */
@@ -230,7 +230,7 @@ static void add_parameter(const struct type_list *list, Dwarf_Die *parameter)
 		    tag == DW_TAG_rvalue_reference_type) &&
 		types_of(&type, &target) && types_is_struct(&target) &&
 		types_name(list->symbols, &target))
-		add_name(list, types_name(list->symbols, &target));
+		owners_add_name(list, types_name(list->symbols, &target));
 }
 
 static void add_parameters(const struct type_list *list, Dwarf_Die *function)

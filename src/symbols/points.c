@@ -14,7 +14,7 @@ struct point_index {
 	UT_hash_handle hh;
 };
 
-static const struct point_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+static const struct point_index *points_index_of(struct symbols *symbols, Dwfl_Module *module)
 {
 	struct point_index *index;
 	const char *path = NULL;
@@ -40,7 +40,7 @@ static const struct point_index *index_of(struct symbols *symbols, Dwfl_Module *
 const struct site *points_at(struct symbols *symbols, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
-	const struct point_index *index = module ? index_of(symbols, module) : NULL;
+	const struct point_index *index = module ? points_index_of(symbols, module) : NULL;
 
 	return index && index->table ? site_table_find(index->table, address - index->bias) : NULL;
 }

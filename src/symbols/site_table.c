@@ -36,7 +36,7 @@ struct site_table {
 	uint32_t point_count;
 };
 
-static int damaged(const struct site_table *table, struct error *err, const char *what)
+static int site_table_damaged(const struct site_table *table, struct error *err, const char *what)
 {
 	return error_set(err, ERROR_FORMAT, "%s is damaged: %s; build it again", table->name, what);
 }
@@ -215,12 +215,13 @@ static int compare_points(const void *a, const void *b, void *sites)
 	return first->index < second->index ? -1 : first->index > second->index;
 }
 
-static int read_sites(struct site_table *table, struct error *err)
+static int site_table_read_sites(struct site_table *table, struct error *err)
 {
 	const uint64_t count = table->records.bytes / sizeof(struct site_record);
 
 	if (table->records.bytes % sizeof(struct site_record) || count > UINT32_MAX / 2)
-		return damaged(table, err, "the table of its sites has no whole number of records");
+		return site_table_damaged(
+			table, err, "the table of its sites has no whole number of records");
 	table->sites = calloc(count + 1, sizeof *table->sites);
 	table->by_point = calloc(count + 1, sizeof *table->by_point);
 	if (!table->sites || !table->by_point)
@@ -255,7 +256,8 @@ static int check_notes(const struct site_table *table, struct error *err)
 		memcpy(&note, notes->contents + at, sizeof note);
 		if (note.name_bytes != 7 || note.content_bytes != 4 || note.type != 1 ||
 			memcmp(note.name, "raddle", 7) != 0)
-			return damaged(table, err, "a note in .note.raddle makes no sense");
+			return site_table_damaged(
+				table, err, "a note in .note.raddle makes no sense");
 		if (note.version != INSTRUMENT_ABI_VERSION)
 			return error_set(err, ERROR_VERSION,
 				"%s was instrumented by another raddle (version %u of the agreement, "
@@ -263,12 +265,12 @@ static int check_notes(const struct site_table *table, struct error *err)
 				table->name, note.version, INSTRUMENT_ABI_VERSION);
 	}
 	if (!at || at != notes->bytes)
-		return damaged(
+		return site_table_damaged(
 			table, err, ".note.raddle does not tell which raddle instrumented it");
 	return 0;
 }
 
-static int check_file(const struct site_table *table, struct error *err)
+static int site_table_check_file(const struct site_table *table, struct error *err)
 {
 	GElf_Ehdr header;
 
@@ -285,14 +287,14 @@ static int check_file(const struct site_table *table, struct error *err)
 	return 0;
 }
 
-static int read_file(struct site_table *table, struct error *err)
+static int site_table_read_file(struct site_table *table, struct error *err)
 {
 	int status;
 
 	BUG_ON(elf_version(EV_CURRENT) == EV_NONE);
 	/* It is only read, although elf_memory() is not declared so. */
 	table->elf = elf_memory((char *)(uintptr_t)table->bytes, table->size);
-	status = check_file(table, err);
+	status = site_table_check_file(table, err);
 	if (status)
 		return status;
 	table->records = section_find(table, "raddle_sites");
@@ -303,10 +305,10 @@ static int read_file(struct site_table *table, struct error *err)
 		return error_set(err, ERROR_NOTFOUND, "%s has no sites; build it with raddle-cc",
 			table->name);
 	status = check_notes(table, err);
-	return status ? status : read_sites(table, err);
+	return status ? status : site_table_read_sites(table, err);
 }
 
-static int finish(struct site_table **out, struct site_table *table, int status)
+static int site_table_finish(struct site_table **out, struct site_table *table, int status)
 {
 	table->name = NULL;
 	if (status)
@@ -325,10 +327,10 @@ int site_table_read(struct site_table **out, const void *bytes, size_t size, con
 	table->name = name;
 	table->bytes = bytes;
 	table->size = size;
-	return finish(out, table, read_file(table, err));
+	return site_table_finish(out, table, site_table_read_file(table, err));
 }
 
-static int map_file(struct site_table *table, struct error *err)
+static int site_table_map_file(struct site_table *table, struct error *err)
 {
 	const int fd = open(table->name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -361,8 +363,8 @@ int site_table_open(struct site_table **out, const char *path, struct error *err
 
 	BUG_ON(!table);
 	table->name = path;
-	status = map_file(table, err);
-	return finish(out, table, status ? status : read_file(table, err));
+	status = site_table_map_file(table, err);
+	return site_table_finish(out, table, status ? status : site_table_read_file(table, err));
 }
 
 void site_table_free(struct site_table *table)

@@ -40,7 +40,7 @@ struct fixed_place {
 };
 
 /* The operand of an op that names an address or a distance in the thread-local block. */
-static bool operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *value)
+static bool static_data_operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *value)
 {
 	Dwarf_Attribute indirect;
 
@@ -71,7 +71,7 @@ struct surroundings {
 	bool is_in_function;
 };
 
-static void add_variable(
+static void static_data_add_variable(
 	const struct surroundings *surroundings, Dwarf_Die *die, const struct fixed_place *place)
 {
 	struct variable_index *index = surroundings->index;
@@ -98,7 +98,7 @@ static void add_variable(
 	index->variables[index->count++] = variable;
 }
 
-static void add_variables(const struct surroundings *surroundings, Dwarf_Die *die)
+static void static_data_add_variables(const struct surroundings *surroundings, Dwarf_Die *die)
 {
 	const Dwarf_Addr bias = surroundings->bias;
 	struct fixed_place place = {.inner = 0};
@@ -121,10 +121,11 @@ static void add_variables(const struct surroundings *surroundings, Dwarf_Die *di
 		} else if (ops[i].atom == DW_OP_piece) {
 			place.bytes = ops[i].number;
 			if (has_place)
-				add_variable(surroundings, die, &place);
+				static_data_add_variable(surroundings, die, &place);
 			place.inner += place.bytes;
 			has_place = false;
-		} else if (!has_place && operand_of(&attribute, &ops[i], &place.place)) {
+		} else if (!has_place &&
+			   static_data_operand_of(&attribute, &ops[i], &place.place)) {
 			place.place += bias;
 			has_place = true;
 		} else {
@@ -132,7 +133,7 @@ static void add_variables(const struct surroundings *surroundings, Dwarf_Die *di
 		}
 	}
 	if (has_place)
-		add_variable(surroundings, die, &place);
+		static_data_add_variable(surroundings, die, &place);
 }
 
 /* The scope of what stands in a namespace or in a function, which may be without a mangled name. */
@@ -168,7 +169,7 @@ static void add_children(const struct surroundings *around, Dwarf_Die *parent, u
 
 		switch (tag) {
 		case DW_TAG_variable:
-			add_variables(around, &child);
+			static_data_add_variables(around, &child);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_subprogram:
@@ -184,7 +185,8 @@ static void add_children(const struct surroundings *around, Dwarf_Die *parent, u
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-static const struct variable_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+static const struct variable_index *static_data_index_of(
+	struct symbols *symbols, Dwfl_Module *module)
 {
 	struct variable_index *index;
 	Dwarf_Die *unit = NULL;
@@ -219,7 +221,7 @@ void symbols_forget_variables(struct symbols *symbols)
 	}
 }
 
-static const struct variable *find_variable(
+static const struct variable *static_data_find_variable(
 	const struct variable_index *index, uint64_t place, bool is_thread_local)
 {
 	for (size_t i = 0; i < index->count; i++)
@@ -286,7 +288,9 @@ bool variables_find(struct symbols *symbols, uint64_t address, struct variable_f
 {
 	Dwfl_Module *module = symbols_data_module(symbols, address);
 	const struct variable *variable =
-		module ? find_variable(index_of(symbols, module), address, false) : NULL;
+		module ? static_data_find_variable(
+				 static_data_index_of(symbols, module), address, false)
+		       : NULL;
 
 	if (!variable)
 		return false;
@@ -300,8 +304,8 @@ bool variables_find(struct symbols *symbols, uint64_t address, struct variable_f
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable_place *place, struct strbuf *out)
 {
-	const struct variable *variable =
-		find_variable(index_of(symbols, module), place->place, place->is_thread_local);
+	const struct variable *variable = static_data_find_variable(
+		static_data_index_of(symbols, module), place->place, place->is_thread_local);
 
 	if (variable)
 		describe_variable(symbols, module, variable, place, out);

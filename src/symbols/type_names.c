@@ -30,7 +30,8 @@ static void cut(struct strbuf *text, size_t length)
 		text->text[text->length = length] = '\0';
 }
 
-static void add_type(struct type_index *index, const char *name, Dwarf_Die *die, bool is_alias)
+static void type_names_add_type(
+	struct type_index *index, const char *name, Dwarf_Die *die, bool is_alias)
 {
 	struct named_type *type;
 
@@ -72,13 +73,14 @@ static void add_types(
 		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
 			strbuf_adds(prefix, name ? name : "(anonymous namespace)");
 		if (is_type && name && types_size(&child))
-			add_type(index, prefix->text, &child, false);
+			type_names_add_type(index, prefix->text, &child, false);
 		if (tag == DW_TAG_typedef) {
 			Dwarf_Die type;
 
 			if (name && types_of(&child, &type) && types_is_struct(&type) &&
 				types_size(&type))
-				add_type(index, prefix->text, &type, dwarf_diename(&type));
+				type_names_add_type(
+					index, prefix->text, &type, dwarf_diename(&type));
 		} else {
 			if (is_type || tag == DW_TAG_namespace)
 				strbuf_adds(prefix, "::");
@@ -88,7 +90,7 @@ static void add_types(
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-static struct type_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Module *module)
 {
 	struct type_index *index;
 	Dwarf_Die *unit = NULL;
@@ -117,7 +119,7 @@ bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name,
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strncmp(name, words[i], strlen(words[i])))
 			name += strlen(words[i]);
-	HASH_FIND_STR(index_of(symbols, module)->types, name, found);
+	HASH_FIND_STR(type_names_index_of(symbols, module)->types, name, found);
 	if (found)
 		*type = found->die;
 	return found;

@@ -129,7 +129,7 @@ static bool step_into_array(struct descent *descent)
 /* ---- structs ---- */
 
 /* Where a member begins and what it covers, in bytes. False: it is not at a fixed place. */
-static bool place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
+static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number, bits;
@@ -190,7 +190,7 @@ static enum fit fit_of_members(Dwarf_Die *type, uint64_t offset, uint64_t bytes,
 		enum fit fit;
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-			!place_of(&member, &inner, &place, &size) || offset < place ||
+			!types_place_of(&member, &inner, &place, &size) || offset < place ||
 			(offset - place >= size && !is_open_array(&inner)))
 			continue;
 		fit = fit_of(&inner, offset - place, bytes, depth + 1);
@@ -272,7 +272,7 @@ static bool step_into_struct(struct descent *descent)
 		uint64_t place, bytes;
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-			!place_of(&member, &type, &place, &bytes))
+			!types_place_of(&member, &type, &place, &bytes))
 			continue;
 		members++;
 		if (descent->offset < place ||
@@ -421,7 +421,7 @@ bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uin
 	do {
 		if (dwarf_tag(&member) == DW_TAG_member && dwarf_diename(&member) &&
 			!strcmp(dwarf_diename(&member), name))
-			return place_of(&member, member_type, place, &bytes);
+			return types_place_of(&member, member_type, place, &bytes);
 	} while (!dwarf_siblingof(&member, &member));
 	return false;
 }

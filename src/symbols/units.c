@@ -39,7 +39,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-static const struct unit_index *index_of(struct symbols *symbols, Dwfl_Module *module)
+static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Module *module)
 {
 	struct unit_index *index;
 	Dwarf_Die *unit = NULL;
@@ -79,7 +79,7 @@ void symbols_forget_units(struct symbols *symbols)
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit)
 {
-	const struct unit_index *index = index_of(symbols, module);
+	const struct unit_index *index = units_index_of(symbols, module);
 	size_t low = 0, high = index->count; /* the last range that starts at or before it */
 
 	while (low < high) {

@@ -66,7 +66,7 @@ static bool read_page(struct unwind *unwind, uint64_t start)
 }
 
 /* One word, which may lie across two pages. */
-static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
+static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 {
 	unsigned char bytes[sizeof *value];
 
@@ -83,7 +83,7 @@ static bool read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 
 /* ---- what libdwfl asks for ---- */
 
-static pid_t next_thread(Dwfl *dwfl, void *symbols, void **thread)
+static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 {
 	(void)dwfl;
 	if (*thread)
@@ -106,13 +106,13 @@ bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t 
 		symbols->unwind.pid = pid;
 		symbols->unwind.page_start = 1;
 	}
-	return read_word(&symbols->unwind, address, value);
+	return unwind_read_word(&symbols->unwind, address, value);
 }
 
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
 	(void)dwfl;
-	return read_word(&((struct symbols *)symbols)->unwind, address, result);
+	return unwind_read_word(&((struct symbols *)symbols)->unwind, address, result);
 }
 
 static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
@@ -122,7 +122,7 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
 	uint64_t saved[SAVED_COUNT];
 
 	for (unsigned i = SAVED_R15; i < SAVED_COUNT; i++)
-		if (!read_word(unwind, unwind->stack_pointer + i * sizeof *saved, &saved[i]))
+		if (!unwind_read_word(unwind, unwind->stack_pointer + i * sizeof *saved, &saved[i]))
 			return false;
 	registers[REGISTER_RBX] = saved[SAVED_RBX];
 	registers[REGISTER_RBP] = saved[SAVED_RBP];
@@ -134,7 +134,7 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
-	.next_thread = next_thread,
+	.next_thread = unwind_next_thread,
 	.get_thread = get_thread,
 	.memory_read = memory_read,
 	.set_initial_registers = set_initial_registers,

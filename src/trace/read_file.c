@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int read_all(int fd, const char *path, char **bytes, size_t *size, struct error *err)
+static int read_file_read_all(
+	int fd, const char *path, char **bytes, size_t *size, struct error *err)
 {
 	size_t capacity = 1 << 16, length = 0;
 	char *buffer = malloc(capacity);
@@ -58,7 +59,7 @@ int read_whole_file(const char *path, char **bytes, size_t *size, struct error *
 		return error_set(err, errno == ENOENT ? ERROR_NOTFOUND : ERROR_IO,
 			"cannot open %s: %s; check the name and its permissions", path,
 			strerror(errno));
-	status = read_all(fd, path, bytes, size, err);
+	status = read_file_read_all(fd, path, bytes, size, err);
 	(void)close(fd); /* only read from: nothing can be lost */
 	return status;
 }

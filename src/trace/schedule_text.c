@@ -51,7 +51,7 @@ void schedule_file_release(struct schedule_file *file)
 
 /* ---- small readers ---- */
 
-static bool is_blank(char byte)
+static bool schedule_text_is_blank(char byte)
 {
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
@@ -82,7 +82,7 @@ static int parser_no_memory(struct parser *parser)
 }
 
 /* Decimal digits only, at most `most`; leading zeros are refused so that a number has one form. */
-static bool read_number(struct piece piece, uint64_t most, uint64_t *value)
+static bool schedule_text_read_number(struct piece piece, uint64_t most, uint64_t *value)
 {
 	uint64_t result = 0;
 
@@ -100,7 +100,7 @@ static bool read_number(struct piece piece, uint64_t most, uint64_t *value)
 }
 
 /* Value of a hexadecimal digit; 256 for every other byte. */
-static unsigned read_hex(char digit)
+static unsigned schedule_text_read_hex(char digit)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *found = digit ? strchr(digits, digit) : NULL;
@@ -126,7 +126,7 @@ static bool read_path(struct piece piece, thread_name *name)
 		while (at < end && *at != '.')
 			at++;
 		ordinal.length = (size_t)(at - ordinal.start);
-		if (!read_number(ordinal, ORDINAL_MAX, &value))
+		if (!schedule_text_read_number(ordinal, ORDINAL_MAX, &value))
 			return false;
 		result = thread_name_child(result, (uint32_t)value);
 	}
@@ -151,9 +151,9 @@ static bool parser_next_line(struct parser *parser)
 		parser->at = stop ? stop + 1 : parser->end;
 		stop = stop ? stop : parser->end;
 		parser->line++;
-		while (start < stop && is_blank(*start))
+		while (start < stop && schedule_text_is_blank(*start))
 			start++;
-		while (stop > start && is_blank(stop[-1]))
+		while (stop > start && schedule_text_is_blank(stop[-1]))
 			stop--;
 		if (start == stop || *start == '#')
 			continue;
@@ -171,12 +171,12 @@ static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 	const char *const end = line.start + line.length;
 
 	while (count < WORDS_MAX) {
-		while (at < end && is_blank(*at))
+		while (at < end && schedule_text_is_blank(*at))
 			at++;
 		if (at == end || *at == '#')
 			break;
 		words[count].start = at;
-		while (at < end && !is_blank(*at))
+		while (at < end && !schedule_text_is_blank(*at))
 			at++;
 		words[count].length = (size_t)(at - words[count].start);
 		count++;
@@ -193,7 +193,7 @@ static int read_version(struct parser *parser)
 
 	if (!parser_next_line(parser) || split_words(parser->text, words) != 3 ||
 		!piece_is(words[0], "raddle") || !piece_is(words[1], "schedule") ||
-		!read_number(words[2], UINT32_MAX, &version))
+		!schedule_text_read_number(words[2], UINT32_MAX, &version))
 		return error_set(parser->err, ERROR_FORMAT,
 			"%s: this is not a schedule: it does not start with \"raddle schedule "
 			"%d\"; "
@@ -224,8 +224,8 @@ static int read_text(struct parser *parser, struct piece piece, char **out)
 		if (value == '\\') {
 			const bool is_whole = i + 3 < piece.length && piece.start[i + 1] == 'x';
 
-			value = is_whole ? read_hex(piece.start[i + 2]) * 16 +
-						   read_hex(piece.start[i + 3])
+			value = is_whole ? schedule_text_read_hex(piece.start[i + 2]) * 16 +
+						   schedule_text_read_hex(piece.start[i + 3])
 					 : 0;
 			value = value < 256 ? value : 0;
 			i += 3;
@@ -241,7 +241,7 @@ static int read_text(struct parser *parser, struct piece piece, char **out)
 	return 0;
 }
 
-static int find_thread(struct parser *parser, struct piece path, uint16_t *index)
+static int schedule_text_find_thread(struct parser *parser, struct piece path, uint16_t *index)
 {
 	struct schedule_file *file = &parser->file;
 	struct schedule_thread *thread;
@@ -308,8 +308,10 @@ static int read_value_line(struct parser *parser, const struct piece *words, uns
 {
 	uint64_t value, possibilities;
 
-	if (count != 4 || !piece_is(words[2], "of") || !read_number(words[1], UINT16_MAX, &value) ||
-		!read_number(words[3], UINT32_MAX, &possibilities) || value >= possibilities)
+	if (count != 4 || !piece_is(words[2], "of") ||
+		!schedule_text_read_number(words[1], UINT16_MAX, &value) ||
+		!schedule_text_read_number(words[3], UINT32_MAX, &possibilities) ||
+		value >= possibilities)
 		return parser_refuse(parser,
 			"not a value choice (\"value 1 of 3\", counted from 0)", parser->text);
 	return add_segment(parser, (struct schedule_segment){.thread = (uint16_t)value,
@@ -321,11 +323,11 @@ static int read_step_line(struct parser *parser, const struct piece *words, unsi
 {
 	struct schedule_segment segment = {0};
 	uint64_t steps;
-	int status = find_thread(parser, words[0], &segment.thread);
+	int status = schedule_text_find_thread(parser, words[0], &segment.thread);
 
 	if (status)
 		return status;
-	if (count < 2 || !read_number(words[1], UINT32_MAX, &steps) || !steps)
+	if (count < 2 || !schedule_text_read_number(words[1], UINT32_MAX, &steps) || !steps)
 		return parser_refuse(
 			parser, "a thread needs a number of steps from 1 on", parser->text);
 	if (count == 3 && piece_is(words[2], "preempts"))
@@ -345,20 +347,21 @@ static int read_layout_line(struct parser *parser, const struct piece *words, un
 
 	if (parser->has_layout)
 		return parser_refuse(parser, "this line stands twice", parser->text);
-	if (count != 2 || !read_number(words[1], LAYOUT_MAX, &layout))
+	if (count != 2 || !schedule_text_read_number(words[1], LAYOUT_MAX, &layout))
 		return parser_refuse(parser, "not a layout (a number up to 65535)", parser->text);
 	parser->has_layout = true;
 	parser->file.layout = (uint32_t)layout;
 	return 0;
 }
 
-static int read_line(struct parser *parser)
+static int schedule_text_read_line(struct parser *parser)
 {
 	struct piece words[WORDS_MAX];
 	const unsigned count = split_words(parser->text, words);
 	struct piece rest = {.start = words[0].start + words[0].length};
 
-	while (rest.start < parser->text.start + parser->text.length && is_blank(*rest.start))
+	while (rest.start < parser->text.start + parser->text.length &&
+		schedule_text_is_blank(*rest.start))
 		rest.start++;
 	rest.length = (size_t)(parser->text.start + parser->text.length - rest.start);
 	if (piece_is(words[0], "value"))
@@ -372,7 +375,7 @@ static int read_line(struct parser *parser)
 	if (piece_is(words[0], "outcome"))
 		return read_text(parser, rest, &parser->file.outcome);
 	if (piece_is(words[0], "steps") && count == 2 && !parser->has_steps &&
-		read_number(words[1], UINT64_MAX, &parser->declared_steps)) {
+		schedule_text_read_number(words[1], UINT64_MAX, &parser->declared_steps)) {
 		parser->has_steps = true;
 		return 0;
 	}
@@ -395,7 +398,7 @@ int schedule_text_parse(const char *bytes, size_t size, const char *path, struct
 	parser->err = err;
 	status = read_version(parser);
 	while (!status && parser_next_line(parser))
-		status = read_line(parser);
+		status = schedule_text_read_line(parser);
 	if (!status && parser->has_steps && parser->declared_steps != parser->file.step_count)
 		status = error_set(err, ERROR_FORMAT,
 			"%s: the schedule has %" PRIu64

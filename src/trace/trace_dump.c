@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-static void add_address(const struct trace_words *words,
+static void trace_dump_add_address(const struct trace_words *words,
 	bool (*describe)(void *, uint64_t, struct strbuf *), uint64_t address, struct strbuf *out)
 {
 	if (!describe || !describe(words->context, address, out))
@@ -20,17 +20,17 @@ static void add_event(const struct trace_run *run, const struct trace_words *wor
 		event->kind == OP_NONE ? call_verbs[event->call] : op->verb);
 	if (event->address) {
 		strbuf_addf(out, " %s ", object_class_text((enum object_class)op->object));
-		add_address(use, use->describe_object, event->address, out);
+		trace_dump_add_address(use, use->describe_object, event->address, out);
 	}
 	if (event->site) {
 		strbuf_adds(out, " at ");
-		add_address(use, use->describe_code, event->site, out);
+		trace_dump_add_address(use, use->describe_code, event->site, out);
 	}
 	strbuf_addf(out, ", %u enabled\n", event->enabled);
 }
 
 /* The text of a file that may come from anywhere: nothing in it steers a terminal. */
-static int print(const char *text, FILE *out, struct error *err)
+static int trace_dump_print(const char *text, FILE *out, struct error *err)
 {
 	for (; *text; text++) {
 		const unsigned char byte = (unsigned char)*text;
@@ -55,7 +55,7 @@ static int dump_head(const struct trace_run *run, FILE *out, struct error *err)
 	for (uint32_t i = 0; i < run->thread_count; i++)
 		strbuf_addf(&text, "thread %s%s%s\n", run->threads[i].path,
 			*run->threads[i].label ? " " : "", run->threads[i].label);
-	status = print(text.text, out, err);
+	status = trace_dump_print(text.text, out, err);
 	strbuf_release(&text);
 	return status;
 }
@@ -71,7 +71,7 @@ static int dump_end(const struct trace_run *run, FILE *out, struct error *err)
 		strbuf_addf(&text, "not recorded: %" PRIu64 " more steps\n", run->events_dropped);
 	strbuf_addf(&text, "outcome %s %" PRId32 " after %" PRIu64 " steps\n",
 		outcome_descriptions[outcome->kind].word, outcome->code, outcome->step);
-	status = print(text.text, out, err);
+	status = trace_dump_print(text.text, out, err);
 	strbuf_release(&text);
 	return status;
 }
@@ -92,7 +92,7 @@ int trace_dump(
 		for (uint32_t i = 0; i < count && !status; i++)
 			add_event(run, words, &events[i], &text);
 		if (!status)
-			status = print(text.text, out, err);
+			status = trace_dump_print(text.text, out, err);
 	}
 	strbuf_release(&text);
 	return status ? status : dump_end(run, out, err);

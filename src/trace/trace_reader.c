@@ -121,7 +121,7 @@ static int read_block(struct trace_reader *reader, struct block_cursor *cursor, 
 	return 0;
 }
 
-static int read_header(struct trace_reader *reader, struct error *err)
+static int trace_reader_read_header(struct trace_reader *reader, struct error *err)
 {
 	unsigned char header[TRACE_HEADER_BYTES];
 	uint64_t version;
@@ -144,7 +144,7 @@ static int read_header(struct trace_reader *reader, struct error *err)
 
 /* ---- head and threads ---- */
 
-static int find_kind(const char *name)
+static int trace_reader_find_kind(const char *name)
 {
 	for (int kind = 0; kind < OP_KIND_COUNT; kind++)
 		if (!strcmp(op_descriptions[kind].name, name))
@@ -167,7 +167,7 @@ static int read_head(struct trace_reader *reader, struct error *err)
 	reader->run.program = reader->program;
 	while (reader->kind_count < reader->header.item_count && !cursor.is_bad) {
 		char *name = take_text(&cursor);
-		const int kind = name ? find_kind(name) : -1;
+		const int kind = name ? trace_reader_find_kind(name) : -1;
 
 		BUG_ON(!name);
 		if (kind < 0 && !cursor.is_bad)
@@ -185,7 +185,8 @@ static int read_head(struct trace_reader *reader, struct error *err)
 	return status;
 }
 
-static int take_thread(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
+static int trace_reader_take_thread(
+	struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
 	struct trace_thread *thread;
 
@@ -203,14 +204,14 @@ static int take_thread(struct trace_reader *reader, struct block_cursor *cursor,
 }
 
 /* Reads all blocks of threads and the first block behind them, which stays for the caller. */
-static int read_threads(struct trace_reader *reader, struct error *err)
+static int trace_reader_read_threads(struct trace_reader *reader, struct error *err)
 {
 	int status;
 
 	while (!(status = read_block(reader, &reader->cursor, err)) &&
 		reader->header.kind == TRACE_BLOCK_THREADS) {
 		for (uint32_t i = 0; i < reader->header.item_count && !status; i++)
-			status = take_thread(reader, &reader->cursor, err);
+			status = trace_reader_take_thread(reader, &reader->cursor, err);
 		if (!status && reader->cursor.at != reader->cursor.end)
 			status = refuse(reader, "the threads do not end where they should", err);
 		if (status)
@@ -268,7 +269,7 @@ static int read_events(struct trace_reader *reader, struct error *err)
 
 /* ---- the end ---- */
 
-static bool is_thread(const struct trace_reader *reader, struct thread_id thread)
+static bool trace_reader_is_thread(const struct trace_reader *reader, struct thread_id thread)
 {
 	return thread.index < reader->run.thread_count || thread_same(thread, THREAD_NONE);
 }
@@ -300,8 +301,8 @@ static bool take_edge(struct trace_reader *reader, struct wait_edge *edge)
 	edge->object_address = take_number(cursor, 8);
 	edge->site = take_number(cursor, 8);
 	edge->holder_site = take_number(cursor, 8);
-	return is_known && !cursor->is_bad && is_thread(reader, edge->holder) &&
-	       is_thread(reader, edge->waiter);
+	return is_known && !cursor->is_bad && trace_reader_is_thread(reader, edge->holder) &&
+	       trace_reader_is_thread(reader, edge->waiter);
 }
 
 static bool take_kind(struct block_cursor *cursor, uint16_t *kind)
@@ -336,12 +337,12 @@ static bool take_outcome(struct trace_reader *reader, struct outcome *outcome)
 	outcome->other_thread.index = (uint16_t)take_number(cursor, 2);
 	outcome->other_step = take_number(cursor, 8);
 	outcome->other_site = take_number(cursor, 8);
-	is_good &= is_thread(reader, outcome->other_thread);
+	is_good &= trace_reader_is_thread(reader, outcome->other_thread);
 	text = take_text(cursor);
 	BUG_ON(!text);
 	is_good &= strlen(text) < sizeof outcome->text &&
 		   reader->header.item_count <= OUTCOME_WAITS_MAX &&
-		   is_thread(reader, outcome->thread);
+		   trace_reader_is_thread(reader, outcome->thread);
 	if (is_good)
 		memcpy(outcome->text, text, strlen(text) + 1);
 	free(text);
@@ -399,7 +400,7 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 
 /* ---- opening ---- */
 
-static void *allocate(size_t count, size_t size)
+static void *trace_reader_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
 
@@ -425,7 +426,8 @@ void trace_reader_close(struct trace_reader *reader)
 	free(reader);
 }
 
-static int open_stream(struct trace_reader **out, FILE *file, const char *path, struct error *err)
+static int trace_reader_open_stream(
+	struct trace_reader **out, FILE *file, const char *path, struct error *err)
 {
 	struct trace_reader *reader;
 	int status;
@@ -434,22 +436,22 @@ static int open_stream(struct trace_reader **out, FILE *file, const char *path, 
 		return error_set(err, errno == ENOENT ? ERROR_NOTFOUND : ERROR_IO,
 			"cannot open the trace %s: %s; check the name and its permissions", path,
 			strerror(errno));
-	reader = allocate(1, sizeof *reader);
+	reader = trace_reader_allocate(1, sizeof *reader);
 	reader->file = file;
 	reader->path = strdup(path);
 	BUG_ON(!reader->path);
-	reader->threads = allocate(THREAD_CAPACITY, sizeof *reader->threads);
+	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
 	/* Not zeroed: only what was read into them is looked at. */
 	reader->plain = malloc(TRACE_BLOCK_MAX);
 	reader->stored = malloc(ZSTD_compressBound(TRACE_BLOCK_MAX));
 	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
 	BUG_ON(!reader->plain || !reader->stored || !reader->events);
-	status = read_header(reader, err);
+	status = trace_reader_read_header(reader, err);
 	if (!status)
 		status = read_head(reader, err);
 	if (!status)
-		status = read_threads(reader, err);
+		status = trace_reader_read_threads(reader, err);
 	reader->has_block = !status;
 	if (status)
 		trace_reader_close(reader);
@@ -460,7 +462,7 @@ static int open_stream(struct trace_reader **out, FILE *file, const char *path, 
 
 int trace_reader_open(struct trace_reader **out, const char *path, struct error *err)
 {
-	return open_stream(out, fopen(path, "rbe"), path, err);
+	return trace_reader_open_stream(out, fopen(path, "rbe"), path, err);
 }
 
 int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
@@ -470,7 +472,8 @@ int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_
 	if (!size)
 		return error_set(err, ERROR_FORMAT,
 			"%s is not a trace; give the file `trace` of a finding", path);
-	return open_stream(out, fmemopen((void *)(uintptr_t)bytes, size, "rb"), path, err);
+	return trace_reader_open_stream(
+		out, fmemopen((void *)(uintptr_t)bytes, size, "rb"), path, err);
 }
 
 const struct trace_run *trace_reader_run(const struct trace_reader *reader)

@@ -47,7 +47,7 @@ static void add_number(struct trace_writer *writer, uint64_t value, unsigned siz
 }
 
 /* Longer texts are cut: only a program's command line can be that long. */
-static void add_text(struct trace_writer *writer, const char *text)
+static void trace_writer_add_text(struct trace_writer *writer, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 
@@ -58,7 +58,7 @@ static void add_text(struct trace_writer *writer, const char *text)
 
 /* ---- blocks ---- */
 
-static int write_bytes(
+static int trace_writer_write_bytes(
 	struct trace_writer *writer, const void *bytes, size_t size, struct error *err)
 {
 	return fwrite(bytes, 1, size, writer->file) == size ? 0 : writer_error(writer, err);
@@ -87,9 +87,9 @@ static int end_block(struct trace_writer *writer, struct error *err)
 	bytes_put(header + 12, stored, 4);
 	bytes_put(header + 16, hash_bytes(writer->stored, stored), 8);
 	bytes_put(header + 24, hash_bytes(header, 24), 8);
-	status = write_bytes(writer, header, sizeof header, err);
+	status = trace_writer_write_bytes(writer, header, sizeof header, err);
 	if (!status)
-		status = write_bytes(writer, writer->stored, stored, err);
+		status = trace_writer_write_bytes(writer, writer->stored, stored, err);
 	strbuf_clear(&writer->block);
 	writer->item_count = 0;
 	return status;
@@ -110,15 +110,15 @@ static int write_header(struct trace_writer *writer, struct error *err)
 
 	bytes_put(header + 8, TRACE_VERSION, 4);
 	bytes_put(header + 16, hash_bytes(header, 16), 8);
-	return write_bytes(writer, header, sizeof header, err);
+	return trace_writer_write_bytes(writer, header, sizeof header, err);
 }
 
 static int write_head(struct trace_writer *writer, const struct trace_run *run, struct error *err)
 {
 	writer->kind = TRACE_BLOCK_HEAD;
-	add_text(writer, run->program);
+	trace_writer_add_text(writer, run->program);
 	for (unsigned kind = 0; kind < OP_KIND_COUNT; kind++) {
-		add_text(writer, op_descriptions[kind].name);
+		trace_writer_add_text(writer, op_descriptions[kind].name);
 		writer->item_count++;
 	}
 	return end_block(writer, err);
@@ -133,8 +133,8 @@ static int write_threads(
 	for (uint32_t i = 0; i < run->thread_count && !status; i++) {
 		const struct trace_thread *thread = &run->threads[i];
 
-		add_text(writer, thread->path);
-		add_text(writer, thread->label);
+		trace_writer_add_text(writer, thread->path);
+		trace_writer_add_text(writer, thread->label);
 		add_number(writer, thread->create_site, 8);
 		add_number(writer, thread->start, 8);
 		status = end_item(writer, err);
@@ -167,7 +167,7 @@ void trace_writer_abandon(struct trace_writer *writer)
 }
 
 /* Takes over the stream; NULL: it could not be opened, errno says why. */
-static int open_stream(struct trace_writer **out, struct trace_writer *writer,
+static int trace_writer_open_stream(struct trace_writer **out, struct trace_writer *writer,
 	const struct trace_run *run, struct error *err)
 {
 	int status;
@@ -201,7 +201,7 @@ int trace_writer_open(
 	writer->path = strdup(path);
 	BUG_ON(!writer->path);
 	writer->file = fopen(path, "wbe");
-	return open_stream(out, writer, run, err);
+	return trace_writer_open_stream(out, writer, run, err);
 }
 
 int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
@@ -213,7 +213,7 @@ int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *si
 	*bytes = NULL;
 	writer->bytes = bytes;
 	writer->file = open_memstream(bytes, size);
-	return open_stream(out, writer, run, err);
+	return trace_writer_open_stream(out, writer, run, err);
 }
 
 int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
@@ -248,7 +248,7 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_event *even
 	return status;
 }
 
-static void add_edge(struct trace_writer *writer, const struct wait_edge *edge)
+static void trace_writer_add_edge(struct trace_writer *writer, const struct wait_edge *edge)
 {
 	add_number(writer, edge->waiter.index, 2);
 	add_number(writer, edge->holder.index, 2);
@@ -271,7 +271,7 @@ static int write_end(struct trace_writer *writer, const struct outcome *outcome,
 	writer->kind = TRACE_BLOCK_END;
 	add_number(writer, writer->event_count, 8);
 	add_number(writer, events_dropped, 8);
-	add_text(writer, outcome_descriptions[outcome->kind].word);
+	trace_writer_add_text(writer, outcome_descriptions[outcome->kind].word);
 	add_number(writer, outcome->thread.index, 2);
 	add_number(writer, (uint32_t)outcome->code, 4);
 	add_number(writer, outcome->step, 8);
@@ -284,9 +284,9 @@ static int write_end(struct trace_writer *writer, const struct outcome *outcome,
 	add_number(writer, outcome->other_thread.index, 2);
 	add_number(writer, outcome->other_step, 8);
 	add_number(writer, outcome->other_site, 8);
-	add_text(writer, text);
+	trace_writer_add_text(writer, text);
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		add_edge(writer, &outcome->waits[i]);
+		trace_writer_add_edge(writer, &outcome->waits[i]);
 	return end_block(writer, err);
 }
 

@@ -12,7 +12,8 @@ struct remote_extent {
 
 /* ---- messages ---- */
 
-static void pack(struct strbuf *message, struct contract *contract, uint64_t offset, uint64_t bytes)
+static void remote_pack(
+	struct strbuf *message, struct contract *contract, uint64_t offset, uint64_t bytes)
 {
 	const struct remote_extent extent = {offset, bytes};
 
@@ -28,16 +29,16 @@ void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_mem
 	uint64_t bytes;
 
 	for (; (bytes = contract_block_next(&worker->block, &at, end)) != 0; at += bytes)
-		pack(message, contract, at, bytes);
+		remote_pack(message, contract, at, bytes);
 }
 
 void remote_pack_run(struct strbuf *message, struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
 
-	pack(message, contract, contract->threads_offset,
+	remote_pack(message, contract, contract->threads_offset,
 		contract->thread_count * sizeof(struct contract_thread));
-	pack(message, contract, contract->schedule_offset,
+	remote_pack(message, contract, contract->schedule_offset,
 		sizeof *schedule + schedule->count * sizeof(struct schedule_segment));
 }
 
@@ -141,7 +142,8 @@ void remote_kill(struct worker *worker)
 	worker->remote_serial++;
 }
 
-static enum contract_report take_report(struct worker *worker, const char *bytes, size_t size)
+static enum contract_report remote_take_report(
+	struct worker *worker, const char *bytes, size_t size)
 {
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 	struct contract_memory *memory = contract_memory(worker->contract);
@@ -174,7 +176,7 @@ int remote_poll(struct worker *worker, enum contract_report *out, struct error *
 		if (size >= sizeof(struct remote_head) && worker->remote_is_away &&
 			((const struct remote_head *)(const void *)bytes)->serial ==
 				worker->remote_serial)
-			report = take_report(worker, bytes, size);
+			report = remote_take_report(worker, bytes, size);
 		free(bytes);
 	}
 	if (report == REPORT_NONE && worker->is_lost && worker->remote_is_away) {

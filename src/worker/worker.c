@@ -363,7 +363,7 @@ enum contract_report worker_load_report(struct worker *worker)
  * Takes the report of a guest that lives and waits (but in restart exec, where it is about to end). *report: REPORT_NONE
  * where the batch goes on.
  */
-static int take_ring(struct worker *worker, enum contract_report *report, struct error *err)
+static int worker_take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
 	const enum contract_report rung = worker_load_report(worker);
@@ -411,7 +411,7 @@ static int worker_observe(struct worker *worker, enum contract_report *report, s
 	(void)worker_guest_pid(worker);
 	result = worker_check(worker, err);
 	if (result == 0)
-		result = take_ring(worker, report, err);
+		result = worker_take_ring(worker, report, err);
 	if (result < 0 || *report != REPORT_NONE)
 		return result;
 	if (worker_has_ended(worker))

@@ -8,7 +8,7 @@
 #include "branches/interpret/code.h"
 #include "symbols/symbols.h"
 
-static uint32_t *slot_of(const struct code_book *book, uint64_t address)
+static uint32_t *code_book_slot_of(const struct code_book *book, uint64_t address)
 {
 	uint32_t at =
 		(uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (book->capacity - 1);
@@ -18,7 +18,7 @@ static uint32_t *slot_of(const struct code_book *book, uint64_t address)
 	return &book->by_address[at];
 }
 
-static void add_function(struct code_book *book, uint32_t unit, LLVMValueRef value)
+static void code_book_add_function(struct code_book *book, uint32_t unit, LLVMValueRef value)
 {
 	struct function *function = &book->functions[book->function_count];
 	uint32_t *slot;
@@ -28,7 +28,7 @@ static void add_function(struct code_book *book, uint32_t unit, LLVMValueRef val
 		.entry = value_map_get(&book->image->first_of_function, value),
 		.address = image_address(book->image, unit, value)};
 	value_map_set(&book->by_value, value, book->function_count);
-	slot = slot_of(book, function->address);
+	slot = code_book_slot_of(book, function->address);
 	book->function_count++;
 	/* Inline functions are in several units; the one whose sites there are is the one that runs. */
 	if (!*slot || book->functions[*slot - 1].entry == VALUE_MAP_NONE)
@@ -50,7 +50,7 @@ void code_book_open(struct code_book *book, struct image *image)
 	BUG_ON(!book->functions || !book->by_address);
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		for (uint32_t j = 0; j < program->units[i].function_count; j++)
-			add_function(book, i, program->units[i].functions[j]);
+			code_book_add_function(book, i, program->units[i].functions[j]);
 }
 
 bool code_book_matches(const char *pattern, const char *path)
@@ -142,7 +142,7 @@ void code_book_close(struct code_book *book)
 
 struct function *code_book_at(const struct code_book *book, uint64_t address)
 {
-	const uint32_t number = *slot_of(book, address);
+	const uint32_t number = *code_book_slot_of(book, address);
 	struct function *function = number ? &book->functions[number - 1] : NULL;
 
 	return function && function->entry != VALUE_MAP_NONE ? function : NULL;

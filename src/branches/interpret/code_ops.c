@@ -10,7 +10,7 @@ struct maker {
 	struct op *op;
 };
 
-static bool is_constant(const struct maker *maker, int32_t operand)
+static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 {
 	return operand >= 0 && (uint32_t)operand >= maker->function->value_count;
 }
@@ -22,7 +22,7 @@ static void set_pair(struct maker *maker, enum run run)
 
 	maker->op->run = (uint16_t)run;
 	maker->op->b = b;
-	if (!is_constant(maker, b))
+	if (!code_ops_is_constant(maker, b))
 		return;
 	maker->op->run = (uint16_t)(run + 1);
 	maker->op->immediate =
@@ -106,7 +106,7 @@ static void make_compare(struct maker *maker)
 			continue;
 		set_pair(maker, maker->code->width == 64 ? rows[i].wide : rows[i].narrow);
 		/* The plain one, the one with the branch, the same two with a constant. */
-		if (is_constant(maker, maker->code->b))
+		if (code_ops_is_constant(maker, maker->code->b))
 			maker->op->run++;
 	}
 }

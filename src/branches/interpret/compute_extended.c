@@ -6,7 +6,7 @@
 
 #define EXTENDED_BYTES 10
 
-static long double get(const uint64_t *registers, int32_t at)
+static long double compute_extended_get(const uint64_t *registers, int32_t at)
 {
 	long double value = 0;
 
@@ -14,13 +14,13 @@ static long double get(const uint64_t *registers, int32_t at)
 	return value;
 }
 
-static void put(uint64_t *registers, int32_t at, long double value)
+static void compute_extended_put(uint64_t *registers, int32_t at, long double value)
 {
 	registers[at + 1] = 0;
 	memcpy(&registers[at], &value, EXTENDED_BYTES);
 }
 
-static bool compare(uint32_t predicate, long double a, long double b)
+static bool compute_extended_compare(uint32_t predicate, long double a, long double b)
 {
 	const bool is_unordered = isnan(a) || isnan(b);
 
@@ -107,7 +107,7 @@ static uint64_t narrow(const struct code *code, long double value)
 	return bits;
 }
 
-static long double calculate(uint8_t opcode, long double a, long double b)
+static long double compute_extended_calculate(uint8_t opcode, long double a, long double b)
 {
 	switch (opcode) {
 	case LLVMFAdd:
@@ -129,18 +129,19 @@ void compute_extended(const struct code *code, uint64_t *registers)
 
 	switch (code->sub) {
 	case LLVMFCmp:
-		registers[to] =
-			compare(code->count, get(registers, code->a), get(registers, code->b));
+		registers[to] = compute_extended_compare(code->count,
+			compute_extended_get(registers, code->a),
+			compute_extended_get(registers, code->b));
 		return;
 	case LLVMSIToFP:
 	case LLVMUIToFP:
 	case LLVMFPExt:
-		put(registers, to, widen(code, registers[code->a]));
+		compute_extended_put(registers, to, widen(code, registers[code->a]));
 		return;
 	case LLVMFPToSI:
 	case LLVMFPToUI:
 	case LLVMFPTrunc:
-		registers[to] = narrow(code, get(registers, code->a));
+		registers[to] = narrow(code, compute_extended_get(registers, code->a));
 		return;
 	case LLVMFNeg:
 	case LLVMBitCast:
@@ -149,21 +150,23 @@ void compute_extended(const struct code *code, uint64_t *registers)
 		registers[to + 1] = registers[code->a + 1] ^ (code->sub == LLVMFNeg ? 0x8000u : 0u);
 		return;
 	default:
-		put(registers, to,
-			calculate(code->sub, get(registers, code->a), get(registers, code->b)));
+		compute_extended_put(registers, to,
+			compute_extended_calculate(code->sub,
+				compute_extended_get(registers, code->a),
+				compute_extended_get(registers, code->b)));
 	}
 }
 
 void compute_extended_intrinsic(const struct code *code, uint64_t *registers)
 {
-	const long double a = get(registers, code->a);
-	const long double b = code->b < 0 ? 0 : get(registers, code->b);
+	const long double a = compute_extended_get(registers, code->a);
+	const long double b = code->b < 0 ? 0 : compute_extended_get(registers, code->b);
 	long double result;
 
 	switch (code->sub) {
 	case INTRINSIC_FUSED: /* there is no such instruction: product and sum are rounded each */
 		result = a * b;
-		result += get(registers, code->c);
+		result += compute_extended_get(registers, code->c);
 		break;
 	case INTRINSIC_FLOAT_ABSOLUTE:
 		result = fabsl(a);
@@ -195,5 +198,5 @@ void compute_extended_intrinsic(const struct code *code, uint64_t *registers)
 	default: /* to even */
 		result = rintl(a);
 	}
-	put(registers, code->to, result);
+	compute_extended_put(registers, code->to, result);
 }

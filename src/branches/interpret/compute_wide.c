@@ -5,7 +5,7 @@
 
 __extension__ typedef __int128 wide_signed;
 
-static wide_integer mask(wide_integer value, uint32_t width)
+static wide_integer compute_wide_mask(wide_integer value, uint32_t width)
 {
 	return width >= 128 ? value : value & (((wide_integer)1 << width) - 1);
 }
@@ -35,7 +35,8 @@ static wide_integer divide(uint8_t opcode, uint32_t width, wide_integer a, wide_
 	}
 }
 
-static wide_integer calculate(uint8_t opcode, uint32_t width, wide_integer a, wide_integer b)
+static wide_integer compute_wide_calculate(
+	uint8_t opcode, uint32_t width, wide_integer a, wide_integer b)
 {
 	switch (opcode) {
 	case LLVMAdd:
@@ -62,7 +63,7 @@ static wide_integer calculate(uint8_t opcode, uint32_t width, wide_integer a, wi
 	}
 }
 
-static bool compare(uint32_t predicate, uint32_t width, wide_integer a, wide_integer b)
+static bool compute_wide_compare(uint32_t predicate, uint32_t width, wide_integer a, wide_integer b)
 {
 	const wide_signed left = as_signed(a, width), right = as_signed(b, width);
 
@@ -90,7 +91,8 @@ static bool compare(uint32_t predicate, uint32_t width, wide_integer a, wide_int
 	}
 }
 
-static wide_integer operand(const struct code *code, const uint64_t *registers, int32_t at)
+static wide_integer compute_wide_operand(
+	const struct code *code, const uint64_t *registers, int32_t at)
 {
 	const wide_integer high = code->bytes > 64 ? registers[at + 1] : 0;
 
@@ -99,13 +101,13 @@ static wide_integer operand(const struct code *code, const uint64_t *registers, 
 
 void compute_wide(const struct code *code, uint64_t *registers)
 {
-	const wide_integer a = operand(code, registers, code->a);
-	const wide_integer b = code->b < 0 ? 0 : operand(code, registers, code->b);
+	const wide_integer a = compute_wide_operand(code, registers, code->a);
+	const wide_integer b = code->b < 0 ? 0 : compute_wide_operand(code, registers, code->b);
 	wide_integer result;
 
 	switch (code->sub) {
 	case LLVMICmp:
-		registers[code->to] = compare(code->count, code->width, a, b);
+		registers[code->to] = compute_wide_compare(code->count, code->width, a, b);
 		return;
 	case LLVMZExt:
 	case LLVMTrunc:
@@ -117,9 +119,9 @@ void compute_wide(const struct code *code, uint64_t *registers)
 		result = (wide_integer)as_signed(a, code->bytes);
 		break;
 	default:
-		result = calculate(code->sub, code->width, a, b);
+		result = compute_wide_calculate(code->sub, code->width, a, b);
 	}
-	result = mask(result, code->width);
+	result = compute_wide_mask(result, code->width);
 	registers[code->to] = (uint64_t)result;
 	if (code->width > 64)
 		registers[code->to + 1] = (uint64_t)(result >> 64);

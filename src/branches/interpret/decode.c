@@ -54,7 +54,7 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 }
 
 /* Constants have registers behind those of values; every frame has them again. */
-static int32_t add_constant(struct decoder *decoder, LLVMValueRef value)
+static int32_t decode_add_constant(struct decoder *decoder, LLVMValueRef value)
 {
 	struct function *function = decoder->function;
 	const uint32_t count = decode_registers(decoder, LLVMTypeOf(value));
@@ -82,7 +82,7 @@ int32_t decode_operand(struct decoder *decoder, LLVMValueRef value)
 		return (int32_t)known;
 	if (!LLVMIsConstant(value))
 		return 0; /* metadata and the like: nobody reads it */
-	operand = add_constant(decoder, value);
+	operand = decode_add_constant(decoder, value);
 	value_map_set(&decoder->registers, value, (uint32_t)operand);
 	return operand;
 }

@@ -7,12 +7,12 @@
 #include "branches/interpret/code.h"
 #include "abi/instrument_abi.h"
 
-static bool starts_with(const char *text, const char *start)
+static bool decode_call_starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-static LLVMTypeRef lane_of(LLVMTypeRef type)
+static LLVMTypeRef decode_call_lane_of(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
@@ -44,16 +44,19 @@ static bool is_idle(const char *name)
 		"donothing", "sideeffect", "var.annotation", "pseudoprobe", "trap.mark"};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (starts_with(name, starts[i]))
+		if (decode_call_starts_with(name, starts[i]))
 			return true;
 	return false;
 }
 
 static bool is_move(const char *name)
 {
-	return starts_with(name, "expect.") || starts_with(name, "launder.") ||
-	       starts_with(name, "strip.") || starts_with(name, "ptr.annotation") ||
-	       starts_with(name, "annotation") || starts_with(name, "ssa.copy");
+	return decode_call_starts_with(name, "expect.") ||
+	       decode_call_starts_with(name, "launder.") ||
+	       decode_call_starts_with(name, "strip.") ||
+	       decode_call_starts_with(name, "ptr.annotation") ||
+	       decode_call_starts_with(name, "annotation") ||
+	       decode_call_starts_with(name, "ssa.copy");
 }
 
 /* Each register of the result apart; two for those that tell of overflow. */
@@ -74,7 +77,7 @@ static void add_lanes(
 			decode_registers(decoder, LLVMTypeOf(LLVMGetArgOperand(call, 1))) != lanes;
 
 		code->sub = (uint8_t)number;
-		code->width = (uint8_t)decode_width(decoder, lane_of(type));
+		code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
 		code->to += (int32_t)i;
 		code->a = decode_lane(operands[0], i);
 		code->b = is_scalar ? operands[1] : decode_lane(operands[1], i);
@@ -86,12 +89,12 @@ static void add_lanes(
 	}
 }
 
-static bool add_library(struct decoder *decoder, LLVMValueRef call, const char *name)
+static bool decode_call_add_library(struct decoder *decoder, LLVMValueRef call, const char *name)
 {
 	for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
 		uint32_t first = decoder->function->code_count;
 
-		if (!starts_with(name, library[i].start))
+		if (!decode_call_starts_with(name, library[i].start))
 			continue;
 		add_lanes(decoder, call,
 			library[i].of_one ? INTRINSIC_LIBRARY : INTRINSIC_LIBRARY_OF_TWO,
@@ -132,7 +135,7 @@ static bool add_reduction(struct decoder *decoder, LLVMValueRef call, const char
 				decode_add(decoder, lane ? rows[i].op : CODE_MOVE, call);
 
 			code->sub = lane ? rows[i].sub : 0;
-			code->width = (uint8_t)decode_width(decoder, lane_of(type));
+			code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
 			code->a = lane ? code->to : a;
 			code->b = decode_lane(a, lane);
 		}
@@ -215,7 +218,7 @@ static void set_result(const struct decoder *decoder, struct code *code, LLVMVal
 	code->site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
 	code->is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
 	code->b = (int32_t)decode_registers(decoder, type);
-	code->width = (uint8_t)decode_width(decoder, lane_of(type));
+	code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
 }
 
 static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const char *name)
@@ -230,8 +233,8 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		decode_add(decoder, CODE_NOTHING, call);
 		return;
 	}
-	if (starts_with(name, "memcpy.") || starts_with(name, "memmove.") ||
-		starts_with(name, "memset.")) {
+	if (decode_call_starts_with(name, "memcpy.") || decode_call_starts_with(name, "memmove.") ||
+		decode_call_starts_with(name, "memset.")) {
 		add_copy(decoder, call, name[3] == 's');
 		return;
 	}
@@ -243,30 +246,32 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		code->a = a;
 		return;
 	}
-	if (starts_with(name, "ptrmask.")) {
+	if (decode_call_starts_with(name, "ptrmask.")) {
 		add_mask(decoder, call);
 		return;
 	}
-	if (starts_with(name, "is.constant.") || starts_with(name, "objectsize.")) {
+	if (decode_call_starts_with(name, "is.constant.") ||
+		decode_call_starts_with(name, "objectsize.")) {
 		add_constant_answer(decoder, call, name[0] == 'o');
 		return;
 	}
-	if (starts_with(name, "trap") || starts_with(name, "ubsantrap") ||
-		starts_with(name, "eh.resume")) {
+	if (decode_call_starts_with(name, "trap") || decode_call_starts_with(name, "ubsantrap") ||
+		decode_call_starts_with(name, "eh.resume")) {
 		decode_add(decoder, CODE_STOP, call);
 		return;
 	}
 	for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
-		if (starts_with(name, intrinsics[i].start)) {
+		if (decode_call_starts_with(name, intrinsics[i].start)) {
 			if (decode_extended_intrinsic(decoder, call, intrinsics[i].number))
 				return;
 			add_lanes(decoder, call, intrinsics[i].number, CODE_INTRINSIC);
 			return;
 		}
 	}
-	if (add_library(decoder, call, name) ||
-		(starts_with(name, "is.fpclass.") && decode_class(decoder, call)) ||
-		(starts_with(name, "vector.reduce.") && add_reduction(decoder, call, name)))
+	if (decode_call_add_library(decoder, call, name) ||
+		(decode_call_starts_with(name, "is.fpclass.") && decode_class(decoder, call)) ||
+		(decode_call_starts_with(name, "vector.reduce.") &&
+			add_reduction(decoder, call, name)))
 		return;
 	decode_unknown(decoder, call, name - strlen("llvm."));
 }
@@ -300,7 +305,7 @@ static enum allocation allocation_of(LLVMValueRef callee)
 	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].is_beginning ? starts_with(name, rows[i].name)
+		if (rows[i].is_beginning ? decode_call_starts_with(name, rows[i].name)
 					 : strcmp(name, rows[i].name) == 0)
 			return rows[i].allocation;
 	return ALLOCATION_NONE;
@@ -353,7 +358,7 @@ static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValu
 	code->writes_bytes = has_site(decoder, call, SITE_RANGE_WRITE, SITE_STRING_WRITE);
 }
 
-static void add_call(struct decoder *decoder, LLVMValueRef call)
+static void decode_call_add_call(struct decoder *decoder, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
 	const unsigned arguments = LLVMGetNumArgOperands(call);
@@ -406,8 +411,8 @@ void decode_call(struct decoder *decoder, LLVMValueRef call)
 	const char *name =
 		callee && LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
-	if (!starts_with(name, "llvm.")) {
-		add_call(decoder, call);
+	if (!decode_call_starts_with(name, "llvm.")) {
+		decode_call_add_call(decoder, call);
 		return;
 	}
 	decode_intrinsic(decoder, call, name + strlen("llvm."));

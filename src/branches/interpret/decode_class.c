@@ -46,8 +46,8 @@ static bool find_question(uint32_t classes, const struct bounds *of, struct ques
 /* What the step before has made: an operand that is no register. */
 #define RESULT INT32_MAX
 
-static void add_step(struct decoder *decoder, LLVMValueRef call, enum code_op op, uint8_t sub,
-	const int32_t operands[2], uint32_t width)
+static void decode_class_add_step(struct decoder *decoder, LLVMValueRef call, enum code_op op,
+	uint8_t sub, const int32_t operands[2], uint32_t width)
 {
 	struct code *code = decode_add(decoder, op, call);
 
@@ -77,11 +77,12 @@ bool decode_class(struct decoder *decoder, LLVMValueRef call)
 	sign = decode_operand(decoder, LLVMConstInt(type, (UINT64_C(1) << (width - 1)) - 1, false));
 	minus = decode_operand(decoder, LLVMConstInt(type, question.minus, false));
 	than = decode_operand(decoder, LLVMConstInt(type, question.than, false));
-	add_step(decoder, call, CODE_BINARY, LLVMAnd, (const int32_t[]){a, sign}, width);
+	decode_class_add_step(
+		decoder, call, CODE_BINARY, LLVMAnd, (const int32_t[]){a, sign}, width);
 	if (question.minus)
-		add_step(decoder, call, CODE_BINARY, LLVMSub, (const int32_t[]){RESULT, minus},
-			width);
-	add_step(decoder, call, CODE_COMPARE, (uint8_t)question.predicate,
+		decode_class_add_step(decoder, call, CODE_BINARY, LLVMSub,
+			(const int32_t[]){RESULT, minus}, width);
+	decode_class_add_step(decoder, call, CODE_COMPARE, (uint8_t)question.predicate,
 		(const int32_t[]){RESULT, than}, width);
 	return true;
 }

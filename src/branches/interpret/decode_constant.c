@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "branches/interpret/code.h"
 
-static uint64_t mask(uint64_t value, uint32_t width)
+static uint64_t decode_constant_mask(uint64_t value, uint32_t width)
 {
 	return width >= 64 ? value : value & ((UINT64_C(1) << width) - 1);
 }
@@ -68,7 +68,7 @@ static bool expression(struct image *image, uint32_t unit, LLVMValueRef constant
 	case LLVMTrunc:
 		if (!scalar(image, unit, LLVMGetOperand(constant, 0), value))
 			return false;
-		*value = mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
+		*value = decode_constant_mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
 		return true;
 	case LLVMAdd:
 	case LLVMSub:
@@ -79,7 +79,7 @@ static bool expression(struct image *image, uint32_t unit, LLVMValueRef constant
 		*value = LLVMGetConstOpcode(constant) == LLVMAdd   ? *value + second
 			 : LLVMGetConstOpcode(constant) == LLVMSub ? *value - second
 								   : *value ^ second;
-		*value = mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
+		*value = decode_constant_mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
 		return true;
 	default:
 		return false;

@@ -6,7 +6,7 @@
 #include "abi/instrument_abi.h"
 
 /* The object that an address is into, as far as it is written here; as the compiler's filter sees it. */
-static LLVMValueRef object_of(LLVMValueRef pointer)
+static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
 {
 	for (;;) {
 		if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
@@ -23,7 +23,7 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant)
 {
-	LLVMValueRef object = object_of(pointer);
+	LLVMValueRef object = decode_memory_object_of(pointer);
 
 	if (LLVMIsAAllocaInst(object)) {
 		*place = PLACE_LOCAL;
@@ -37,7 +37,7 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 }
 
 /* What a type has several of, side by side: a vector, an array or a struct of members that are alike. NULL: nothing. */
-static LLVMTypeRef lane_of(LLVMTypeRef type)
+static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 {
 	LLVMTypeRef first;
 
@@ -70,7 +70,7 @@ static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef typ
 {
 	const bool is_extended = decode_is_extended(type);
 	const bool is_wide = decode_is_wide(type) || is_extended;
-	LLVMTypeRef lane = lane_of(type);
+	LLVMTypeRef lane = decode_memory_lane_of(type);
 	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
 
 	code->is_vector = lane || is_wide;
@@ -137,7 +137,8 @@ static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
 	return number ? LLVMIsAConstantInt(number) : NULL;
 }
 
-static void add_address(struct decoder *decoder, LLVMValueRef instruction, uint32_t lane)
+static void decode_memory_add_address(
+	struct decoder *decoder, LLVMValueRef instruction, uint32_t lane)
 {
 	LLVMTargetDataRef layout = decoder->unit->layout;
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(instruction);
@@ -186,7 +187,7 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 
 	for (uint32_t lane = 0; lane < lanes; lane++)
-		add_address(decoder, instruction, lane);
+		decode_memory_add_address(decoder, instruction, lane);
 }
 
 /* Sites of parameters stand at the first instruction, too, which may be a local. */

@@ -11,7 +11,7 @@ struct part {
 };
 
 /* Arrays of one or none are mostly longer than they say. */
-static void enter(const struct decoder *decoder, struct part *part, LLVMTypeRef type)
+static void decode_object_enter(const struct decoder *decoder, struct part *part, LLVMTypeRef type)
 {
 	const bool is_array = LLVMGetTypeKind(type) == LLVMArrayTypeKind;
 
@@ -25,7 +25,8 @@ static void enter(const struct decoder *decoder, struct part *part, LLVMTypeRef 
 }
 
 /* One index further. False: it is an index that is computed. */
-static bool follow(const struct decoder *decoder, struct part *part, LLVMValueRef index)
+static bool decode_object_follow(
+	const struct decoder *decoder, struct part *part, LLVMValueRef index)
 {
 	LLVMTargetDataRef layout = decoder->unit->layout;
 	const bool is_struct = LLVMGetTypeKind(part->type) == LLVMStructTypeKind;
@@ -35,7 +36,7 @@ static bool follow(const struct decoder *decoder, struct part *part, LLVMValueRe
 		const unsigned member = (unsigned)LLVMConstIntGetZExtValue(index);
 
 		part->offset += (int64_t)LLVMOffsetOfElement(layout, part->type, member);
-		enter(decoder, part, LLVMStructGetTypeAtIndex(part->type, member));
+		decode_object_enter(decoder, part, LLVMStructGetTypeAtIndex(part->type, member));
 		return true;
 	}
 	if (!LLVMIsAConstantInt(index))
@@ -43,7 +44,7 @@ static bool follow(const struct decoder *decoder, struct part *part, LLVMValueRe
 	element = LLVMGetElementType(part->type);
 	part->offset +=
 		(int64_t)LLVMABISizeOfType(layout, element) * LLVMConstIntGetSExtValue(index);
-	enter(decoder, part, element);
+	decode_object_enter(decoder, part, element);
 	return true;
 }
 
@@ -61,9 +62,9 @@ static bool find_array(
 	part.type = LLVMGetGEPSourceElementType(instruction);
 	part.offset = (int64_t)LLVMABISizeOfType(decoder->unit->layout, part.type) *
 		      LLVMConstIntGetSExtValue(first);
-	enter(decoder, &part, part.type);
+	decode_object_enter(decoder, &part, part.type);
 	for (int i = 2; i < count; i++) {
-		if (follow(decoder, &part, LLVMGetOperand(instruction, (unsigned)i)))
+		if (decode_object_follow(decoder, &part, LLVMGetOperand(instruction, (unsigned)i)))
 			continue;
 		*object = (struct object_part){.base = decode_operand_at(decoder, instruction, 0),
 			.offset = part.array_offset,

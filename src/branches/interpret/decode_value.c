@@ -6,7 +6,7 @@ static LLVMTypeRef element_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-static enum code_op op_of(LLVMOpcode opcode)
+static enum code_op decode_value_op_of(LLVMOpcode opcode)
 {
 	switch (opcode) {
 	case LLVMFAdd:
@@ -101,7 +101,7 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 /* One code for each lane, all alike. */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 {
-	const enum code_op op = op_of(LLVMGetInstructionOpcode(instruction));
+	const enum code_op op = decode_value_op_of(LLVMGetInstructionOpcode(instruction));
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 	const bool compares = op == CODE_COMPARE || op == CODE_FLOAT_COMPARE;
 	const uint32_t width = decode_width(decoder,

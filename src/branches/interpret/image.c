@@ -92,7 +92,7 @@ static int load_files(struct image *image, const char *program, struct error *er
 	return status;
 }
 
-static void open_symbols(struct image *image, const char *program)
+static void image_open_symbols(struct image *image, const char *program)
 {
 	const struct run_record *record = image->record;
 
@@ -241,7 +241,7 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 /* ---- sites ---- */
 
 /* What the optimiser makes of a function is named after it: "find.specialized.1". */
-static bool is_named(LLVMValueRef function, const char *name)
+static bool image_is_named(LLVMValueRef function, const char *name)
 {
 	size_t length;
 	const char *own = LLVMGetValueName2(function, &length);
@@ -265,7 +265,7 @@ static uint32_t unit_of_site(
 			const struct unit *unit = &program->units[i];
 
 			if (unit->file == file && site->function_number < unit->function_count &&
-				is_named(unit->functions[site->function_number], name))
+				image_is_named(unit->functions[site->function_number], name))
 				return i;
 		}
 	}
@@ -342,7 +342,7 @@ int image_open(struct image *image, const struct run_record *record, const char 
 	*image = (struct image){.record = record, .next_made_up = MADE_UP_START};
 	status = load_files(image, program, err);
 	if (status == 0) {
-		open_symbols(image, program);
+		image_open_symbols(image, program);
 		match_groups(image);
 		map_sites(image);
 	} else {

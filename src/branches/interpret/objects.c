@@ -12,7 +12,7 @@ static int compare_times(struct object_time a, struct object_time b)
 	return a.count < b.count ? -1 : a.count > b.count;
 }
 
-static int compare(const void *left, const void *right)
+static int objects_compare(const void *left, const void *right)
 {
 	const struct object *a = left, *b = right;
 	const int order = compare_times(a->time, b->time);
@@ -38,7 +38,7 @@ void objects_add(
 	table->count++;
 }
 
-static struct object_place *place_of(const struct object_table *table, uint64_t address)
+static struct object_place *objects_place_of(const struct object_table *table, uint64_t address)
 {
 	return slots_find(table->places, table->place_capacity, sizeof *table->places, address);
 }
@@ -46,7 +46,7 @@ static struct object_place *place_of(const struct object_table *table, uint64_t 
 void objects_complete(struct object_table *table)
 {
 	if (table->count && !table->is_complete)
-		qsort(table->items, table->count, sizeof *table->items, compare);
+		qsort(table->items, table->count, sizeof *table->items, objects_compare);
 	for (uint64_t i = 0; i < table->count && !table->is_complete; i++) {
 		const uint64_t address = table->items[i].address;
 		struct object_place *place;
@@ -55,7 +55,7 @@ void objects_complete(struct object_table *table)
 			continue;
 		table->places = slots_reserve(table->places, &table->place_capacity,
 			sizeof *table->places, table->place_count, 64);
-		place = place_of(table, address);
+		place = objects_place_of(table, address);
 		if (!place->address) {
 			*place = (struct object_place){.address = address, .first = i};
 			table->place_count++;
@@ -68,7 +68,7 @@ void objects_complete(struct object_table *table)
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time)
 {
 	const struct object_place *place =
-		table->place_capacity && address ? place_of(table, address) : NULL;
+		table->place_capacity && address ? objects_place_of(table, address) : NULL;
 	uint64_t first, end;
 
 	if (!place || !place->address)

@@ -61,7 +61,7 @@ static bool count_all(struct segments *segments, const struct run_record *record
 	return (uint64_t)total * record->thread_count <= BEFORE_MOST;
 }
 
-static void merge(uint16_t *into, const uint16_t *from, uint32_t count)
+static void segments_merge(uint16_t *into, const uint16_t *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (into[i] < from[i])
@@ -83,16 +83,16 @@ static void begin_next(struct segments *segments, uint32_t *now, const struct re
 	if (op->kind == OP_THREAD_CREATE) {
 		/* It has done nothing so far; else nothing is known of the order. */
 		if (now[op->other] == segments->first[op->other])
-			merge(other, next, count);
+			segments_merge(other, next, count);
 		segments->creator[op->other] = op->thread;
 		segments->created[op->other] = (uint16_t)(segment - segments->first[op->thread]);
 		return;
 	}
-	merge(next, other, count);
+	segments_merge(next, other, count);
 	next[op->other] = (uint16_t)(now[op->other] + 1 - segments->first[op->other]);
 }
 
-static void fill(struct segments *segments, const struct run_record *record)
+static void segments_fill(struct segments *segments, const struct run_record *record)
 {
 	uint32_t *now = malloc((record->thread_count + 1u) * sizeof *now);
 
@@ -137,7 +137,7 @@ struct segments *segments_new(const struct run_record *record)
 		!segments->created);
 	memset(segments->tried, 255, (record->thread_count + 1u) * sizeof *segments->tried);
 	memset(segments->creator, 255, (record->thread_count + 1u) * sizeof *segments->creator);
-	fill(segments, record);
+	segments_fill(segments, record);
 	return segments;
 }
 

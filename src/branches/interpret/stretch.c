@@ -19,7 +19,7 @@
 /* Where one huge page was slow the next ones are. */
 static atomic_bool is_huge_slow;
 
-static uint64_t processor_ns(void)
+static uint64_t stretch_processor_ns(void)
 {
 	struct timespec time;
 
@@ -46,11 +46,11 @@ static void open_it(struct stretch *stretch)
 
 static void add_huge(struct stretch *stretch)
 {
-	const uint64_t begin = processor_ns();
+	const uint64_t begin = stretch_processor_ns();
 
 	*(volatile uint8_t *)(stretch->memory + stretch->ready) = 0;
 	stretch->ready += HUGE_BYTES;
-	if (processor_ns() - begin >= HUGE_NS_MOST)
+	if (stretch_processor_ns() - begin >= HUGE_NS_MOST)
 		atomic_store_explicit(&is_huge_slow, true, memory_order_relaxed);
 }
 
@@ -62,7 +62,7 @@ static void end_huge(struct stretch *stretch)
 	stretch->is_small = true;
 }
 
-static void add_small(struct stretch *stretch)
+static void stretch_add_small(struct stretch *stretch)
 {
 	/* May fail where the kernel does not know that: then each page is asked for as it is touched. */
 	(void)madvise(stretch->memory + stretch->ready, SMALL_STEP_BYTES, MADV_POPULATE_WRITE);
@@ -76,7 +76,7 @@ void stretch_reach(struct stretch *stretch, uint64_t bytes)
 	BUG_ON(bytes > STRETCH_BYTES);
 	while (stretch->ready < bytes)
 		if (stretch->is_small) {
-			add_small(stretch);
+			stretch_add_small(stretch);
 		} else if (atomic_load_explicit(&is_huge_slow, memory_order_relaxed)) {
 			end_huge(stretch);
 		} else {

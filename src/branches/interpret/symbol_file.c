@@ -11,7 +11,7 @@
 
 #include "base/bug.h"
 
-static int compare(const void *left, const void *right)
+static int symbol_file_compare(const void *left, const void *right)
 {
 	const struct symbol_entry *a = left, *b = right;
 	const int order = strcmp(a->name, b->name);
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static void add_group(struct symbol_file *file, const char *name)
+static void symbol_file_add_group(struct symbol_file *file, const char *name)
 {
 	file->groups = realloc(file->groups, (file->group_count + 2) * sizeof *file->groups);
 	BUG_ON(!file->groups);
@@ -53,7 +53,7 @@ static void add_symbols(
 		if (!name)
 			continue;
 		if (ELF64_ST_TYPE(symbol->st_info) == STT_FILE)
-			add_group(file, name);
+			symbol_file_add_group(file, name);
 		else if (symbol->st_shndx != SHN_UNDEF &&
 			 ELF64_ST_TYPE(symbol->st_info) != STT_TLS && *name)
 			file->entries[file->count++] = (struct symbol_entry){.name = name,
@@ -62,7 +62,7 @@ static void add_symbols(
 	}
 }
 
-static bool is_inside(const struct symbol_file *file, uint64_t offset, uint64_t bytes)
+static bool symbol_file_is_inside(const struct symbol_file *file, uint64_t offset, uint64_t bytes)
 {
 	return offset <= file->size && bytes <= file->size - offset;
 }
@@ -74,7 +74,8 @@ static void read_tables(struct symbol_file *file, uint64_t base)
 
 	if (file->size < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
 		head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof *sections ||
-		!is_inside(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *sections))
+		!symbol_file_is_inside(
+			file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *sections))
 		return;
 	sections = (const Elf64_Shdr *)((const char *)file->bytes + head->e_shoff);
 	for (uint32_t i = 0; i < head->e_shnum; i++) {
@@ -82,8 +83,8 @@ static void read_tables(struct symbol_file *file, uint64_t base)
 
 		if ((table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM) ||
 			table->sh_link >= head->e_shnum ||
-			!is_inside(file, table->sh_offset, table->sh_size) ||
-			!is_inside(file, sections[table->sh_link].sh_offset,
+			!symbol_file_is_inside(file, table->sh_offset, table->sh_size) ||
+			!symbol_file_is_inside(file, sections[table->sh_link].sh_offset,
 				sections[table->sh_link].sh_size))
 			continue;
 		add_symbols(file, table, &sections[table->sh_link], base);
@@ -109,7 +110,7 @@ void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 	}
 	(void)close(descriptor); /* only read */
 	if (file->count)
-		qsort(file->entries, file->count, sizeof *file->entries, compare);
+		qsort(file->entries, file->count, sizeof *file->entries, symbol_file_compare);
 }
 
 void symbol_file_close(struct symbol_file *file)
@@ -125,8 +126,9 @@ void symbol_file_close(struct symbol_file *file)
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group)
 {
 	const struct symbol_entry key = {.name = name, .group = group};
-	const struct symbol_entry *found =
-		file->count ? bsearch(&key, file->entries, file->count, sizeof key, compare) : NULL;
+	const struct symbol_entry *found = file->count ? bsearch(&key, file->entries, file->count,
+								 sizeof key, symbol_file_compare)
+						       : NULL;
 
 	return found ? found->address : 0;
 }

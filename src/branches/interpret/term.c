@@ -41,7 +41,7 @@ struct sum {
 	uint32_t number; /* variables are numbered as a thread reads them: the last one */
 };
 
-static inline uint32_t add_operand(
+static inline uint32_t term_add_operand(
 	struct sum *sum, const struct term *term, const struct term *operand)
 {
 	struct term *sole;
@@ -64,9 +64,9 @@ struct term *term_make(struct term_arena *arena, const struct term_like *like)
 	struct term *term = term_new(arena, sizeof *term);
 	struct sum sum = {.size = 1};
 
-	term->operands[0] = add_operand(&sum, term, like->a);
-	term->operands[1] = add_operand(&sum, term, like->b);
-	term->operands[2] = add_operand(&sum, term, like->c);
+	term->operands[0] = term_add_operand(&sum, term, like->a);
+	term->operands[1] = term_add_operand(&sum, term, like->b);
+	term->operands[2] = term_add_operand(&sum, term, like->c);
 	if (sum.is_mixed)
 		sum.sole = NULL;
 	term->sole = sum.sole ? (uint32_t)(((uintptr_t)term - (uintptr_t)sum.sole) / TERM_UNIT) : 0;

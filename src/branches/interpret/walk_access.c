@@ -38,7 +38,7 @@ static void note_read(struct walker *walker, const struct code *code, uint64_t a
 		walk_count_step(walker, code->site);
 }
 
-static void note_write(
+static void walk_access_note_write(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	if (walker->is_live) {
@@ -193,7 +193,7 @@ enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 	return step;
 }
 
-static inline enum step write_parts(
+static inline enum step walk_access_write_parts(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	uint8_t *memory;
@@ -210,14 +210,14 @@ static inline enum step write_parts(
 	if (step != STEP_NEXT)
 		return step;
 	walk_written(walker, address, code->bytes, parts);
-	note_write(walker, code, address, parts);
+	walk_access_note_write(walker, code, address, parts);
 	return STEP_NEXT;
 }
 
 static enum step store_one(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b], value = registers[code->a];
-	const enum step step = write_parts(walker, code, address, &value);
+	const enum step step = walk_access_write_parts(walker, code, address, &value);
 
 	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
 		return step;
@@ -243,7 +243,7 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 
 		memcpy((uint8_t *)parts + i * (code->width / 8u), &value, code->width / 8u);
 	}
-	step = write_parts(walker, code, address, parts);
+	step = walk_access_write_parts(walker, code, address, parts);
 	if (step != STEP_NEXT)
 		return step;
 	if (walker->mode & WALK_EVENTS)
@@ -297,7 +297,7 @@ static void write_new(
 		/* One site, which has read, too. */
 		if (walker->is_live && walker->mode & WALK_SHARING)
 			walk_note_sharing(walker, address, code->bytes, false);
-		note_write(walker, code, address, &value);
+		walk_access_note_write(walker, code, address, &value);
 		return;
 	}
 	memcpy(walk_own_memory(walker, code, code->place, address, code->bytes), &value,

@@ -26,7 +26,7 @@ struct feed {
 	uint32_t count;
 };
 
-static void pass_on(sem_t *to, sem_t *wait_for)
+static void walk_again_pass_on(sem_t *to, sem_t *wait_for)
 {
 	BUG_ON(sem_post(to) != 0);
 	while (sem_wait(wait_for) != 0)
@@ -38,7 +38,7 @@ bool walk_more(struct walker *walker)
 	struct walk_supply *supply = walker->supply;
 
 	while (walker->at >= walker->end && !supply->is_last)
-		pass_on(&supply->asleep, &supply->wake);
+		walk_again_pass_on(&supply->asleep, &supply->wake);
 	return walker->at < walker->end;
 }
 
@@ -86,7 +86,7 @@ static void supply_entries(
 	supply->walker.at = bytes;
 	supply->walker.end = bytes + size;
 	supply->is_last = is_last;
-	pass_on(&supply->wake, &supply->asleep);
+	walk_again_pass_on(&supply->wake, &supply->asleep);
 }
 
 /* Is the run behind the part, and everybody's walk with it? */

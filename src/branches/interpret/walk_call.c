@@ -26,7 +26,7 @@ static void set_result_term(
 }
 
 /* The recorder knew that the function would be walked. */
-static bool is_recomputed(
+static bool walk_call_is_recomputed(
 	const struct walker *walker, const struct code *call, const struct function *callee)
 {
 	return walker->book->image->sites[call->site].order & SITE_CALLEES && callee->is_marked;
@@ -53,7 +53,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 					: NULL);
 	}
 	/* Some calls of other units' functions tell their result, too: it is known. */
-	if (call->site != SITE_NONE && !is_recomputed(walker, call, left.function)) {
+	if (call->site != SITE_NONE && !walk_call_is_recomputed(walker, call, left.function)) {
 		walker->frames[walker->frame_count - 1].at = call;
 		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
 		return STEP_MOVED;

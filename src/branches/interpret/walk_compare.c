@@ -35,12 +35,12 @@ static uint64_t begin_of(const struct library_walk *of, uint32_t word, uint32_t 
 	return begin;
 }
 
-static uint32_t count_of(const struct library_walk *of)
+static uint32_t walk_compare_count_of(const struct library_walk *of)
 {
 	return (uint32_t)((of->limit + (of->arguments[0].address & 7) + 7) / 8);
 }
 
-static uint64_t value_of(
+static uint64_t walk_compare_value_of(
 	const struct compared *compared, int number, uint64_t begin, uint32_t bytes)
 {
 	uint64_t value = 0;
@@ -52,7 +52,8 @@ static uint64_t value_of(
 /* ---- what is read ---- */
 
 /* As the recorder does: record_told(). */
-static enum step read_told(struct walker *walker, const struct library_walk *of, int number)
+static enum step walk_compare_read_told(
+	struct walker *walker, const struct library_walk *of, int number)
 {
 	const uint64_t address = of->arguments[number].address;
 	const uint64_t most = site_told_most(of->limit, false, false);
@@ -74,7 +75,7 @@ static enum step read_told(struct walker *walker, const struct library_walk *of,
 }
 
 /* False: nobody knows what stands there. */
-static bool read_own(
+static bool walk_compare_read_own(
 	struct walker *walker, const struct code *call, const struct library_walk *of, int number)
 {
 	const struct library_operand *operand = &call->reads->operands[number];
@@ -103,10 +104,10 @@ enum step walk_compare_read(
 		enum step step;
 
 		if (call->reads->operands[i].site == SITE_NONE) {
-			out->is_unknown |= !read_own(walker, call, out, i);
+			out->is_unknown |= !walk_compare_read_own(walker, call, out, i);
 			continue;
 		}
-		step = read_told(walker, out, i);
+		step = walk_compare_read_told(walker, out, i);
 		if (step != STEP_NEXT)
 			return step;
 	}
@@ -116,7 +117,7 @@ enum step walk_compare_read(
 void walk_compare_note(
 	struct walker *walker, const struct code *call, const struct library_walk *of)
 {
-	const uint32_t count = count_of(of);
+	const uint32_t count = walk_compare_count_of(of);
 
 	for (int i = 0; i < 2; i++)
 		for (uint32_t word = 0; word < count; word++) {
@@ -132,8 +133,8 @@ void walk_compare_note(
 
 /* ---- terms ---- */
 
-static struct term *read_word(struct walker *walker, const struct code *access, uint64_t address,
-	uint32_t bytes, uint64_t value)
+static struct term *walk_compare_read_word(struct walker *walker, const struct code *access,
+	uint64_t address, uint32_t bytes, uint64_t value)
 {
 	const uint64_t key = access->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
 	struct term *term;
@@ -152,7 +153,7 @@ void walk_compare_terms(
 	struct walker *walker, const struct code *call, const struct library_walk *of)
 {
 	struct compared *compared = walker->room->compared;
-	const uint32_t count = count_of(of);
+	const uint32_t count = walk_compare_count_of(of);
 
 	for (int i = 0; i < 2; i++) {
 		struct code access = *call;
@@ -164,9 +165,9 @@ void walk_compare_terms(
 			uint32_t bytes;
 			const uint64_t begin = begin_of(of, word, &bytes);
 
-			compared->terms[i][word] =
-				read_word(walker, &access, of->arguments[i].address + begin, bytes,
-					value_of(compared, i, begin, bytes));
+			compared->terms[i][word] = walk_compare_read_word(walker, &access,
+				of->arguments[i].address + begin, bytes,
+				walk_compare_value_of(compared, i, begin, bytes));
 			if (walker->out->count > before &&
 				walker->out->events[walker->out->count - 1].kind == EVENT_READ)
 				walker->out->events[walker->out->count - 1].access.argument =
@@ -205,7 +206,7 @@ static struct term *difference(const struct builder *builder, const struct code 
 	return result;
 }
 
-static void give_up(struct walker *walker, const struct code *call, uint32_t count)
+static void walk_compare_give_up(struct walker *walker, const struct code *call, uint32_t count)
 {
 	for (int i = 0; i < 2; i++)
 		for (uint32_t word = 0; word < count; word++)
@@ -226,23 +227,23 @@ void walk_compare_result(struct walker *walker, const struct code *call, const u
 
 	if (!call->reads->is_used || of->is_unknown)
 		return;
-	for (uint32_t word = count_of(of); word-- > 0;) {
+	for (uint32_t word = walk_compare_count_of(of); word-- > 0;) {
 		struct term *a = compared->terms[0][word], *b = compared->terms[1][word];
 		uint32_t bytes;
 		const uint64_t begin = begin_of(of, word, &bytes);
 
 		has_term |= a || b;
 		if (!a)
-			a = term_constant(
-				builder.arena, 8 * bytes, value_of(compared, 0, begin, bytes));
+			a = term_constant(builder.arena, 8 * bytes,
+				walk_compare_value_of(compared, 0, begin, bytes));
 		if (!b)
-			b = term_constant(
-				builder.arena, 8 * bytes, value_of(compared, 1, begin, bytes));
+			b = term_constant(builder.arena, 8 * bytes,
+				walk_compare_value_of(compared, 1, begin, bytes));
 		if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT && a->value == b->value)
 			continue;
 		answer.value = library_choose(&builder, library_compare(&builder, LLVMIntEQ, a, b),
 			answer.value, difference(&builder, call, told, a, b));
 	}
 	if (has_term && !library_answer(walker, call, registers, &answer))
-		give_up(walker, call, count_of(of));
+		walk_compare_give_up(walker, call, walk_compare_count_of(of));
 }

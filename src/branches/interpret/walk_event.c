@@ -7,7 +7,7 @@
 
 #define EVENTS_AT_ONCE 64u
 
-static bool is_last(const struct walk *walk, const struct walked_thread *out)
+static bool walk_event_is_last(const struct walk *walk, const struct walked_thread *out)
 {
 	const struct walk_event *const first = (const void *)walk->event_memory.memory;
 
@@ -28,7 +28,7 @@ void walk_grow_events(struct walker *walker)
 {
 	struct walk *walk = walker->walk;
 	struct walked_thread *out = walker->out;
-	const bool is_in_place = is_last(walk, out);
+	const bool is_in_place = walk_event_is_last(walk, out);
 	const uint64_t more = is_in_place || !out->count ? EVENTS_AT_ONCE : 2 * out->count;
 
 	stretch_reach(&walk->event_memory, (walk->event_room + more) * sizeof *out->events);
@@ -49,7 +49,7 @@ void walk_grow_events(struct walker *walker)
 
 void walk_trim_events(struct walk *walk, struct walked_thread *out)
 {
-	if (!is_last(walk, out))
+	if (!walk_event_is_last(walk, out))
 		return;
 	walk->event_room -= out->capacity - out->count;
 	out->capacity = out->count;

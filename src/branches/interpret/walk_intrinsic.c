@@ -83,7 +83,8 @@ static struct told product(struct walker *walker, struct term *a, struct term *b
 		value, comparison_of(arena, LLVMIntNE, whole, extended(arena, value, is_signed))};
 }
 
-static struct told tell(struct walker *walker, uint8_t sub, struct term *a, struct term *b)
+static struct told walk_intrinsic_tell(
+	struct walker *walker, uint8_t sub, struct term *a, struct term *b)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *value;
@@ -117,7 +118,8 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 	struct told told = {NULL, NULL};
 
 	if (a || b)
-		told = tell(walker, code->sub, walk_term_of(walker, code->a, code->width),
+		told = walk_intrinsic_tell(walker, code->sub,
+			walk_term_of(walker, code->a, code->width),
 			walk_term_of(walker, code->b, code->width));
 	if (!told.value) {				      /* only this run's are known */
 		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: there is nothing to pin */

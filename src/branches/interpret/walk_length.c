@@ -8,7 +8,7 @@
 /* Longer ones keep their length: each byte is a write. */
 #define BYTES_MOST 64
 
-static struct term *compare(struct walker *walker, struct term *a, struct term *b)
+static struct term *walk_length_compare(struct walker *walker, struct term *a, struct term *b)
 {
 	const struct term_like like = {.op = CODE_COMPARE,
 		.sub = LLVMIntULT,
@@ -25,7 +25,8 @@ struct term *walk_is_within(struct walker *walker, const struct code *code, uint
 {
 	struct term *length = walk_operand_term(walker, code->c);
 
-	return compare(walker, term_constant(&walker->walk->terms, length->width, place), length);
+	return walk_length_compare(
+		walker, term_constant(&walker->walk->terms, length->width, place), length);
 }
 
 struct term *walk_is_no_more(struct walker *walker, struct term *size)
@@ -38,7 +39,7 @@ struct term *walk_is_no_more(struct walker *walker, struct term *size)
 		.a = size,
 		.b = term_constant(arena, size->width, 1)};
 
-	return compare(
+	return walk_length_compare(
 		walker, term_make(arena, &less), term_constant(arena, size->width, size->value));
 }
 
@@ -69,7 +70,7 @@ bool walk_open_length(struct walker *walker, const struct code *code)
 		return false;
 	}
 	most = term_constant(&walker->walk->terms, length->width, length->value + 1);
-	(void)walk_pin(walker, EVENT_VALUE, compare(walker, length, most), code);
+	(void)walk_pin(walker, EVENT_VALUE, walk_length_compare(walker, length, most), code);
 	return true;
 }
 

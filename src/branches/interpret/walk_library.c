@@ -34,7 +34,7 @@ static bool may_be_longer(const struct walker *walker, const struct code *call)
 	       open_limit(walker, call);
 }
 
-static void put(
+static void walk_library_put(
 	struct library_bytes *out, uint64_t address, uint64_t word, uint64_t value, uint64_t most)
 {
 	for (uint32_t i = 0; i < 8; i++)
@@ -51,8 +51,8 @@ static bool has_zero(uint64_t value, uint64_t byte)
 }
 
 /* As the recorder does: record_told(). */
-static enum step read_told(struct walker *walker, uint64_t length, const struct library_read *read,
-	bool is_longer, struct library_bytes *out)
+static enum step walk_library_read_told(struct walker *walker, uint64_t length,
+	const struct library_read *read, bool is_longer, struct library_bytes *out)
 {
 	const uint64_t address = out->address;
 	const uint64_t most = site_told_most(length, read->is_string, read->is_near);
@@ -70,7 +70,7 @@ static enum step read_told(struct walker *walker, uint64_t length, const struct 
 		step = walk_read(walker, SITE_NONE, word, 8, &value);
 		if (step != STEP_NEXT)
 			return step;
-		put(out, address, word, value, is_longer ? most + 7 : most);
+		walk_library_put(out, address, word, value, is_longer ? most + 7 : most);
 		if (!has_ended)
 			out->extent = out->count;
 		has_ended |= read->is_string && has_zero(value, word < address ? address & 7 : 0);
@@ -78,7 +78,7 @@ static enum step read_told(struct walker *walker, uint64_t length, const struct 
 	return STEP_NEXT;
 }
 
-static void read_own(struct walker *walker, const struct code *call,
+static void walk_library_read_own(struct walker *walker, const struct code *call,
 	const struct library_operand *operand, uint64_t length, uint64_t most,
 	struct library_bytes *out)
 {
@@ -101,7 +101,8 @@ static void read_own(struct walker *walker, const struct code *call,
 }
 
 /* A string that has an end goes no further than the other; of two that may be others each may be longer. */
-static uint32_t count_of(const struct library_read *read, const struct library_walk *walk)
+static uint32_t walk_library_count_of(
+	const struct library_read *read, const struct library_walk *walk)
 {
 	const struct library_bytes *a = &walk->arguments[0], *b = &walk->arguments[1];
 	uint32_t count = a->extent;
@@ -138,7 +139,7 @@ static void note_argument(struct walker *walker, const struct library_operand *o
 	}
 }
 
-static uint64_t value_of(const struct library_bytes *of, uint32_t done, uint32_t bytes)
+static uint64_t walk_library_value_of(const struct library_bytes *of, uint32_t done, uint32_t bytes)
 {
 	uint64_t value = 0;
 
@@ -168,9 +169,10 @@ static void read_terms(struct walker *walker, const struct code *call, uint32_t 
 				walk_is_shared(walker->walk, address, bytes)))
 			bytes = 1;
 		walker->left_open = call->reads->kind < LIBRARY_COPY ? &of->whens[done] : NULL;
-		term = operand->place == PLACE_CONSTANT ? NULL
-							: walk_read_term(walker, &access, address,
-								  bytes, value_of(of, done, bytes));
+		term = operand->place == PLACE_CONSTANT
+			       ? NULL
+			       : walk_read_term(walker, &access, address, bytes,
+					 walk_library_value_of(of, done, bytes));
 		walker->left_open = NULL;
 		if (term && bytes > 1)
 			walker->out->events[walker->out->count - 1].access.argument = number;
@@ -188,8 +190,8 @@ static bool is_pointer(const struct library_read *read, uint32_t argument)
 }
 
 /* All of it is one access, behind the points of both arguments. */
-static void read_all(struct walker *walker, const struct code *call, const uint64_t *registers,
-	struct library_walk *of)
+static void walk_library_read_all(struct walker *walker, const struct code *call,
+	const uint64_t *registers, struct library_walk *of)
 {
 	const struct library_read *read = call->reads;
 	const uint64_t first = walker->out->count;
@@ -221,7 +223,7 @@ static void read_all(struct walker *walker, const struct code *call, const uint6
 	walk_join_events(walker, first);
 }
 
-static enum step read_arguments(struct walker *walker, const struct code *call,
+static enum step walk_library_read_arguments(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out)
 {
 	const struct library_read *read = call->reads;
@@ -237,15 +239,16 @@ static enum step read_arguments(struct walker *walker, const struct code *call,
 		of->count = of->extent = 0;
 		of->is_exact = false;
 		if (operand->site == SITE_NONE) {
-			read_own(walker, call, operand, limit + (is_longer ? 7 : 0),
+			walk_library_read_own(walker, call, operand, limit + (is_longer ? 7 : 0),
 				SITE_TOLD_MOST + (is_longer ? 7 : 0), of);
 			continue;
 		}
-		step = read_told(walker, limit, read, is_longer, of);
+		step = walk_library_read_told(walker, limit, read, is_longer, of);
 		if (step != STEP_NEXT)
 			return step;
 	}
-	out->count = out->arguments[0].looked = out->arguments[1].looked = count_of(read, out);
+	out->count = out->arguments[0].looked = out->arguments[1].looked =
+		walk_library_count_of(read, out);
 	out->is_unknown =
 		(walk_search_is_one(read) && !walk_search_measure(out)) ||
 		(read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out)) ||
@@ -278,7 +281,7 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 	for (uint32_t i = 0; i < read->count; i++)
 		out->arguments[i].address = registers[call->operands[read->first + i]];
 	step = out->is_long ? walk_compare_read(walker, call, out)
-			    : read_arguments(walker, call, registers, out);
+			    : walk_library_read_arguments(walker, call, registers, out);
 	if (step != STEP_NEXT || !read->is_used || out->is_unknown)
 		return step;
 	if (walker->is_live && walker->mode & WALK_NOTING && out->is_long)
@@ -286,6 +289,6 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 	else if (walker->is_live && walker->mode & WALK_NOTING)
 		note_arguments(walker, call, out);
 	if (walker->mode & WALK_EVENTS)
-		read_all(walker, call, registers, out);
+		walk_library_read_all(walker, call, registers, out);
 	return STEP_NEXT;
 }

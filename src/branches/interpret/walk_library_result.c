@@ -4,7 +4,7 @@
  */
 #include "branches/interpret/walk_library.h"
 
-static bool is_constant(const struct term *term, uint64_t value)
+static bool walk_library_result_is_constant(const struct term *term, uint64_t value)
 {
 	return term->op == TERM_CONSTANT && term->value == value;
 }
@@ -32,7 +32,7 @@ struct term *library_choose(
 
 	if (condition->op == TERM_CONSTANT)
 		return condition->value ? yes : no;
-	if (yes->op == TERM_CONSTANT && is_constant(no, yes->value))
+	if (yes->op == TERM_CONSTANT && walk_library_result_is_constant(no, yes->value))
 		return yes;
 	return term_make(builder->arena, &like);
 }
@@ -187,7 +187,7 @@ static void add_byte(const struct builder *builder, const struct code *call,
 		builder, within, answer->is_known, term_constant(builder->arena, 1, 1));
 }
 
-static bool has_term(const struct library_walk *of, uint32_t arguments)
+static bool walk_library_result_has_term(const struct library_walk *of, uint32_t arguments)
 {
 	for (uint32_t i = 0; i < arguments; i++)
 		for (uint32_t j = 0; j < of->arguments[i].looked; j++)
@@ -198,7 +198,8 @@ static bool has_term(const struct library_walk *of, uint32_t arguments)
 }
 
 /* It cannot be computed: what was read must be what it was. */
-static void give_up(struct walker *walker, const struct code *call, const struct library_walk *of)
+static void walk_library_result_give_up(
+	struct walker *walker, const struct code *call, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < call->reads->count; i++)
 		for (uint32_t j = 0; j < of->arguments[i].looked; j++) {
@@ -237,7 +238,7 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 		walk_compare_result(walker, call, registers, of);
 		return;
 	}
-	if (!read->is_used || !(of->limit_term || has_term(of, read->count)))
+	if (!read->is_used || !(of->limit_term || walk_library_result_has_term(of, read->count)))
 		return;
 	answer.value = library_number(&builder, read->kind == LIBRARY_LENGTH ? of->limit : 0);
 	answer.is_known = term_constant(builder.arena, 1, of->count == of->limit);
@@ -256,5 +257,5 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 	for (uint32_t i = of->count; i-- > 0 && read->kind != LIBRARY_NUMBER;)
 		add_byte(&builder, call, registers, of, i, &answer);
 	if (!library_answer(walker, call, registers, &answer))
-		give_up(walker, call, of);
+		walk_library_result_give_up(walker, call, of);
 }

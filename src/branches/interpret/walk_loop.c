@@ -69,7 +69,7 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 }
 
 /* Has the register a term? One that is fixed is none any more, and is looked at once. */
-static inline bool has_term(struct term **t, int32_t number)
+static inline bool walk_loop_has_term(struct term **t, int32_t number)
 {
 	if (!t[number])
 		return false;
@@ -82,7 +82,7 @@ static inline bool has_term(struct term **t, int32_t number)
 /* One jump for both. */
 static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 {
-	return (unsigned)has_term(t, first) | (unsigned)has_term(t, second);
+	return (unsigned)walk_loop_has_term(t, first) | (unsigned)walk_loop_has_term(t, second);
 }
 
 #define DISPATCH goto *table[op->run]
@@ -382,17 +382,17 @@ symbolic_both:
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_first_go:
-	if (has_term(t, op->a))
+	if (walk_loop_has_term(t, op->a))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run - 1];
 symbolic_first:
-	if (has_term(t, op->a))
+	if (walk_loop_has_term(t, op->a))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_load:
-	if (has_term(t, op->a)) {
+	if (walk_loop_has_term(t, op->a)) {
 		const struct code *const code = function->codes + (op - function->ops);
 
 		if (!walker->left || code->place != PLACE_SITE ||
@@ -416,7 +416,7 @@ symbolic_store:
 	}
 	goto *plain[op->run];
 symbolic_select:
-	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)has_term(t, op->c)) {
+	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)walk_loop_has_term(t, op->c)) {
 		if (!walker->is_quick || !t[op->a] || !op->width || op->number == UINT32_MAX ||
 			visits[op->number] & WALK_WATCHED)
 			goto run_SLOW;
@@ -426,7 +426,7 @@ symbolic_select:
 	t[op->to] = NULL;
 	goto run_SELECT;
 symbolic_branch:
-	if (!has_term(t, op->a))
+	if (!walk_loop_has_term(t, op->a))
 		goto run_BRANCH;
 	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
 		goto run_SLOW;

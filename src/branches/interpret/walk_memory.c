@@ -26,7 +26,8 @@ void walk_want(struct walk *walk, uint64_t word)
  * Weights are about so many: at a site that is chosen already an access counts whose first word may be shared, by the last
  * bits of its address.
  */
-static void choose(struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
+static void walk_memory_choose(
+	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
 {
 	struct walk *walk = walker->walk;
 	const bool is_chosen = bitset_has(walk->chosen, site);
@@ -48,7 +49,7 @@ void walk_note_access(
 	}
 	if (walker->mode & WALK_CHOOSING &&
 		(bytes > 8 || walk_may_be_shared(walker->walk, address, bytes)))
-		choose(walker, site, address, bytes);
+		walk_memory_choose(walker, site, address, bytes);
 	if (walker->mode & WALK_PATHS) {
 		struct walk_event *event =
 			walk_add_event(walker, is_write ? EVENT_WRITE : EVENT_READ);
@@ -73,7 +74,7 @@ struct initial_value {
 	uint8_t known; /* bit set over them */
 };
 
-static struct initial_value *find_initial(const struct walk *walk, uint64_t word)
+static struct initial_value *walk_memory_find_initial(const struct walk *walk, uint64_t word)
 {
 	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials, word + 1);
 }
@@ -90,7 +91,7 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 
 		walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
 			sizeof *walk->initials, walk->initial_count, 1024);
-		found = find_initial(walk, at >> 3);
+		found = walk_memory_find_initial(walk, at >> 3);
 		walk->initial_count += !found->word;
 		found->word = (at >> 3) + 1;
 		found->bytes[at & 7] = (uint8_t)(value >> 8 * i);
@@ -99,7 +100,8 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 }
 
 /* When the second thread was created. */
-static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
+static bool walk_memory_find_first(
+	const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	const struct run_record *record = walk->record;
 
@@ -118,7 +120,7 @@ static bool find_first(const struct walk *walk, uint64_t address, uint32_t bytes
 	for (uint32_t i = 0; i < bytes; i++) {
 		const uint64_t at = address + i;
 		const struct initial_value *found =
-			walk->initial_capacity ? find_initial(walk, at >> 3) : NULL;
+			walk->initial_capacity ? walk_memory_find_initial(walk, at >> 3) : NULL;
 
 		if (!found || !(found->known >> (at & 7) & 1))
 			return false;
@@ -133,12 +135,12 @@ bool walk_is_known(const struct walk *walk, uint64_t word)
 	uint64_t value;
 
 	return (found && (found->access_count || found->is_shared)) ||
-	       find_first(walk, word << 3, 8, &value);
+	       walk_memory_find_first(walk, word << 3, 8, &value);
 }
 
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
-	const bool is_known = find_first(walk, address, bytes, value);
+	const bool is_known = walk_memory_find_first(walk, address, bytes, value);
 
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
@@ -186,7 +188,7 @@ static void write_shadow(
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
-static struct term *part_of(
+static struct term *walk_memory_part_of(
 	struct walker *walker, const struct shadow *shadow, uint64_t address, uint32_t bytes)
 {
 	struct term_arena *arena = &walker->walk->terms;
@@ -215,7 +217,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 	else if (shadow->when)
 		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: it is already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
-		struct term *part = part_of(walker, shadow, address, bytes);
+		struct term *part = walk_memory_part_of(walker, shadow, address, bytes);
 
 		if (compute_mask(part->value ^ value, part->width) == 0)
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
@@ -232,7 +234,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 	return NULL;
 }
 
-static uint64_t key_of(const struct code *code, uint64_t address)
+static uint64_t walk_memory_key_of(const struct code *code, uint64_t address)
 {
 	return code->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
 }
@@ -264,7 +266,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 
 	if (!is_event(walker, code, address, bytes))
 		return unless_excluded(walker, code,
-			read_shadow(walker, code, key_of(code, address), bytes, value));
+			read_shadow(walker, code, walk_memory_key_of(code, address), bytes, value));
 	if (walker->is_before) {
 		walk_note_steps(walker);
 		return NULL;
@@ -292,7 +294,7 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	if (term)
 		term = walk_resize(walker, term, 8 * bytes);
 	if (!is_event(walker, code, address, bytes)) {
-		write_shadow(walker, key_of(code, address), bytes, value, term);
+		write_shadow(walker, walk_memory_key_of(code, address), bytes, value, term);
 		return;
 	}
 	if (walker->is_before) {

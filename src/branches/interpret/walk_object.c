@@ -126,8 +126,8 @@ static struct walk_event *add_open(
  * Where the base may be another one, or what follows holds for other addresses, the address itself has an event of its
  * own.
  */
-static void add_index(struct walker *walker, const struct code *code, struct term *address,
-	struct term *base, bool is_open)
+static void walk_object_add_index(struct walker *walker, const struct code *code,
+	struct term *address, struct term *base, bool is_open)
 {
 	struct walk_event *event;
 
@@ -193,7 +193,7 @@ static void tell_address(
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
 		!((is_open || base) && is_choice(term, base, begin, bytes)))
-		add_index(walker, code, term, base, is_open);
+		walk_object_add_index(walker, code, term, base, is_open);
 	/* Where an object is known the question is whether it is left. */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =

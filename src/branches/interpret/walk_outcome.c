@@ -28,7 +28,7 @@ static bool is_told_by(const struct record_op *op, enum outcome outcome)
 }
 
 /* The operation that the call was; NULL: none, as the thread was alone. */
-static struct walk_event *event_of(const struct walker *walker, enum outcome outcome)
+static struct walk_event *walk_outcome_event_of(const struct walker *walker, enum outcome outcome)
 {
 	/* Behind who arrives at a barrier stands that it leaves. */
 	for (uint64_t i = walker->out->count; i-- > 0;) {
@@ -91,7 +91,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 		walker->frames[walker->frame_count - 1].function->is_excluded)
 		return NULL;
 	value = registers[call->to];
-	event = event_of(walker, (enum outcome)call->outcome);
+	event = walk_outcome_event_of(walker, (enum outcome)call->outcome);
 	if (!event || event->term || (value && value != failure))
 		return NULL;
 	term = term_variable(&walker->walk->terms, call->width, value);

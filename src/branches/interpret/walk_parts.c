@@ -105,7 +105,7 @@ struct word_before {
 	uint8_t bytes[8];
 };
 
-static struct word_before *find_word(const struct walk *walk, uint64_t word)
+static struct word_before *walk_parts_find_word(const struct walk *walk, uint64_t word)
 {
 	return slots_find(walk->before, walk->before_capacity, sizeof *walk->before, word + 1);
 }
@@ -121,7 +121,7 @@ void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, u
 
 		walk->before = slots_reserve(walk->before, &walk->before_capacity,
 			sizeof *walk->before, walk->before_count, 1024);
-		word = find_word(walk, at >> 3);
+		word = walk_parts_find_word(walk, at >> 3);
 		if (!word->word) {
 			word->word = (at >> 3) + 1;
 			walk->before_count++;
@@ -138,7 +138,7 @@ uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, 
 	uint32_t known = 0;
 
 	for (uint32_t i = 0; walk->before_capacity && i < bytes; i++) {
-		const struct word_before *word = find_word(walk, (address + i) >> 3);
+		const struct word_before *word = walk_parts_find_word(walk, (address + i) >> 3);
 
 		if (!word->word || !word->positions[(address + i) & 7])
 			continue;

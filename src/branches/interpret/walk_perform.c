@@ -4,7 +4,7 @@
 
 /* ---- what only computes ---- */
 
-static inline uint64_t address_of(const struct code *code, const uint64_t *registers)
+static inline uint64_t walk_perform_address_of(const struct code *code, const uint64_t *registers)
 {
 	uint64_t address = registers[code->a] + (uint64_t)code->immediate;
 
@@ -27,7 +27,7 @@ uint64_t walk_compute(const struct code *code, uint64_t *registers)
 	case CODE_COMPARE:
 		return compute_compare(code->sub, code->width, a, registers[code->b]);
 	case CODE_ADDRESS:
-		return address_of(code, registers);
+		return walk_perform_address_of(code, registers);
 	case CODE_MOVE:
 	case CODE_ZERO_EXTEND:
 		return a;
@@ -57,7 +57,7 @@ uint64_t walk_compute(const struct code *code, uint64_t *registers)
 	}
 }
 
-static bool is_division(const struct code *code)
+static bool walk_perform_is_division(const struct code *code)
 {
 	return code->op == CODE_BINARY && code->sub >= LLVMUDiv && code->sub <= LLVMSRem &&
 	       code->sub != LLVMFDiv;
@@ -107,7 +107,7 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
 {
-	if (is_division(code))
+	if (walk_perform_is_division(code))
 		note_division(walker, code);
 	if (walk_tells_overflow(code)) {
 		walk_set_overflow_terms(walker, code, terms);
@@ -142,7 +142,7 @@ static void select_value(struct walker *walker, const struct code *code, uint64_
 	registers[code->to] = registers[condition ? code->b : code->c];
 }
 
-static void pick(struct walker *walker, const struct code *code, uint64_t *registers)
+static void walk_perform_pick(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const bool is_pick = code->op == CODE_PICK;
 	const uint64_t lane = registers[is_pick ? code->b : code->c];
@@ -227,7 +227,7 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 		return STEP_NEXT;
 	case CODE_PICK:
 	case CODE_PLACE:
-		pick(walker, code, registers);
+		walk_perform_pick(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_LOCAL:
 		return walk_local(walker, code, registers);

@@ -17,7 +17,7 @@ uint32_t walk_piece(const struct walk *walk, uint64_t address)
 	return found ? found->bytes : 8;
 }
 
-static void add_pair(struct walk *walk, uint64_t from, uint64_t to)
+static void walk_pieces_add_pair(struct walk *walk, uint64_t from, uint64_t to)
 {
 	struct copied_words *copied = &walk->copied;
 	const uint64_t hash = (from * 31 + to) * UINT64_C(0x9e3779b97f4a7c15);
@@ -40,7 +40,7 @@ void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t byte
 	if ((from ^ to) & 7)
 		return;
 	for (uint64_t done = 0; done < bytes; done += 8 - ((from + done) & 7))
-		add_pair(walk, (from + done) >> 3, (to + done) >> 3);
+		walk_pieces_add_pair(walk, (from + done) >> 3, (to + done) >> 3);
 }
 
 void walk_unite_pieces(struct walk *walk)

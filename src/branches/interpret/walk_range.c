@@ -78,7 +78,7 @@ static bool is_any_shared(const struct walker *walker, const struct side *side, 
 }
 
 /* Each byte of a piece as far as the length goes. */
-static void write_bytes(struct walker *walker, const struct range *range, bool is_copy,
+static void walk_range_write_bytes(struct walker *walker, const struct range *range, bool is_copy,
 	uint64_t done, uint32_t bytes)
 {
 	struct term *term = is_copy ? range->terms[done] : NULL;
@@ -90,7 +90,7 @@ static void write_bytes(struct walker *walker, const struct range *range, bool i
 	}
 }
 
-static void write_pieces(struct walker *walker, const struct range *range, bool is_copy)
+static void walk_range_write_pieces(struct walker *walker, const struct range *range, bool is_copy)
 {
 	const uint64_t first = walker->out->count;
 	uint32_t bytes;
@@ -98,7 +98,7 @@ static void write_pieces(struct walker *walker, const struct range *range, bool 
 	for (uint64_t done = 0; done < range->bytes; done += bytes) {
 		bytes = next_piece(walker, range, is_copy, done);
 		if (range->is_open && is_any_shared(walker, &range->to, range->bytes)) {
-			write_bytes(walker, range, is_copy, done, bytes);
+			walk_range_write_bytes(walker, range, is_copy, done, bytes);
 			continue;
 		}
 		walker->when = range->is_open ? walk_is_whole(walker, &range->to.code) : NULL;
@@ -150,7 +150,8 @@ static bool pin_operands(struct walker *walker, const struct code *code)
 }
 
 /* The contents are known, but for those of long copies between others' memory. */
-static void note_range(struct walker *walker, struct range *range, bool is_copy, bool is_known)
+static void walk_range_note_range(
+	struct walker *walker, struct range *range, bool is_copy, bool is_known)
 {
 	const bool is_followed = is_copy && range->from.code.place == PLACE_SITE &&
 				 range->to.code.place == PLACE_SITE;
@@ -172,7 +173,7 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	if (is_known) {
-		write_pieces(walker, range, is_copy);
+		walk_range_write_pieces(walker, range, is_copy);
 		if (is_followed)
 			walk_join_events(walker, first);
 		if (!walker->is_live && range->to.code.place == PLACE_SITE)
@@ -183,7 +184,8 @@ static void note_range(struct walker *walker, struct range *range, bool is_copy,
 	}
 }
 
-static struct side side_of(const struct code *code, uint8_t place, uint32_t site, uint64_t address)
+static struct side walk_range_side_of(
+	const struct code *code, uint8_t place, uint32_t site, uint64_t address)
 {
 	struct side side = {.code = *code, .address = address};
 
@@ -193,7 +195,8 @@ static struct side side_of(const struct code *code, uint8_t place, uint32_t site
 }
 
 /* The bytes that are told: those of other memory. */
-static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
+static enum step walk_range_read_told(
+	struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
 {
 	for (uint64_t done = 0; done < bytes; done += 8) {
 		const uint32_t part = bytes - done < 8 ? (uint32_t)(bytes - done) : 8;
@@ -208,7 +211,7 @@ static enum step read_told(struct walker *walker, uint64_t from, uint64_t bytes,
 }
 
 /* Which bytes the record tells of a copy: as the recorder has it, by what its site says. */
-static bool is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
+static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
 				       ? walker->book->image->sites[code->site].bytes
@@ -253,15 +256,15 @@ static bool find_source(
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t bytes = registers[code->c];
-	const bool is_read = is_told(walker, code, bytes);
+	const bool is_read = walk_range_is_told(walker, code, bytes);
 	const uint8_t *source;
 	uint8_t *target = NULL;
 	struct range range; /* its contents are written as far as they are read */
 
 	range.bytes = bytes;
 	range.is_open = false;
-	range.from = side_of(code, code->place_from, code->site, registers[code->b]);
-	range.to = side_of(code, code->place, code->site_to, registers[code->a]);
+	range.from = walk_range_side_of(code, code->place_from, code->site, registers[code->b]);
+	range.to = walk_range_side_of(code, code->place, code->site_to, registers[code->a]);
 	if (code->place == PLACE_LOCAL)
 		target = walk_own_memory(walker, code, PLACE_LOCAL, range.to.address, bytes);
 	if ((code->place == PLACE_LOCAL && !target) || !find_source(walker, code, &range, &source))
@@ -270,7 +273,8 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
 	look_back(walker, code);
 	if (is_read) {
-		const enum step step = read_told(walker, range.from.address, bytes, range.contents);
+		const enum step step =
+			walk_range_read_told(walker, range.from.address, bytes, range.contents);
 
 		if (step != STEP_NEXT)
 			return step;
@@ -285,7 +289,7 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	}
 	if (target)
 		memmove(target, source, bytes);
-	note_range(walker, &range, true, source && bytes <= RANGE_MOST);
+	walk_range_note_range(walker, &range, true, source && bytes <= RANGE_MOST);
 	return STEP_NEXT;
 }
 
@@ -303,11 +307,11 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 	} else {
 		drop_before(walker, code->site_to);
 	}
-	range.to = side_of(code, code->place, code->site_to, to);
+	range.to = walk_range_side_of(code, code->place, code->site_to, to);
 	range.bytes = bytes;
 	range.is_open = false;
 	if (bytes <= RANGE_MOST)
 		memset(range.contents, (int)registers[code->b], bytes);
-	note_range(walker, &range, false, bytes <= RANGE_MOST);
+	walk_range_note_range(walker, &range, false, bytes <= RANGE_MOST);
 	return STEP_NEXT;
 }

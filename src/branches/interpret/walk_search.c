@@ -40,7 +40,8 @@ static struct term *truth(const struct builder *builder, bool is_true)
 	return term_constant(builder->arena, 1, is_true);
 }
 
-static struct term *equals(const struct builder *builder, struct term *byte, uint8_t other)
+static struct term *walk_search_equals(
+	const struct builder *builder, struct term *byte, uint8_t other)
 {
 	return library_compare(builder, LLVMIntEQ, byte, term_constant(builder->arena, 8, other));
 }
@@ -52,8 +53,9 @@ static struct term *is_any(
 	struct term *result = truth(builder, false);
 
 	for (uint32_t i = 0; i + 1 < sought->looked; i++)
-		result = library_choose(builder, equals(builder, byte, sought->bytes[i]),
-			truth(builder, true), result);
+		result =
+			library_choose(builder, walk_search_equals(builder, byte, sought->bytes[i]),
+				truth(builder, true), result);
 	return result;
 }
 
@@ -67,8 +69,9 @@ static struct term *begins_here(
 
 	for (uint32_t i = length; i-- > 0 && at + length <= of->count;)
 		result = library_choose(builder,
-			equals(builder, of->arguments[0].terms[at + i], sought->bytes[i]), result,
-			truth(builder, false));
+			walk_search_equals(
+				builder, of->arguments[0].terms[at + i], sought->bytes[i]),
+			result, truth(builder, false));
 	return result;
 }
 
@@ -83,7 +86,8 @@ static void stop_at(const struct builder *builder, struct term *stop, uint64_t v
 void walk_search_byte(const struct builder *builder, const struct code *call,
 	const struct library_walk *of, uint32_t at, struct library_answer *answer)
 {
-	struct term *byte = of->arguments[0].terms[at], *is_end = equals(builder, byte, 0);
+	struct term *byte = of->arguments[0].terms[at],
+		    *is_end = walk_search_equals(builder, byte, 0);
 	const uint64_t address = of->arguments[0].address + at;
 
 	switch (call->reads->kind) {

@@ -18,19 +18,19 @@
 /* Words behind one that a function was given, which it may have written, too. */
 #define OPAQUE_WORDS 512
 
-static struct shared_word *find_word(const struct shared_map *map, uint64_t key)
+static struct shared_word *walk_sharing_find_word(const struct shared_map *map, uint64_t key)
 {
 	return slots_find(map->words, map->capacity, sizeof *map->words, key);
 }
 
 /* With room for it. */
-static struct shared_word *add_word(struct shared_map *map, uint64_t word)
+static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_t word)
 {
 	struct shared_word *found;
 
 	map->words =
 		slots_reserve(map->words, &map->capacity, sizeof *map->words, map->count, 4096);
-	found = find_word(map, word + 1);
+	found = walk_sharing_find_word(map, word + 1);
 	if (!found->address) {
 		*found = (struct shared_word){.address = word + 1, .bytes = 8};
 		map->count++;
@@ -47,7 +47,7 @@ static bool is_nothing(struct shared_span span)
 	return span.first > span.last;
 }
 
-static void extend(struct shared_span *span, uint16_t segment)
+static void walk_sharing_extend(struct shared_span *span, uint16_t segment)
 {
 	if (is_nothing(*span)) {
 		*span = (struct shared_span){segment, segment};
@@ -81,7 +81,7 @@ static void taint_readers(struct shared_map *map, const struct shared_word *word
 }
 
 /* That of this thread and these halves; NULL: there are too many. */
-static struct shared_access *access_of(
+static struct shared_access *walk_sharing_access_of(
 	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
 {
 	const struct shared_access fresh = {
@@ -144,11 +144,11 @@ static bool has_conflict(const struct shared_map *map, const struct segments *se
 	return false;
 }
 
-static void share(
+static void walk_sharing_share(
 	struct walker *walker, uint64_t number, uint32_t bytes, uint16_t halves, bool is_write)
 {
 	struct shared_map *map = &walker->walk->shared;
-	struct shared_word *word = add_word(map, number);
+	struct shared_word *word = walk_sharing_add_word(map, number);
 	struct shared_access *access;
 
 	map->is_changed = true;
@@ -161,7 +161,8 @@ static void share(
 		word->access_count = 1;
 		return;
 	}
-	access = word->is_unordered ? NULL : access_of(map, word, walker->thread, halves);
+	access = word->is_unordered ? NULL
+				    : walk_sharing_access_of(map, word, walker->thread, halves);
 	if (!access) {
 		/* Not kept: taint_readers() will not find it. */
 		word->is_unordered = true;
@@ -169,7 +170,7 @@ static void share(
 			taint(map, walker->thread, walker->segment);
 		return;
 	}
-	extend(is_write ? &access->writes : &access->reads, walker->segment);
+	walk_sharing_extend(is_write ? &access->writes : &access->reads, walker->segment);
 	if (has_conflict(map, walker->walk->segments, word, access)) {
 		word->is_unordered = true;
 		taint_readers(map, word);
@@ -202,7 +203,7 @@ void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, 
 			continue;
 		*seen |= UINT64_C(1) << is_write;
 		walk_room_note(walker->room->looked, slot);
-		share(walker, word, bytes, halves, is_write);
+		walk_sharing_share(walker, word, bytes, halves, is_write);
 	}
 }
 
@@ -212,7 +213,7 @@ void walk_note_opaque(struct walker *walker, uint64_t address)
 
 	if (address < NULL_PAGE || address >> 47)
 		return;
-	word = add_word(&walker->walk->shared, address >> 3);
+	word = walk_sharing_add_word(&walker->walk->shared, address >> 3);
 	word->is_opaque = true;
 	walker->walk->shared.is_changed = true;
 }
@@ -237,7 +238,7 @@ static void spread_opaque(struct shared_map *map)
 		if (!word->address || !word->is_opaque)
 			continue;
 		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
-			struct shared_word *next = find_word(map, word->address + j);
+			struct shared_word *next = walk_sharing_find_word(map, word->address + j);
 
 			/* Those of another place go on from there. */
 			if (!next->address || next->is_opaque)
@@ -309,7 +310,7 @@ void walk_release_sharing(struct walk *walk)
 
 static bool is_word_shared(const struct walk *walk, uint64_t word)
 {
-	return walk->shared.capacity && find_word(&walk->shared, word + 1)->is_shared;
+	return walk->shared.capacity && walk_sharing_find_word(&walk->shared, word + 1)->is_shared;
 }
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
@@ -331,7 +332,7 @@ bool walk_share(struct walk *walk, uint64_t word)
 
 	if (is_word_shared(walk, word))
 		return false;
-	found = add_word(map, word);
+	found = walk_sharing_add_word(map, word);
 	found->is_many = found->is_written = found->is_shared = true;
 	taint_readers(map, found);
 	return true;
@@ -340,7 +341,7 @@ bool walk_share(struct walk *walk, uint64_t word)
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
 {
 	struct shared_word *found =
-		walk->shared.capacity ? find_word(&walk->shared, word + 1) : NULL;
+		walk->shared.capacity ? walk_sharing_find_word(&walk->shared, word + 1) : NULL;
 
 	return found && found->address ? found : NULL;
 }

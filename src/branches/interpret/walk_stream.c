@@ -135,7 +135,7 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 
 /* ---- entries that are no values ---- */
 
-static enum step enter(struct walker *walker)
+static enum step walk_stream_enter(struct walker *walker)
 {
 	const uint32_t site =
 		walker->tag == RECORD_ENTER_AGAIN ? walker->entered : (uint32_t)walk_number(walker);
@@ -274,7 +274,7 @@ static enum step return_again(struct walker *walker, LLVMValueRef call, uint64_t
 	return walk_end_at(walker, WALK_LOST, "a longjmp to nowhere");
 }
 
-static enum step jump(struct walker *walker, uint32_t waiting)
+static enum step walk_stream_jump(struct walker *walker, uint32_t waiting)
 {
 	const struct image *image = walker->book->image;
 	const uint8_t *start = walker->at;
@@ -298,7 +298,7 @@ static enum step jump(struct walker *walker, uint32_t waiting)
 					: return_again(walker, instruction, value);
 }
 
-static bool check(struct walker *walker, uint32_t site, uint64_t address)
+static bool walk_stream_check(struct walker *walker, uint32_t site, uint64_t address)
 {
 	const uint32_t recorded = (uint32_t)walk_number(walker);
 	const uint64_t where = walk_number(walker);
@@ -316,9 +316,9 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 	switch (walker->tag) {
 	case RECORD_ENTER:
 	case RECORD_ENTER_AGAIN:
-		return enter(walker);
+		return walk_stream_enter(walker);
 	case RECORD_JUMP:
-		return jump(walker, waiting);
+		return walk_stream_jump(walker, waiting);
 	case RECORD_SYNC:
 	case RECORD_NEXT:
 	case RECORD_SYNC_OUTSIDE:
@@ -362,7 +362,7 @@ enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
 				walker, WALK_LOST, "a report that was predicted elsewhere");
 		if (walker->tag == RECORD_REPORT && !is_checked) {
 			is_checked = true;
-			if (!check(walker, site, address))
+			if (!walk_stream_check(walker, site, address))
 				return STEP_OVER;
 			continue;
 		}
@@ -383,7 +383,7 @@ enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address)
 			return walk_end_at(
 				walker, WALK_LOST, "a report that was predicted elsewhere");
 		if (walker->tag == RECORD_REPORT)
-			return check(walker, site, address) ? STEP_NEXT : STEP_OVER;
+			return walk_stream_check(walker, site, address) ? STEP_NEXT : STEP_OVER;
 		step = at_entry(walker, site);
 		if (step != STEP_NEXT)
 			return step;

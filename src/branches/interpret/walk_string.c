@@ -56,7 +56,7 @@ static void write_one(struct walker *walker, const struct code *access, uint64_t
 	walker->when = NULL;
 }
 
-static bool has_term(const struct library_bytes *of)
+static bool walk_string_has_term(const struct library_bytes *of)
 {
 	for (uint32_t i = 0; i < of->looked; i++)
 		if (of->terms[i]->op != TERM_CONSTANT)
@@ -64,7 +64,7 @@ static bool has_term(const struct library_bytes *of)
 	return false;
 }
 
-static void write_pieces(struct walker *walker, const struct code *access,
+static void walk_string_write_pieces(struct walker *walker, const struct code *access,
 	const struct library_bytes *source, const struct library_walk *of)
 {
 	uint32_t bytes;
@@ -85,7 +85,8 @@ static void write_pieces(struct walker *walker, const struct code *access,
 }
 
 /* Is there no zero up to here? */
-static struct term *goes_on(const struct builder *builder, struct term *alive, struct term *byte)
+static struct term *walk_string_goes_on(
+	const struct builder *builder, struct term *alive, struct term *byte)
 {
 	struct term *zero = term_constant(builder->arena, 8, 0);
 	struct term *is_more = library_compare(builder, LLVMIntULT, zero, byte);
@@ -104,13 +105,14 @@ static void pin_end(
 	for (uint32_t i = 0; i < of->looked; i++) {
 		if (i + 1 == of->looked)
 			(void)walk_pin(builder->walker, EVENT_VALUE, alive, call);
-		alive = goes_on(builder, alive, of->terms[i]);
+		alive = walk_string_goes_on(builder, alive, of->terms[i]);
 	}
 	(void)walk_pin(builder->walker, EVENT_VALUE, alive, call);
 }
 
-static struct term *write_bytes(const struct builder *builder, const struct code *access,
-	const struct library_bytes *source, const struct library_walk *of)
+static struct term *walk_string_write_bytes(const struct builder *builder,
+	const struct code *access, const struct library_bytes *source,
+	const struct library_walk *of)
 {
 	struct term *alive = term_constant(builder->arena, 1, 1), *always = alive;
 	struct term *zero = term_constant(builder->arena, 8, 0);
@@ -123,7 +125,7 @@ static struct term *write_bytes(const struct builder *builder, const struct code
 			fills ? library_choose(builder, alive, byte, zero) : byte,
 			fills ? always : alive);
 		if (i < source->looked)
-			alive = goes_on(builder, alive, byte);
+			alive = walk_string_goes_on(builder, alive, byte);
 	}
 	return alive;
 }
@@ -156,11 +158,11 @@ void walk_string_write(struct walker *walker, const struct code *call, struct li
 	access.site = read->site_to;
 	if (read->kind == LIBRARY_APPEND)
 		pin_end(&builder, call, &of->arguments[0]);
-	if (!has_term(source)) {
-		write_pieces(walker, &access, source, of);
+	if (!walk_string_has_term(source)) {
+		walk_string_write_pieces(walker, &access, source, of);
 		return;
 	}
-	alive = write_bytes(&builder, &access, source, of);
+	alive = walk_string_write_bytes(&builder, &access, source, of);
 	/* It may have more bytes than are known. */
 	if (read->kind == LIBRARY_COPY || source->looked < of->limit)
 		(void)walk_pin(walker, EVENT_VALUE, alive, call);

@@ -45,7 +45,7 @@ struct table {
 };
 
 /* False: it is too long, or not all that is read at some place of it is in it. */
-static bool measure(struct table *table, const struct term *address, uint32_t bytes)
+static bool walk_table_measure(struct table *table, const struct term *address, uint32_t bytes)
 {
 	const uint64_t at = address->value - table->block->address;
 
@@ -81,7 +81,7 @@ static void tell_index(struct walker *walker, const struct code *code, struct te
 	address->is_told = true;
 }
 
-static struct term *choose(
+static struct term *walk_table_choose(
 	struct term_arena *arena, struct term *address, const struct table *table, uint32_t bytes)
 {
 	const uint64_t value = value_in(table, address->value - table->block->address, bytes);
@@ -117,9 +117,9 @@ struct term *walk_table_term(struct walker *walker, const struct code *code)
 		code->place != PLACE_CONSTANT || !walker->walk->has_open_addresses ||
 		!walker->is_live || walker->is_before || walker->walk->part.begin ||
 		walker->frames[walker->frame_count - 1].function->is_excluded ||
-		!measure(&table, address, code->bytes))
+		!walk_table_measure(&table, address, code->bytes))
 		return NULL;
 	if (!address->is_told)
 		tell_index(walker, code, address, table.block);
-	return choose(&walker->walk->terms, address, &table, code->bytes);
+	return walk_table_choose(&walker->walk->terms, address, &table, code->bytes);
 }

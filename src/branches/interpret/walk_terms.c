@@ -21,7 +21,7 @@ struct values {
 	const uint64_t *registers;
 };
 
-static inline struct term *term_of(const struct values *values, int32_t operand)
+static inline struct term *walk_terms_term_of(const struct values *values, int32_t operand)
 {
 	struct term *term = values->terms[operand];
 
@@ -65,8 +65,8 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 static struct term *scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;
-	struct term *index =
-		or_constant(values, term_of(values, of->operand), of->operand, of->width);
+	struct term *index = or_constant(
+		values, walk_terms_term_of(values, of->operand), of->operand, of->width);
 	const struct term_like extend = {.op = CODE_SIGN_EXTEND,
 		.sub = of->width,
 		.width = 64,
@@ -87,11 +87,11 @@ static struct term *scaled(const struct values *values, const struct address_ter
 static struct term *derive_address(const struct values *values, const struct code *code)
 {
 	struct term_arena *arena = values->arena;
-	struct term *sum = term_of(values, code->a);
+	struct term *sum = walk_terms_term_of(values, code->a);
 	bool has_term = sum != NULL;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		has_term |= term_of(values, code->terms[i].operand) != NULL;
+		has_term |= walk_terms_term_of(values, code->terms[i].operand) != NULL;
 	if (!has_term)
 		return NULL;
 	sum = or_constant(values, sum, code->a, 64);
@@ -135,9 +135,9 @@ struct term *walk_derive(
 
 	if (code->op == CODE_ADDRESS)
 		return derive_address(&values, code);
-	a = term_of(&values, code->a);
-	b = count > 1 ? term_of(&values, code->b) : NULL;
-	c = count > 2 ? term_of(&values, code->c) : NULL;
+	a = walk_terms_term_of(&values, code->a);
+	b = count > 1 ? walk_terms_term_of(&values, code->b) : NULL;
+	c = count > 2 ? walk_terms_term_of(&values, code->c) : NULL;
 	if (!a && !b && !c)
 		return NULL;
 	if (code->op == CODE_MOVE)
@@ -203,7 +203,7 @@ static bool is_noted(const struct walker *walker, const struct term *term)
 	return walker->mode & WALK_EVENTS && term && term->op != TERM_CONSTANT;
 }
 
-static void note(struct walker *walker, const struct code *code, enum event_kind kind,
+static void walk_terms_note(struct walker *walker, const struct code *code, enum event_kind kind,
 	uint64_t condition, uint32_t outcome)
 {
 	const uint64_t occurrence = walker->visits[code->branch]++ & ~WALK_WATCHED;
@@ -226,12 +226,12 @@ static void note(struct walker *walker, const struct code *code, enum event_kind
 void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge)
 {
-	note(walker, code, EVENT_BRANCH, condition, edge);
+	walk_terms_note(walker, code, EVENT_BRANCH, condition, edge);
 }
 
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition)
 {
-	note(walker, code, EVENT_CHOICE, condition, condition != 0);
+	walk_terms_note(walker, code, EVENT_CHOICE, condition, condition != 0);
 }
 
 void walk_note_fence(struct walker *walker, const struct code *code)

@@ -25,7 +25,7 @@ static void put_bytes(struct writer *writer, const void *bytes, size_t size)
 	writer->size += size;
 }
 
-static void put_number(struct writer *writer, uint64_t number)
+static void record_contents_put_number(struct writer *writer, uint64_t number)
 {
 	uint8_t bytes[RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK];
 
@@ -34,39 +34,39 @@ static void put_number(struct writer *writer, uint64_t number)
 
 static void put_threads(struct writer *writer, const struct run_record *record)
 {
-	put_number(writer, record->thread_count);
+	record_contents_put_number(writer, record->thread_count);
 	for (uint32_t i = 0; i < record->thread_count; i++) {
 		const struct run_thread *thread = &record->threads[i];
 
-		put_number(writer, thread->name);
-		put_number(writer, thread->parent);
-		put_number(writer, thread->ordinal);
-		put_number(writer, thread->size);
+		record_contents_put_number(writer, thread->name);
+		record_contents_put_number(writer, thread->parent);
+		record_contents_put_number(writer, thread->ordinal);
+		record_contents_put_number(writer, thread->size);
 		put_bytes(writer, thread->bytes, thread->size);
 	}
 }
 
 static void put_places(struct writer *writer, const struct run_record *record)
 {
-	put_number(writer, record->module_count);
+	record_contents_put_number(writer, record->module_count);
 	for (uint32_t i = 0; i < record->module_count; i++) {
-		put_number(writer, record->modules[i].name);
-		put_number(writer, record->modules[i].fingerprint);
-		put_number(writer, record->modules[i].records);
-		put_number(writer, record->modules[i].count);
+		record_contents_put_number(writer, record->modules[i].name);
+		record_contents_put_number(writer, record->modules[i].fingerprint);
+		record_contents_put_number(writer, record->modules[i].records);
+		record_contents_put_number(writer, record->modules[i].count);
 	}
-	put_number(writer, record->object_count);
+	record_contents_put_number(writer, record->object_count);
 	for (uint32_t i = 0; i < record->object_count; i++) {
 		const char *path = record->objects[i].path;
 
-		put_number(writer, record->objects[i].base);
-		put_number(writer, strlen(path));
+		record_contents_put_number(writer, record->objects[i].base);
+		record_contents_put_number(writer, strlen(path));
 		put_bytes(writer, path, strlen(path));
 	}
-	put_number(writer, record->image_count);
+	record_contents_put_number(writer, record->image_count);
 	for (uint32_t i = 0; i < record->image_count; i++) {
-		put_number(writer, record->images[i].address);
-		put_number(writer, record->images[i].bytes);
+		record_contents_put_number(writer, record->images[i].address);
+		record_contents_put_number(writer, record->images[i].bytes);
 		put_bytes(writer, record->image_bytes + record->images[i].offset,
 			record->images[i].bytes);
 	}
@@ -76,18 +76,18 @@ static void put_ops(struct writer *writer, const struct run_record *record)
 {
 	uint64_t step = 0;
 
-	put_number(writer, record->op_count);
+	record_contents_put_number(writer, record->op_count);
 	for (uint64_t i = 0; i < record->op_count; i++) {
 		const struct record_op *op = &record->ops[i];
 
-		put_number(writer, op->step - step);
-		put_number(writer, op->kind);
-		put_number(writer, op->flags);
-		put_number(writer, op->thread);
-		put_number(writer, op->other);
-		put_number(writer, op->address);
-		put_number(writer, op->argument);
-		put_number(writer, op->site);
+		record_contents_put_number(writer, op->step - step);
+		record_contents_put_number(writer, op->kind);
+		record_contents_put_number(writer, op->flags);
+		record_contents_put_number(writer, op->thread);
+		record_contents_put_number(writer, op->other);
+		record_contents_put_number(writer, op->address);
+		record_contents_put_number(writer, op->argument);
+		record_contents_put_number(writer, op->site);
 		step = op->step;
 	}
 }
@@ -96,7 +96,8 @@ uint8_t *record_contents(const struct run_record *record, size_t *size)
 {
 	struct writer writer = {0};
 
-	put_number(&writer, (record->is_partial ? 1u : 0u) | (record->is_checked ? 2u : 0u));
+	record_contents_put_number(
+		&writer, (record->is_partial ? 1u : 0u) | (record->is_checked ? 2u : 0u));
 	put_threads(&writer, record);
 	put_places(&writer, record);
 	put_ops(&writer, record);
@@ -113,14 +114,14 @@ struct reader {
 	int status; /* once it is an error nothing more is read */
 };
 
-static void damaged(struct reader *reader, const char *what)
+static void record_contents_damaged(struct reader *reader, const char *what)
 {
 	if (reader->status == 0)
 		reader->status = error_set(reader->err, ERROR_FORMAT,
 			"%s is damaged: %s; record the run again", reader->name, what);
 }
 
-static uint64_t get_number(struct reader *reader, uint64_t most, const char *what)
+static uint64_t record_contents_get_number(struct reader *reader, uint64_t most, const char *what)
 {
 	uint64_t number = 0;
 
@@ -129,19 +130,20 @@ static uint64_t get_number(struct reader *reader, uint64_t most, const char *wha
 	if (next)
 		reader->at = next;
 	else
-		damaged(reader, what);
+		record_contents_damaged(reader, what);
 	if (number > most)
-		damaged(reader, what);
+		record_contents_damaged(reader, what);
 	return reader->status == 0 ? number : 0;
 }
 
 /* How many of something: each takes at least so many bytes. */
-static uint64_t get_count(struct reader *reader, uint64_t most, size_t bytes, const char *what)
+static uint64_t record_contents_get_count(
+	struct reader *reader, uint64_t most, size_t bytes, const char *what)
 {
-	const uint64_t count = get_number(reader, most, what);
+	const uint64_t count = record_contents_get_number(reader, most, what);
 
 	if (count > (uint64_t)(reader->end - reader->at) / bytes)
-		damaged(reader, what);
+		record_contents_damaged(reader, what);
 	return reader->status == 0 ? count : 0;
 }
 
@@ -150,7 +152,7 @@ static uint8_t *get_bytes(struct reader *reader, uint64_t size, uint64_t room, c
 	uint8_t *bytes;
 
 	if (size > (uint64_t)(reader->end - reader->at)) {
-		damaged(reader, what);
+		record_contents_damaged(reader, what);
 		return NULL;
 	}
 	bytes = malloc(size + room + 1);
@@ -160,7 +162,7 @@ static uint8_t *get_bytes(struct reader *reader, uint64_t size, uint64_t room, c
 	return bytes;
 }
 
-static void *allocate(uint64_t count, size_t bytes)
+static void *record_contents_allocate(uint64_t count, size_t bytes)
 {
 	void *memory = calloc(count + 1, bytes);
 
@@ -170,20 +172,22 @@ static void *allocate(uint64_t count, size_t bytes)
 
 static void get_threads(struct reader *reader, struct run_record *record)
 {
-	record->thread_count =
-		(uint32_t)get_count(reader, THREAD_CAPACITY, 4, "the number of threads");
-	record->threads = allocate(record->thread_count, sizeof *record->threads);
+	record->thread_count = (uint32_t)record_contents_get_count(
+		reader, THREAD_CAPACITY, 4, "the number of threads");
+	record->threads = record_contents_allocate(record->thread_count, sizeof *record->threads);
 	for (uint32_t i = 0; i < record->thread_count && reader->status == 0; i++) {
 		struct run_thread *thread = &record->threads[i];
 
-		thread->name = (thread_name)get_number(reader, UINT32_MAX, "the name of a thread");
-		thread->parent =
-			(uint16_t)get_number(reader, UINT16_MAX, "the creator of a thread");
+		thread->name = (thread_name)record_contents_get_number(
+			reader, UINT32_MAX, "the name of a thread");
+		thread->parent = (uint16_t)record_contents_get_number(
+			reader, UINT16_MAX, "the creator of a thread");
 		if (thread->parent >= i && thread->parent != UINT16_MAX && i)
-			damaged(reader, "the creator of a thread");
-		thread->ordinal =
-			(uint16_t)get_number(reader, UINT16_MAX, "the number of a thread");
-		thread->size = get_number(reader, UINT64_MAX, "the entries of a thread");
+			record_contents_damaged(reader, "the creator of a thread");
+		thread->ordinal = (uint16_t)record_contents_get_number(
+			reader, UINT16_MAX, "the number of a thread");
+		thread->size =
+			record_contents_get_number(reader, UINT64_MAX, "the entries of a thread");
 		thread->bytes = get_bytes(reader, thread->size, 0, "the entries of a thread");
 		if (reader->status == 0) {
 			thread->digest = run_record_digest(0, thread->bytes, thread->size);
@@ -191,39 +195,43 @@ static void get_threads(struct reader *reader, struct run_record *record)
 		}
 	}
 	if (!record->thread_count)
-		damaged(reader, "the number of threads");
+		record_contents_damaged(reader, "the number of threads");
 }
 
 static void get_modules(struct reader *reader, struct run_record *record)
 {
 	uint32_t first = 0;
 
-	record->module_count = (uint32_t)get_count(reader, UINT32_MAX, 4, "the number of modules");
-	record->modules = allocate(record->module_count, sizeof *record->modules);
+	record->module_count =
+		(uint32_t)record_contents_get_count(reader, UINT32_MAX, 4, "the number of modules");
+	record->modules = record_contents_allocate(record->module_count, sizeof *record->modules);
 	for (uint32_t i = 0; i < record->module_count && reader->status == 0; i++) {
 		struct run_module *module = &record->modules[i];
 
-		module->name = get_number(reader, UINT64_MAX, "the name of a module");
-		module->fingerprint = get_number(reader, UINT64_MAX, "a module");
-		module->records = get_number(reader, UINT64_MAX, "a module");
+		module->name =
+			record_contents_get_number(reader, UINT64_MAX, "the name of a module");
+		module->fingerprint = record_contents_get_number(reader, UINT64_MAX, "a module");
+		module->records = record_contents_get_number(reader, UINT64_MAX, "a module");
 		module->first = first;
-		module->count =
-			(uint32_t)get_number(reader, INT32_MAX - first, "the sites of a module");
+		module->count = (uint32_t)record_contents_get_number(
+			reader, INT32_MAX - first, "the sites of a module");
 		first += module->count;
 	}
 }
 
 static void get_objects(struct reader *reader, struct run_record *record)
 {
-	record->object_count =
-		(uint32_t)get_count(reader, RECORD_OBJECTS_MAX, 2, "the number of files");
-	record->objects = allocate(record->object_count, sizeof *record->objects);
+	record->object_count = (uint32_t)record_contents_get_count(
+		reader, RECORD_OBJECTS_MAX, 2, "the number of files");
+	record->objects = record_contents_allocate(record->object_count, sizeof *record->objects);
 	for (uint32_t i = 0; i < record->object_count && reader->status == 0; i++) {
 		struct record_object *object = &record->objects[i];
 		uint64_t length;
 
-		object->base = get_number(reader, UINT64_MAX, "the place of a file");
-		length = get_count(reader, sizeof object->path - 1, 1, "the path of a file");
+		object->base =
+			record_contents_get_number(reader, UINT64_MAX, "the place of a file");
+		length = record_contents_get_count(
+			reader, sizeof object->path - 1, 1, "the path of a file");
 		memcpy(object->path, reader->at, length);
 		reader->at += length;
 	}
@@ -233,9 +241,9 @@ static void get_images(struct reader *reader, struct run_record *record)
 {
 	const uint8_t *start;
 
-	record->image_count =
-		(uint32_t)get_count(reader, RECORD_IMAGES_MAX, 2, "the number of images");
-	record->images = allocate(record->image_count, sizeof *record->images);
+	record->image_count = (uint32_t)record_contents_get_count(
+		reader, RECORD_IMAGES_MAX, 2, "the number of images");
+	record->images = record_contents_allocate(record->image_count, sizeof *record->images);
 	start = reader->at;
 	/* More than there is: with what stands between them. */
 	record->image_bytes = malloc((size_t)(reader->end - start) + 1);
@@ -243,11 +251,11 @@ static void get_images(struct reader *reader, struct run_record *record)
 	for (uint32_t i = 0; i < record->image_count && reader->status == 0; i++) {
 		struct record_image *image = &record->images[i];
 
-		image->address = get_number(reader, UINT64_MAX, "an image");
-		image->bytes = get_count(reader, UINT64_MAX, 1, "an image");
+		image->address = record_contents_get_number(reader, UINT64_MAX, "an image");
+		image->bytes = record_contents_get_count(reader, UINT64_MAX, 1, "an image");
 		image->offset = record->image_size;
 		if (image->address > UINT64_MAX - image->bytes)
-			damaged(reader, "an image");
+			record_contents_damaged(reader, "an image");
 		memcpy(record->image_bytes + record->image_size, reader->at, image->bytes);
 		record->image_size += image->bytes;
 		reader->at += image->bytes;
@@ -259,24 +267,27 @@ static void get_ops(struct reader *reader, struct run_record *record)
 	const uint8_t *start = reader->at;
 	uint64_t step = 0;
 
-	record->op_count = get_count(reader, UINT64_MAX, 8, "the number of operations");
-	record->ops = allocate(record->op_count, sizeof *record->ops);
+	record->op_count =
+		record_contents_get_count(reader, UINT64_MAX, 8, "the number of operations");
+	record->ops = record_contents_allocate(record->op_count, sizeof *record->ops);
 	for (uint64_t i = 0; i < record->op_count && reader->status == 0; i++) {
 		struct record_op *op = &record->ops[i];
 
-		step += get_number(reader, UINT64_MAX - step, "the step of an operation");
+		step += record_contents_get_number(
+			reader, UINT64_MAX - step, "the step of an operation");
 		op->step = step;
-		op->kind = (uint8_t)get_number(reader, OP_KIND_COUNT - 1, "an operation");
-		op->flags = (uint8_t)get_number(reader, UINT8_MAX, "an operation");
-		op->thread = (uint16_t)get_number(
+		op->kind = (uint8_t)record_contents_get_number(
+			reader, OP_KIND_COUNT - 1, "an operation");
+		op->flags = (uint8_t)record_contents_get_number(reader, UINT8_MAX, "an operation");
+		op->thread = (uint16_t)record_contents_get_number(
 			reader, record->thread_count - 1, "the thread of an operation");
-		op->other = (uint16_t)get_number(
+		op->other = (uint16_t)record_contents_get_number(
 			reader, UINT16_MAX, "the other thread of an operation");
 		if (op->other >= record->thread_count && op->other != UINT16_MAX)
-			damaged(reader, "the other thread of an operation");
-		op->address = get_number(reader, UINT64_MAX, "an operation");
-		op->argument = get_number(reader, UINT64_MAX, "an operation");
-		op->site = get_number(reader, UINT64_MAX, "an operation");
+			record_contents_damaged(reader, "the other thread of an operation");
+		op->address = record_contents_get_number(reader, UINT64_MAX, "an operation");
+		op->argument = record_contents_get_number(reader, UINT64_MAX, "an operation");
+		op->site = record_contents_get_number(reader, UINT64_MAX, "an operation");
 	}
 	record->bytes += (uint64_t)(reader->at - start);
 }
@@ -288,7 +299,7 @@ int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t
 	uint64_t flags;
 
 	*record = (struct run_record){0};
-	flags = get_number(&reader, 3, "its beginning");
+	flags = record_contents_get_number(&reader, 3, "its beginning");
 	record->is_partial = flags & 1;
 	record->is_checked = flags & 2;
 	if (reader.status == 0)
@@ -302,7 +313,7 @@ int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t
 	if (reader.status == 0)
 		get_ops(&reader, record);
 	if (reader.status == 0 && reader.at != reader.end)
-		damaged(&reader, "there is something behind its end");
+		record_contents_damaged(&reader, "there is something behind its end");
 	if (reader.status < 0)
 		run_record_release(record);
 	return reader.status;

@@ -73,7 +73,7 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 
 /* ---- reading ---- */
 
-static int damaged(struct error *err, const char *path, const char *what)
+static int record_file_damaged(struct error *err, const char *path, const char *what)
 {
 	return error_set(err, ERROR_FORMAT, "%s %s; record the run again", path, what);
 }
@@ -89,7 +89,7 @@ static int check_head(const struct record_file_head *head, const char *path, str
 			"the run again",
 			path, head->version, RECORD_VERSION);
 	if (head->plain_bytes > PLAIN_MOST || head->stored_bytes > PLAIN_MOST)
-		return damaged(err, path, "is damaged: its length");
+		return record_file_damaged(err, path, "is damaged: its length");
 	return 0;
 }
 
@@ -119,14 +119,14 @@ static int read_contents(struct run_record *record, const struct record_file_hea
 	int status;
 
 	if (ZSTD_getFrameContentSize(stored, head->stored_bytes) != head->plain_bytes)
-		return damaged(err, path, "is damaged: its length");
+		return record_file_damaged(err, path, "is damaged: its length");
 	plain = malloc(head->plain_bytes + 1);
 	if (!plain)
 		return error_set(
 			err, ERROR_NOMEM, "%s is too long to be read; close other programs", path);
 	size = ZSTD_decompress(plain, head->plain_bytes, stored, head->stored_bytes);
 	status = ZSTD_isError(size) || size != head->plain_bytes
-			 ? damaged(err, path, "is damaged: its contents have changed")
+			 ? record_file_damaged(err, path, "is damaged: its contents have changed")
 			 : record_contents_read(record, plain, size, path, err);
 	free(plain);
 	return status;
@@ -151,7 +151,7 @@ int record_file_read(struct run_record *record, const char *path, struct error *
 		stored = read_rest(file, &head);
 	if (status == 0)
 		status = stored ? read_contents(record, &head, stored, path, err)
-				: damaged(err, path, "is cut short");
+				: record_file_damaged(err, path, "is cut short");
 	free(stored);
 	(void)fclose(file); /* only read */
 	return status;

@@ -83,7 +83,7 @@ static void *enlarge(void *memory, uint64_t bytes)
 	return memory;
 }
 
-static void take_thread(struct run_thread *thread, const struct record_area *area,
+static void run_record_take_thread(struct run_thread *thread, const struct record_area *area,
 	const struct record_thread *from, bool is_kept)
 {
 	const uint64_t size = size_of(area, from);
@@ -98,7 +98,7 @@ static void take_thread(struct run_thread *thread, const struct record_area *are
 		thread->size += size;
 }
 
-static void take_threads(
+static void run_record_take_threads(
 	struct run_record *record, const struct record_area *area, uint32_t threads, uint64_t most)
 {
 	uint64_t size = 0;
@@ -118,7 +118,8 @@ static void take_threads(
 	record->is_partial |= size > most;
 	for (uint32_t i = 0; i < record->thread_count; i++) {
 		record->bytes += size_of(area, &area->threads[i]);
-		take_thread(&record->threads[i], area, &area->threads[i], !record->is_partial);
+		run_record_take_thread(
+			&record->threads[i], area, &area->threads[i], !record->is_partial);
 	}
 }
 
@@ -178,7 +179,7 @@ static void empty(struct record_thread *thread)
 void run_record_take(
 	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most)
 {
-	take_threads(record, area, threads, most);
+	run_record_take_threads(record, area, threads, most);
 	take_ops(record, area);
 	take_images(record, area);
 	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)

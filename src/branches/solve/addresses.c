@@ -32,7 +32,7 @@ struct builder {
 	struct value_set *variables; /* by number */
 };
 
-static void add_value(struct value_set *set, uint64_t value)
+static void addresses_add_value(struct value_set *set, uint64_t value)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		if (set->items[i] == value)
@@ -68,7 +68,7 @@ static void grow_places(struct builder *builder)
 	free(before);
 }
 
-static void add_place(struct builder *builder, const struct walk_event *event)
+static void addresses_add_place(struct builder *builder, const struct walk_event *event)
 {
 	struct place *place = place_slot(builder, event->address, event->bytes);
 	uint64_t initial;
@@ -77,10 +77,10 @@ static void add_place(struct builder *builder, const struct walk_event *event)
 		place->address = event->address;
 		place->bytes = event->bytes;
 		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
-			add_value(&place->values, initial);
+			addresses_add_value(&place->values, initial);
 	}
 	/* What was read is what nobody saw written, else it is there already. */
-	add_value(&place->values, event->value);
+	addresses_add_value(&place->values, event->value);
 	if (2 * ++builder->place_count > builder->place_capacity)
 		grow_places(builder);
 }
@@ -113,7 +113,7 @@ static void list_places(struct builder *builder)
 			const struct walk_event *event = &walk->threads[i].events[j];
 
 			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
-				add_place(builder, event);
+				addresses_add_place(builder, event);
 		}
 }
 
@@ -145,9 +145,9 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		return set;
 	set->is_known =
 		true; /* addresses depend on earlier reads only, so nobody comes here again */
-	add_value(set, variable->value);
+	addresses_add_value(set, variable->value);
 	if (read->kind == EVENT_OP) { /* what came of it */
-		add_value(set, read->address);
+		addresses_add_value(set, read->address);
 		return set;
 	}
 	if (at)
@@ -159,14 +159,15 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		/* A member of an object that the run had nothing to do with: its table of virtual functions. */
 		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
-			add_value(set, initial);
+			addresses_add_value(set, initial);
 		for (uint32_t j = 0; place->address && j < place->values.count; j++)
-			add_value(set, place->values.items[j]);
+			addresses_add_value(set, place->values.items[j]);
 	}
 	return set;
 }
 
-static void combine(struct builder *builder, const struct term *term, struct value_set *out)
+static void addresses_combine(
+	struct builder *builder, const struct term *term, struct value_set *out)
 {
 	const struct term *parts[3] = {
 		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
@@ -185,19 +186,19 @@ static void combine(struct builder *builder, const struct term *term, struct val
 				uint64_t value;
 
 				if (term_compute(term, operands, &value))
-					add_value(out, value);
+					addresses_add_value(out, value);
 			}
 }
 
 static void find_values(struct builder *builder, const struct term *term, struct value_set *out)
 {
-	add_value(out, term->value);
+	addresses_add_value(out, term->value);
 	if (term->op == TERM_CONSTANT || term->size > SIZE_MOST)
 		return;
 	if (term->op == TERM_VARIABLE)
 		*out = *values_of_read(builder, term);
 	else if (term_operand(term, 0))
-		combine(builder, term, out);
+		addresses_combine(builder, term, out);
 }
 
 /* ---- sets ---- */

@@ -9,7 +9,7 @@
 
 #define NONE UINT32_MAX
 
-static const struct walk_event *event_at(const struct chances *chances, uint32_t rank)
+static const struct walk_event *chances_event_at(const struct chances *chances, uint32_t rank)
 {
 	const struct event_id id = chances->rehearsal->order->events[rank];
 
@@ -21,7 +21,7 @@ static struct event_id id_at(const struct chances *chances, uint32_t rank)
 	return chances->rehearsal->order->events[rank];
 }
 
-static bool is_access(const struct walk_event *event)
+static bool chances_is_access(const struct walk_event *event)
 {
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
@@ -43,7 +43,7 @@ struct met_words {
 	uint64_t capacity, count;
 };
 
-static struct met_word *meet(struct met_words *words, uint64_t address)
+static struct met_word *chances_meet(struct met_words *words, uint64_t address)
 {
 	const uint64_t key = (address >> 3) + 1;
 	struct met_word *slot;
@@ -97,12 +97,12 @@ static void find_rivals(struct chances *chances)
 
 	for (uint64_t i = chances->rehearsal->order->event_count; i-- > 0;) {
 		const uint32_t rank = (uint32_t)i;
-		const struct walk_event *event = event_at(chances, rank);
+		const struct walk_event *event = chances_event_at(chances, rank);
 		struct met_word *word;
 
-		if (!is_access(event))
+		if (!chances_is_access(event))
 			continue;
-		word = meet(&words, event->address);
+		word = chances_meet(&words, event->address);
 		chances->rival_writes[rank] = other_than(chances, &word->writes, rank);
 		chances->rivals[rank] = event->kind == EVENT_WRITE
 						? other_than(chances, &word->accesses, rank)
@@ -120,12 +120,13 @@ static void find_sources(struct chances *chances)
 
 	for (uint64_t i = 0; i < chances->rehearsal->order->event_count; i++) {
 		const uint32_t rank = (uint32_t)i;
-		const struct walk_event *event = event_at(chances, rank);
+		const struct walk_event *event = chances_event_at(chances, rank);
 
 		if (event->kind == EVENT_WRITE)
-			meet(&words, event->address)->writes.ranks[0] = rank;
+			chances_meet(&words, event->address)->writes.ranks[0] = rank;
 		else if (event->kind == EVENT_READ)
-			chances->sources[rank] = meet(&words, event->address)->writes.ranks[0];
+			chances->sources[rank] =
+				chances_meet(&words, event->address)->writes.ranks[0];
 	}
 	free(words.slots);
 }
@@ -143,11 +144,12 @@ struct kind_table {
 };
 
 /* By the pair of instructions; numbered as they are met. */
-static uint32_t kind_of(struct chances *chances, struct kind_table *table, uint32_t rank)
+static uint32_t chances_kind_of(struct chances *chances, struct kind_table *table, uint32_t rank)
 {
-	const uint64_t held = (uint64_t)(uintptr_t)event_instruction(event_at(chances, rank));
-	const uint64_t until =
-		(uint64_t)(uintptr_t)event_instruction(event_at(chances, chances->rivals[rank]));
+	const uint64_t held =
+		(uint64_t)(uintptr_t)event_instruction(chances_event_at(chances, rank));
+	const uint64_t until = (uint64_t)(uintptr_t)event_instruction(
+		chances_event_at(chances, chances->rivals[rank]));
 	const uint64_t key = hash_mix(hash_mix(held) + until) | 1;
 	struct kind_slot *slot;
 
@@ -169,9 +171,9 @@ static uint32_t kind_of(struct chances *chances, struct kind_table *table, uint3
 }
 
 /* An update's write is no event to be held at: it happens with its read. */
-static bool is_chance(const struct chances *chances, uint32_t rank)
+static bool chances_is_chance(const struct chances *chances, uint32_t rank)
 {
-	return chances->rivals[rank] != NONE && !event_at(chances, rank)->is_atomic;
+	return chances->rivals[rank] != NONE && !chances_event_at(chances, rank)->is_atomic;
 }
 
 static void list_kinds(struct chances *chances)
@@ -183,8 +185,8 @@ static void list_kinds(struct chances *chances)
 	chances->kinds_of = kinds;
 
 	for (uint32_t rank = 0; rank < count; rank++)
-		if (is_chance(chances, rank)) {
-			kinds[rank] = kind_of(chances, &table, rank);
+		if (chances_is_chance(chances, rank)) {
+			kinds[rank] = chances_kind_of(chances, &table, rank);
 			chances->kinds[kinds[rank]].count++;
 			chances->item_count++;
 		}
@@ -229,7 +231,7 @@ void chances_release(struct chances *chances)
 
 /* ---- holds ---- */
 
-static bool is_in(const struct order_section *section, struct event_id event)
+static bool chances_is_in(const struct order_section *section, struct event_id event)
 {
 	return section->begin < event.index && event.index < section->end;
 }
@@ -245,7 +247,7 @@ static bool is_under(const struct order *order, struct event_id event, uint64_t 
 
 		if (section->begin >= event.index)
 			return false;
-		if (section->lock == lock && is_in(section, event))
+		if (section->lock == lock && chances_is_in(section, event))
 			return true;
 	}
 	return false;
@@ -263,7 +265,7 @@ static struct event_id outside_of_locks(
 
 		if (section->begin >= held.index)
 			break;
-		if (is_in(section, held) && is_under(order, until, section->lock))
+		if (chances_is_in(section, held) && is_under(order, until, section->lock))
 			return (struct event_id){held.thread, section->begin};
 	}
 	return held;
@@ -295,7 +297,7 @@ void chances_add(const struct chances *chances, uint32_t rank, bool is_long, str
 	const struct event_id held = id_at(chances, rank);
 	const uint32_t rival = chances->rivals[rank], write = chances->rival_writes[rank];
 
-	if (!is_chance(chances, rank))
+	if (!chances_is_chance(chances, rank))
 		return;
 	add(chances, held, rival, false, list);
 	if (write != NONE && write != rival)
@@ -322,7 +324,7 @@ struct behind {
 	uint32_t terms_left, reads_left; /* of the term that is looked at */
 };
 
-static void add_access(struct behind *behind, uint32_t rank)
+static void chances_add_access(struct behind *behind, uint32_t rank)
 {
 	for (uint32_t i = 0; i < behind->count; i++)
 		if (behind->ranks[i] == rank)
@@ -340,7 +342,7 @@ static void add_reads(struct behind *behind, const struct term *term)
 		if (term->op == TERM_VARIABLE) {
 			const struct event_id read = rehearsal->order->reads[term->number];
 
-			add_access(behind, rehearsal->ranks[read.thread][read.index]);
+			chances_add_access(behind, rehearsal->ranks[read.thread][read.index]);
 			behind->reads_left--;
 			return;
 		}
@@ -351,7 +353,7 @@ static void add_reads(struct behind *behind, const struct term *term)
 	}
 }
 
-static void add_term(struct behind *behind, const struct term *term)
+static void chances_add_term(struct behind *behind, const struct term *term)
 {
 	behind->terms_left = TERMS_MOST;
 	behind->reads_left = READS_MOST;
@@ -374,26 +376,27 @@ void chances_add_behind(const struct chances *chances, struct event_id goal, str
 	const struct walk *walk = chances->rehearsal->walk;
 	struct behind behind = {.chances = chances};
 
-	add_term(&behind, walk_event_term(walk, &walk->threads[goal.thread].events[goal.index]));
+	chances_add_term(
+		&behind, walk_event_term(walk, &walk->threads[goal.thread].events[goal.index]));
 	for (uint32_t i = 0; i < behind.count; i++) {
-		const struct walk_event *event = event_at(chances, behind.ranks[i]);
+		const struct walk_event *event = chances_event_at(chances, behind.ranks[i]);
 		const uint32_t source = chances->sources[behind.ranks[i]];
 
 		if (!is_one_of_many(&behind, i))
 			chances_add(chances, behind.ranks[i], true, list);
-		add_term(&behind, walk_event_at(walk, event));
+		chances_add_term(&behind, walk_event_at(walk, event));
 		if (event->kind == EVENT_WRITE) {
-			add_term(&behind, walk_event_term(walk, event));
-			add_term(&behind, walk_event_when(walk, event));
+			chances_add_term(&behind, walk_event_term(walk, event));
+			chances_add_term(&behind, walk_event_when(walk, event));
 		} else if (source != NONE) {
-			add_access(&behind, source);
+			chances_add_access(&behind, source);
 		}
 	}
 }
 
 /* ---- order ---- */
 
-static int compare(const void *left, const void *right)
+static int chances_compare(const void *left, const void *right)
 {
 	const struct hold *a = left, *b = right;
 
@@ -416,7 +419,7 @@ struct ranked {
 	uint32_t rank, number;
 };
 
-static int compare_ranks(const void *left, const void *right)
+static int chances_compare_ranks(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 
@@ -433,9 +436,9 @@ void chances_sort(const struct chances *chances, struct hold_list *list)
 
 	BUG_ON(!order || !sorted);
 	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare);
+		qsort(list->items, list->count, sizeof *list->items, chances_compare);
 	for (uint32_t i = 0; i < list->count; i++)
-		if (!i || compare(&list->items[i], &list->items[count - 1]) != 0)
+		if (!i || chances_compare(&list->items[i], &list->items[count - 1]) != 0)
 			list->items[count++] = list->items[i];
 	list->count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -444,7 +447,7 @@ void chances_sort(const struct chances *chances, struct hold_list *list)
 		order[i] = (struct ranked){chances->rehearsal->ranks[held.thread][held.index], i};
 	}
 	if (count)
-		qsort(order, count, sizeof *order, compare_ranks);
+		qsort(order, count, sizeof *order, chances_compare_ranks);
 	for (uint32_t i = 0; i < count; i++)
 		sorted[i] = list->items[order[i].number];
 	free(list->items);

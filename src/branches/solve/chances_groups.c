@@ -38,7 +38,7 @@ struct group_table {
 /* All looks of all loops that wait are one group. */
 #define PLACE_OF_LOOKS UINT64_MAX
 
-static uint64_t place_of(LLVMValueRef instruction)
+static uint64_t chances_groups_place_of(LLVMValueRef instruction)
 {
 	const uint64_t line = LLVMGetDebugLocLine(instruction);
 	const uint64_t column = LLVMGetDebugLocColumn(instruction);
@@ -53,7 +53,8 @@ static uint64_t place_of(LLVMValueRef instruction)
 	return hash;
 }
 
-static const struct met_instruction *meet(struct group_table *table, LLVMValueRef instruction)
+static const struct met_instruction *chances_groups_meet(
+	struct group_table *table, LLVMValueRef instruction)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)instruction;
 	struct met_instruction *slot;
@@ -63,13 +64,13 @@ static const struct met_instruction *meet(struct group_table *table, LLVMValueRe
 	slot = slots_find(table->instructions, table->instruction_capacity, sizeof *slot, key);
 	if (slot->key)
 		return slot;
-	*slot = (struct met_instruction){key, place_of(instruction),
+	*slot = (struct met_instruction){key, chances_groups_place_of(instruction),
 		LLVMIsABranchInst(instruction) && loop_spin_leaves(instruction) >= 0};
 	table->instruction_count++;
 	return slot;
 }
 
-static uint64_t key_of(
+static uint64_t chances_groups_key_of(
 	const struct rehearsal *rehearsal, struct event_id id, struct group_table *table)
 {
 	const struct walked_thread *thread = &rehearsal->walk->threads[id.thread];
@@ -77,13 +78,16 @@ static uint64_t key_of(
 	const struct walk_event *next = id.index + 1 < thread->count ? event + 1 : NULL;
 
 	if (event->kind == EVENT_READ && next && next->kind == EVENT_BRANCH &&
-		event_instruction(next) && meet(table, event_instruction(next))->is_wait)
+		event_instruction(next) &&
+		chances_groups_meet(table, event_instruction(next))->is_wait)
 		return PLACE_OF_LOOKS;
-	return event_instruction(event) ? meet(table, event_instruction(event))->place | 1 : 1;
+	return event_instruction(event)
+		       ? chances_groups_meet(table, event_instruction(event))->place | 1
+		       : 1;
 }
 
 /* NULL: it is new, and there are enough. */
-static struct group_slot *find(struct group_table *table, uint64_t key)
+static struct group_slot *chances_groups_find(struct group_table *table, uint64_t key)
 {
 	struct group_slot *slot;
 
@@ -103,7 +107,7 @@ static uint32_t *counts_of(uint32_t *counts, uint16_t thread)
 	return counts + (size_t)thread * (GROUPS_MOST + 1);
 }
 
-static bool is_chance(const struct chances *chances, uint32_t rank)
+static bool chances_groups_is_chance(const struct chances *chances, uint32_t rank)
 {
 	return chances->rivals[rank] != UINT32_MAX;
 }
@@ -121,14 +125,15 @@ static void list_event(
 	/* An update's write is no event to be held at. */
 	if ((event->kind != EVENT_READ && event->kind != EVENT_WRITE) || event->is_atomic)
 		return;
-	slot = find(table, key_of(chances->rehearsal, id, table));
+	slot = chances_groups_find(table, chances_groups_key_of(chances->rehearsal, id, table));
 	if (!slot)
 		return;
 	if (!slot->group) {
 		chances->group_firsts[chances->group_count] = UINT32_MAX;
 		slot->group = ++chances->group_count;
 	}
-	if (chances->group_firsts[slot->group - 1] == UINT32_MAX && is_chance(chances, rank))
+	if (chances->group_firsts[slot->group - 1] == UINT32_MAX &&
+		chances_groups_is_chance(chances, rank))
 		chances->group_firsts[slot->group - 1] = rank;
 	chances->groups[rank] = slot->group;
 	if (slot->key != PLACE_OF_LOOKS)

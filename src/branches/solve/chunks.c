@@ -98,7 +98,7 @@ static int compare_accesses(const void *left, const void *right)
 }
 
 /* How many terms match reads with writes: for each place its reads times the square of its writes. */
-static uint64_t cost_of(const struct walk *walk, const struct order_window *window)
+static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
 	struct word_access *list;
@@ -176,7 +176,7 @@ static uint64_t cost_of_locks(const struct order *order, const struct order_wind
 
 static bool is_too_large(const struct sensitivity *analysis, const struct order_window *window)
 {
-	return cost_of(&analysis->walk, window) + cost_of_locks(&analysis->order, window) >
+	return chunks_cost_of(&analysis->walk, window) + cost_of_locks(&analysis->order, window) >
 	       COST_MOST;
 }
 
@@ -281,8 +281,8 @@ static uint32_t words_written(const struct walk *walk, const struct order_window
 }
 
 /* How often the thread's window has to wait for each of the others. */
-static void add_waits(const struct order *order, const struct order_window *window, uint32_t thread,
-	uint32_t *scores)
+static void chunks_add_waits(const struct order *order, const struct order_window *window,
+	uint32_t thread, uint32_t *scores)
 {
 	for (uint32_t i = 0; i < order->edge_count; i++) {
 		const struct order_edge *edge = &order->edges[i];
@@ -331,7 +331,7 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 	bool *is_written = calloc(count + 1, sizeof *is_written);
 
 	BUG_ON(!waits || !is_partner || !is_written);
-	add_waits(&analysis->order, window, thread, waits);
+	chunks_add_waits(&analysis->order, window, thread, waits);
 	is_partner[thread] = true;
 	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {
 		const uint32_t best =

@@ -41,7 +41,7 @@ bool constraints_is_late(struct constraints *constraints)
 	return constraints->is_cut;
 }
 
-static Z3_ast number(const struct constraints *constraints, uint32_t value)
+static Z3_ast constraints_number(const struct constraints *constraints, uint32_t value)
 {
 	return Z3_mk_int(constraints->z3, (int)value, constraints->integer);
 }
@@ -62,8 +62,8 @@ Z3_ast constraints_happens(const struct constraints *constraints, struct event_i
 		return Z3_mk_true(constraints->z3);
 	if (!constraints_has(constraints, event))
 		return Z3_mk_false(constraints->z3);
-	return Z3_mk_gt(
-		constraints->z3, constraints->cuts[event.thread], number(constraints, event.index));
+	return Z3_mk_gt(constraints->z3, constraints->cuts[event.thread],
+		constraints_number(constraints, event.index));
 }
 
 static Z3_ast moment(const struct constraints *constraints, struct event_id event)
@@ -74,7 +74,7 @@ static Z3_ast moment(const struct constraints *constraints, struct event_id even
 	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
 		if (moments[i])
 			return moments[i];
-	return number(constraints, 0);
+	return constraints_number(constraints, 0);
 }
 
 Z3_ast constraints_before(
@@ -106,7 +106,7 @@ static Z3_ast switch_goes(
 	return result;
 }
 
-static Z3_ast equals(struct constraints *constraints, struct term *term, uint64_t value)
+static Z3_ast constraints_equals(struct constraints *constraints, struct term *term, uint64_t value)
 {
 	return Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
 		constraints_bits(constraints, term->width, value));
@@ -131,10 +131,11 @@ static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct 
 		constraints->has_open_addresses
 			? addresses_find(&constraints->order->addresses, term)
 			: NULL;
-	Z3_ast any = equals(constraints, term, event->value);
+	Z3_ast any = constraints_equals(constraints, term, event->value);
 
 	for (uint32_t i = 1; set && i < set->count; i++)
-		any = constraints_or(constraints, any, equals(constraints, term, set->items[i]));
+		any = constraints_or(
+			constraints, any, constraints_equals(constraints, term, set->items[i]));
 	return any;
 }
 
@@ -145,24 +146,25 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	case EVENT_BRANCH:
 		if (LLVMIsASwitchInst(event_instruction(event)))
 			return switch_goes(constraints, event, constraints_term(constraints, term));
-		return equals(constraints, term, event->is_taken);
+		return constraints_equals(constraints, term, event->is_taken);
 	case EVENT_CHOICE:
 		return NULL; /* its value is a term, whichever it is */
 	case EVENT_TARGET:
 		return NULL; /* its address is behind it */
 	case EVENT_DIVISOR:
 		/* Where it was zero the run ended. */
-		return event->value ? Z3_mk_not(constraints->z3, equals(constraints, term, 0))
-				    : equals(constraints, term, 0);
+		return event->value ? Z3_mk_not(constraints->z3,
+					      constraints_equals(constraints, term, 0))
+				    : constraints_equals(constraints, term, 0);
 	case EVENT_INDEX:
 		if (event->is_open)
 			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
-		return equals(constraints, term, event->value);
+		return constraints_equals(constraints, term, event->value);
 	case EVENT_ADDRESS:
 		return event->is_open ? is_one_of_addresses(constraints, event)
-				      : equals(constraints, term, event->value);
+				      : constraints_equals(constraints, term, event->value);
 	case EVENT_VALUE:
-		return equals(constraints, term, event->value);
+		return constraints_equals(constraints, term, event->value);
 	default:
 		return NULL;
 	}
@@ -181,7 +183,7 @@ static Z3_ast is_elsewhere(struct constraints *constraints, const struct walk_ev
 	struct term *term = walk_event_term(constraints->walk, event);
 	Z3_ast either[2];
 
-	either[0] = equals(constraints, term, event->value);
+	either[0] = constraints_equals(constraints, term, event->value);
 	either[1] = is_null(constraints, event);
 	return Z3_mk_not(constraints->z3, Z3_mk_or(constraints->z3, 2, either));
 }
@@ -193,9 +195,9 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	case EVENT_BRANCH:
 		return Z3_mk_not(constraints->z3, constraints_as_it_was(constraints, event));
 	case EVENT_CHOICE:
-		return equals(constraints, term, !event->is_taken);
+		return constraints_equals(constraints, term, !event->is_taken);
 	case EVENT_DIVISOR:
-		return event->value ? equals(constraints, term, 0) : NULL;
+		return event->value ? constraints_equals(constraints, term, 0) : NULL;
 	case EVENT_INDEX:
 		return is_outside(constraints, event);
 	case EVENT_TARGET:
@@ -249,21 +251,22 @@ static void place(struct constraints *constraints, struct program_order *order, 
 		order->written = at;
 }
 
-static void add_thread(struct constraints *constraints, uint16_t thread)
+static void constraints_add_thread(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
 	const uint32_t begin = constraints->window->begin[thread];
 	const uint32_t end = constraints->window->end[thread];
-	struct program_order order = {number(constraints, 0), number(constraints, 0)};
+	struct program_order order = {
+		constraints_number(constraints, 0), constraints_number(constraints, 0)};
 	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
 
 	BUG_ON(!moments);
 	constraints->moments[thread] = moments;
 	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
-	constraints_add(constraints,
-		Z3_mk_ge(constraints->z3, constraints->cuts[thread], number(constraints, begin)));
-	constraints_add(constraints,
-		Z3_mk_le(constraints->z3, constraints->cuts[thread], number(constraints, end)));
+	constraints_add(constraints, Z3_mk_ge(constraints->z3, constraints->cuts[thread],
+					     constraints_number(constraints, begin)));
+	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
+					     constraints_number(constraints, end)));
 	for (uint32_t i = begin; i < end; i++) {
 		if (!has_moment(constraints, &walked->events[i]))
 			continue;
@@ -290,7 +293,7 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 			constraints_add(constraints,
 				Z3_mk_not(constraints->z3,
 					Z3_mk_eq(constraints->z3, constraints->cuts[thread],
-						number(constraints, i))));
+						constraints_number(constraints, i))));
 		outcome = constraints_as_it_was(constraints, event);
 		if (outcome)
 			constraints_add(constraints,
@@ -424,7 +427,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	constraints->cuts = calloc(threads + 1u, sizeof *constraints->cuts);
 	BUG_ON(!constraints->moments || !constraints->cuts);
 	for (uint32_t i = 0; i < threads; i++)
-		add_thread(constraints, (uint16_t)i);
+		constraints_add_thread(constraints, (uint16_t)i);
 	constraints_list_sections(constraints);
 	constraints_add_edges(constraints);
 	constraints_add_rounds(constraints);

@@ -12,7 +12,8 @@
 
 /* ---- which places stand together ---- */
 
-static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+static const struct walk_event *constraints_aliases_event_of(
+	const struct constraints *constraints, struct event_id id)
 {
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
@@ -23,10 +24,11 @@ static const struct address_set *set_of(
 	if (!constraints->has_open_addresses || constraints_is_past(constraints, access->id))
 		return NULL;
 	return addresses_find(&constraints->order->addresses,
-		walk_event_at(constraints->walk, event_of(constraints, access->id)));
+		walk_event_at(
+			constraints->walk, constraints_aliases_event_of(constraints, access->id)));
 }
 
-static uint32_t root_of(struct place_group *groups, uint32_t number)
+static uint32_t constraints_aliases_root_of(struct place_group *groups, uint32_t number)
 {
 	while (groups[number].united != number)
 		number = groups[number].united = groups[groups[number].united].united;
@@ -52,7 +54,8 @@ static uint32_t group_at(const struct place_groups *groups, uint64_t address)
 		       : UINT32_MAX;
 }
 
-static void unite(struct constraints *constraints, struct place_groups *groups, uint32_t number)
+static void constraints_aliases_unite(
+	struct constraints *constraints, struct place_groups *groups, uint32_t number)
 {
 	const struct place_group *group = &groups->items[number];
 
@@ -61,10 +64,11 @@ static void unite(struct constraints *constraints, struct place_groups *groups, 
 
 		for (uint32_t j = 0; set && j < set->count; j++) {
 			const uint32_t other = group_at(groups, set->items[j]);
-			const uint32_t root = root_of(groups->items, number);
+			const uint32_t root = constraints_aliases_root_of(groups->items, number);
 
 			if (other != UINT32_MAX)
-				groups->items[root_of(groups->items, other)].united = root;
+				groups->items[constraints_aliases_root_of(groups->items, other)]
+					.united = root;
 			groups->items[root].is_open = true;
 		}
 	}
@@ -104,15 +108,17 @@ static bool is_too_costly(const struct meeting *meeting)
 	return (meeting->count - writes) * writes * writes > COST_MOST;
 }
 
-static struct term *term_of(const struct meeting *meeting, const struct place_access *access)
+static struct term *constraints_aliases_term_of(
+	const struct meeting *meeting, const struct place_access *access)
 {
 	return set_of(meeting->constraints, access)
 		       ? walk_event_at(meeting->constraints->walk,
-				 event_of(meeting->constraints, access->id))
+				 constraints_aliases_event_of(meeting->constraints, access->id))
 		       : NULL;
 }
 
-static Z3_ast is_at(const struct meeting *meeting, struct term *term, uint64_t address)
+static Z3_ast constraints_aliases_is_at(
+	const struct meeting *meeting, struct term *term, uint64_t address)
 {
 	struct constraints *constraints = meeting->constraints;
 
@@ -146,25 +152,28 @@ static bool may_meet(
  * NULL: they surely do. They may meet: at one of the few addresses that both may have, each of which is compared with
  * elsewhere, too; comparing the terms themselves makes the solver's work several times longer.
  */
-static Z3_ast meet(
+static Z3_ast constraints_aliases_meet(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
 	struct constraints *constraints = meeting->constraints;
-	struct term *first = term_of(meeting, a), *second = term_of(meeting, b);
+	struct term *first = constraints_aliases_term_of(meeting, a),
+		    *second = constraints_aliases_term_of(meeting, b);
 	const struct address_set *set = set_of(constraints, a);
 	Z3_ast any = NULL;
 
 	if (first == second)
 		return NULL;
 	if (!first || !second)
-		return is_at(meeting, first ? first : second, first ? b->address : a->address);
+		return constraints_aliases_is_at(
+			meeting, first ? first : second, first ? b->address : a->address);
 	for (uint32_t i = 0; i < set->count; i++) {
 		Z3_ast both;
 
 		if (!may_be_at(meeting, b, set->items[i]))
 			continue;
-		both = constraints_and(constraints, is_at(meeting, first, set->items[i]),
-			is_at(meeting, second, set->items[i]));
+		both = constraints_and(constraints,
+			constraints_aliases_is_at(meeting, first, set->items[i]),
+			constraints_aliases_is_at(meeting, second, set->items[i]));
 		any = any ? constraints_or(constraints, any, both) : both;
 	}
 	return any;
@@ -172,8 +181,8 @@ static Z3_ast meet(
 
 /* ---- what is read ---- */
 
-static bool may_be_read(const struct meeting *meeting, const struct place_access *read,
-	const struct place_access *write)
+static bool constraints_aliases_may_be_read(const struct meeting *meeting,
+	const struct place_access *read, const struct place_access *write)
 {
 	const struct order *order = meeting->constraints->order;
 
@@ -186,7 +195,8 @@ static bool may_be_read(const struct meeting *meeting, const struct place_access
 		const struct place_access *other = meeting->items[i];
 
 		if (constraints_is_certain(other) && other != write &&
-			may_meet(meeting, other, read) && !meet(meeting, other, read) &&
+			may_meet(meeting, other, read) &&
+			!constraints_aliases_meet(meeting, other, read) &&
 			order_is_before(order, write->id, other->id) &&
 			order_is_before(order, other->id, read->id))
 			return false;
@@ -195,12 +205,13 @@ static bool may_be_read(const struct meeting *meeting, const struct place_access
 }
 
 /* The write goes elsewhere, or does not come between the other one (NULL: the beginning) and the read. */
-static Z3_ast is_unseen(const struct meeting *meeting, const struct place_access *write,
-	const struct place_access *other, const struct place_access *read)
+static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
+	const struct place_access *write, const struct place_access *other,
+	const struct place_access *read)
 {
 	struct constraints *constraints = meeting->constraints;
 	const struct order *order = constraints->order;
-	Z3_ast meets = meet(meeting, write, read);
+	Z3_ast meets = constraints_aliases_meet(meeting, write, read);
 	Z3_ast result = meets ? Z3_mk_not(constraints->z3, meets) : Z3_mk_false(constraints->z3);
 
 	if (write->is_conditional)
@@ -220,23 +231,24 @@ static Z3_ast is_unseen(const struct meeting *meeting, const struct place_access
 	return result;
 }
 
-static Z3_ast gives(const struct meeting *meeting, const struct place_access *read, Z3_ast value)
+static Z3_ast constraints_aliases_gives(
+	const struct meeting *meeting, const struct place_access *read, Z3_ast value)
 {
 	return Z3_mk_eq(meeting->constraints->z3,
-		constraints_term(
-			meeting->constraints, walk_event_term(meeting->constraints->walk,
-						      event_of(meeting->constraints, read->id))),
+		constraints_term(meeting->constraints,
+			walk_event_term(meeting->constraints->walk,
+				constraints_aliases_event_of(meeting->constraints, read->id))),
 		value);
 }
 
-static Z3_ast reads_from(
+static Z3_ast constraints_aliases_reads_from(
 	const struct meeting *meeting, const struct place_access *read, uint32_t number)
 {
 	struct constraints *constraints = meeting->constraints;
 	const struct place_access *write = meeting->items[number];
-	Z3_ast meets = meet(meeting, write, read);
+	Z3_ast meets = constraints_aliases_meet(meeting, write, read);
 	Z3_ast result = constraints_and(constraints,
-		gives(meeting, read, constraints_accessed(constraints, write)),
+		constraints_aliases_gives(meeting, read, constraints_accessed(constraints, write)),
 		constraints_and(constraints, constraints_happens(constraints, write->id),
 			constraints_before(constraints, write->id, read->id)));
 
@@ -248,12 +260,13 @@ static Z3_ast reads_from(
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (i != number && meeting->is_candidate[i])
 			result = constraints_and(constraints, result,
-				is_unseen(meeting, meeting->items[i], write, read));
+				constraints_aliases_is_unseen(
+					meeting, meeting->items[i], write, read));
 	return result;
 }
 
 /* What stood there when the window began; false: nobody knows. */
-static bool find_initial(
+static bool constraints_aliases_find_initial(
 	const struct meeting *meeting, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	const uint32_t number = group_at(meeting->groups, address);
@@ -280,40 +293,46 @@ static bool is_written_before(
 }
 
 /* NULL: not from there. */
-static Z3_ast reads_initial(
+static Z3_ast constraints_aliases_reads_initial(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
 	struct constraints *constraints = meeting->constraints;
-	struct term *term = term_of(meeting, read);
+	struct term *term = constraints_aliases_term_of(meeting, read);
 	uint64_t value;
 	Z3_ast result;
 
 	if (is_written_before(meeting, read, address) ||
-		!find_initial(meeting, address, read->bytes, &value))
+		!constraints_aliases_find_initial(meeting, address, read->bytes, &value))
 		return NULL;
-	result = gives(meeting, read, constraints_bits(constraints, 8u * read->bytes, value));
+	result = constraints_aliases_gives(
+		meeting, read, constraints_bits(constraints, 8u * read->bytes, value));
 	if (term)
-		result = constraints_and(constraints, result, is_at(meeting, term, address));
+		result = constraints_and(
+			constraints, result, constraints_aliases_is_at(meeting, term, address));
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (meeting->is_candidate[i] && may_be_at(meeting, meeting->items[i], address))
 			result = constraints_and(constraints, result,
-				is_unseen(meeting, meeting->items[i], NULL, read));
+				constraints_aliases_is_unseen(
+					meeting, meeting->items[i], NULL, read));
 	return result;
 }
 
-static void add_read(struct meeting *meeting, const struct place_access *read)
+static void constraints_aliases_add_read(struct meeting *meeting, const struct place_access *read)
 {
 	struct constraints *constraints = meeting->constraints;
 	const struct address_set *set = set_of(constraints, read);
 	Z3_ast any = Z3_mk_false(constraints->z3);
 
 	for (uint32_t i = 0; i < meeting->count; i++)
-		meeting->is_candidate[i] = may_be_read(meeting, read, meeting->items[i]);
+		meeting->is_candidate[i] =
+			constraints_aliases_may_be_read(meeting, read, meeting->items[i]);
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (meeting->is_candidate[i])
-			any = constraints_or(constraints, any, reads_from(meeting, read, i));
+			any = constraints_or(
+				constraints, any, constraints_aliases_reads_from(meeting, read, i));
 	for (uint32_t i = 0; i < (set ? set->count : 1u); i++) {
-		Z3_ast initial = reads_initial(meeting, read, set ? set->items[i] : read->address);
+		Z3_ast initial = constraints_aliases_reads_initial(
+			meeting, read, set ? set->items[i] : read->address);
 
 		if (initial)
 			any = constraints_or(constraints, any, initial);
@@ -326,14 +345,15 @@ static void add_read(struct meeting *meeting, const struct place_access *read)
 static void keep_addresses(struct meeting *meeting)
 {
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		struct term *term = term_of(meeting, meeting->items[i]);
+		struct term *term = constraints_aliases_term_of(meeting, meeting->items[i]);
 
 		if (term)
 			constraints_add(meeting->constraints,
 				constraints_implies(meeting->constraints,
 					constraints_happens(
 						meeting->constraints, meeting->items[i]->id),
-					is_at(meeting, term, meeting->items[i]->address)));
+					constraints_aliases_is_at(
+						meeting, term, meeting->items[i]->address)));
 	}
 }
 
@@ -343,7 +363,7 @@ static void add_meeting(struct constraints *constraints, struct place_groups *gr
 	bool is_open;
 
 	for (uint32_t i = 0; i < groups->count; i++)
-		if (root_of(groups->items, i) == root)
+		if (constraints_aliases_root_of(groups->items, i) == root)
 			add_items(&meeting, &groups->items[i]);
 	is_open = !is_too_costly(&meeting);
 	if (!is_open)
@@ -352,7 +372,7 @@ static void add_meeting(struct constraints *constraints, struct place_groups *gr
 	BUG_ON(!meeting.is_candidate);
 	for (uint32_t i = 0; is_open && i < meeting.count && !constraints_is_late(constraints); i++)
 		if (!meeting.items[i]->is_write)
-			add_read(&meeting, meeting.items[i]);
+			constraints_aliases_add_read(&meeting, meeting.items[i]);
 	groups->items[root].is_open = is_open;
 	free(meeting.items);
 	free(meeting.is_candidate);
@@ -363,10 +383,11 @@ void constraints_add_aliases(struct constraints *constraints, struct place_group
 	if (!constraints->order->addresses.capacity || !constraints->has_open_addresses)
 		return;
 	for (uint32_t i = 0; i < groups->count; i++)
-		unite(constraints, groups, i);
+		constraints_aliases_unite(constraints, groups, i);
 	for (uint32_t i = 0; i < groups->count; i++)
-		if (root_of(groups->items, i) == i && groups->items[i].is_open)
+		if (constraints_aliases_root_of(groups->items, i) == i && groups->items[i].is_open)
 			add_meeting(constraints, groups, i);
 	for (uint32_t i = 0; i < groups->count; i++)
-		groups->items[i].is_open = groups->items[root_of(groups->items, i)].is_open;
+		groups->items[i].is_open =
+			groups->items[constraints_aliases_root_of(groups->items, i)].is_open;
 }

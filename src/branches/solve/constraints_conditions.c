@@ -21,7 +21,8 @@ static Z3_ast *wake_of(const struct wakes *wakes, uint32_t wait, uint32_t signal
 	return &wakes->wakes[(size_t)wait * wakes->condition->signal_count + signal];
 }
 
-static bool is_in_window(const struct constraints *constraints, struct event_id event)
+static bool constraints_conditions_is_in_window(
+	const struct constraints *constraints, struct event_id event)
 {
 	return constraints_has(constraints, event) && !constraints_is_past(constraints, event);
 }
@@ -44,11 +45,12 @@ static bool may_wake(const struct constraints *constraints, const struct order_w
 }
 
 /* Where one of two need not be the first, they may have one moment: their constraints know of earlier and later only. */
-static void add_distinct(
+static void constraints_conditions_add_distinct(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
-	if (first.thread == second.thread || !is_in_window(constraints, first) ||
-		!is_in_window(constraints, second) ||
+	if (first.thread == second.thread ||
+		!constraints_conditions_is_in_window(constraints, first) ||
+		!constraints_conditions_is_in_window(constraints, second) ||
 		order_is_before(constraints->order, first, second) ||
 		order_is_before(constraints->order, second, first))
 		return;
@@ -70,7 +72,8 @@ static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wake
 }
 
 /* One signal wakes it, which comes behind it; who gave up waiting was woken by none. */
-static void add_wait(struct constraints *constraints, const struct wakes *wakes, uint32_t number)
+static void constraints_conditions_add_wait(
+	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {
 	const struct order_condition *condition = wakes->condition;
 	const struct order_wait *wait = &condition->waits[number];
@@ -87,14 +90,14 @@ static void add_wait(struct constraints *constraints, const struct wakes *wakes,
 				constraints_and(constraints,
 					constraints_happens_before(constraints, wait->at, at),
 					constraints_happens(constraints, at))));
-		/* Signals have moments of their own (add_distinct()), so there is only one. */
+		/* Signals have moments of their own (constraints_conditions_add_distinct()), so there is only one. */
 		constraints_add(
 			constraints, constraints_implies(constraints, wake,
 					     Z3_mk_eq(constraints->z3, moment,
 						     constraints->moments[at.thread][at.index])));
-		add_distinct(constraints, wait->at, at);
+		constraints_conditions_add_distinct(constraints, wait->at, at);
 	}
-	if (wait->has_left && is_in_window(constraints, wait->left))
+	if (wait->has_left && constraints_conditions_is_in_window(constraints, wait->left))
 		constraints_add(
 			constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, wait->left),
@@ -119,8 +122,8 @@ static Z3_ast is_woken_before(struct constraints *constraints, const struct wake
 /* ---- one signal ---- */
 
 /* The thread waits when the signal comes. */
-static Z3_ast waits_for(struct constraints *constraints, const struct wakes *wakes, uint32_t number,
-	struct event_id signal)
+static Z3_ast constraints_conditions_waits_for(struct constraints *constraints,
+	const struct wakes *wakes, uint32_t number, struct event_id signal)
 {
 	const struct order_wait *wait = &wakes->condition->waits[number];
 	Z3_ast gone = constraints_and(constraints, wakes->woken[number],
@@ -135,7 +138,8 @@ static Z3_ast waits_for(struct constraints *constraints, const struct wakes *wak
 		Z3_mk_not(constraints->z3, gone));
 }
 
-static void add_signal(struct constraints *constraints, const struct wakes *wakes, uint32_t number)
+static void constraints_conditions_add_signal(
+	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {
 	const struct order_condition *condition = wakes->condition;
 	const struct order_signal *signal = &condition->signals[number];
@@ -161,10 +165,12 @@ static void add_signal(struct constraints *constraints, const struct wakes *wake
 			constraints_add(constraints,
 				constraints_implies(constraints,
 					constraints_and(constraints, happens,
-						waits_for(constraints, wakes, i, signal->at)),
+						constraints_conditions_waits_for(
+							constraints, wakes, i, signal->at)),
 					signal->is_broadcast ? *wake_of(wakes, i, number) : any));
 	for (uint32_t i = number + 1; i < condition->signal_count; i++)
-		add_distinct(constraints, signal->at, condition->signals[i].at);
+		constraints_conditions_add_distinct(
+			constraints, signal->at, condition->signals[i].at);
 }
 
 /* ---- all of them ---- */
@@ -210,14 +216,16 @@ void constraints_add_conditions(struct constraints *constraints)
 			if (!constraints_is_past(constraints, condition->waits[j].at) ||
 				!condition->waits[j].has_back ||
 				!constraints_is_past(constraints, condition->waits[j].back))
-				add_wait(constraints, wakes, j);
+				constraints_conditions_add_wait(constraints, wakes, j);
 		for (uint32_t j = 0; j < condition->signal_count; j++)
-			if (is_in_window(constraints, condition->signals[j].at))
-				add_signal(constraints, wakes, j);
+			if (constraints_conditions_is_in_window(
+				    constraints, condition->signals[j].at))
+				constraints_conditions_add_signal(constraints, wakes, j);
 		for (uint32_t j = 0; j < condition->wait_count; j++) {
 			const struct order_wait *wait = &condition->waits[j];
 
-			if (wait->has_back && is_in_window(constraints, wait->back))
+			if (wait->has_back &&
+				constraints_conditions_is_in_window(constraints, wait->back))
 				constraints_add(constraints,
 					constraints_implies(constraints,
 						constraints_happens(constraints, wait->back),

@@ -14,7 +14,7 @@ struct accesses {
 	uint32_t count, capacity;
 };
 
-static int compare(const void *left, const void *right)
+static int constraints_memory_compare(const void *left, const void *right)
 {
 	const struct place_access *a = left, *b = right;
 
@@ -28,7 +28,7 @@ static int compare(const void *left, const void *right)
 /* Words by their last bits: those that the window accesses. */
 #define LINES (UINT64_C(1) << 16)
 
-static bool is_access(const struct walk_event *event)
+static bool constraints_memory_is_access(const struct walk_event *event)
 {
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
@@ -42,7 +42,7 @@ static void mark_lines(const struct constraints *constraints, uint64_t *lines)
 			i < constraints->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (!is_access(event))
+			if (!constraints_memory_is_access(event))
 				continue;
 			bitset_add(lines, event->address >> 3 & (LINES - 1));
 			bitset_add(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
@@ -59,7 +59,7 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
  * Those of the window, and of what was before it: all of that where addresses are open, else what touches the same
  * words (and a few more), as the past of a long run is long.
  */
-static void collect(const struct constraints *constraints, struct accesses *list)
+static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {
 	const struct walk *walk = constraints->walk;
 	uint64_t lines[LINES / 64] = {0};
@@ -69,7 +69,7 @@ static void collect(const struct constraints *constraints, struct accesses *list
 		for (uint64_t i = 0; i < constraints->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (!is_access(event) ||
+			if (!constraints_memory_is_access(event) ||
 				(!constraints->has_open_addresses && !has_line(lines, event)))
 				continue;
 			if (list->count == list->capacity) {
@@ -88,18 +88,21 @@ static void collect(const struct constraints *constraints, struct accesses *list
 		}
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare);
+		qsort(list->items, list->count, sizeof *list->items, constraints_memory_compare);
 }
 
-static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+static const struct walk_event *constraints_memory_event_of(
+	const struct constraints *constraints, struct event_id id)
 {
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
 /* In this run. */
-static uint64_t value_of(const struct constraints *constraints, const struct place_access *access)
+static uint64_t constraints_memory_value_of(
+	const struct constraints *constraints, const struct place_access *access)
 {
-	const uint64_t value = event_of(constraints, access->id)->value >> 8 * access->from;
+	const uint64_t value =
+		constraints_memory_event_of(constraints, access->id)->value >> 8 * access->from;
 
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
@@ -118,7 +121,7 @@ bool constraints_find_initial(const struct constraints *constraints,
 					items[i].id.index > last->id.index)))
 			last = &items[i];
 	if (last) {
-		*value = value_of(constraints, last);
+		*value = constraints_memory_value_of(constraints, last);
 		return true;
 	}
 	return walk_initial(constraints->walk, items->address, items->bytes, value) ||
@@ -127,12 +130,12 @@ bool constraints_find_initial(const struct constraints *constraints,
 
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access)
 {
-	const struct walk_event *event = event_of(constraints, access->id);
+	const struct walk_event *event = constraints_memory_event_of(constraints, access->id);
 	Z3_ast whole;
 
 	if (!event->term)
-		return constraints_bits(
-			constraints, 8u * access->bytes, value_of(constraints, access));
+		return constraints_bits(constraints, 8u * access->bytes,
+			constraints_memory_value_of(constraints, access));
 	whole = constraints_term(constraints, walk_event_term(constraints->walk, event));
 	if (access->bytes == event->bytes)
 		return whole;
@@ -143,8 +146,9 @@ Z3_ast constraints_accessed(struct constraints *constraints, const struct place_
 Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write)
 {
 	return Z3_mk_eq(constraints->z3,
-		constraints_term(constraints,
-			walk_event_when(constraints->walk, event_of(constraints, write->id))),
+		constraints_term(
+			constraints, walk_event_when(constraints->walk,
+					     constraints_memory_event_of(constraints, write->id))),
 		constraints_bits(constraints, 1, 1));
 }
 
@@ -193,7 +197,7 @@ static bool is_covered(const struct read_case *of, const struct place_access *wr
 	return false;
 }
 
-static bool may_be_read(const struct read_case *of, uint32_t number)
+static bool constraints_memory_may_be_read(const struct read_case *of, uint32_t number)
 {
 	const struct order *order = of->constraints->order;
 	const struct place_access *write = &of->items[number];
@@ -224,14 +228,14 @@ static bool is_initial_hidden(const struct read_case *of)
 }
 
 /* Of its own thread's writes a read always sees the last one, be it in the buffer. */
-static bool is_own(const struct read_case *of, uint32_t number)
+static bool constraints_memory_is_own(const struct read_case *of, uint32_t number)
 {
 	return of->constraints->has_store_buffers &&
 	       of->items[number].id.thread == of->read->id.thread;
 }
 
 /* The write does not come between the other one, or the beginning, and the read. */
-static Z3_ast is_unseen(
+static Z3_ast constraints_memory_is_unseen(
 	const struct read_case *of, uint32_t number, const struct place_access *write)
 {
 	struct constraints *constraints = of->constraints;
@@ -245,14 +249,14 @@ static Z3_ast is_unseen(
 	if (write)
 		result = constraints_or(
 			constraints, result, constraints_before(constraints, id, write->id));
-	if (is_own(of, number))
+	if (constraints_memory_is_own(of, number))
 		return result;
 	return constraints_or(
 		constraints, result, constraints_before(constraints, of->read->id, id));
 }
 
 /* `read` gives the value of write `number`: it is the last one before it. */
-static Z3_ast reads_from(const struct read_case *of, uint32_t number)
+static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct constraints *constraints = of->constraints;
 	const struct place_access *write = &of->items[number];
@@ -267,17 +271,17 @@ static Z3_ast reads_from(const struct read_case *of, uint32_t number)
 		parts[count++] = constraints_happens(constraints, write->id);
 	if (write->is_conditional)
 		parts[count++] = constraints_is_made(constraints, write);
-	if (!is_own(of, number))
+	if (!constraints_memory_is_own(of, number))
 		parts[count++] = constraints_before(constraints, write->id, of->read->id);
 	for (uint32_t i = 0; i < of->count; i++)
 		if (i != number && of->is_candidate[i])
-			parts[count++] = is_unseen(of, i, write);
+			parts[count++] = constraints_memory_is_unseen(of, i, write);
 	result = Z3_mk_and(constraints->z3, count, parts);
 	free(parts);
 	return result;
 }
 
-static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
+static Z3_ast constraints_memory_reads_initial(const struct read_case *of, uint64_t value)
 {
 	struct constraints *constraints = of->constraints;
 	Z3_ast result = Z3_mk_eq(constraints->z3, constraints_accessed(constraints, of->read),
@@ -285,7 +289,8 @@ static Z3_ast reads_initial(const struct read_case *of, uint64_t value)
 
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->is_candidate[i])
-			result = constraints_and(constraints, result, is_unseen(of, i, NULL));
+			result = constraints_and(
+				constraints, result, constraints_memory_is_unseen(of, i, NULL));
 	return result;
 }
 
@@ -299,7 +304,7 @@ static void add_seen(const struct read_case *of, const struct place_access *seen
 				     constraints_accessed(constraints, seen)));
 }
 
-static void add_read(struct read_case *of)
+static void constraints_memory_add_read(struct read_case *of)
 {
 	struct constraints *constraints = of->constraints;
 	Z3_ast any = Z3_mk_false(constraints->z3);
@@ -314,13 +319,15 @@ static void add_read(struct read_case *of)
 	of->is_candidate = calloc(of->count + 1u, sizeof *of->is_candidate);
 	BUG_ON(!of->is_candidate);
 	for (uint32_t i = 0; i < of->count; i++)
-		of->is_candidate[i] = may_be_read(of, i);
+		of->is_candidate[i] = constraints_memory_may_be_read(of, i);
 	for (uint32_t i = 0; i < of->count; i++)
 		if (of->is_candidate[i])
-			any = constraints_or(constraints, any, reads_from(of, i));
+			any = constraints_or(
+				constraints, any, constraints_memory_reads_from(of, i));
 	if (!is_initial_hidden(of) &&
 		constraints_find_initial(constraints, of->items, of->count, &initial))
-		any = constraints_or(constraints, any, reads_initial(of, initial));
+		any = constraints_or(
+			constraints, any, constraints_memory_reads_initial(of, initial));
 	constraints_add(constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, of->read->id), any));
 	free(of->is_candidate);
@@ -336,7 +343,7 @@ void constraints_keep_reads(
 		constraints_add(constraints,
 			Z3_mk_eq(constraints->z3, constraints_accessed(constraints, &items[i]),
 				constraints_bits(constraints, 8u * items[i].bytes,
-					value_of(constraints, &items[i]))));
+					constraints_memory_value_of(constraints, &items[i]))));
 	}
 }
 
@@ -359,12 +366,12 @@ void constraints_add_place(
 			continue;
 		if (is_guarded)
 			of.section = constraints_section_of(constraints, items[i].id, lock);
-		add_read(&of);
+		constraints_memory_add_read(&of);
 	}
 }
 
 /* `end` accesses, sorted. */
-static void add_group(struct place_groups *groups, uint32_t first, uint32_t end)
+static void constraints_memory_add_group(struct place_groups *groups, uint32_t first, uint32_t end)
 {
 	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;
 	struct place_group *group;
@@ -403,10 +410,10 @@ void constraints_add_memory(struct constraints *constraints)
 	struct accesses list = {0};
 	struct place_groups groups = {0};
 
-	collect(constraints, &list);
+	constraints_memory_collect(constraints, &list);
 	groups.accesses = list.items;
 	for (uint32_t first = 0; first < list.count; first += groups.items[groups.count - 1].count)
-		add_group(&groups, first, list.count);
+		constraints_memory_add_group(&groups, first, list.count);
 	constraints_add_aliases(constraints, &groups);
 	for (uint32_t i = 0; i < groups.count; i++) {
 		const struct place_group *group = &groups.items[i];

@@ -11,7 +11,7 @@
 /* Accesses by parts: somebody reads a large buffer in pieces that lie across each other. */
 #define COST_MOST 100000
 
-static int compare(const void *left, const void *right)
+static int constraints_mixed_compare(const void *left, const void *right)
 {
 	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -28,7 +28,7 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 		list[2 * i] = items[i].address;
 		list[2 * i + 1] = items[i].address + items[i].bytes;
 	}
-	qsort(list, 2 * (size_t)count, sizeof *list, compare);
+	qsort(list, 2 * (size_t)count, sizeof *list, constraints_mixed_compare);
 	*bounds = 0;
 	for (uint32_t i = 0; i < 2 * count; i++)
 		if (!*bounds || list[*bounds - 1] != list[i])
@@ -37,8 +37,8 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 }
 
 /* Those that go to all of the part, which is what they are in `out`. How many. */
-static uint32_t collect(const struct place_access *items, uint32_t count, uint64_t begin,
-	uint64_t end, struct place_access *out)
+static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
+	uint64_t begin, uint64_t end, struct place_access *out)
 {
 	uint32_t found = 0;
 
@@ -67,7 +67,8 @@ void constraints_add_mixed(
 		bounds = 0;
 	}
 	for (uint32_t i = 0; i + 1 < bounds && !constraints_is_late(constraints); i++) {
-		const uint32_t found = collect(items, count, list[i], list[i + 1], part);
+		const uint32_t found =
+			constraints_mixed_collect(items, count, list[i], list[i + 1], part);
 
 		if (hidden_has(constraints->order, list[i], (uint32_t)(list[i + 1] - list[i])))
 			constraints_keep_reads(constraints, part, found);

@@ -10,14 +10,16 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+static const struct walk_event *constraints_outcomes_event_of(
+	const struct constraints *constraints, struct event_id id)
 {
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
-static const struct record_op *op_of(const struct constraints *constraints, struct event_id id)
+static const struct record_op *constraints_outcomes_op_of(
+	const struct constraints *constraints, struct event_id id)
 {
-	const struct walk_event *event = event_of(constraints, id);
+	const struct walk_event *event = constraints_outcomes_event_of(constraints, id);
 
 	return event->kind == EVENT_OP && event->value != UINT64_MAX
 		       ? &constraints->walk->record->ops[event->value]
@@ -26,7 +28,7 @@ static const struct record_op *op_of(const struct constraints *constraints, stru
 
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event)
 {
-	const struct walk_event *of = event_of(constraints, event);
+	const struct walk_event *of = constraints_outcomes_event_of(constraints, event);
 	struct term *term;
 
 	if (of->kind != EVENT_OP || !of->term || constraints_is_past(constraints, event) ||
@@ -69,13 +71,15 @@ Z3_ast constraints_happens_later(
 /* ---- tries ---- */
 
 /* Two holders of a lock that would exclude each other? */
-static bool excludes(const struct record_op *op, const struct order_section *section)
+static bool constraints_outcomes_excludes(
+	const struct record_op *op, const struct order_section *section)
 {
 	return !(section->is_shared && op_descriptions[op->kind].flags & OP_READ);
 }
 
 /* The try failed in the run, but does not, and the thread keeps the lock. */
-static Z3_ast is_taken(struct constraints *constraints, const struct order_failure *failure)
+static Z3_ast constraints_outcomes_is_taken(
+	struct constraints *constraints, const struct order_failure *failure)
 {
 	Z3_ast otherwise = constraints_comes_otherwise(constraints, failure->event);
 
@@ -97,7 +101,7 @@ Z3_ast constraints_is_taken_before(
 		if (failure->lock != lock || failure->event.thread == event.thread ||
 			(failure->is_shared && is_shared))
 			continue;
-		taken = is_taken(constraints, failure);
+		taken = constraints_outcomes_is_taken(constraints, failure);
 		if (!taken)
 			continue;
 		taken = constraints_and(
@@ -111,7 +115,7 @@ Z3_ast constraints_is_taken_before(
 static void add_taken(struct constraints *constraints, const struct order_failure *failure)
 {
 	const struct order *order = constraints->order;
-	Z3_ast taken = is_taken(constraints, failure);
+	Z3_ast taken = constraints_outcomes_is_taken(constraints, failure);
 
 	for (uint32_t i = 0; taken && i < order->section_count; i++) {
 		const struct order_section *section = &order->sections[i];
@@ -134,7 +138,7 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 		Z3_ast also = other->lock == failure->lock &&
 					      other->event.thread != failure->event.thread &&
 					      !(other->is_shared && failure->is_shared)
-				      ? is_taken(constraints, other)
+				      ? constraints_outcomes_is_taken(constraints, other)
 				      : NULL;
 
 		if (also)
@@ -163,7 +167,7 @@ static Z3_ast try_comes_otherwise(
 		if (section->thread == event.thread && section->begin < event.index &&
 			(section->end == UINT32_MAX || section->end > event.index))
 			return Z3_mk_false(constraints->z3); /* its own */
-		if (section->thread == event.thread || !excludes(op, section))
+		if (section->thread == event.thread || !constraints_outcomes_excludes(op, section))
 			continue;
 		if (!has_failed) {
 			result = constraints_or(constraints, result,
@@ -254,7 +258,7 @@ static void add_use(struct constraints *constraints, const struct order_semaphor
 }
 
 /* Their counts know of earlier and later only. */
-static void add_distinct(
+static void constraints_outcomes_add_distinct(
 	struct constraints *constraints, const struct order_use *a, const struct order_use *b)
 {
 	if (a->event.thread == b->event.thread ||
@@ -266,21 +270,24 @@ static void add_distinct(
 			constraints_before(constraints, b->event, a->event)));
 }
 
-static bool is_in_window(const struct constraints *constraints, const struct order_use *use)
+static bool constraints_outcomes_is_in_window(
+	const struct constraints *constraints, const struct order_use *use)
 {
 	return constraints_has(constraints, use->event) &&
 	       !constraints_is_past(constraints, use->event);
 }
 
-static void add_semaphore(struct constraints *constraints, const struct order_semaphore *semaphore)
+static void constraints_outcomes_add_semaphore(
+	struct constraints *constraints, const struct order_semaphore *semaphore)
 {
 	for (uint32_t i = 0; i < semaphore->count && !constraints_is_late(constraints); i++) {
-		if (!is_in_window(constraints, &semaphore->uses[i]))
+		if (!constraints_outcomes_is_in_window(constraints, &semaphore->uses[i]))
 			continue;
 		add_use(constraints, semaphore, &semaphore->uses[i]);
 		for (uint32_t j = i + 1; j < semaphore->count; j++)
-			if (is_in_window(constraints, &semaphore->uses[j]))
-				add_distinct(constraints, &semaphore->uses[i], &semaphore->uses[j]);
+			if (constraints_outcomes_is_in_window(constraints, &semaphore->uses[j]))
+				constraints_outcomes_add_distinct(
+					constraints, &semaphore->uses[i], &semaphore->uses[j]);
 	}
 }
 
@@ -296,10 +303,10 @@ static const struct order_semaphore *semaphore_at(const struct order *order, uin
 
 static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_id event)
 {
-	const struct record_op *op = op_of(constraints, event);
+	const struct record_op *op = constraints_outcomes_op_of(constraints, event);
 
 	switch (op->kind) {
-	case OP_BARRIER_ARRIVE: /* of a round that is open: add_outcome() */
+	case OP_BARRIER_ARRIVE: /* of a round that is open: constraints_outcomes_add_outcome() */
 		return Z3_mk_false(constraints->z3);
 	case OP_SEM_TRYWAIT: /* of one that is not known; add_use() */
 		return Z3_mk_false(constraints->z3);
@@ -312,10 +319,11 @@ static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_i
 static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
-	const uint64_t lock = op_of(constraints, event)->address;
+	const uint64_t lock = constraints_outcomes_op_of(constraints, event)->address;
 
 	for (uint32_t i = event.index + 1; i < walked->count; i++) {
-		const struct record_op *op = op_of(constraints, (struct event_id){event.thread, i});
+		const struct record_op *op =
+			constraints_outcomes_op_of(constraints, (struct event_id){event.thread, i});
 
 		if (walked->events[i].kind == EVENT_OP &&
 			(!op || op->address == lock ||
@@ -325,10 +333,11 @@ static uint32_t end_behind(const struct constraints *constraints, struct event_i
 	return (uint32_t)walked->count;
 }
 
-static void add_outcome(struct constraints *constraints, struct event_id event)
+static void constraints_outcomes_add_outcome(struct constraints *constraints, struct event_id event)
 {
-	struct term *term = walk_event_term(constraints->walk, event_of(constraints, event));
-	const struct record_op *op = op_of(constraints, event);
+	struct term *term = walk_event_term(
+		constraints->walk, constraints_outcomes_event_of(constraints, event));
+	const struct record_op *op = constraints_outcomes_op_of(constraints, event);
 	Z3_ast otherwise = constraints_comes_otherwise(constraints, event);
 
 	if (!otherwise)
@@ -362,9 +371,9 @@ void constraints_add_operations(struct constraints *constraints)
 		for (uint32_t i = constraints->window->begin[thread];
 			i < constraints->window->end[thread] && !constraints_is_late(constraints);
 			i++)
-			add_outcome(constraints, (struct event_id){thread, i});
+			constraints_outcomes_add_outcome(constraints, (struct event_id){thread, i});
 	for (uint32_t i = 0; i < constraints->order->failure_count; i++)
 		add_taken(constraints, &constraints->order->failures[i]);
 	for (uint32_t i = 0; i < constraints->order->semaphore_count; i++)
-		add_semaphore(constraints, &constraints->order->semaphores[i]);
+		constraints_outcomes_add_semaphore(constraints, &constraints->order->semaphores[i]);
 }

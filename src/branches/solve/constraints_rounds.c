@@ -16,7 +16,8 @@ bool constraints_is_open_round(
 }
 
 /* They all arrive. */
-static Z3_ast is_complete(struct constraints *constraints, const struct order_round *round)
+static Z3_ast constraints_rounds_is_complete(
+	struct constraints *constraints, const struct order_round *round)
 {
 	Z3_ast all = Z3_mk_true(constraints->z3);
 
@@ -39,11 +40,12 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 static void add_way_out(struct constraints *constraints, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
-	const bool is_last = arrival->leave == ORDER_NONE;
+	const bool constraints_rounds_is_last = arrival->leave == ORDER_NONE;
 	const struct event_id next = {arrival->at.thread,
-		is_last ? next_moment(constraints, arrival->at) : arrival->leave};
-	const struct event_id reached = {
-		arrival->at.thread, is_last ? arrival->at.index + 1 : arrival->leave};
+		constraints_rounds_is_last ? next_moment(constraints, arrival->at)
+					   : arrival->leave};
+	const struct event_id reached = {arrival->at.thread,
+		constraints_rounds_is_last ? arrival->at.index + 1 : arrival->leave};
 
 	if (!constraints_has(constraints, arrival->at))
 		return;
@@ -58,8 +60,8 @@ static void add_way_out(struct constraints *constraints, const struct order_roun
 }
 
 /* Does it come behind all others, which do arrive? */
-static Z3_ast is_last(struct constraints *constraints, const struct order_round *round,
-	const struct order_arrival *arrival)
+static Z3_ast constraints_rounds_is_last(struct constraints *constraints,
+	const struct order_round *round, const struct order_arrival *arrival)
 {
 	Z3_ast result = Z3_mk_true(constraints->z3);
 
@@ -73,7 +75,7 @@ static Z3_ast is_last(struct constraints *constraints, const struct order_round 
 
 static void add_round(struct constraints *constraints, const struct order_round *round)
 {
-	Z3_ast complete = is_complete(constraints, round);
+	Z3_ast complete = constraints_rounds_is_complete(constraints, round);
 
 	for (uint32_t i = 0; i < round->count; i++) {
 		const struct order_arrival *arrival = &round->arrivals[i];
@@ -94,7 +96,7 @@ static void add_round(struct constraints *constraints, const struct order_round 
 		constraints_add(constraints,
 			constraints_implies(constraints, complete,
 				Z3_mk_iff(constraints->z3, Z3_mk_not(constraints->z3, otherwise),
-					is_last(constraints, round, arrival))));
+					constraints_rounds_is_last(constraints, round, arrival))));
 	}
 }
 
@@ -147,7 +149,7 @@ Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id g
 		if (!constraints->moments[goal.thread][i])
 			continue;
 		round = round_at(constraints, (struct event_id){goal.thread, i});
-		return round ? is_complete(constraints, round) : NULL;
+		return round ? constraints_rounds_is_complete(constraints, round) : NULL;
 	}
 	return NULL;
 }
@@ -182,7 +184,7 @@ Z3_ast constraints_comes_last(
 				continue;
 			*was_last = j == round->last;
 			return constraints_is_open_round(constraints, round)
-				       ? is_last(constraints, round, arrival)
+				       ? constraints_rounds_is_last(constraints, round, arrival)
 				       : NULL;
 		}
 	}

@@ -61,7 +61,7 @@ void constraints_release_sections(struct constraints *constraints)
 	free(constraints->sections);
 }
 
-static bool is_in(const struct order_section *section, struct event_id event)
+static bool constraints_sections_is_in(const struct order_section *section, struct event_id event)
 {
 	return section->begin < event.index &&
 	       (section->end == UINT32_MAX || event.index < section->end);
@@ -73,7 +73,8 @@ const struct order_section *constraints_section_of(
 	const struct section_list *list = &constraints->sections[event.thread];
 
 	for (uint32_t i = 0; i < list->count; i++)
-		if (list->items[i]->lock == lock && is_in(list->items[i], event))
+		if (list->items[i]->lock == lock &&
+			constraints_sections_is_in(list->items[i], event))
 			return list->items[i];
 	return NULL;
 }
@@ -106,7 +107,8 @@ bool constraints_find_guard(const struct constraints *constraints, const struct 
 		return false;
 	list = &constraints->sections[items[write].id.thread];
 	for (uint32_t i = 0; i < list->count; i++)
-		if (is_in(list->items[i], items[write].id) && !list->items[i]->is_shared &&
+		if (constraints_sections_is_in(list->items[i], items[write].id) &&
+			!list->items[i]->is_shared &&
 			guards(constraints, list->items[i]->lock, items, count)) {
 			*lock = list->items[i]->lock;
 			return true;

@@ -73,7 +73,7 @@ static Z3_ast binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 	}
 }
 
-static Z3_ast compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	switch (predicate) {
 	case LLVMIntEQ:
@@ -269,7 +269,7 @@ static Z3_ast translate(
 				constraints, term, a, shift_of(term_operand(term, 1)));
 		return binary(z3, term->sub, a, b);
 	case CODE_COMPARE:
-		return from_bool(constraints, compare(z3, term->sub, a, b));
+		return from_bool(constraints, constraints_terms_compare(z3, term->sub, a, b));
 	case CODE_FLOAT:
 		result = float_binary(
 			z3, term->sub, as_float(z3, a, term->width), as_float(z3, b, term->width));
@@ -326,12 +326,12 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 #define COST_OF_SUM 1
 #define COST_OF_PRODUCT 10
 
-static bool is_division(uint8_t opcode)
+static bool constraints_terms_is_division(uint8_t opcode)
 {
 	return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem;
 }
 
-static uint32_t cost_of(const struct term *term)
+static uint32_t constraints_terms_cost_of(const struct term *term)
 {
 	const bool has_unknowns = term->op == CODE_BINARY &&
 				  term_operand(term, 0)->op != TERM_CONSTANT &&
@@ -341,7 +341,7 @@ static uint32_t cost_of(const struct term *term)
 	case CODE_BINARY:
 		if (term->width <= 16)
 			return 0;
-		if (is_division(term->sub))
+		if (constraints_terms_is_division(term->sub))
 			return shift_of(term_operand(term, 1))
 				       ? 0
 				       : (1u + has_unknowns) * COST_OF_PRODUCT;
@@ -364,7 +364,7 @@ static uint32_t cost_of(const struct term *term)
 
 static bool is_too_hard(struct constraints *constraints, const struct term *term)
 {
-	const uint32_t cost = cost_of(term);
+	const uint32_t cost = constraints_terms_cost_of(term);
 
 	if (cost && (term->size > FLOAT_SIZE_MOST || constraints->hard_cost + cost > COST_MOST))
 		return true;
@@ -373,7 +373,7 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 }
 
 /* Does what is computed behind this event not depend on it? */
-static bool only_looks(const struct walk_event *event)
+static bool constraints_terms_only_looks(const struct walk_event *event)
 {
 	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
 	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
@@ -389,7 +389,7 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 	const struct walked_thread *thread = &constraints->walk->threads[read.thread];
 	uint64_t next = read.index + 1u;
 
-	while (next < thread->count && only_looks(&thread->events[next]))
+	while (next < thread->count && constraints_terms_only_looks(&thread->events[next]))
 		next++;
 	return Z3_mk_ge(constraints->z3, constraints->cuts[read.thread],
 		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
@@ -439,7 +439,8 @@ void constraints_grow_terms(struct constraints *constraints)
 	free(before);
 }
 
-static void add_term(struct constraints *constraints, const struct term *term, Z3_ast ast)
+static void constraints_terms_add_term(
+	struct constraints *constraints, const struct term *term, Z3_ast ast)
 {
 	*find_term(constraints, term) = (struct solver_term){term, ast};
 	if (2 * ++constraints->term_count > constraints->term_capacity)
@@ -469,6 +470,6 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	}
 	if (!result)
 		result = keep_value(constraints, term);
-	add_term(constraints, term, result);
+	constraints_terms_add_term(constraints, term, result);
 	return result;
 }

@@ -32,12 +32,13 @@ struct yield {
 	bool is_before_window; /* the step before it is */
 };
 
-static const struct walk_event *event_of(const struct constraints *constraints, struct event_id id)
+static const struct walk_event *constraints_yields_event_of(
+	const struct constraints *constraints, struct event_id id)
 {
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
-static const struct record_op *op_of(
+static const struct record_op *constraints_yields_op_of(
 	const struct constraints *constraints, const struct walk_event *event)
 {
 	return event->kind == EVENT_OP && event->value != UINT64_MAX
@@ -47,12 +48,12 @@ static const struct record_op *op_of(
 
 static bool is_yield(const struct constraints *constraints, const struct walk_event *event)
 {
-	const struct record_op *op = op_of(constraints, event);
+	const struct record_op *op = constraints_yields_op_of(constraints, event);
 
 	return op && order_is_pause(op);
 }
 
-static bool is_step(const struct walk_event *event)
+static bool constraints_yields_is_step(const struct walk_event *event)
 {
 	return event->kind == EVENT_OP ||
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
@@ -62,7 +63,7 @@ static bool is_step(const struct walk_event *event)
 static uint32_t step_below(const struct constraints *constraints, uint16_t thread, uint32_t end)
 {
 	for (uint32_t i = end; i-- > 0;)
-		if (is_step(&constraints->walk->threads[thread].events[i]))
+		if (constraints_yields_is_step(&constraints->walk->threads[thread].events[i]))
 			return i;
 	return NONE;
 }
@@ -98,7 +99,8 @@ static void close_blockers(const struct order *order, struct blockers *blockers)
 
 static bool is_leave(const struct constraints *constraints, struct event_id id)
 {
-	const struct record_op *op = op_of(constraints, event_of(constraints, id));
+	const struct record_op *op =
+		constraints_yields_op_of(constraints, constraints_yields_event_of(constraints, id));
 
 	return op && op->kind == OP_BARRIER_LEAVE;
 }
@@ -127,10 +129,11 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 static Z3_ast is_blocked(struct constraints *constraints, const struct blockers *blockers,
 	struct event_id step, struct event_id yield)
 {
-	const struct record_op *op = op_of(constraints, event_of(constraints, step));
+	const struct record_op *op = constraints_yields_op_of(
+		constraints, constraints_yields_event_of(constraints, step));
 	Z3_ast any = Z3_mk_false(constraints->z3), woken;
 
-	if (event_of(constraints, step)->kind != EVENT_OP)
+	if (constraints_yields_event_of(constraints, step)->kind != EVENT_OP)
 		return any;
 	if (!op)
 		return Z3_mk_true(constraints->z3); /* it was never made: nothing is known */
@@ -209,8 +212,8 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 }
 
 /* Who comes last to a barrier makes no step for leaving it, whatever it did in the run. */
-static void add_pair(struct constraints *constraints, const struct blockers *blockers,
-	const struct yield *yield, struct pair pair)
+static void constraints_yields_add_pair(struct constraints *constraints,
+	const struct blockers *blockers, const struct yield *yield, struct pair pair)
 {
 	const struct event_id last = {pair.next.thread, pair.last};
 	bool was_last;
@@ -240,19 +243,21 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 
 	/* It has moved since, before the window. */
 	if (yield->is_before_window && past != NONE &&
-		walked->events[past].position > event_of(constraints, yield->before)->position)
+		walked->events[past].position >
+			constraints_yields_event_of(constraints, yield->before)->position)
 		return;
 	for (uint32_t i = begin; i < walked->count && left; i++) {
 		const struct event_id next = {other, i};
 
-		if (!is_step(&walked->events[i]))
+		if (!constraints_yields_is_step(&walked->events[i]))
 			continue;
 		if (last != NONE &&
 			(yield->is_before_window || order_is_before(order, yield->before,
 							    (struct event_id){other, last})))
 			return;
 		if (yield->is_before_window || !order_is_before(order, next, yield->before)) {
-			add_pair(constraints, blockers, yield, (struct pair){last, before, next});
+			constraints_yields_add_pair(
+				constraints, blockers, yield, (struct pair){last, before, next});
 			left--;
 		}
 		if (!constraints_has(constraints, next))

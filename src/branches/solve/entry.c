@@ -79,7 +79,7 @@ static bool sensitivity_end(struct sensitivity *analysis)
 /* ---- answers ---- */
 
 /* "FILE:LINE, FILE:LINE" */
-static const char *tell_delayed(struct sensitivity *analysis, const struct worker *worker)
+static const char *entry_tell_delayed(struct sensitivity *analysis, const struct worker *worker)
 {
 	const struct solution *solution = &worker->solution;
 
@@ -117,7 +117,7 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
 	if (worker->pass == PASS_RELAXED)
-		out->delayed = tell_delayed(analysis, worker);
+		out->delayed = entry_tell_delayed(analysis, worker);
 	places_describe(analysis, event_instruction(event), &out->place);
 	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
 	out->variables = analysis->variables.text;
@@ -160,7 +160,7 @@ static bool corresponds(const struct walk_event *own, const struct walk_event *e
  * The event of another run that corresponds to the goal: as many like it are before it. Others may be more or fewer
  * there: pointers may have led to memory that only one thread accesses. NULL: there is none.
  */
-static const struct walk_event *find_own(const struct walked_thread *recorded,
+static const struct walk_event *entry_find_own(const struct walked_thread *recorded,
 	const struct walked_thread *thread, const struct walk_event *event)
 {
 	uint64_t left = 0;
@@ -212,7 +212,7 @@ static enum sensitivity_verdict judge_event(
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};
 	walk.objects = (struct object_table){0};
-	own = find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
+	own = entry_find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
 	if (event->kind == EVENT_ADDRESS)
 		verdict = judge_pointer(&walk, thread, goal, own);
 	else if (own && event->kind == EVENT_TARGET)
@@ -227,7 +227,7 @@ static enum sensitivity_verdict judge_event(
 	return verdict;
 }
 
-static void take_flipped(struct sensitivity *analysis, const struct walk_watch *watch)
+static void entry_take_flipped(struct sensitivity *analysis, const struct walk_watch *watch)
 {
 	analysis->flipped_position = watch->position;
 	analysis->flipped_caller_count = watch->caller_count;
@@ -253,7 +253,7 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
 		if (watch.is_reached)
-			take_flipped(analysis, &watch);
+			entry_take_flipped(analysis, &watch);
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
 			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
 			verdict = judge_event(analysis, &walk, watch.thread);

@@ -21,7 +21,7 @@ static bool has(const struct contents *contents, uint64_t address, uint32_t valu
 					     sizeof *contents->keys, key);
 }
 
-static void put(struct contents *contents, uint64_t address, uint32_t value)
+static void hidden_put(struct contents *contents, uint64_t address, uint32_t value)
 {
 	const uint64_t key = address << 9 | value;
 	uint64_t *slot;
@@ -36,7 +36,7 @@ static void put(struct contents *contents, uint64_t address, uint32_t value)
 static void put_written(struct contents *contents, const struct walk_event *event)
 {
 	for (uint32_t i = 0; i < event->bytes; i++)
-		put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
+		hidden_put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
 /* What stood there at first, as far as is known. */
@@ -50,9 +50,9 @@ static void put_initial(
 	for (uint32_t i = 0; i < read->bytes; i++) {
 		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
 			continue;
-		put(contents, read->address + i, IS_INITIAL_KNOWN);
+		hidden_put(contents, read->address + i, IS_INITIAL_KNOWN);
 		if (is_known)
-			put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
+			hidden_put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
 	}
 }
 
@@ -64,14 +64,14 @@ static bool is_explained(const struct contents *contents, const struct walk_even
 	return true;
 }
 
-static int compare(const void *left, const void *right)
+static int hidden_compare(const void *left, const void *right)
 {
 	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return a < b ? -1 : a > b;
 }
 
-static void add(struct order *order, uint64_t word)
+static void hidden_add(struct order *order, uint64_t word)
 {
 	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
 		return;
@@ -102,8 +102,8 @@ static void find_unexplained(struct order *order)
 			put_initial(&contents, order, event);
 			if (is_explained(&contents, event))
 				continue;
-			add(order, event->address >> 3);
-			add(order, (event->address + event->bytes - 1) >> 3);
+			hidden_add(order, event->address >> 3);
+			hidden_add(order, (event->address + event->bytes - 1) >> 3);
 		}
 	free(contents.keys);
 }
@@ -139,7 +139,7 @@ struct histories {
 	uint64_t access_count, access_capacity;
 };
 
-static const struct walk_event *event_of(const struct order *order, struct event_id id)
+static const struct walk_event *hidden_event_of(const struct order *order, struct event_id id)
 {
 	return &order->walk->threads[id.thread].events[id.index];
 }
@@ -150,7 +150,7 @@ static bool is_in_one_word(const struct walk_event *event)
 	       event->address >> 3 == (event->address + event->bytes - 1) >> 3;
 }
 
-static void note_write(struct histories *histories, struct event_id id, uint64_t word)
+static void hidden_note_write(struct histories *histories, struct event_id id, uint64_t word)
 {
 	struct written_word *slot;
 
@@ -179,7 +179,7 @@ static void note_write(struct histories *histories, struct event_id id, uint64_t
 static const struct walk_event *exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {
-	const uint64_t word = event_of(order, id)->address >> 3;
+	const uint64_t word = hidden_event_of(order, id)->address >> 3;
 	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
 	struct last_access *slot;
 	bool has_one;
@@ -193,7 +193,7 @@ static const struct walk_event *exchange_last(
 	slot->key = key;
 	*index = slot->index;
 	slot->index = id.index;
-	return has_one ? event_of(order, (struct event_id){id.thread, *index}) : NULL;
+	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
 }
 
 /* May another thread have written there before the read, and behind the thread's event before it? NULL: there is none. */
@@ -205,7 +205,7 @@ static bool may_be_written(const struct histories *histories, const struct order
 	if (!histories->word_capacity)
 		return false;
 	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
-		(event_of(order, read)->address >> 3) + 1);
+		(hidden_event_of(order, read)->address >> 3) + 1);
 	if (!slot->key || slot->count > WRITES_MOST)
 		return slot->key;
 	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
@@ -237,17 +237,17 @@ static void find_changed(struct order *order)
 	struct histories histories = {0};
 
 	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct walk_event *event = event_of(order, order->events[i]);
+		const struct walk_event *event = hidden_event_of(order, order->events[i]);
 
 		if (event->kind != EVENT_WRITE)
 			continue;
-		note_write(&histories, order->events[i], event->address >> 3);
+		hidden_note_write(&histories, order->events[i], event->address >> 3);
 		if (!is_in_one_word(event))
-			note_write(&histories, order->events[i], (event->address >> 3) + 1);
+			hidden_note_write(&histories, order->events[i], (event->address >> 3) + 1);
 	}
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		const struct walk_event *event = event_of(order, id), *last;
+		const struct walk_event *event = hidden_event_of(order, id), *last;
 		struct event_id before = {.thread = id.thread};
 
 		if (!is_in_one_word(event))
@@ -255,7 +255,7 @@ static void find_changed(struct order *order)
 		last = exchange_last(&histories, order, id, &before.index);
 		if (event->kind == EVENT_READ && is_other(order, last, event) &&
 			!may_be_written(&histories, order, last ? &before : NULL, id))
-			add(order, event->address >> 3);
+			hidden_add(order, event->address >> 3);
 	}
 	free(histories.words);
 	free(histories.writes);
@@ -267,14 +267,14 @@ void hidden_find(struct order *order)
 	find_unexplained(order);
 	find_changed(order);
 	if (order->hidden_count)
-		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, compare);
+		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, hidden_compare);
 }
 
 bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes)
 {
 	for (uint64_t word = address >> 3;
 		order->hidden_count && word <= (address + bytes - 1) >> 3; word++)
-		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word, compare))
+		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word, hidden_compare))
 			return true;
 	return false;
 }

@@ -40,7 +40,7 @@ struct picked_list {
 
 /* ---- the condition ---- */
 
-static void add_variables(struct condition *condition, const struct term *term)
+static void interleavings_add_variables(struct condition *condition, const struct term *term)
 {
 	if (!term || condition->parts++ >= PARTS_MOST)
 		return;
@@ -52,9 +52,9 @@ static void add_variables(struct condition *condition, const struct term *term)
 			condition->variables[condition->variable_count++] = term->number;
 		return;
 	}
-	add_variables(condition, term_operand(term, 0));
-	add_variables(condition, term_operand(term, 1));
-	add_variables(condition, term_operand(term, 2));
+	interleavings_add_variables(condition, term_operand(term, 0));
+	interleavings_add_variables(condition, term_operand(term, 1));
+	interleavings_add_variables(condition, term_operand(term, 2));
 }
 
 static bool has_variable(const struct condition *condition, uint32_t number)
@@ -80,7 +80,8 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 
 	*condition = (struct condition){0};
 	if (goal.index < thread->count)
-		add_variables(condition, walk_event_term(walk, &thread->events[goal.index]));
+		interleavings_add_variables(
+			condition, walk_event_term(walk, &thread->events[goal.index]));
 	for (uint64_t i = thread->first; i < goal.index && i < thread->count; i++) {
 		const struct walk_event *event = &thread->events[i];
 
@@ -126,7 +127,7 @@ static uint64_t moment_of(struct course *course, const struct walk_event *event)
 	return UINT64_MAX;
 }
 
-static void pick(struct picked_list *list, struct event_id id, uint64_t moment)
+static void interleavings_pick(struct picked_list *list, struct event_id id, uint64_t moment)
 {
 	if (list->count && list->items[list->count - 1].id.thread == id.thread &&
 		list->items[list->count - 1].id.index == id.index)
@@ -152,7 +153,7 @@ static bool is_of_threads(const struct walk *walk, const struct walk_event *even
 	return kind == OP_THREAD_CREATE || kind == OP_THREAD_JOIN;
 }
 
-static bool is_access(const struct walk_event *event)
+static bool interleavings_is_access(const struct walk_event *event)
 {
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
@@ -171,22 +172,23 @@ static void pick_thread(struct picked_list *list, struct course *course, uint64_
 		const bool is_op = is_performed(course->walk, &events[i]);
 		uint64_t moment;
 
-		if (!is_op && (!is_access(&events[i]) || !has_word(condition, events[i].address)))
+		if (!is_op && (!interleavings_is_access(&events[i]) ||
+				      !has_word(condition, events[i].address)))
 			continue;
 		moment = moment_of(course, &events[i]);
 		if (moment == UINT64_MAX)
 			return;
 		if (!is_op && last_op.index != UINT32_MAX)
-			pick(list, last_op, moment_of_op);
+			interleavings_pick(list, last_op, moment_of_op);
 		if (!is_op || wants_op || is_of_threads(course->walk, &events[i]))
-			pick(list, id, moment);
+			interleavings_pick(list, id, moment);
 		wants_op = !is_op;
 		last_op.index = is_op ? (uint32_t)i : UINT32_MAX;
 		moment_of_op = moment;
 	}
 }
 
-static int compare(const void *left, const void *right)
+static int interleavings_compare(const void *left, const void *right)
 {
 	const struct picked *a = left, *b = right;
 
@@ -198,7 +200,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* How many of a thread's events lie before the position. */
-static uint64_t count_before(const struct walked_thread *thread, uint64_t position)
+static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)
 {
 	uint64_t low = thread->first, high = thread->count;
 
@@ -223,11 +225,12 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 		struct course course = {.walk = walk, .thread = (uint16_t)i};
 
 		pick_thread(list, &course,
-			i == goal.thread ? goal.index : count_before(&walk->threads[i], position),
+			i == goal.thread ? goal.index
+					 : interleavings_count_before(&walk->threads[i], position),
 			condition);
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare);
+		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
 /* The other run: by the schedule, whose threads are those of the record. */
@@ -249,12 +252,12 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 			i == goal.thread && goal.index < count ? goal.index : count, condition);
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare);
+		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
 /* ---- in words ---- */
 
-static char *text_of(const char *text)
+static char *interleavings_text_of(const char *text)
 {
 	char *copy = strdup(text);
 
@@ -269,9 +272,9 @@ static void set_place(
 
 	if (instruction)
 		places_describe(analysis, instruction, &place);
-	step->function = text_of(place.function);
-	step->file = text_of(place.file);
-	step->directory = text_of(place.directory);
+	step->function = interleavings_text_of(place.function);
+	step->file = interleavings_text_of(place.file);
+	step->directory = interleavings_text_of(place.directory);
 	step->line = place.line;
 	step->column = place.column;
 }
@@ -297,7 +300,7 @@ static char *value_text(const struct walk_event *event)
 										 : "0x%" PRIx64,
 			value);
 	}
-	return text_of(text);
+	return interleavings_text_of(text);
 }
 
 /* Where it stands in the source, and which lock it is, the caller can find out. */
@@ -307,7 +310,7 @@ static void tell_op(const struct record_op *op, struct sensitive_step *step)
 
 	step->verb = description->verb;
 	step->other = description->object == OBJECT_THREAD ? op->other : UINT16_MAX;
-	step->object = text_of(
+	step->object = interleavings_text_of(
 		description->object == OBJECT_NOTHING || description->object == OBJECT_THREAD
 			? ""
 			: object_class_text(description->object));
@@ -359,8 +362,10 @@ static void tell_goal(struct sensitivity *analysis, const struct walk_event *eve
 
 	if (LLVMIsASwitchInst(event_instruction(event)))
 		text = is_flipped ? "another case" : "a case";
-	*step = (struct sensitive_step){
-		.thread = thread, .verb = "finds", .object = text_of(text), .other = UINT16_MAX};
+	*step = (struct sensitive_step){.thread = thread,
+		.verb = "finds",
+		.object = interleavings_text_of(text),
+		.other = UINT16_MAX};
 	set_place(analysis, step, event_instruction(event));
 }
 

@@ -29,7 +29,7 @@ static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 	return false;
 }
 
-static bool only_looks(LLVMBasicBlockRef block, bool is_spinning)
+static bool loops_only_looks(LLVMBasicBlockRef block, bool is_spinning)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsAStoreInst(i) && !LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
@@ -58,7 +58,7 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
 }
 
 /* What counts on by itself, or goes along a list or table, is no wait: it would end without others, too. */
-static bool counts(LLVMBasicBlockRef block)
+static bool loops_counts(LLVMBasicBlockRef block)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
 		i = LLVMGetNextInstruction(i))
@@ -84,7 +84,7 @@ static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 		if (!loop_body_has(&body, LLVMGetSuccessor(branch, i)))
 			leaves = (int)i;
 	for (unsigned i = 0; i < body.count; i++)
-		if (!only_looks(body.blocks[i], is_spinning) || counts(body.blocks[i]))
+		if (!loops_only_looks(body.blocks[i], is_spinning) || loops_counts(body.blocks[i]))
 			return -1;
 	return leaves;
 }

@@ -18,7 +18,7 @@ struct graph {
 	uint32_t *list;
 };
 
-static int compare(const void *left, const void *right)
+static int loops_bodies_compare(const void *left, const void *right)
 {
 	const uintptr_t a = (uintptr_t) * (const LLVMBasicBlockRef *)left;
 	const uintptr_t b = (uintptr_t) * (const LLVMBasicBlockRef *)right;
@@ -26,10 +26,10 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static uint32_t number_of(const struct graph *graph, LLVMBasicBlockRef block)
+static uint32_t loops_bodies_number_of(const struct graph *graph, LLVMBasicBlockRef block)
 {
-	const LLVMBasicBlockRef *found =
-		bsearch(&block, graph->blocks, graph->count, sizeof *graph->blocks, compare);
+	const LLVMBasicBlockRef *found = bsearch(
+		&block, graph->blocks, graph->count, sizeof *graph->blocks, loops_bodies_compare);
 
 	return (uint32_t)(found - graph->blocks);
 }
@@ -42,8 +42,8 @@ static void open_graph(struct graph *graph, LLVMValueRef function)
 	graph->list = calloc(graph->count, sizeof *graph->list);
 	BUG_ON(!graph->blocks || !graph->seen || !graph->list);
 	LLVMGetBasicBlocks(function, graph->blocks);
-	qsort(graph->blocks, graph->count, sizeof *graph->blocks, compare);
-	graph->entry = number_of(graph, LLVMGetEntryBasicBlock(function));
+	qsort(graph->blocks, graph->count, sizeof *graph->blocks, loops_bodies_compare);
+	graph->entry = loops_bodies_number_of(graph, LLVMGetEntryBasicBlock(function));
 }
 
 static void close_graph(struct graph *graph)
@@ -54,7 +54,7 @@ static void close_graph(struct graph *graph)
 }
 
 /* Does whoever comes to the block pass the head? */
-static bool is_behind(struct graph *graph, uint32_t head, uint32_t block)
+static bool loops_bodies_is_behind(struct graph *graph, uint32_t head, uint32_t block)
 {
 	uint32_t count = 0;
 
@@ -69,7 +69,8 @@ static bool is_behind(struct graph *graph, uint32_t head, uint32_t block)
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(graph->blocks[graph->list[--count]]);
 
 		for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-			const uint32_t next = number_of(graph, LLVMGetSuccessor(end, i));
+			const uint32_t next =
+				loops_bodies_number_of(graph, LLVMGetSuccessor(end, i));
 
 			if (next == block)
 				return false;
@@ -90,7 +91,7 @@ bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block)
 }
 
 /* False: there are too many. */
-static bool add(struct loop_body *body, LLVMBasicBlockRef block)
+static bool loops_bodies_add(struct loop_body *body, LLVMBasicBlockRef block)
 {
 	if (loop_body_has(body, block))
 		return true;
@@ -112,19 +113,21 @@ static bool add_before(
 		if (!LLVMIsAInstruction(user) || !LLVMIsATerminatorInst(user))
 			continue;
 		from = LLVMGetInstructionParent(user);
-		if (is_head && !is_behind(graph, number_of(graph, block), number_of(graph, from)))
+		if (is_head && !loops_bodies_is_behind(graph, loops_bodies_number_of(graph, block),
+				       loops_bodies_number_of(graph, from)))
 			continue;
-		if (!add(body, from))
+		if (!loops_bodies_add(body, from))
 			return false;
 	}
 	return true;
 }
 
 /* The loop that begins with the head; without blocks: none does. */
-static void collect(struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
+static void loops_bodies_collect(
+	struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
 {
 	body->count = 0;
-	if (!add_before(graph, body, head, true) || !body->count || !add(body, head)) {
+	if (!add_before(graph, body, head, true) || !body->count || !loops_bodies_add(body, head)) {
 		body->count = 0;
 		return;
 	}
@@ -147,10 +150,11 @@ bool loop_around(LLVMBasicBlockRef block, struct loop_body *body)
 		return false;
 	open_graph(&graph, function);
 	/* Backwards from the block: the nearest head is that of the innermost loop. */
-	(void)add(&heads, block);
+	(void)loops_bodies_add(&heads, block);
 	for (unsigned i = 0; i < heads.count && !is_found; i++) {
-		if (is_behind(&graph, number_of(&graph, heads.blocks[i]), number_of(&graph, block)))
-			collect(&graph, heads.blocks[i], body);
+		if (loops_bodies_is_behind(&graph, loops_bodies_number_of(&graph, heads.blocks[i]),
+			    loops_bodies_number_of(&graph, block)))
+			loops_bodies_collect(&graph, heads.blocks[i], body);
 		is_found = loop_body_has(body, block);
 		(void)add_before(&graph, &heads, heads.blocks[i], false);
 	}

@@ -51,7 +51,7 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 
 /* ---- locks ---- */
 
-static bool takes(const struct record_op *op, bool *is_shared)
+static bool order_takes(const struct record_op *op, bool *is_shared)
 {
 	*is_shared = false;
 	switch (op->kind) {
@@ -73,7 +73,7 @@ static bool takes(const struct record_op *op, bool *is_shared)
 	}
 }
 
-static bool gives(const struct record_op *op)
+static bool order_gives(const struct record_op *op)
 {
 	return op->kind == OP_MUTEX_UNLOCK || op->kind == OP_RWLOCK_UNLOCK ||
 	       op->kind == OP_SPIN_UNLOCK || op->kind == OP_FILE_UNLOCK || op->kind == OP_COND_WAIT;
@@ -112,7 +112,7 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 				   .is_shared = is_shared});
 }
 
-static void add_failure(struct order *order, const struct op_event *event, bool is_shared)
+static void order_add_failure(struct order *order, const struct op_event *event, bool is_shared)
 {
 	if (order->failure_count == order->failure_capacity) {
 		order->failure_capacity =
@@ -160,10 +160,11 @@ static void find_early_sections(struct order *order, const struct op_list *list)
 		bool is_shared;
 
 		if ((event->id.thread && !order->walk->part.begin) ||
-			!(takes(event->op, &is_shared) || gives(event->op)))
+			!(order_takes(event->op, &is_shared) || order_gives(event->op)))
 			continue;
 		(void)depth_of(met, &count, event);
-		if (count == before || !gives(event->op) || event->op->flags & RECORD_OP_FAILED)
+		if (count == before || !order_gives(event->op) ||
+			event->op->flags & RECORD_OP_FAILED)
 			continue;
 		while (list->items[first].id.thread != event->id.thread)
 			first++;
@@ -190,12 +191,12 @@ static void find_sections(struct order *order, const struct op_list *list)
 		const bool has_failed = event->op->flags & RECORD_OP_FAILED;
 		bool is_shared;
 
-		if (takes(event->op, &is_shared)) {
+		if (order_takes(event->op, &is_shared)) {
 			if (has_failed)
-				add_failure(order, event, is_shared);
+				order_add_failure(order, event, is_shared);
 			else if ((*depth_of(depths, &depth_count, event))++ == 0)
 				begin_section(order, event, is_shared);
-		} else if (gives(event->op)) {
+		} else if (order_gives(event->op)) {
 			struct order_section *section =
 				open_section(order, event->id.thread, order_lock_of(event->op));
 			uint32_t *depth = depth_of(depths, &depth_count, event);
@@ -210,7 +211,7 @@ static void find_sections(struct order *order, const struct op_list *list)
 
 /* ---- what is fixed ---- */
 
-static struct event_id first_of(const struct walk *walk, uint16_t thread)
+static struct event_id order_first_of(const struct walk *walk, uint16_t thread)
 {
 	(void)walk;
 	return (struct event_id){thread, 0};
@@ -224,7 +225,7 @@ static void add_thread_edges(struct order *order, const struct op_event *event)
 	if (op->other >= order->thread_count)
 		return;
 	if (op->kind == OP_THREAD_CREATE && walk->threads[op->other].count)
-		order_add_edge(order, event->id, first_of(walk, op->other));
+		order_add_edge(order, event->id, order_first_of(walk, op->other));
 	if ((op->kind == OP_THREAD_JOIN || op->kind == OP_THREAD_TRYJOIN) &&
 		!(op->flags & RECORD_OP_FAILED) && walk->threads[op->other].count)
 		order_add_edge(order,
@@ -233,13 +234,13 @@ static void add_thread_edges(struct order *order, const struct op_event *event)
 			event->id);
 }
 
-static bool is_signal(uint8_t kind)
+static bool order_is_signal(uint8_t kind)
 {
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
 
 /* Ops that are kept in the order of the run where they are on one object. */
-static bool is_kept(uint8_t kind)
+static bool order_is_kept(uint8_t kind)
 {
 	switch (op_descriptions[kind].object) {
 	case OBJECT_NOTHING:
@@ -252,7 +253,7 @@ static bool is_kept(uint8_t kind)
 	case OBJECT_BARRIER:
 		return false;
 	default:
-		return kind != OP_COND_WAIT && kind != OP_COND_WAKE && !is_signal(kind) &&
+		return kind != OP_COND_WAIT && kind != OP_COND_WAKE && !order_is_signal(kind) &&
 		       kind != OP_SEM_READ;
 	}
 }
@@ -264,7 +265,7 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 	for (uint32_t i = later; i-- > 0;) {
 		const struct op_event *before = &list->items[i];
 
-		if (!is_kept(before->op->kind) || before->op->address != event->op->address ||
+		if (!order_is_kept(before->op->kind) || before->op->address != event->op->address ||
 			(before->op->argument != event->op->argument &&
 				op_descriptions[event->op->kind].object != OBJECT_FUTEX))
 			continue;
@@ -293,7 +294,7 @@ static void add_arrival_edge(
 	}
 }
 
-static void add_edges(struct order *order, const struct op_list *list)
+static void order_add_edges(struct order *order, const struct op_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
@@ -314,7 +315,7 @@ static void add_edges(struct order *order, const struct op_list *list)
 			add_kept_edge(order, list, i);
 			break;
 		default:
-			if (is_kept(event->op->kind))
+			if (order_is_kept(event->op->kind))
 				add_kept_edge(order, list, i);
 		}
 	}
@@ -329,7 +330,7 @@ void order_build(struct order *order, const struct walk *walk)
 	find_sections(order, &list);
 	order_sections_build(
 		&order->by_thread, order->sections, order->section_count, order->thread_count);
-	add_edges(order, &list);
+	order_add_edges(order, &list);
 	order_add_rounds(order, &list);
 	order_add_semaphores(order, &list);
 	order_add_conditions(order, &list);

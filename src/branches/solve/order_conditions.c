@@ -9,7 +9,7 @@
 
 #define NONE ORDER_NONE
 
-static bool is_signal(uint8_t kind)
+static bool order_conditions_is_signal(uint8_t kind)
 {
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
@@ -37,7 +37,7 @@ static struct order_condition *condition_of(struct order *order, const struct re
 
 /* ---- lists ---- */
 
-static void add_wait(struct order_condition *condition, struct event_id at)
+static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
 {
 	condition->waits =
 		realloc(condition->waits, (condition->wait_count + 1) * sizeof *condition->waits);
@@ -46,7 +46,8 @@ static void add_wait(struct order_condition *condition, struct event_id at)
 		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count};
 }
 
-static void add_signal(struct order_condition *condition, const struct op_event *event)
+static void order_conditions_add_signal(
+	struct order_condition *condition, const struct op_event *event)
 {
 	condition->signals = realloc(
 		condition->signals, (condition->signal_count + 1) * sizeof *condition->signals);
@@ -65,17 +66,17 @@ static struct order_wait *last_wait(const struct order_condition *condition, uin
 }
 
 /* Does the wait still stand in the queue, as far as is known? */
-static bool is_waiting(const struct order_wait *wait)
+static bool order_conditions_is_waiting(const struct order_wait *wait)
 {
 	return wait->signal == NONE && !wait->has_left;
 }
 
-static void wake(struct order_condition *condition)
+static void order_conditions_wake(struct order_condition *condition)
 {
 	const uint32_t signal = condition->signal_count - 1;
 
 	for (uint32_t i = 0; i < condition->wait_count; i++)
-		if (is_waiting(&condition->waits[i])) {
+		if (order_conditions_is_waiting(&condition->waits[i])) {
 			condition->waits[i].signal = signal;
 			if (!condition->signals[signal].is_broadcast)
 				return;
@@ -87,7 +88,7 @@ static void wake(struct order_condition *condition)
  * so, had the first one always been woken, is one that followed a schedule with other choices, or the condition
  * variable is one that processes share.
  */
-static void leave(struct order_condition *condition, const struct op_event *event)
+static void order_conditions_leave(struct order_condition *condition, const struct op_event *event)
 {
 	struct order_wait *wait = last_wait(condition, event->id.thread);
 
@@ -108,7 +109,8 @@ static void leave(struct order_condition *condition, const struct op_event *even
 }
 
 /* What the op does; `waiting`: by thread, number of the condition variable that its op before this one was a wait on; NONE. */
-static void meet(struct order *order, uint32_t *waiting, const struct op_event *event)
+static void order_conditions_meet(
+	struct order *order, uint32_t *waiting, const struct op_event *event)
 {
 	const struct record_op *op = event->op;
 	uint32_t *mine = &waiting[event->id.thread];
@@ -118,21 +120,21 @@ static void meet(struct order *order, uint32_t *waiting, const struct op_event *
 	if (op->kind == OP_COND_WAIT) {
 		struct order_condition *condition = condition_of(order, op);
 
-		add_wait(condition, event->id);
+		order_conditions_add_wait(condition, event->id);
 		*mine = (uint32_t)(condition - order->conditions);
-	} else if (is_signal(op->kind)) {
+	} else if (order_conditions_is_signal(op->kind)) {
 		struct order_condition *condition = condition_of(order, op);
 
-		add_signal(condition, event);
-		wake(condition);
+		order_conditions_add_signal(condition, event);
+		order_conditions_wake(condition);
 	} else if (before != NONE && (op->kind == OP_COND_WAKE || op->kind == OP_MUTEX_LOCK)) {
-		leave(&order->conditions[before], event);
+		order_conditions_leave(&order->conditions[before], event);
 	}
 }
 
 /* ---- what they keep in order ---- */
 
-static void add_edge(
+static void order_conditions_add_edge(
 	struct order *order, struct event_id first, struct event_id second, bool is_usual)
 {
 	const uint32_t count = order->edge_count;
@@ -143,7 +145,7 @@ static void add_edge(
 }
 
 /* A thread that was woken waited before the signal, and took its mutex again behind it: surely, where there is no other signal. */
-static void add_edges(struct order *order, const struct order_condition *condition)
+static void order_conditions_add_edges(struct order *order, const struct order_condition *condition)
 {
 	const bool is_usual = condition->is_known;
 
@@ -152,8 +154,9 @@ static void add_edges(struct order *order, const struct order_condition *conditi
 
 		if (!wait->has_back || wait->signal == NONE)
 			continue;
-		add_edge(order, wait->at, condition->signals[wait->signal].at, is_usual);
-		add_edge(order, condition->signals[wait->signal].at, wait->back,
+		order_conditions_add_edge(
+			order, wait->at, condition->signals[wait->signal].at, is_usual);
+		order_conditions_add_edge(order, condition->signals[wait->signal].at, wait->back,
 			is_usual && condition->signal_count > 1);
 	}
 }
@@ -167,7 +170,7 @@ void order_add_conditions(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		waiting[i] = NONE;
 	for (uint32_t i = 0; i < list->count; i++)
-		meet(order, waiting, &list->items[i]);
+		order_conditions_meet(order, waiting, &list->items[i]);
 	for (uint32_t i = 0; i < order->condition_count; i++) {
 		struct order_condition *condition = &order->conditions[i];
 
@@ -175,7 +178,7 @@ void order_add_conditions(struct order *order, const struct op_list *list)
 		condition->is_known =
 			condition->is_told &&
 			(uint64_t)condition->wait_count * condition->signal_count <= PAIRS_MOST;
-		add_edges(order, condition);
+		order_conditions_add_edges(order, condition);
 	}
 	free(waiting);
 }

@@ -15,7 +15,7 @@ struct order_first {
 	uint8_t accessed; /* these, and those that were written first */
 };
 
-static struct order_first *slot_of(struct order *order, uint64_t word)
+static struct order_first *order_firsts_slot_of(struct order *order, uint64_t word)
 {
 	struct order_first *slot;
 
@@ -29,7 +29,7 @@ static struct order_first *slot_of(struct order *order, uint64_t word)
 	return slot;
 }
 
-static void add_access(struct order *order, const struct walk_event *event)
+static void order_firsts_add_access(struct order *order, const struct walk_event *event)
 {
 	struct order_first *slot = NULL;
 
@@ -38,7 +38,7 @@ static void add_access(struct order *order, const struct walk_event *event)
 		const uint8_t bit = (uint8_t)(1u << (at & 7));
 
 		if (!slot || !(at & 7))
-			slot = slot_of(order, at >> 3);
+			slot = order_firsts_slot_of(order, at >> 3);
 		if (event->kind == EVENT_READ && !(slot->accessed & bit)) {
 			slot->known |= bit;
 			slot->value |= (event->value >> 8 * i & 0xff) << 8 * (at & 7);
@@ -54,7 +54,7 @@ void order_add_firsts(struct order *order)
 		const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
 
 		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
-			add_access(order, event);
+			order_firsts_add_access(order, event);
 	}
 }
 

@@ -17,7 +17,7 @@ struct release {
 	struct event_id last;
 };
 
-static int compare(const void *left, const void *right)
+static int order_lives_compare(const void *left, const void *right)
 {
 	const struct release *a = left, *b = right;
 
@@ -40,7 +40,7 @@ static struct release *list_releases(const struct walk *walk)
 			.position = walk->threads[from->thread].events[last].position,
 			.last = {from->thread, last}};
 	}
-	qsort(list, walk->release_count, sizeof *list, compare);
+	qsort(list, walk->release_count, sizeof *list, order_lives_compare);
 	return list;
 }
 
@@ -54,7 +54,7 @@ static const struct release *find_release(
 	while (first < end) {
 		const uint32_t middle = first + (end - first) / 2;
 
-		if (compare(&list[middle], &wanted) < 0)
+		if (order_lives_compare(&list[middle], &wanted) < 0)
 			first = middle + 1;
 		else
 			end = middle;

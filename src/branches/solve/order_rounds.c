@@ -71,7 +71,7 @@ static void add_round_edge(
 		order->edges[count].round = round + 1;
 }
 
-static void add_leave(struct order *order, const struct op_event *event)
+static void order_rounds_add_leave(struct order *order, const struct op_event *event)
 {
 	for (struct order_round *round = order->rounds + order->round_count;
 		round-- > order->rounds;) {
@@ -100,7 +100,7 @@ void order_add_rounds(struct order *order, const struct op_list *list)
 		if (event->op->kind == OP_BARRIER_ARRIVE)
 			add_arrival(order, event);
 		else if (event->op->kind == OP_BARRIER_LEAVE)
-			add_leave(order, event);
+			order_rounds_add_leave(order, event);
 	}
 	for (uint32_t i = 0; i < order->round_count; i++) {
 		struct order_round *round = &order->rounds[i];

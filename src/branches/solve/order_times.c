@@ -49,7 +49,7 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 }
 
 /* How many of the thread's events came before this place of the run. */
-static uint32_t count_before(const struct walked_thread *walked, uint64_t position)
+static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
 {
 	uint64_t low = 0, high = walked->count;
 
@@ -65,13 +65,13 @@ static uint32_t count_before(const struct walked_thread *walked, uint64_t positi
 }
 
 /* `told`: of each other thread, events that an edge to this thread has told already. */
-static void add_time(struct order *order, struct event_id id, uint32_t *told)
+static void order_times_add_time(struct order *order, struct event_id id, uint32_t *told)
 {
 	const struct walk *walk = order->walk;
 	const uint64_t position = walk->threads[id.thread].events[id.index].position;
 
 	for (uint16_t thread = 0; thread < order->thread_count; thread++) {
-		const uint32_t count = count_before(&walk->threads[thread], position);
+		const uint32_t count = order_times_count_before(&walk->threads[thread], position);
 
 		if (thread == id.thread || count <= told[thread])
 			continue;
@@ -91,7 +91,8 @@ void order_add_times(struct order *order, const struct op_list *list)
 		const struct op_event *event = &list->items[i];
 
 		if (waits_for_time(order, last, list, i))
-			add_time(order, event->id, &told[(size_t)event->id.thread * threads]);
+			order_times_add_time(
+				order, event->id, &told[(size_t)event->id.thread * threads]);
 		last[event->id.thread].any = i + 1;
 		if (event->op->kind == OP_FD_WRITE)
 			last[event->id.thread].writes = i + 1;

@@ -58,7 +58,7 @@ static void add_wait_edge(
 }
 
 /* NULL: it was not made by the program, or several times, or is used too often, or not only as far as is seen. */
-static const struct walk_semaphore *find_known(
+static const struct walk_semaphore *order_waits_find_known(
 	const struct order *order, const struct op_list *list, uint64_t address)
 {
 	const struct walk *walk = order->walk;
@@ -86,7 +86,7 @@ static const struct walk_semaphore *find_known(
 	return value >= 0 && count <= USES_MOST ? found : NULL;
 }
 
-static struct order_semaphore *add_semaphore(
+static struct order_semaphore *order_waits_add_semaphore(
 	struct order *order, const struct op_list *list, const struct walk_semaphore *of)
 {
 	struct order_semaphore *semaphore;
@@ -147,7 +147,7 @@ out:
 	free(takes);
 }
 
-static bool is_listed(const struct order *order, uint64_t address)
+static bool order_waits_is_listed(const struct order *order, uint64_t address)
 {
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		if (order->semaphores[i].address == address)
@@ -159,14 +159,15 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
-		const struct walk_semaphore *known = is_use(op) && !is_listed(order, op->address)
-							     ? find_known(order, list, op->address)
-							     : NULL;
+		const struct walk_semaphore *known =
+			is_use(op) && !order_waits_is_listed(order, op->address)
+				? order_waits_find_known(order, list, op->address)
+				: NULL;
 
 		if (known)
-			add_sure_edges(order, add_semaphore(order, list, known));
+			add_sure_edges(order, order_waits_add_semaphore(order, list, known));
 		if (is_take(op))
-			add_wait_edge(order, list, i, is_listed(order, op->address));
+			add_wait_edge(order, list, i, order_waits_is_listed(order, op->address));
 	}
 }
 

@@ -27,7 +27,7 @@ static bool read_operands(
 }
 
 /* As linked, else as written; NULL: debug information tells none. */
-static const char *name_of(LLVMContextRef context, LLVMMetadataRef scope)
+static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {
 		LLVMValueRef operands[OPERANDS_MOST] = {NULL};
@@ -59,7 +59,7 @@ char *places_function(LLVMValueRef instruction)
 	size_t length;
 
 	if (location)
-		name = name_of(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
+		name = place_function_name_of(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
 			LLVMDILocationGetScope(location));
 	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
 }
@@ -80,26 +80,27 @@ static char *file_of(LLVMMetadataRef location)
 }
 
 /* Headers of the system, and what raddle brings in place of its library (src/stdcxx). */
-static bool is_of_system(const char *file)
+static bool place_function_is_of_system(const char *file)
 {
 	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
 }
 
 /* The location, or one that its code was inlined into; NULL: all are the system's. `file`: to be freed then. */
-static LLVMMetadataRef find_own(LLVMMetadataRef location, char **file)
+static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
 		*file = file_of(location);
-		if (!is_of_system(*file))
+		if (!place_function_is_of_system(*file))
 			return location;
 		free(*file);
 	}
 	return NULL;
 }
 
-static char *describe(LLVMContextRef context, LLVMMetadataRef location, const char *file)
+static char *place_function_describe(
+	LLVMContextRef context, LLVMMetadataRef location, const char *file)
 {
-	const char *raw = name_of(context, LLVMDILocationGetScope(location));
+	const char *raw = place_function_name_of(context, LLVMDILocationGetScope(location));
 	char *name = symbols_readable_name(raw ? raw : "");
 	struct strbuf text;
 
@@ -118,12 +119,12 @@ char *places_called_from(
 	LLVMMetadataRef own = LLVMInstructionGetDebugLoc(instruction), location;
 	char *file = NULL, *text;
 
-	location = find_own(own, &file);
+	location = place_function_find_own(own, &file);
 	for (uint32_t i = 0; i < caller_count && !location; i++)
-		location = find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
+		location = place_function_find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
 	if (!location)
 		return NULL;
-	text = location == own ? NULL : describe(context, location, file);
+	text = location == own ? NULL : place_function_describe(context, location, file);
 	free(file);
 	return text;
 }

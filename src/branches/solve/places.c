@@ -51,7 +51,7 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	}
 }
 
-static bool is_condition(enum sensitive_kind kind)
+static bool places_is_condition(enum sensitive_kind kind)
 {
 	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
 	       kind != SENSITIVE_INDEX;
@@ -87,7 +87,7 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 }
 
 /* Places with one number: same class, same line; where lines are split, the same instruction. */
-static uint32_t find(
+static uint32_t places_find(
 	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
 {
 	const struct places *places = &analysis->places;
@@ -97,12 +97,13 @@ static uint32_t find(
 				    ? places->items[i].instruction == instruction
 				    : places_are_one(places->items[i].instruction, instruction)) &&
 			(places->items[i].kind == kind ||
-				(is_condition(places->items[i].kind) && is_condition(kind))))
+				(places_is_condition(places->items[i].kind) &&
+					places_is_condition(kind))))
 			return i;
 	return PLACE_NONE;
 }
 
-static struct place_slot *slot_of(
+static struct place_slot *places_slot_of(
 	const struct places *places, LLVMValueRef instruction, enum event_kind kind)
 {
 	uint64_t at =
@@ -125,7 +126,7 @@ static void grow_slots(struct places *places)
 	BUG_ON(!places->slots);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].instruction)
-			*slot_of(places, before[i].instruction, before[i].kind) = before[i];
+			*places_slot_of(places, before[i].instruction, before[i].kind) = before[i];
 	free(before);
 }
 
@@ -151,7 +152,7 @@ static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 	return false;
 }
 
-static bool is_known(struct sensitivity *analysis, const struct asked *asked)
+static bool places_is_known(struct sensitivity *analysis, const struct asked *asked)
 {
 	struct sensitive_place place;
 
@@ -161,11 +162,11 @@ static bool is_known(struct sensitivity *analysis, const struct asked *asked)
 	return analysis->options.is_known(analysis->options.context, asked->kind, &place);
 }
 
-static uint32_t add(struct sensitivity *analysis, const struct walk_event *event)
+static uint32_t places_add(struct sensitivity *analysis, const struct walk_event *event)
 {
 	struct places *places = &analysis->places;
 	const enum sensitive_kind kind = places_kind(event);
-	const uint32_t known = find(analysis, event_instruction(event), kind);
+	const uint32_t known = places_find(analysis, event_instruction(event), kind);
 
 	if (known != PLACE_NONE)
 		return known;
@@ -177,11 +178,11 @@ static uint32_t add(struct sensitivity *analysis, const struct walk_event *event
 	places->items[places->count] =
 		(struct asked){.instruction = event_instruction(event), .kind = kind};
 	places->items[places->count].is_excluded =
-		is_known(analysis, &places->items[places->count]);
+		places_is_known(analysis, &places->items[places->count]);
 	return places->count++;
 }
 
-static LLVMValueRef object_of(LLVMValueRef pointer)
+static LLVMValueRef places_object_of(LLVMValueRef pointer)
 {
 	while (LLVMIsAGetElementPtrInst(pointer) ||
 		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
@@ -219,7 +220,7 @@ void places_fill(struct sensitivity *analysis)
 
 			if (!places_is_asked(event))
 				continue;
-			slot = slot_of(places, event_instruction(event), event->kind);
+			slot = places_slot_of(places, event_instruction(event), event->kind);
 			if (slot->instruction) {
 				note_way(places, slot, event);
 				continue;
@@ -228,7 +229,7 @@ void places_fill(struct sensitivity *analysis)
 			slot->kind = event->kind;
 			slot->place = is_excluded(analysis, event_instruction(event))
 					      ? PLACE_NONE
-					      : add(analysis, event);
+					      : places_add(analysis, event);
 			note_way(places, slot, event);
 			if (2 * ++places->slot_count > places->slot_capacity)
 				grow_slots(places);
@@ -245,13 +246,13 @@ void places_release(struct places *places)
 uint32_t places_of(const struct places *places, const struct walk_event *event)
 {
 	return places_is_asked(event)
-		       ? slot_of(places, event_instruction(event), event->kind)->place
+		       ? places_slot_of(places, event_instruction(event), event->kind)->place
 		       : PLACE_NONE;
 }
 
 /* ---- how they are told ---- */
 
-static char *text_of(const char *text, unsigned length)
+static char *places_text_of(const char *text, unsigned length)
 {
 	char *copy = strndup(text ? text : "", text ? length : 0);
 
@@ -293,11 +294,11 @@ void places_describe(
 	free(analysis->file);
 	free(analysis->function);
 	free(analysis->directory);
-	analysis->file = text_of(text, length);
+	analysis->file = places_text_of(text, length);
 	if (*analysis->file == '/')
 		symbols_simplify_path(analysis->file);
 	text = LLVMGetDebugLocDirectory(instruction, &length);
-	analysis->directory = text_of(text, length);
+	analysis->directory = places_text_of(text, length);
 	analysis->function = places_function(instruction);
 	*place = (struct sensitive_place){.function = analysis->function,
 		.file = analysis->file,
@@ -320,7 +321,7 @@ static bool is_copy(LLVMValueRef call)
 	return LLVMGetIntrinsicID(LLVMGetCalledValue(call)) != 0;
 }
 
-static LLVMValueRef operand_of(const struct walk_event *access)
+static LLVMValueRef places_operand_of(const struct walk_event *access)
 {
 	LLVMValueRef instruction = event_instruction(access);
 
@@ -333,11 +334,11 @@ static LLVMValueRef operand_of(const struct walk_event *access)
 }
 
 /* Of a static variable, as it stands in the source; those of which optimisers left only a member have a suffix. */
-static void add_name(struct strbuf *out, LLVMValueRef variable)
+static void places_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
-	char *linked = text_of(name, (unsigned)strcspn(name, "."));
+	char *linked = places_text_of(name, (unsigned)strcspn(name, "."));
 	char *text = symbols_readable_name(linked);
 
 	strbuf_adds(out, text);
@@ -345,7 +346,7 @@ static void add_name(struct strbuf *out, LLVMValueRef variable)
 	free(linked);
 }
 
-static void add_type(struct strbuf *out, const char *type)
+static void places_add_type(struct strbuf *out, const char *type)
 {
 	char *text = symbols_readable_type(type);
 
@@ -359,18 +360,18 @@ void places_name_access(
 	const struct site *site = access->site < analysis->image.site_count
 					  ? analysis->image.sites[access->site].source
 					  : NULL;
-	LLVMValueRef object = object_of(operand_of(access));
+	LLVMValueRef object = places_object_of(places_operand_of(access));
 	const bool has_field = site && site->type && site->field;
 
 	if (LLVMIsAGlobalVariable(object))
-		add_name(out, object);
+		places_add_name(out, object);
 	else
-		add_type(out, has_field ? site->type : "memory");
+		places_add_type(out, has_field ? site->type : "memory");
 	if (has_field)
 		strbuf_addf(out, ".%s", site->field);
 }
 
-static void name_variable(
+static void places_name_variable(
 	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
 {
 	struct strbuf text;
@@ -382,21 +383,23 @@ static void name_variable(
 	strbuf_release(&text);
 }
 
-static void add_variables(struct sensitivity *analysis, const struct term *term, uint32_t depth)
+static void places_add_variables(
+	struct sensitivity *analysis, const struct term *term, uint32_t depth)
 {
 	if (!term || depth > 64)
 		return;
 	if (term->op == TERM_VARIABLE) {
-		name_variable(&analysis->variables, analysis, read_of(analysis, term->number));
+		places_name_variable(
+			&analysis->variables, analysis, read_of(analysis, term->number));
 		return;
 	}
-	add_variables(analysis, term_operand(term, 0), depth + 1);
-	add_variables(analysis, term_operand(term, 1), depth + 1);
-	add_variables(analysis, term_operand(term, 2), depth + 1);
+	places_add_variables(analysis, term_operand(term, 0), depth + 1);
+	places_add_variables(analysis, term_operand(term, 1), depth + 1);
+	places_add_variables(analysis, term_operand(term, 2), depth + 1);
 }
 
 void places_name_variables(struct sensitivity *analysis, const struct term *term)
 {
 	strbuf_clear(&analysis->variables);
-	add_variables(analysis, term, 0);
+	places_add_variables(analysis, term, 0);
 }

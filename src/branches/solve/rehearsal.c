@@ -20,13 +20,14 @@
 #define STEPS_OF_LONG_RUN (UINT64_C(1) << 16)
 #define STEPS_OF_TURNS (UINT64_C(1) << 15)
 
-static const struct walk_event *event_of(const struct rehearsal *rehearsal, struct event_id id)
+static const struct walk_event *rehearsal_event_of(
+	const struct rehearsal *rehearsal, struct event_id id)
 {
 	return &rehearsal->walk->threads[id.thread].events[id.index];
 }
 
 /* Is it one that schedules count? */
-static bool is_step(const struct walk_event *event)
+static bool rehearsal_is_step(const struct walk_event *event)
 {
 	return event->kind <= EVENT_OP && !event->is_atomic;
 }
@@ -36,12 +37,12 @@ static bool is_step(const struct walk_event *event)
 static void move_recorded(struct rehearsal *rehearsal)
 {
 	const struct event_id id = rehearsal->order->events[rehearsal->rank++];
-	const struct walk_event *event = event_of(rehearsal, id);
+	const struct walk_event *event = rehearsal_event_of(rehearsal, id);
 
 	/* What is read is what stands there, whoever wrote it. */
 	if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
 		words_write(&rehearsal->words, event->address, event->bytes, event->value);
-	if (is_step(event))
+	if (rehearsal_is_step(event))
 		rehearsal_note_step(
 			rehearsal, rehearsal->recorded, id.thread, ++rehearsal->recorded_steps);
 	rehearsal_move_on(
@@ -88,7 +89,7 @@ static uint64_t width_mask(uint32_t bytes)
 }
 
 /* Where the access goes. False: nobody knows. */
-static bool address_of(struct rehearsal *rehearsal, struct player *player,
+static bool rehearsal_address_of(struct rehearsal *rehearsal, struct player *player,
 	const struct walk_event *event, uint64_t *out)
 {
 	const struct term *at = walk_event_at(rehearsal->walk, event);
@@ -106,7 +107,7 @@ bool rehearsal_read(
 	const uint32_t number = walk_event_term(rehearsal->walk, event)->number;
 	uint64_t address, value;
 
-	if (!address_of(rehearsal, player, event, &address))
+	if (!rehearsal_address_of(rehearsal, player, event, &address))
 		return false;
 	if (!words_read(&rehearsal->words, address, event->bytes, &value)) {
 		/* Unless nobody sees who writes there, it came behind a write in the run. */
@@ -134,7 +135,7 @@ static enum effect write_word(struct rehearsal *rehearsal, struct player *player
 	const struct term *when = walk_event_when(rehearsal->walk, event);
 	uint64_t address, value = event->value, is_made = 1;
 
-	if (!address_of(rehearsal, player, event, &address) ||
+	if (!rehearsal_address_of(rehearsal, player, event, &address) ||
 		(when && !rehearsal_value(rehearsal, player, when, &is_made)) ||
 		(term && !rehearsal_value(rehearsal, player, term, &value)))
 		return EFFECT_STOPPED;
@@ -205,11 +206,12 @@ static bool is_given_back(struct rehearsal *rehearsal, struct player *player, ui
 {
 	const struct event_id read = {(uint16_t)thread, player->at};
 	const struct order_life *life = order_life_of(rehearsal->order, read);
-	const struct walk_event *event = event_of(rehearsal, read);
+	const struct walk_event *event = rehearsal_event_of(rehearsal, read);
 	uint64_t address;
 
 	return life && rehearsal->players[life->last.thread].at > life->last.index &&
-	       address_of(rehearsal, player, event, &address) && address == event->address;
+	       rehearsal_address_of(rehearsal, player, event, &address) &&
+	       address == event->address;
 }
 
 static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint64_t rank)
@@ -239,7 +241,7 @@ static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint6
 /* ---- the course of a trial ---- */
 
 /* The others stand still, but for what it needs, until one thread has come to where it shall. */
-static bool is_ahead(const struct rehearsal *rehearsal)
+static bool rehearsal_is_ahead(const struct rehearsal *rehearsal)
 {
 	return rehearsal->is_holding && !rehearsal->hold.is_long;
 }
@@ -259,7 +261,7 @@ static bool takes_turns(const struct rehearsal *rehearsal)
 	return rehearsal->hold.group && rehearsal->order->event_count > STEPS_OF_LONG_RUN;
 }
 
-static uint32_t next_thread(struct rehearsal *rehearsal)
+static uint32_t rehearsal_next_thread(struct rehearsal *rehearsal)
 {
 	if (!takes_turns(rehearsal))
 		return rehearsal_first_to_move(rehearsal);
@@ -268,7 +270,7 @@ static uint32_t next_thread(struct rehearsal *rehearsal)
 }
 
 /* False: the trial is over. */
-static bool choose(struct rehearsal *rehearsal)
+static bool rehearsal_choose(struct rehearsal *rehearsal)
 {
 	const uint32_t wanted = rehearsal->hold.until.thread;
 
@@ -277,10 +279,10 @@ static bool choose(struct rehearsal *rehearsal)
 	if (has_settled(rehearsal))
 		return false;
 	rehearsal->is_holding &= rehearsal->hold.is_long || !rehearsal->players[wanted].is_stopped;
-	if (is_ahead(rehearsal) && rehearsal_may_move(rehearsal, wanted))
+	if (rehearsal_is_ahead(rehearsal) && rehearsal_may_move(rehearsal, wanted))
 		rehearsal->current = wanted;
 	else
-		rehearsal->current = next_thread(rehearsal);
+		rehearsal->current = rehearsal_next_thread(rehearsal);
 	if (rehearsal->current == REHEARSAL_NOBODY && rehearsal->hold.group)
 		rehearsal->current = rehearsal_release_one(rehearsal);
 	if (rehearsal->current == REHEARSAL_NOBODY && rehearsal->is_holding) {
@@ -317,23 +319,23 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 	const uint32_t thread = rehearsal->current;
 	struct player *player = &rehearsal->players[thread];
 	const struct event_id id = {(uint16_t)thread, player->at};
-	const struct walk_event *event = event_of(rehearsal, id);
+	const struct walk_event *event = rehearsal_event_of(rehearsal, id);
 	const uint32_t locks_left = player->end;
 
-	if (is_step(event))
+	if (rehearsal_is_step(event))
 		rehearsal_note_step(rehearsal, rehearsal->players, thread, ++rehearsal->steps);
 	rehearsal_move_on(rehearsal, player, rehearsal->locks, thread);
 	note_done(rehearsal, id);
 	player->held = ++rehearsal->total;
 	if (rank >= rehearsal->behind)
 		rehearsal->behind = rank + 1;
-	if (is_ahead(rehearsal) && rehearsal->hold.until.thread == thread &&
+	if (rehearsal_is_ahead(rehearsal) && rehearsal->hold.until.thread == thread &&
 		rehearsal->hold.until.index == id.index) {
 		rehearsal->is_holding = false;
 		rehearsal->current = REHEARSAL_NOBODY;
 	}
 	if (player->at >= rehearsal->walk->threads[thread].count || player->end != locks_left ||
-		(!is_turn(rehearsal, thread, rank) && !is_ahead(rehearsal)) ||
+		(!is_turn(rehearsal, thread, rank) && !rehearsal_is_ahead(rehearsal)) ||
 		!rehearsal_may_move(rehearsal, thread))
 		rehearsal->current = REHEARSAL_NOBODY;
 	/* An update's write happens with its read. */
@@ -343,16 +345,16 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 }
 
 /* The event is told of, if it can be found again in a run. */
-static bool tell(struct rehearsal *rehearsal, struct event_id id, uint32_t skipped)
+static bool rehearsal_tell(struct rehearsal *rehearsal, struct event_id id, uint32_t skipped)
 {
 	rehearsal->goal_skipped = skipped;
-	return !skipped || !rehearsal_is_wait(rehearsal, event_of(rehearsal, id));
+	return !skipped || !rehearsal_is_wait(rehearsal, rehearsal_event_of(rehearsal, id));
 }
 
 /* The effect is that an outcome is the other one, or that what follows is not known. */
-static void leave(struct rehearsal *rehearsal, struct event_id id, enum effect effect)
+static void rehearsal_leave(struct rehearsal *rehearsal, struct event_id id, enum effect effect)
 {
-	const struct walk_event *event = event_of(rehearsal, id);
+	const struct walk_event *event = rehearsal_event_of(rehearsal, id);
 	const bool is_flipped = effect == EFFECT_FLIPPED;
 
 	if (is_flipped && event->kind == EVENT_CHOICE) {
@@ -372,7 +374,7 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 		enum effect effect;
 		uint32_t skipped, thread;
 
-		if (rehearsal->current == REHEARSAL_NOBODY && !choose(rehearsal))
+		if (rehearsal->current == REHEARSAL_NOBODY && !rehearsal_choose(rehearsal))
 			return false;
 		thread = rehearsal->current;
 		player = &rehearsal->players[thread];
@@ -382,7 +384,7 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 		if (rehearsal_must_wait(rehearsal, thread, &out->index)) {
 			player->waits = rehearsal->writes + 1;
 			rehearsal->current = REHEARSAL_NOBODY;
-			if (tell(rehearsal, *out, skipped))
+			if (rehearsal_tell(rehearsal, *out, skipped))
 				return true;
 			continue;
 		}
@@ -390,8 +392,8 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 		if (effect == EFFECT_NONE)
 			happen(rehearsal, rehearsal->ranks[thread][player->at]);
 		else
-			leave(rehearsal, *out, effect);
-		if (effect == EFFECT_FLIPPED && tell(rehearsal, *out, skipped))
+			rehearsal_leave(rehearsal, *out, effect);
+		if (effect == EFFECT_FLIPPED && rehearsal_tell(rehearsal, *out, skipped))
 			return true;
 	}
 	return false;
@@ -410,23 +412,23 @@ struct way {
 };
 
 /* As it did in the run. */
-static bool wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
+static bool rehearsal_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
 {
 	const struct way *way = context;
 
 	return way->rehearsal->order->conditions[condition].waits[wait].signal == signal;
 }
 
-static bool add_step(struct way *way, const struct done_event *done)
+static bool rehearsal_add_step(struct way *way, const struct done_event *done)
 {
-	const struct walk_event *event = event_of(way->rehearsal, done->id);
-	const struct solution_wakes choices = {wakes, way};
+	const struct walk_event *event = rehearsal_event_of(way->rehearsal, done->id);
+	const struct solution_wakes choices = {rehearsal_wakes, way};
 	uint64_t *steps = &way->steps[done->id.thread], after;
 
 	if (way->steps[way->goal.thread] >= way->wanted)
 		return false;
 	after = event->step + 1 - done->skipped;
-	if (!is_step(event) || after <= *steps)
+	if (!rehearsal_is_step(event) || after <= *steps)
 		return true;
 	solution_meet(way->out, &way->values, done->id,
 		(struct solution_steps){after - *steps, after - *steps}, &choices);
@@ -440,7 +442,7 @@ void rehearsal_solution(
 	struct way way = {.rehearsal = rehearsal,
 		.out = out,
 		.goal = goal,
-		.wanted = event_of(rehearsal, goal)->step - rehearsal->goal_skipped,
+		.wanted = rehearsal_event_of(rehearsal, goal)->step - rehearsal->goal_skipped,
 		.steps = calloc(rehearsal->thread_count + 1u, sizeof *way.steps)};
 	bool goes_on = true;
 
@@ -448,9 +450,10 @@ void rehearsal_solution(
 	*out = (struct solution){0};
 	values_open(&way.values, rehearsal->order);
 	for (uint64_t i = 0; i < rehearsal->rank && goes_on; i++)
-		goes_on = add_step(&way, &(struct done_event){.id = rehearsal->order->events[i]});
+		goes_on = rehearsal_add_step(
+			&way, &(struct done_event){.id = rehearsal->order->events[i]});
 	for (uint64_t i = 0; i < rehearsal->done_count && goes_on; i++)
-		goes_on = add_step(&way, &rehearsal->done[i]);
+		goes_on = rehearsal_add_step(&way, &rehearsal->done[i]);
 	if (way.steps[goal.thread] < way.wanted)
 		solution_add(out, goal.thread, way.wanted - way.steps[goal.thread]);
 	values_close(&way.values);

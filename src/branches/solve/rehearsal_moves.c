@@ -84,7 +84,7 @@ void rehearsal_move_on(const struct rehearsal *rehearsal, struct player *player,
 	player->at++;
 }
 
-static const struct record_op *op_of(
+static const struct record_op *rehearsal_moves_op_of(
 	const struct rehearsal *rehearsal, const struct walk_event *event)
 {
 	return event->kind == EVENT_OP && event->value != UINT64_MAX
@@ -95,8 +95,8 @@ static const struct record_op *op_of(
 void rehearsal_note_step(
 	const struct rehearsal *rehearsal, struct player *players, uint32_t thread, uint64_t step)
 {
-	const struct record_op *op =
-		op_of(rehearsal, &rehearsal->walk->threads[thread].events[players[thread].at]);
+	const struct record_op *op = rehearsal_moves_op_of(
+		rehearsal, &rehearsal->walk->threads[thread].events[players[thread].at]);
 
 	players[thread].moved = step;
 	if (op && op->kind == OP_THREAD_CREATE && op->other < rehearsal->thread_count)
@@ -134,8 +134,8 @@ static bool is_enabled(const struct rehearsal *rehearsal, uint32_t thread)
 static bool has_to_give_way(const struct rehearsal *rehearsal, uint32_t thread)
 {
 	const struct player *player = &rehearsal->players[thread];
-	const struct record_op *op =
-		op_of(rehearsal, &rehearsal->walk->threads[thread].events[player->at]);
+	const struct record_op *op = rehearsal_moves_op_of(
+		rehearsal, &rehearsal->walk->threads[thread].events[player->at]);
 
 	if (!op || !order_is_pause(op))
 		return false;
@@ -170,7 +170,8 @@ static uint32_t place_in_group(const struct rehearsal *rehearsal, uint32_t threa
 }
 
 /* Of threads that wait with their group. */
-static bool is_behind(const struct rehearsal *rehearsal, uint32_t thread, uint32_t other)
+static bool rehearsal_moves_is_behind(
+	const struct rehearsal *rehearsal, uint32_t thread, uint32_t other)
 {
 	const uint32_t own = place_in_group(rehearsal, thread);
 	const uint32_t others = place_in_group(rehearsal, other);
@@ -187,7 +188,8 @@ uint32_t rehearsal_release_one(struct rehearsal *rehearsal)
 		if (!rehearsal->players[i].is_stopped && waits_with_group(rehearsal, i) &&
 			rehearsal->players[i].waits != rehearsal->writes + 1 &&
 			is_enabled(rehearsal, i) &&
-			(first == REHEARSAL_NOBODY || is_behind(rehearsal, i, first)))
+			(first == REHEARSAL_NOBODY ||
+				rehearsal_moves_is_behind(rehearsal, i, first)))
 			first = i;
 	if (first != REHEARSAL_NOBODY)
 		rehearsal->players[first].released = rehearsal->players[first].at + 1;

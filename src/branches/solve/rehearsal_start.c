@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "branches/solve/rehearsal.h"
 
-static uint32_t *counts(const struct rehearsal *rehearsal)
+static uint32_t *rehearsal_start_counts(const struct rehearsal *rehearsal)
 {
 	uint32_t *list = calloc(rehearsal->thread_count + 2u, sizeof *list);
 
@@ -14,7 +14,7 @@ static uint32_t *counts(const struct rehearsal *rehearsal)
 }
 
 /* From numbers of items by thread, one place on, to where each thread's begin. */
-static void add_up(const struct rehearsal *rehearsal, uint32_t *first)
+static void rehearsal_start_add_up(const struct rehearsal *rehearsal, uint32_t *first)
 {
 	for (uint32_t i = 0; i < rehearsal->thread_count; i++)
 		first[i + 1] += first[i];
@@ -35,7 +35,7 @@ static void list_ranks(struct rehearsal *rehearsal)
 		rehearsal->ranks[order->events[i].thread][order->events[i].index] = (uint32_t)i;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int rehearsal_start_compare_numbers(const void *left, const void *right)
 {
 	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -58,7 +58,7 @@ static void number_locks(struct rehearsal *rehearsal)
 				    ? order->sections[i].lock
 				    : rehearsal->failures[i - order->section_count].lock;
 	if (all)
-		qsort(sorted, all, sizeof *sorted, compare_numbers);
+		qsort(sorted, all, sizeof *sorted, rehearsal_start_compare_numbers);
 	for (uint32_t i = 0; i < all; i++)
 		if (!i || sorted[i] != sorted[count - 1])
 			sorted[count++] = sorted[i];
@@ -66,8 +66,8 @@ static void number_locks(struct rehearsal *rehearsal)
 		const uint64_t lock = i < order->section_count
 					      ? order->sections[i].lock
 					      : rehearsal->failures[i - order->section_count].lock;
-		const uint64_t *found =
-			bsearch(&lock, sorted, count, sizeof *sorted, compare_numbers);
+		const uint64_t *found = bsearch(
+			&lock, sorted, count, sizeof *sorted, rehearsal_start_compare_numbers);
 
 		rehearsal->locks_of[i] = (uint32_t)(found - sorted);
 	}
@@ -90,7 +90,7 @@ static void list_failures(struct rehearsal *rehearsal)
 	const struct order *order = rehearsal->order;
 
 	rehearsal->failures = calloc(order->failure_count + 1u, sizeof *rehearsal->failures);
-	rehearsal->first_failure = counts(rehearsal);
+	rehearsal->first_failure = rehearsal_start_counts(rehearsal);
 	BUG_ON(!rehearsal->failures);
 	if (order->failure_count) {
 		memcpy(rehearsal->failures, order->failures,
@@ -100,7 +100,7 @@ static void list_failures(struct rehearsal *rehearsal)
 	}
 	for (uint32_t i = 0; i < order->failure_count; i++)
 		rehearsal->first_failure[rehearsal->failures[i].event.thread + 1]++;
-	add_up(rehearsal, rehearsal->first_failure);
+	rehearsal_start_add_up(rehearsal, rehearsal->first_failure);
 }
 
 struct section_end {
@@ -123,7 +123,7 @@ static void list_ends(struct rehearsal *rehearsal)
 	struct section_end *list = calloc(order->section_count + 1u, sizeof *list);
 
 	rehearsal->ends = calloc(order->section_count + 1u, sizeof *rehearsal->ends);
-	rehearsal->first_end = counts(rehearsal);
+	rehearsal->first_end = rehearsal_start_counts(rehearsal);
 	BUG_ON(!list || !rehearsal->ends);
 	for (uint32_t thread = 0; thread < rehearsal->thread_count; thread++) {
 		const uint32_t first = by_thread->first[thread];
@@ -147,10 +147,10 @@ static void list_edges(struct rehearsal *rehearsal)
 {
 	const struct order *order = rehearsal->order;
 
-	rehearsal->first_edge = counts(rehearsal);
+	rehearsal->first_edge = rehearsal_start_counts(rehearsal);
 	for (uint32_t i = 0; i < order->edge_count; i++)
 		rehearsal->first_edge[order->edges[i].second.thread + 1]++;
-	add_up(rehearsal, rehearsal->first_edge);
+	rehearsal_start_add_up(rehearsal, rehearsal->first_edge);
 }
 
 void rehearsal_list(struct rehearsal *rehearsal)

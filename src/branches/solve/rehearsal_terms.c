@@ -9,7 +9,8 @@
 /* Where nothing is kept, and all is computed again for each use: the conditions of waits are small. */
 #define DEPTH_SO_FAR 10
 
-static struct trial_term *find(const struct rehearsal *rehearsal, const struct term *term)
+static struct trial_term *rehearsal_terms_find(
+	const struct rehearsal *rehearsal, const struct term *term)
 {
 	uint64_t at = (uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
 		      (rehearsal->term_capacity - 1);
@@ -20,7 +21,7 @@ static struct trial_term *find(const struct rehearsal *rehearsal, const struct t
 	return &rehearsal->terms[at];
 }
 
-static void grow(struct rehearsal *rehearsal)
+static void rehearsal_terms_grow(struct rehearsal *rehearsal)
 {
 	struct trial_term *before = rehearsal->terms;
 	const uint64_t count = rehearsal->term_capacity;
@@ -30,15 +31,16 @@ static void grow(struct rehearsal *rehearsal)
 	BUG_ON(!rehearsal->terms);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].value.trial == rehearsal->words.trial)
-			*find(rehearsal, before[i].term) = before[i];
+			*rehearsal_terms_find(rehearsal, before[i].term) = before[i];
 	free(before);
 }
 
-static void keep(struct rehearsal *rehearsal, const struct term *term, uint64_t value)
+static void rehearsal_terms_keep(
+	struct rehearsal *rehearsal, const struct term *term, uint64_t value)
 {
 	if (2 * ++rehearsal->term_count > rehearsal->term_capacity)
-		grow(rehearsal);
-	*find(rehearsal, term) =
+		rehearsal_terms_grow(rehearsal);
+	*rehearsal_terms_find(rehearsal, term) =
 		(struct trial_term){term, {.trial = rehearsal->words.trial, .value = value}};
 }
 
@@ -49,7 +51,7 @@ struct evaluation {
 	bool is_kept;
 };
 
-static bool evaluate(
+static bool rehearsal_terms_evaluate(
 	const struct evaluation *how, const struct term *term, uint32_t depth, uint64_t *out)
 {
 	struct rehearsal *rehearsal = how->rehearsal;
@@ -73,33 +75,36 @@ static bool evaluate(
 		return true;
 	}
 	if (!rehearsal->term_capacity)
-		grow(rehearsal);
-	known = find(rehearsal, term);
+		rehearsal_terms_grow(rehearsal);
+	known = rehearsal_terms_find(rehearsal, term);
 	if (known->value.trial == rehearsal->words.trial) {
 		*out = known->value.value;
 		return true;
 	}
 	for (size_t i = 0; i < 3; i++) {
-		if (operands[i] && (depth == how->depth_most ||
-					   !evaluate(how, operands[i], depth + 1, &values[i])))
+		if (operands[i] &&
+			(depth == how->depth_most ||
+				!rehearsal_terms_evaluate(how, operands[i], depth + 1, &values[i])))
 			return false;
 		is_same &= !operands[i] || values[i] == operands[i]->value;
 	}
 	if (!is_same && !term_compute(term, values, out))
 		return false;
 	if (how->is_kept)
-		keep(rehearsal, term, *out);
+		rehearsal_terms_keep(rehearsal, term, *out);
 	return true;
 }
 
 bool rehearsal_value(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint64_t *out)
 {
-	return evaluate(&(struct evaluation){rehearsal, player, DEPTH_MOST, true}, term, 0, out);
+	return rehearsal_terms_evaluate(
+		&(struct evaluation){rehearsal, player, DEPTH_MOST, true}, term, 0, out);
 }
 
 bool rehearsal_value_so_far(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint64_t *out)
 {
-	return evaluate(&(struct evaluation){rehearsal, player, DEPTH_SO_FAR, false}, term, 0, out);
+	return rehearsal_terms_evaluate(
+		&(struct evaluation){rehearsal, player, DEPTH_SO_FAR, false}, term, 0, out);
 }

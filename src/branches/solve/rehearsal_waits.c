@@ -10,7 +10,7 @@
 /* Reads of one look. */
 #define READS_MOST 4
 
-static const struct walk_event *event_at(
+static const struct walk_event *rehearsal_waits_event_at(
 	const struct rehearsal *rehearsal, uint32_t thread, uint32_t index)
 {
 	const struct walked_thread *walked = &rehearsal->walk->threads[thread];
@@ -37,7 +37,7 @@ static int leaves_by(struct rehearsal *rehearsal, const struct walk_event *event
 }
 
 /* Is it a branch that leaves such a loop? */
-static bool is_end(struct rehearsal *rehearsal, const struct walk_event *event)
+static bool rehearsal_waits_is_end(struct rehearsal *rehearsal, const struct walk_event *event)
 {
 	const int leaves = leaves_by(rehearsal, event);
 
@@ -58,11 +58,11 @@ static bool is_read(const struct walk_event *event)
 static bool find_last_look(
 	struct rehearsal *rehearsal, uint32_t thread, uint32_t begin, uint32_t *branch)
 {
-	const struct walk_event *event = event_at(rehearsal, thread, begin);
+	const struct walk_event *event = rehearsal_waits_event_at(rehearsal, thread, begin);
 
 	for (*branch = begin; is_read(event) && *branch < begin + READS_MOST;)
-		event = event_at(rehearsal, thread, ++*branch);
-	return *branch > begin && event && is_end(rehearsal, event);
+		event = rehearsal_waits_event_at(rehearsal, thread, ++*branch);
+	return *branch > begin && event && rehearsal_waits_is_end(rehearsal, event);
 }
 
 /* With what stands in memory now, does it leave? False: that cannot be told, either. */
@@ -70,11 +70,12 @@ static bool leaves_now(
 	struct rehearsal *rehearsal, uint32_t thread, uint32_t begin, uint32_t branch, bool *leaves)
 {
 	struct player *player = &rehearsal->players[thread];
-	const struct walk_event *end = event_at(rehearsal, thread, branch);
+	const struct walk_event *end = rehearsal_waits_event_at(rehearsal, thread, branch);
 	uint64_t value;
 
 	for (uint32_t i = begin; i < branch; i++)
-		if (!rehearsal_read(rehearsal, player, event_at(rehearsal, thread, i)))
+		if (!rehearsal_read(
+			    rehearsal, player, rehearsal_waits_event_at(rehearsal, thread, i)))
 			return false;
 	if (!rehearsal_value_so_far(
 		    rehearsal, player, walk_event_term(rehearsal->walk, end), &value))
@@ -89,7 +90,7 @@ bool rehearsal_must_wait(struct rehearsal *rehearsal, uint32_t thread, uint32_t 
 	uint32_t found;
 	bool leaves;
 
-	if (!is_read(event_at(rehearsal, thread, begin)) ||
+	if (!is_read(rehearsal_waits_event_at(rehearsal, thread, begin)) ||
 		!find_last_look(rehearsal, thread, begin, &found) ||
 		!leaves_now(rehearsal, thread, begin, found, &leaves) || leaves)
 		return false;
@@ -111,7 +112,7 @@ bool rehearsal_leaves_early(struct rehearsal *rehearsal, uint32_t thread)
 {
 	struct player *player = &rehearsal->players[thread];
 	const uint32_t first = player->at;
-	const struct walk_event *event = event_at(rehearsal, thread, first);
+	const struct walk_event *event = rehearsal_waits_event_at(rehearsal, thread, first);
 	const uint64_t step = event->step;
 	uint32_t begin = first + 1, end = 0;
 	bool leaves;
@@ -120,10 +121,10 @@ bool rehearsal_leaves_early(struct rehearsal *rehearsal, uint32_t thread)
 		return false;
 	/* `begin`: of the last look so far. */
 	for (uint32_t i = first + 1; !end; i++) {
-		event = event_at(rehearsal, thread, i);
+		event = rehearsal_waits_event_at(rehearsal, thread, i);
 		if (!event || !is_of_wait(rehearsal, event))
 			return false;
-		if (is_end(rehearsal, event))
+		if (rehearsal_waits_is_end(rehearsal, event))
 			end = i;
 		else if (!is_read(event))
 			begin = i + 1;

@@ -184,7 +184,7 @@ static bool next_round(struct sensitivity *analysis)
 
 /* ---- trials ---- */
 
-static void begin(struct rehearsals *rehearsals)
+static void rehearsals_begin(struct rehearsals *rehearsals)
 {
 	const uint64_t share =
 		SHARES * rehearsals->round_left / (rehearsals->list.count - rehearsals->next);
@@ -201,7 +201,7 @@ static void begin(struct rehearsals *rehearsals)
 }
 
 /* The trial has come to where it should be looked at the time. False: it is over. */
-static bool goes_on(struct sensitivity *analysis)
+static bool rehearsals_goes_on(struct sensitivity *analysis)
 {
 	struct rehearsals *rehearsals = analysis->search.rehearsals;
 	struct rehearsal *rehearsal = &rehearsals->rehearsal;
@@ -231,7 +231,7 @@ static bool next_trial(struct sensitivity *analysis)
 
 	for (uint32_t empty = 0; empty < ROUNDS_MOST; empty++) {
 		if (rehearsals->next < rehearsals->list.count && rehearsals->round_left) {
-			begin(rehearsals);
+			rehearsals_begin(rehearsals);
 			analysis->figures.trials++;
 			return true;
 		}
@@ -242,7 +242,7 @@ static bool next_trial(struct sensitivity *analysis)
 }
 
 /* Is the event one that an answer is wanted of? Then the worker has it. */
-static bool take(struct sensitivity *analysis, struct event_id goal)
+static bool rehearsals_take(struct sensitivity *analysis, struct event_id goal)
 {
 	struct worker *worker = &analysis->search.rehearser;
 	uint32_t place;
@@ -276,9 +276,9 @@ bool rehearsals_next(struct sensitivity *analysis)
 		}
 		do {
 			while (rehearsal_next(&rehearsals->rehearsal, &goal))
-				if (take(analysis, goal))
+				if (rehearsals_take(analysis, goal))
 					return true;
-		} while (goes_on(analysis));
+		} while (rehearsals_goes_on(analysis));
 		end(rehearsals);
 	}
 	return false;

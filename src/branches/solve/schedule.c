@@ -17,7 +17,7 @@ struct moments {
 	uint32_t count, capacity;
 };
 
-static int compare(const void *left, const void *right)
+static int schedule_compare(const void *left, const void *right)
 {
 	const struct moment *a = left, *b = right;
 
@@ -30,7 +30,7 @@ static int compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-static int64_t value_of(const struct constraints *constraints, Z3_model model, Z3_ast ast)
+static int64_t schedule_value_of(const struct constraints *constraints, Z3_model model, Z3_ast ast)
 {
 	Z3_ast value;
 	int64_t number = 0;
@@ -41,7 +41,7 @@ static int64_t value_of(const struct constraints *constraints, Z3_model model, Z
 	return number;
 }
 
-static void add(struct moments *list, struct moment moment)
+static void schedule_add(struct moments *list, struct moment moment)
 {
 	if (list->count == list->capacity) {
 		list->capacity = list->capacity ? 2 * list->capacity : 256;
@@ -85,18 +85,19 @@ static struct solution_steps steps_of(const struct constraints *constraints,
 	return steps;
 }
 
-static void collect(const struct constraints *constraints, Z3_model model,
+static void schedule_collect(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, struct moments *list)
 {
 	const struct walk *walk = constraints->walk;
 
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
-		const int64_t cut = value_of(constraints, model, constraints->cuts[thread]);
+		const int64_t cut =
+			schedule_value_of(constraints, model, constraints->cuts[thread]);
 
 		/* What was before the window comes first, in the order of the run. */
 		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
-				add(list,
+				schedule_add(list,
 					(struct moment){.at = (int64_t)walk->threads[thread]
 								      .events[i]
 								      .position -
@@ -110,9 +111,11 @@ static void collect(const struct constraints *constraints, Z3_model model,
 			Z3_ast at = constraints->moments[thread][i];
 
 			if (at)
-				add(list, (struct moment){.at = value_of(constraints, model, at),
-						  .id = id,
-						  .steps = steps_of(constraints, shifts, id, cut)});
+				schedule_add(list,
+					(struct moment){
+						.at = schedule_value_of(constraints, model, at),
+						.id = id,
+						.steps = steps_of(constraints, shifts, id, cut)});
 		}
 	}
 }
@@ -135,9 +138,11 @@ static struct round_outcome outcome_of(
 		int64_t at;
 
 		if (!constraints_has(constraints, id) ||
-			value_of(constraints, model, constraints->cuts[id.thread]) <= id.index)
+			schedule_value_of(constraints, model, constraints->cuts[id.thread]) <=
+				id.index)
 			return (struct round_outcome){.last = ORDER_NONE};
-		at = value_of(constraints, model, constraints->moments[id.thread][id.index]);
+		at = schedule_value_of(
+			constraints, model, constraints->moments[id.thread][id.index]);
 		if (outcome.last == ORDER_NONE || at > outcome.at)
 			outcome = (struct round_outcome){i, at};
 	}
@@ -145,19 +150,21 @@ static struct round_outcome outcome_of(
 }
 
 /* Who came last in the run has to wait, and leaves when another one has come: that is a step that is no event. */
-static void add_leave(const struct constraints *constraints, Z3_model model,
+static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
 {
-	const int64_t cut = value_of(constraints, model, constraints->cuts[arrival.thread]);
+	const int64_t cut =
+		schedule_value_of(constraints, model, constraints->cuts[arrival.thread]);
 	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
 	const uint64_t before = shifts_apply(shifts, arrival, own + 1);
 
-	add(list, (struct moment){.at = at,
-			  .id = arrival,
-			  .steps = {before + 1, shifts_apply(shifts, arrival,
-							steps_with(constraints, arrival, cut)) +
-							1},
-			  .is_behind = true});
+	schedule_add(
+		list, (struct moment){.at = at,
+			      .id = arrival,
+			      .steps = {before + 1, shifts_apply(shifts, arrival,
+							    steps_with(constraints, arrival, cut)) +
+							    1},
+			      .is_behind = true});
 }
 
 static void shift_rounds(
@@ -196,9 +203,9 @@ static void add_leaves(const struct constraints *constraints, Z3_model model,
 		was = round->arrivals[round->last].at;
 		if (outcome.last != round->last && outcome.last != ORDER_NONE &&
 			(was.thread == goal ||
-				value_of(constraints, model, constraints->cuts[was.thread]) >
-					was.index + 1))
-			add_leave(constraints, model, shifts, list, was, outcome.at);
+				schedule_value_of(constraints, model,
+					constraints->cuts[was.thread]) > was.index + 1))
+			schedule_add_leave(constraints, model, shifts, list, was, outcome.at);
 	}
 }
 
@@ -226,9 +233,10 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 }
 
 void solution_meet(struct solution *solution, struct values *values, struct event_id event,
-	struct solution_steps steps, const struct solution_wakes *wakes)
+	struct solution_steps steps, const struct solution_wakes *schedule_wakes)
 {
-	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
+	const struct value_choice choice =
+		values_meet(values, event, schedule_wakes->wakes, schedule_wakes->context);
 
 	if (choice.count) {
 		solution_add(solution, event.thread, steps.own);
@@ -245,13 +253,13 @@ static bool is_delayed(const struct constraints *constraints, Z3_model model, st
 {
 	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
 	Z3_ast *moments = constraints->moments[write.thread];
-	const int64_t cut = value_of(constraints, model, constraints->cuts[write.thread]);
-	const int64_t at = value_of(constraints, model, moments[write.index]);
+	const int64_t cut = schedule_value_of(constraints, model, constraints->cuts[write.thread]);
+	const int64_t at = schedule_value_of(constraints, model, moments[write.index]);
 
 	for (uint32_t i = write.index + 1; i < constraints->window->end[write.thread] && i < cut;
 		i++)
 		if (walked->events[i].kind == EVENT_READ &&
-			value_of(constraints, model, moments[i]) < at)
+			schedule_value_of(constraints, model, moments[i]) < at)
 			return true;
 	return false;
 }
@@ -281,7 +289,7 @@ struct answer {
 	Z3_model model;
 };
 
-static bool wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
+static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
 {
 	const struct answer *answer = context;
 	const struct constraints *constraints = answer->constraints;
@@ -300,7 +308,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
 	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
 	struct answer answer = {constraints, model};
-	const struct solution_wakes choices = {wakes, &answer};
+	const struct solution_wakes choices = {schedule_wakes, &answer};
 	struct moments list = {0};
 	struct shifts shifts = {0};
 	struct values values;
@@ -309,10 +317,10 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	*solution = (struct solution){0};
 	values_open(&values, constraints->order);
 	shift_rounds(constraints, model, &shifts);
-	collect(constraints, model, &shifts, &list);
+	schedule_collect(constraints, model, &shifts, &list);
 	add_leaves(constraints, model, &shifts, goal.thread, &list);
 	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, compare);
+		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
 	wanted = shifts_apply(&shifts, goal, wanted);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct moment *moment = &list.items[i];

@@ -77,7 +77,7 @@ void search_open(struct sensitivity *analysis)
 }
 
 /* Holds the lock. */
-static void begin(struct sensitivity *analysis)
+static void search_begin(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
@@ -124,7 +124,7 @@ static void wait_for_workers(struct sensitivity *analysis)
 }
 
 /* No solver goes on when there is no time left, whatever it makes of its own limit. Holds the lock. */
-static void interrupt(const struct search *search)
+static void search_interrupt(const struct search *search)
 {
 	for (uint32_t i = 0; i < search->worker_count; i++)
 		if (search->workers[i].solver)
@@ -153,7 +153,7 @@ struct worker *search_next(struct sensitivity *analysis)
 	}
 	(void)pthread_mutex_lock(&search->lock);
 	if (!search->workers)
-		begin(analysis);
+		search_begin(analysis);
 	search->current = NULL;
 	for (;;) {
 		for (uint32_t i = 0; i < search->worker_count && !search->current; i++)
@@ -163,7 +163,7 @@ struct worker *search_next(struct sensitivity *analysis)
 			break;
 		wait_for_workers(analysis);
 		if (search_is_late(analysis))
-			interrupt(search);
+			search_interrupt(search);
 		if (search->running && search_is_late(analysis) &&
 			search_now_ns() - search_end_ns(analysis) > GRACE_NS) {
 			search_count_left(analysis);
@@ -203,7 +203,7 @@ static bool wait_for_ends(struct search *search)
 		struct timespec until = {.tv_sec = (time_t)(end / 1000000000u),
 			.tv_nsec = (long)(end % 1000000000u)};
 
-		interrupt(search);
+		search_interrupt(search);
 		(void)pthread_cond_timedwait(&search->changed, &search->lock, &until);
 	}
 	return !search->running;

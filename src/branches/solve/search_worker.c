@@ -233,7 +233,7 @@ static bool admit(struct worker *worker, uint32_t place)
 	return false;
 }
 
-static void look_at(struct worker *worker, struct event_id goal)
+static void search_worker_look_at(struct worker *worker, struct event_id goal)
 {
 	struct sensitivity *analysis = worker->analysis;
 	struct search *search = &analysis->search;
@@ -369,7 +369,8 @@ static void search_chunk(struct worker *worker)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
 							 : chunk->window.begin[thread];
 			i < chunk->window.end[thread]; i++)
-			look_at(worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
+			search_worker_look_at(
+				worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
 	set_solver(worker, NULL);
 	constraints_close(&worker->constraints);
 }

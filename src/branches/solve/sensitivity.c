@@ -12,7 +12,7 @@
 /* Stays loaded: LLVM does not like to be unloaded. */
 static const struct sensitivity_library *loaded;
 
-static int load(struct error *err)
+static int sensitivity_load(struct error *err)
 {
 	sensitivity_entry *entry;
 	char *path;
@@ -40,7 +40,7 @@ static int load(struct error *err)
 int sensitivity_open(struct sensitivity **out, const struct run_record *record, const char *program,
 	const struct sensitivity_options *options, struct error *err)
 {
-	const int status = load(err);
+	const int status = sensitivity_load(err);
 
 	*out = NULL;
 	return status < 0 ? status : loaded->open(out, record, program, options, err);

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "model/op.h"
 
-static bool is_same(struct event_id a, struct event_id b)
+static bool values_is_same(struct event_id a, struct event_id b)
 {
 	return a.thread == b.thread && a.index == b.index;
 }
@@ -39,7 +39,7 @@ static void take_out(struct values_queue *queue, uint32_t at)
 }
 
 /* Where nobody is told to be woken, it is the first one. */
-static struct value_choice wake(struct values *values, uint32_t condition, uint32_t signal,
+static struct value_choice values_wake(struct values *values, uint32_t condition, uint32_t signal,
 	values_wakes *wakes, void *context)
 {
 	struct values_queue *queue = &values->queues[condition];
@@ -64,14 +64,14 @@ static struct value_choice meet(struct values *values, uint32_t number, struct e
 	struct values_queue *queue = &values->queues[number];
 
 	for (uint32_t i = 0; i < condition->signal_count; i++)
-		if (is_same(condition->signals[i].at, event))
-			return wake(values, number, i, wakes, context);
+		if (values_is_same(condition->signals[i].at, event))
+			return values_wake(values, number, i, wakes, context);
 	for (uint32_t i = 0; i < condition->wait_count; i++)
-		if (is_same(condition->waits[i].at, event))
+		if (values_is_same(condition->waits[i].at, event))
 			queue->waits[queue->count++] = i;
 	for (uint32_t i = queue->count; i-- > 0;)
 		if (condition->waits[queue->waits[i]].has_left &&
-			is_same(condition->waits[queue->waits[i]].left, event))
+			values_is_same(condition->waits[queue->waits[i]].left, event))
 			take_out(queue, i);
 	return (struct value_choice){0};
 }

@@ -9,7 +9,7 @@
 
 #define ALL_BYTES 0xff
 
-static struct word *find(const struct words *words, uint64_t word)
+static struct word *words_find(const struct words *words, uint64_t word)
 {
 	struct word *slot;
 
@@ -20,7 +20,7 @@ static struct word *find(const struct words *words, uint64_t word)
 }
 
 /* What stands in the word at first, byte by byte, as far as that is known. */
-static void find_first(struct word *slot, const struct order *order, uint64_t word)
+static void words_find_first(struct word *slot, const struct order *order, uint64_t word)
 {
 	if (walk_initial(order->walk, word << 3, 8, &slot->first)) {
 		slot->known_first = ALL_BYTES;
@@ -38,7 +38,7 @@ static void find_first(struct word *slot, const struct order *order, uint64_t wo
 	}
 }
 
-static void add(struct words *words, const struct order *order, uint64_t word)
+static void words_add(struct words *words, const struct order *order, uint64_t word)
 {
 	struct word *slot;
 
@@ -48,7 +48,7 @@ static void add(struct words *words, const struct order *order, uint64_t word)
 	if (slot->key)
 		return;
 	*slot = (struct word){.key = word + 1, .is_hidden = hidden_has(order, word << 3, 8)};
-	find_first(slot, order, word);
+	words_find_first(slot, order, word);
 	slot->value = slot->first;
 	slot->known = slot->known_first;
 	words->count++;
@@ -63,8 +63,8 @@ void words_open(struct words *words, const struct order *order)
 
 		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
 			continue;
-		add(words, order, event->address >> 3);
-		add(words, order, (event->address + event->bytes - 1) >> 3);
+		words_add(words, order, event->address >> 3);
+		words_add(words, order, (event->address + event->bytes - 1) >> 3);
 	}
 }
 
@@ -85,7 +85,7 @@ void words_rewind(struct words *words)
 
 bool words_has(const struct words *words, uint64_t address, uint32_t bytes)
 {
-	return find(words, address >> 3) && find(words, (address + bytes - 1) >> 3);
+	return words_find(words, address >> 3) && words_find(words, (address + bytes - 1) >> 3);
 }
 
 /* Those bytes of an access at `address` that lie in this word, as its bits say. */
@@ -118,7 +118,7 @@ static uint64_t in_word(uint64_t word, uint64_t address, uint64_t value)
 bool words_are_hidden(const struct words *words, uint64_t address, uint32_t bytes)
 {
 	for (uint64_t at = address >> 3; at <= (address + bytes - 1) >> 3; at++) {
-		const struct word *word = find(words, at);
+		const struct word *word = words_find(words, at);
 
 		if (word && word->is_hidden)
 			return true;
@@ -131,7 +131,7 @@ bool words_read(const struct words *words, uint64_t address, uint32_t bytes, uin
 	uint64_t result = 0;
 
 	for (uint64_t at = address >> 3; at <= (address + bytes - 1) >> 3; at++) {
-		const struct word *word = find(words, at);
+		const struct word *word = words_find(words, at);
 		const uint8_t wanted = bytes_in(at, address, bytes);
 		uint64_t part;
 
@@ -146,7 +146,7 @@ bool words_read(const struct words *words, uint64_t address, uint32_t bytes, uin
 }
 
 /* The trial is about to write there. */
-static void keep(struct words *words, struct word *word)
+static void words_keep(struct words *words, struct word *word)
 {
 	if (!words->is_trial || word->trial == words->trial)
 		return;
@@ -167,13 +167,13 @@ static void keep(struct words *words, struct word *word)
 void words_write(struct words *words, uint64_t address, uint32_t bytes, uint64_t value)
 {
 	for (uint64_t at = address >> 3; at <= (address + bytes - 1) >> 3; at++) {
-		struct word *word = find(words, at);
+		struct word *word = words_find(words, at);
 		const uint8_t written = bytes_in(at, address, bytes);
 		const uint64_t mask = mask_of(written);
 
 		if (!word)
 			continue;
-		keep(words, word);
+		words_keep(words, word);
 		word->value = (word->value & ~mask) | (in_word(at, address, value) & mask);
 		word->known |= written;
 	}
@@ -183,12 +183,12 @@ void words_note_recorded(
 	struct words *words, uint64_t address, uint32_t bytes, uint64_t value, uint64_t rank)
 {
 	for (uint64_t at = address >> 3; at <= (address + bytes - 1) >> 3; at++) {
-		struct word *word = find(words, at);
+		struct word *word = words_find(words, at);
 		const uint64_t mask = mask_of(bytes_in(at, address, bytes));
 
 		if (!word)
 			continue;
-		keep(words, word);
+		words_keep(words, word);
 		if (rank + 1 < word->rank)
 			continue;
 		word->rank = rank + 1;

@@ -49,16 +49,16 @@ uint64_t branches_search_end_ns(const struct branches_state *state)
 }
 
 /* Of searching. 0: there is no limit; 1: none. */
-static uint64_t time_left(const struct branches_state *state)
+static uint64_t branches_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
 
 	return !end ? 0 : now < end ? end - now : 1;
 }
 
-static bool has_time(const struct branches_state *state)
+static bool branches_has_time(const struct branches_state *state)
 {
-	return time_left(state) != 1;
+	return branches_time_left(state) != 1;
 }
 
 /*
@@ -80,21 +80,21 @@ static uint64_t run_until_ns(const struct branches_state *state)
 /* A failure was seen: searching ends earlier. */
 static void keep_time_back(struct branches_state *state)
 {
-	const uint64_t left = time_left(state);
+	const uint64_t left = branches_time_left(state);
 
 	if (left && state->failure_count)
 		sensitivity_hurry(state->analysis, left);
 }
 
 /* What comes of it: runs that go on at random, until one fails. */
-static int go_on(struct branches_state *state, struct record_request request,
+static int branches_go_on(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
 {
 	const struct branches_options *options = state->options;
 	int status = 0;
 
 	while (status == 0 && branch->class != CLASS_BUG &&
-		branch->continuations < options->continuations && has_time(state) &&
+		branch->continuations < options->continuations && branches_has_time(state) &&
 		!*options->campaign.is_interrupted) {
 		struct recorded run;
 
@@ -118,13 +118,13 @@ static bool is_failing(enum sensitive_kind kind)
 	       kind == SENSITIVE_INDEX;
 }
 
-static bool is_condition(enum sensitive_kind kind)
+static bool branches_is_condition(enum sensitive_kind kind)
 {
 	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
 	       kind != SENSITIVE_INDEX;
 }
 
-static bool is_told(const struct branches_result *result, enum sensitive_kind kind,
+static bool branches_is_told(const struct branches_result *result, enum sensitive_kind kind,
 	const struct sensitive_place *place)
 {
 	for (uint32_t i = 0; i < result->count; i++) {
@@ -133,19 +133,21 @@ static bool is_told(const struct branches_result *result, enum sensitive_kind ki
 		if (!item->delayed && item->line == place->line &&
 			strcmp(item->file, place->file) == 0 &&
 			(item->line || strcmp(item->function, place->function) == 0) &&
-			(item->kind == kind || (is_condition(item->kind) && is_condition(kind))))
+			(item->kind == kind ||
+				(branches_is_condition(item->kind) && branches_is_condition(kind))))
 			return true;
 	}
 	return false;
 }
 
 /* Ways to other runs are taken again in each: only what fails need not be found twice. */
-static bool is_known(void *context, enum sensitive_kind kind, const struct sensitive_place *place)
+static bool branches_is_known(
+	void *context, enum sensitive_kind kind, const struct sensitive_place *place)
 {
 	const struct branches_state *state = context;
 
 	return (state->options->rounds <= 1 || is_failing(kind)) &&
-	       is_told(state->result, kind, place);
+	       branches_is_told(state->result, kind, place);
 }
 
 /* The run that was made is analysed in its turn. Takes it. */
@@ -166,21 +168,21 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 }
 
 /* Is what was flipped to be told, and not only a way to another run? */
-static bool is_wanted(const struct branches_state *state,
+static bool branches_is_wanted(const struct branches_state *state,
 	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
-	if (is_told(state->result, candidate->kind, &candidate->place))
+	if (branches_is_told(state->result, candidate->kind, &candidate->place))
 		return false;
 	return !state->options->sensitivity.only_failures || is_failing(candidate->kind) ||
 	       run->is_failure;
 }
 
-static int take_flipped(struct branches_state *state, const struct record_request *request,
+static int branches_take_flipped(struct branches_state *state, const struct record_request *request,
 	const struct sensitive_candidate *candidate, struct recorded *run, struct error *err)
 {
 	int status = 0;
 
-	if (is_wanted(state, candidate, run)) {
+	if (branches_is_wanted(state, candidate, run)) {
 		struct sensitive_branch *branch =
 			branches_add(state->result, request->like, candidate);
 
@@ -189,7 +191,7 @@ static int take_flipped(struct branches_state *state, const struct record_reques
 		if (run->is_failure)
 			branches_add_failure(state, branch, run, candidate->chosen);
 		else
-			status = go_on(state, *request, branch, err);
+			status = branches_go_on(state, *request, branch, err);
 	}
 	if (state->options->rounds > 1 && !run->is_failure)
 		add_trace(state, run, state->trace->round + 1);
@@ -250,7 +252,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 			(void)sensitivity_observe(state->analysis, &run.record);
 		status = recorded_check(&run, err);
 		if (status == 0 && verdict == VERDICT_FLIPPED)
-			status = take_flipped(state, &request, candidate, &run, err);
+			status = branches_take_flipped(state, &request, candidate, &run, err);
 		else if (status == 0 && run.is_cut)
 			state->result->cut_count++;
 		else if (status == 0 && verdict == VERDICT_NOT_REACHED &&
@@ -267,7 +269,8 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 }
 
 /* No run of ours can show it: threads here see writes at once. */
-static void tell_delayed(struct branches_state *state, const struct sensitive_candidate *candidate)
+static void branches_tell_delayed(
+	struct branches_state *state, const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch =
 		branches_add(state->result, &state->trace->run.record, candidate);
@@ -278,7 +281,7 @@ static void tell_delayed(struct branches_state *state, const struct sensitive_ca
 	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
 }
 
-static bool tell_progress(void *context, const struct sensitivity_figures *figures)
+static bool branches_tell_progress(void *context, const struct sensitivity_figures *figures)
 {
 	const struct branches_state *state = context;
 	const struct branches_progress progress = {
@@ -295,7 +298,7 @@ static bool tell_progress(void *context, const struct sensitivity_figures *figur
 }
 
 /* Has a run with the same ways of all branches been analysed? */
-static bool is_repeated(struct branches_state *state, uint64_t path)
+static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 {
 	for (uint32_t i = 0; i < state->path_count; i++)
 		if (state->paths[i] == path)
@@ -316,9 +319,10 @@ static int search_trace(struct branches_state *state, struct error *err)
 		struct sensitivity_figures figures;
 
 		sensitivity_figures(state->analysis, &figures);
-		(void)tell_progress(state, &figures); /* whether to go on is looked at above */
+		(void)branches_tell_progress(
+			state, &figures); /* whether to go on is looked at above */
 		if (candidate.delayed)
-			tell_delayed(state, &candidate);
+			branches_tell_delayed(state, &candidate);
 		else
 			status = prove(state, &candidate, err);
 	}
@@ -345,16 +349,17 @@ static void add_figures(struct branches_result *result, const struct sensitivity
 	total->is_model_wrong |= figures->is_model_wrong;
 }
 
-static int analyse(struct branches_state *state, struct branches_trace *trace, struct error *err)
+static int branches_analyse(
+	struct branches_state *state, struct branches_trace *trace, struct error *err)
 {
 	struct sensitivity_options options = state->options->sensitivity;
 	struct sensitivity_figures figures;
 	int status;
 
-	options.is_known = is_known;
-	options.waiting = tell_progress;
+	options.is_known = branches_is_known;
+	options.waiting = branches_tell_progress;
 	options.context = state;
-	options.time_ns = time_left(state);
+	options.time_ns = branches_time_left(state);
 	if (trace->round) /* another run: its scheduling points are others */
 		options.points_from = options.points_to = 0;
 	if (state->options->rounds > 1)
@@ -366,7 +371,7 @@ static int analyse(struct branches_state *state, struct branches_trace *trace, s
 	if (status < 0)
 		return status;
 	sensitivity_figures(state->analysis, &figures);
-	if (!is_repeated(state, figures.path)) {
+	if (!branches_is_repeated(state, figures.path)) {
 		status = search_trace(state, err);
 		/* What was shown before the interruption stands. */
 		if (status == ERROR_INTERRUPTED)
@@ -389,11 +394,11 @@ static int analyse_all(struct branches_state *state, struct error *err)
 	while (status == 0 && state->trace_next < state->trace_count &&
 		state->result->traces < rounds && !state->result->has_left_thread &&
 		!*state->options->campaign.is_interrupted &&
-		(!state->result->traces || has_time(state))) {
+		(!state->result->traces || branches_has_time(state))) {
 		struct branches_trace trace = state->traces[state->trace_next++];
 
 		state->traces[state->trace_next - 1] = (struct branches_trace){0};
-		status = analyse(state, &trace, err);
+		status = branches_analyse(state, &trace, err);
 		if (!state->result->has_left_thread)
 			recorded_release(&trace.run);
 	}
@@ -411,7 +416,7 @@ static void release_state(struct branches_state *state)
 	symbols_free(state->symbols);
 }
 
-static int check(const struct recorded *first, const char *program, struct error *err)
+static int branches_check(const struct recorded *first, const char *program, struct error *err)
 {
 	if (!first->has_sites)
 		return error_set(err, ERROR_TARGET,
@@ -461,7 +466,7 @@ int branches_search(
 		return status;
 	status = take_first(&state, &request, &first, err);
 	if (status == 0)
-		status = check(&first, program, err);
+		status = branches_check(&first, program, err);
 	if (status == 0 && options->save_record)
 		status = record_file_write(&first.record, options->save_record, err);
 	if (status == 0) {

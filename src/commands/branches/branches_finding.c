@@ -133,7 +133,8 @@ int branches_store(const struct branches_options *options, struct branches_resul
  * Recorded runs let threads read the same again and again; other runs take a turn from who does. The schedule
  * is followed once as other runs go, and what that did is the failure, if it is the same one.
  */
-static int follow(const struct probe_params *params, struct failure *failure, struct error *err)
+static int branches_finding_follow(
+	const struct probe_params *params, struct failure *failure, struct error *err)
 {
 	const struct probe_plan plan = probe_plan_exact(failure);
 	struct probe probe;
@@ -158,7 +159,7 @@ static int follow(const struct probe_params *params, struct failure *failure, st
 #define INTERRUPTED_NS UINT64_C(250000000)
 
 /* Of the command. 1: none. 0: there is no limit. */
-static uint64_t time_left(const struct branches_state *state)
+static uint64_t branches_finding_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
 
@@ -169,7 +170,8 @@ static uint64_t time_left(const struct branches_state *state)
 static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
 	struct investigation *investigation)
 {
-	const uint64_t share = time_left(state) / left, behind = RUNS_BEHIND * run_ns;
+	const uint64_t share = branches_finding_time_left(state) / left,
+		       behind = RUNS_BEHIND * run_ns;
 
 	investigation->until_ns = branches_end_ns(state);
 	if (investigation->until_ns > RUNS_LAST * run_ns)
@@ -211,7 +213,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	int status;
 
 	memset(&finding, 0, sizeof finding);
-	status = follow(&investigation.probe, &of->failure, err);
+	status = branches_finding_follow(&investigation.probe, &of->failure, err);
 	if (status < 0)
 		return status;
 	/* The user's judge is asked about processes that have ended. */
@@ -258,7 +260,8 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 }
 
 /* What became of the failure, for all branches that led to it. */
-static void tell(struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
+static void branches_finding_tell(
+	struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
 {
 	for (uint32_t i = 0; i < result->count + result->early_count; i++) {
 		struct sensitive_branch *branch =
@@ -283,10 +286,10 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
 
 		/* The first one is looked at in any case: a run or two more. */
-		if (!i || time_left(state) != 1)
+		if (!i || branches_finding_time_left(state) != 1)
 			status = investigate_run(state, &state->failures[i], &target,
 				state->failure_count - i, &told, err);
-		tell(state->result, state->failures[i].key, &told);
+		branches_finding_tell(state->result, state->failures[i].key, &told);
 	}
 	target_release(&target);
 	return status;

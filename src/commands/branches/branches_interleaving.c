@@ -9,7 +9,7 @@
 
 #define FRAMES_MAX 16
 
-static char *copy(const char *text)
+static char *branches_interleaving_copy(const char *text)
 {
 	return text && *text ? branches_copy_text(text) : NULL;
 }
@@ -22,7 +22,8 @@ static char *path_in(const char *directory, const char *file)
 }
 
 /* Of a lock "mutex m", where it has a name. */
-static char *object_of(struct symbols *symbols, const struct sensitive_step *from)
+static char *branches_interleaving_object_of(
+	struct symbols *symbols, const struct sensitive_step *from)
 {
 	const struct symbols_memory memory = {0};
 	const struct symbols_access access = {
@@ -40,7 +41,7 @@ static char *object_of(struct symbols *symbols, const struct sensitive_step *fro
 }
 
 /* Of an operation: the innermost line of the user's, or of a header's where there is no other. */
-static void find_place(
+static void branches_interleaving_find_place(
 	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
 {
 	struct symbols_frame frames[FRAMES_MAX];
@@ -55,13 +56,14 @@ static void find_place(
 			best = &frames[i];
 	if (!best)
 		return;
-	to->function = copy(best->function);
-	to->file = copy(best->file);
+	to->function = branches_interleaving_copy(best->function);
+	to->file = branches_interleaving_copy(best->file);
 	to->line = best->line;
 }
 
-static void take(struct branches_state *state, const struct run_record *record,
-	const struct sensitive_interleaving *from, struct branch_interleaving *to)
+static void branches_interleaving_take(struct branches_state *state,
+	const struct run_record *record, const struct sensitive_interleaving *from,
+	struct branch_interleaving *to)
 {
 	to->steps = calloc(from->count + 1u, sizeof *to->steps);
 	BUG_ON(!to->steps);
@@ -72,16 +74,16 @@ static void take(struct branches_state *state, const struct run_record *record,
 
 		*out = (struct branch_step){.thread = branches_thread_name(record, step->thread),
 			.verb = branches_copy_text(step->verb),
-			.value = copy(step->value),
-			.function = copy(step->function),
+			.value = branches_interleaving_copy(step->value),
+			.function = branches_interleaving_copy(step->function),
 			.file = path_in(step->directory, step->file),
 			.line = step->line,
 			.is_switch = to->count && step[-1].thread != step->thread};
 		out->object = step->other < record->thread_count
 				      ? branches_thread_name(record, step->other)
-				      : object_of(state->symbols, step);
+				      : branches_interleaving_object_of(state->symbols, step);
 		if (!out->line)
-			find_place(state->symbols, step, out);
+			branches_interleaving_find_place(state->symbols, step, out);
 	}
 }
 
@@ -95,7 +97,7 @@ void branches_add_interleavings(
 	sensitivity_interleavings(state->analysis, run, told);
 	branch->called_from = told[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
-		take(state, records[i], &told[i], &branch->interleavings[i]);
+		branches_interleaving_take(state, records[i], &told[i], &branch->interleavings[i]);
 		sensitive_interleaving_release(&told[i]);
 	}
 }

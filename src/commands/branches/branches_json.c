@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "commands/branches/branches_result.h"
 
-static json_t *text_or_null(const char *text)
+static json_t *branches_json_text_or_null(const char *text)
 {
 	json_t *value = text ? json_string(text) : NULL;
 
@@ -15,13 +15,14 @@ static json_t *text_or_null(const char *text)
 /* A step is as in a finding, and has a value. */
 static json_t *step_to_json(const struct branch_step *step, uint32_t number)
 {
-	json_t *value =
-		json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}",
-			"step", (json_int_t)number, "thread", step->thread, "verb", step->verb,
-			"object", text_or_null(step->object), "value", text_or_null(step->value),
-			"is_switch", (int)step->is_switch, "is_preemption", 0, "where", "function",
-			text_or_null(step->function), "file", text_or_null(step->file), "line",
-			(json_int_t)step->line, "module", "is_system", 0);
+	json_t *value = json_pack(
+		"{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}", "step",
+		(json_int_t)number, "thread", step->thread, "verb", step->verb, "object",
+		branches_json_text_or_null(step->object), "value",
+		branches_json_text_or_null(step->value), "is_switch", (int)step->is_switch,
+		"is_preemption", 0, "where", "function", branches_json_text_or_null(step->function),
+		"file", branches_json_text_or_null(step->file), "line", (json_int_t)step->line,
+		"module", "is_system", 0);
 
 	BUG_ON(!value);
 	return value;
@@ -53,7 +54,7 @@ static json_t *caller_to_json(const char *text)
 		return json_null();
 	return json_pack("{s:s%, s:I, s:o}", "file", text, (size_t)(colon - text), "line",
 		(json_int_t)strtol(colon + 1, NULL, 10), "function",
-		text_or_null(end ? end + strlen(" in ") : NULL));
+		branches_json_text_or_null(end ? end + strlen(" in ") : NULL));
 }
 
 static json_t *branch_to_json(const struct sensitive_branch *branch)
@@ -82,7 +83,7 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 	if (branch->delayed)
 		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
 	BUG_ON(json_object_set_new(value, "proven", json_boolean(!branch->delayed)));
-	BUG_ON(json_object_set_new(value, "path", text_or_null(branch->path)));
+	BUG_ON(json_object_set_new(value, "path", branches_json_text_or_null(branch->path)));
 	if (branch->interleavings[SENSITIVE_RECORDED].count)
 		BUG_ON(json_object_set_new(value, "interleavings",
 			json_pack("{s:o, s:o}", "recorded",

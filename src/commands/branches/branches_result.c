@@ -20,7 +20,8 @@ char *branches_copy_text(const char *text)
 	return copy;
 }
 
-static void add_thread_name(struct strbuf *out, const struct run_record *record, uint16_t thread)
+static void branches_result_add_thread_name(
+	struct strbuf *out, const struct run_record *record, uint16_t thread)
 {
 	const struct run_thread *of = &record->threads[thread];
 
@@ -28,7 +29,7 @@ static void add_thread_name(struct strbuf *out, const struct run_record *record,
 		strbuf_adds(out, "main");
 		return;
 	}
-	add_thread_name(out, record, of->parent);
+	branches_result_add_thread_name(out, record, of->parent);
 	strbuf_addf(out, ".%u", of->ordinal);
 }
 
@@ -37,7 +38,7 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 	struct strbuf name;
 
 	strbuf_init(&name);
-	add_thread_name(&name, record, thread);
+	branches_result_add_thread_name(&name, record, thread);
 	return strbuf_detach(&name);
 }
 
@@ -60,7 +61,7 @@ static char *schedule_text(
 			strbuf_addf(&text, "(%u of %u)", segment->thread + 1u, segment->count);
 			continue;
 		}
-		add_thread_name(&text, record, segment->thread);
+		branches_result_add_thread_name(&text, record, segment->thread);
 		strbuf_addf(&text, ":%u", segment->count);
 	}
 	if (candidate->segment_count > most)

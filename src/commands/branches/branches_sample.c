@@ -29,7 +29,7 @@ static uint32_t draw_turns(
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
-static bool has_time(const struct branches_state *state)
+static bool branches_sample_has_time(const struct branches_state *state)
 {
 	const uint64_t limit = state->options->sensitivity.time_ns;
 
@@ -73,8 +73,9 @@ int branches_sample(struct branches_state *state, struct error *err)
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		names[i] = record->threads[i].name;
 	rng_seed(&rng, state->options->campaign.seed);
-	for (uint32_t i = 1; i <= state->options->samples && status == 0 &&
-			     !*state->options->campaign.is_interrupted && has_time(state);
+	for (uint32_t i = 1;
+		i <= state->options->samples && status == 0 &&
+		!*state->options->campaign.is_interrupted && branches_sample_has_time(state);
 		i++) {
 		const struct record_request request = {.options = &state->options->campaign,
 			.like = record,

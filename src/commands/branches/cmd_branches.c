@@ -266,7 +266,7 @@ static void show_progress(void *context, const struct branches_progress *progres
 		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
 }
 
-static void say_next(const struct branches_arguments *arguments, int64_t campaign)
+static void cmd_branches_say_next(const struct branches_arguments *arguments, int64_t campaign)
 {
 	struct strbuf store;
 
@@ -304,7 +304,7 @@ static int fail_stopped(const struct branches_arguments *arguments)
 		is_late ? "; give it longer (--time)" : "");
 }
 
-static int work(const struct branches_arguments *arguments)
+static int cmd_branches_work(const struct branches_arguments *arguments)
 {
 	struct branches_result result;
 	struct error err;
@@ -329,7 +329,7 @@ static int work(const struct branches_arguments *arguments)
 	else
 		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
 	if (stored == 0 && has_shown(&result))
-		say_next(arguments, result.campaign);
+		cmd_branches_say_next(arguments, result.campaign);
 	free(text);
 	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	if (stored < 0) {
@@ -375,7 +375,7 @@ static int branches_run_command(int argc, char **argv)
 		status = command_fail("%s", err.text);
 	} else {
 		options->campaign.runtime = runtime;
-		status = work(&arguments);
+		status = cmd_branches_work(&arguments);
 	}
 	free(runtime);
 	free(arguments.excludes);

@@ -132,7 +132,7 @@ static enum worker_care care(void *context)
 }
 
 /* The contract's side of a recorded run. */
-static void prepare(struct taking *taking, const struct record_request *request)
+static void record_run_prepare(struct taking *taking, const struct record_request *request)
 {
 	struct contract *contract = taking->probe.worker.contract;
 	struct record_area *area = contract_area(contract, contract->record_offset);
@@ -167,7 +167,7 @@ static uint64_t time_of(const struct record_request *request)
 	return now < request->until_ns ? request->until_ns - now : 1;
 }
 
-static int run(struct taking *taking, const struct record_request *request,
+static int record_run_run(struct taking *taking, const struct record_request *request,
 	const struct memory_view *view, struct error *err)
 {
 	const struct campaign_options *options = request->options;
@@ -203,7 +203,7 @@ static int run(struct taking *taking, const struct record_request *request,
 		},
 		err);
 	if (status == 0) {
-		prepare(taking, request);
+		record_run_prepare(taking, request);
 		status = probe_run(&taking->probe, &plan, err);
 	}
 	if (status == 0) {
@@ -227,7 +227,7 @@ struct record_again {
 	struct error error;
 };
 
-static bool is_same(const struct run_record *first, const struct run_record *again)
+static bool record_run_is_same(const struct run_record *first, const struct run_record *again)
 {
 	if (first->thread_count != again->thread_count || first->op_count != again->op_count)
 		return false;
@@ -245,9 +245,9 @@ static void perform_again(
 	struct taking taking = {
 		.record = &pieces, .bytes_most = UINT64_MAX, .take = take, .context = context};
 	struct error err;
-	const int status = run(&taking, &again->request, &again->view, &err);
+	const int status = record_run_run(&taking, &again->request, &again->view, &err);
 
-	if (status == 0 && is_same(record, &pieces))
+	if (status == 0 && record_run_is_same(record, &pieces))
 		(void)take(context, &pieces, true); /* there is no more */
 	else if (status == 0 && again->error.code == 0)
 		(void)error_set(&again->error, ERROR_TARGET,
@@ -259,7 +259,7 @@ static void perform_again(
 	run_record_release(&pieces);
 }
 
-static void *copy(const void *from, uint64_t bytes)
+static void *record_run_copy(const void *from, uint64_t bytes)
 {
 	void *memory = malloc(bytes + 1);
 
@@ -278,9 +278,10 @@ static struct record_again *again_new(
 	BUG_ON(!again);
 	again->source.perform = perform_again;
 	again->request = *request;
-	again->segments =
-		copy(request->segments, request->segment_count * sizeof *request->segments);
-	again->names = copy(request->names, request->name_count * sizeof *request->names);
+	again->segments = record_run_copy(
+		request->segments, request->segment_count * sizeof *request->segments);
+	again->names =
+		record_run_copy(request->names, request->name_count * sizeof *request->names);
 	again->request.segments = again->segments;
 	again->request.names = again->names;
 	again->view = *view;
@@ -308,7 +309,8 @@ int recorded_check(const struct recorded *recorded, struct error *err)
 
 /* ---- the first time ---- */
 
-static void tell(struct recorded *out, const struct record_request *request, struct probe *probe)
+static void record_run_tell(
+	struct recorded *out, const struct record_request *request, struct probe *probe)
 {
 	struct contract *contract = probe->worker.contract;
 	const struct contract_thread *threads = contract_threads(contract);
@@ -358,10 +360,10 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 
 	*out = (struct recorded){0};
 	build_view(request, &view);
-	status = run(&taking, request, &view, err);
+	status = record_run_run(&taking, request, &view, err);
 	out->run_ns = platform_monotonic_ns() - begin;
 	if (status == 0)
-		tell(out, request, &taking.probe);
+		record_run_tell(out, request, &taking.probe);
 	probe_close(&taking.probe);
 	out->processor_ns = children_ns() - before;
 	if (status == 0 && taking.is_too_long) {

@@ -93,7 +93,7 @@ struct explain_arguments {
 	bool is_noise;
 };
 
-static error_t parse_amounts(int key, char *text, struct argp_state *state)
+static error_t cmd_explain_parse_amounts(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
 	struct explain_work *work = &arguments->work;
@@ -191,7 +191,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		argp_error(state, "which finding? `raddle list findings` shows them");
 		return 0;
 	default:
-		return parse_amounts(key, text, state);
+		return cmd_explain_parse_amounts(key, text, state);
 	}
 }
 
@@ -206,7 +206,8 @@ static const struct argp explain_argp = {
 	       "work.",
 };
 
-static void say_next(const struct finding *finding, const struct explain_arguments *arguments)
+static void cmd_explain_say_next(
+	const struct finding *finding, const struct explain_arguments *arguments)
 {
 	struct strbuf words;
 
@@ -237,7 +238,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
-		say_next(result->finding, arguments);
+		cmd_explain_say_next(result->finding, arguments);
 		return EXIT_NOTHING_FOUND;
 	}
 	text = explain_to_json(result, PATTERNS_TOLD);
@@ -247,7 +248,8 @@ static int say(const struct explain_result *result, const struct explain_argumen
 }
 
 /* For `raddle report`. Where the store cannot be written the explanation is told all the same. */
-static void keep(const struct explain_result *result, const struct explain_arguments *arguments)
+static void cmd_explain_keep(
+	const struct explain_result *result, const struct explain_arguments *arguments)
 {
 	char id[sizeof result->finding->id];
 	struct store_document document = {.kind = "explain", .finding = id};
@@ -266,7 +268,8 @@ static void keep(const struct explain_result *result, const struct explain_argum
 		terminal_hint("note: the explanation is not kept: %s\n", err.text);
 }
 
-static int measure(const struct finding *finding, const struct explain_arguments *arguments)
+static int cmd_explain_measure(
+	const struct finding *finding, const struct explain_arguments *arguments)
 {
 	struct explain_cost cost;
 	struct error err;
@@ -289,7 +292,7 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
 	if (!arguments->program)
-		keep(&result, arguments);
+		cmd_explain_keep(&result, arguments);
 	status = say(&result, arguments);
 	explain_result_release(&result);
 	return status;
@@ -316,7 +319,7 @@ static void program_as_finding(char *const *program, struct finding *finding)
 	}
 }
 
-static int load(
+static int cmd_explain_load(
 	const struct explain_arguments *arguments, struct finding *finding, struct error *err)
 {
 	struct store *store;
@@ -365,13 +368,13 @@ static int explain_run_command(int argc, char **argv)
 		return command_fail("%s", err.text);
 	arguments.options.runtime = runtime;
 	if ((arguments.is_noise && explain_noise_find_runtime(&noise_runtime, &err) < 0) ||
-		load(&arguments, &finding, &err) < 0) {
+		cmd_explain_load(&arguments, &finding, &err) < 0) {
 		free(runtime);
 		free(noise_runtime);
 		return command_fail("%s", err.text);
 	}
 	arguments.options.noise_runtime = noise_runtime;
-	status = arguments.is_measuring ? measure(&finding, &arguments)
+	status = arguments.is_measuring ? cmd_explain_measure(&finding, &arguments)
 					: explain_finding(&finding, &arguments);
 	finding_release(&finding);
 	free(runtime);

@@ -244,7 +244,7 @@ static bool is_same_failure(struct explain *explain, const struct outcome *outco
 	       explain_site(explain, is_abort ? own->other_site : own->site)->id;
 }
 
-static enum explain_verdict verdict_of(struct explain *explain)
+static enum explain_verdict explain_verdict_of(struct explain *explain)
 {
 	const struct worker *worker = &explain->made->worker;
 	const struct outcome *outcome = &worker->contract->outcome;
@@ -263,7 +263,7 @@ static enum explain_verdict verdict_of(struct explain *explain)
 									      : EXPLAIN_OTHER;
 }
 
-static int run_once(struct explain *explain, struct error *err)
+static int explain_run_once(struct explain *explain, struct error *err)
 {
 	explain->made = &explain->hands[0];
 	return explain->options->noise_runtime ? explain_noise_run(explain, err)
@@ -291,7 +291,7 @@ int explain_learn(struct explain *explain, struct error *err)
 		return explain_noise_learn(explain, err);
 	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_QUIET_RUNS; i++) {
 		const uint32_t known = memory->points_known;
-		int result = run_once(explain, err);
+		int result = explain_run_once(explain, err);
 
 		if (result < 0)
 			return result;
@@ -341,12 +341,12 @@ static void take_patterns(struct explain *explain, struct explain_run *run)
 
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err)
 {
-	int result = run_once(explain, err);
+	int result = explain_run_once(explain, err);
 
 	if (result < 0)
 		return result;
 	*run = (struct explain_run){
-		.verdict = verdict_of(explain),
+		.verdict = explain_verdict_of(explain),
 		.steps = explain->made->worker.contract->outcome.step,
 		.took_ns = explain->last_ns,
 	};
@@ -360,7 +360,7 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 }
 
 /* Processor time that the process has used: a busy machine does not change it much. */
-static uint64_t processor_ns(pid_t pid)
+static uint64_t explain_processor_ns(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
@@ -374,7 +374,7 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 {
 	struct worker *worker = &explain->hands[0].worker;
 	struct contract_plan *plan = &worker->contract->plan;
-	const uint64_t begun_ns = processor_ns(worker->pid);
+	const uint64_t begun_ns = explain_processor_ns(worker->pid);
 	enum contract_report report;
 	int result;
 
@@ -384,7 +384,7 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 	result = worker_run(worker, explain->options->is_interrupted, &report, err);
 	plan->stop_at_failure = true;
 	explain->run_next += runs;
-	*took_ns = processor_ns(worker->pid) - begun_ns;
+	*took_ns = explain_processor_ns(worker->pid) - begun_ns;
 	if (result == 0 && report != REPORT_BATCH)
 		result = error_set(err, ERROR_TARGET,
 			"runs of this program cannot be made in one process, so their cost is not "

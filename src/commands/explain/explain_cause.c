@@ -32,7 +32,7 @@ bool explain_comes_without(const struct explain_cause *cause, uint64_t key)
 	return pattern_ranking_find(&cause->residue, key) != NULL;
 }
 
-static bool shows(const struct explain_run *run, uint64_t key)
+static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)
 		if (run->patterns[i].key == key)
@@ -122,7 +122,7 @@ static int force_between(struct explain *explain, const struct explain_test *tes
 static bool shows_any(const struct explain_run *run, const struct explain_cause *cause)
 {
 	for (uint32_t i = 0; i < cause->pattern_count; i++)
-		if (shows(run, cause->patterns[i].key))
+		if (explain_cause_shows(run, cause->patterns[i].key))
 			return true;
 	return false;
 }
@@ -181,7 +181,7 @@ static bool share_variable(const struct pattern *a, const struct pattern *b)
 }
 
 /* A function that does not keep a variable to itself may be interrupted by several others. */
-static bool is_same(struct explain *explain, const struct pattern_ranking *ranking,
+static bool explain_cause_is_same(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern *pattern, const struct pattern_record *record)
 {
 	const struct pattern_record *known = pattern_ranking_find(ranking, pattern->key);
@@ -208,7 +208,7 @@ static const struct pattern *same_conflict(struct explain *explain,
 		const struct pattern_record *known = pattern_ranking_find(ranking, pattern->key);
 		const bool is_atomicity = pattern_access_count(pattern) > 2;
 
-		if (!is_same(explain, ranking, pattern, record))
+		if (!explain_cause_is_same(explain, ranking, pattern, record))
 			continue;
 		if (residue->records[i].passed || (known && known->passed)) {
 			if (is_atomicity && !also_passed)

@@ -5,7 +5,7 @@
 #include "commands/explain/explain_internal.h"
 #include "strategies/directed/directed_order.h"
 
-static struct directed_order order_of(
+static struct directed_order explain_direct_order_of(
 	struct explain *explain, const struct pattern *pattern, bool is_forbidden)
 {
 	struct directed_order order = {
@@ -34,7 +34,7 @@ static struct directed_order order_of(
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names)
 {
-	struct directed_order order = order_of(explain, pattern, false);
+	struct directed_order order = explain_direct_order_of(explain, pattern, false);
 
 	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
 		order.homes[i] = pattern->objects[i];
@@ -55,6 +55,6 @@ void explain_forbid(struct explain *explain, const struct pattern *patterns, uin
 	_Static_assert(EXPLAIN_FORBIDDEN_MAX <= DIRECTED_ORDERS_MAX, "room for all");
 	BUG_ON(count > EXPLAIN_FORBIDDEN_MAX);
 	for (uint32_t i = 0; i < count; i++)
-		orders[i] = order_of(explain, &patterns[i], true);
+		orders[i] = explain_direct_order_of(explain, &patterns[i], true);
 	explain_runs_direct(explain, orders, count);
 }

@@ -99,7 +99,7 @@ static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 }
 
 /* The process stands still at its first thread: where its modules lie. */
-static void read_symbols(struct explain *explain)
+static void explain_noise_read_symbols(struct explain *explain)
 {
 	explain->hands[0].worker.contract->plan.inspect = false;
 	/* Without symbols places are addresses; that is better than nothing. */
@@ -154,7 +154,7 @@ int explain_noise_run(struct explain *explain, struct error *err)
 	if (result == 0)
 		result = watch_run(explain, err);
 	if (result == REPORT_INSPECT) {
-		read_symbols(explain);
+		explain_noise_read_symbols(explain);
 		explain->run_next--;
 		return explain_noise_run(explain, err);
 	}

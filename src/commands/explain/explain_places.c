@@ -63,7 +63,7 @@ static struct explain_place *find_slot(const struct explain_places *places, uint
 	return &places->places[slot];
 }
 
-static void grow(struct explain_places *places)
+static void explain_places_grow(struct explain_places *places)
 {
 	struct explain_places larger = {.symbols = places->symbols,
 		.count = places->count,
@@ -83,7 +83,7 @@ static struct explain_place *place_at(struct explain_places *places, uint64_t si
 	struct explain_place *place;
 
 	if (2 * places->count >= places->capacity)
-		grow(places);
+		explain_places_grow(places);
 	place = find_slot(places, site);
 	if (place->site)
 		return place;

@@ -68,7 +68,7 @@ static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 }
 
 /* "a block allocated at bank.c:41", where that is what the variable's kind of memory says. */
-static bool add_block(
+static bool explain_report_add_block(
 	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
 {
 	const uint64_t site =
@@ -82,7 +82,7 @@ static bool add_block(
 }
 
 /* What the program calls the variable of the n-th access. */
-static void add_variable(struct strbuf *out, const struct explain_result *result,
+static void explain_report_add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
 {
 	const struct pattern *pattern = &answer->record->pattern;
@@ -95,7 +95,7 @@ static void add_variable(struct strbuf *out, const struct explain_result *result
 		strbuf_adds(out, "the program's threads");
 	else if (pattern_is_order(pattern))
 		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
-	else if (add_block(out, result->explain, pattern, access))
+	else if (explain_report_add_block(out, result->explain, pattern, access))
 		return;
 	else if (!symbols || !symbols_describe_static_data(symbols,
 				     pattern->addresses[pattern_variable(pattern, access)], out))
@@ -167,7 +167,7 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 	strbuf_adds(out, "\n");
 }
 
-static const char *verdict_of(const struct explain_answer *answer)
+static const char *explain_report_verdict_of(const struct explain_answer *answer)
 {
 	if (!answer->has_cause || !answer->cause.is_tested)
 		return "suspicious";
@@ -176,20 +176,21 @@ static const char *verdict_of(const struct explain_answer *answer)
 	return answer->cause.is_cause ? "the cause" : "correlated";
 }
 
-static void add_answer(struct strbuf *out, const struct explain_result *result, uint32_t number)
+static void explain_report_add_answer(
+	struct strbuf *out, const struct explain_result *result, uint32_t number)
 {
 	const struct explain_answer *answer = &result->answers[number];
 	const struct pattern *pattern = &answer->record->pattern;
 
-	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", number + 1, verdict_of(answer),
-		answer->record->score, answer->record->rank_mean,
+	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", number + 1,
+		explain_report_verdict_of(answer), answer->record->score, answer->record->rank_mean,
 		pattern_descriptions[pattern->kind].text);
-	add_variable(out, result, answer, 0);
+	explain_report_add_variable(out, result, answer, 0);
 	for (unsigned i = 1; i < pattern_access_count(pattern); i++) {
 		if (!pattern_variable(pattern, i))
 			continue;
 		strbuf_adds(out, "\n   and ");
-		add_variable(out, result, answer, i);
+		explain_report_add_variable(out, result, answer, i);
 		break;
 	}
 	strbuf_adds(out, "\n");
@@ -210,7 +211,8 @@ static void add_answer(struct strbuf *out, const struct explain_result *result, 
 /* ---- two runs beside each other ---- */
 
 /* Is this step about a variable of the pattern? By name: addresses differ between runs. */
-static bool is_about(const struct explain_answer *answer, const struct finding_step *step)
+static bool explain_report_is_about(
+	const struct explain_answer *answer, const struct finding_step *step)
 {
 	const struct pattern *shown =
 		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
@@ -225,7 +227,7 @@ static bool is_about(const struct explain_answer *answer, const struct finding_s
 }
 
 /* Rows of a run: steps about the pattern's variables; of many those around `from`. To be freed. */
-static const struct finding_step **rows_of(const struct explain_answer *answer,
+static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
 	const struct finding_step **rows = calloc(shown->run.step_count + 1, sizeof(*rows));
@@ -233,7 +235,7 @@ static const struct finding_step **rows_of(const struct explain_answer *answer,
 
 	BUG_ON(!rows);
 	for (uint32_t i = 0; i < shown->run.step_count; i++) {
-		if (!is_about(answer, &shown->run.steps[i]))
+		if (!explain_report_is_about(answer, &shown->run.steps[i]))
 			continue;
 		if (shown->run.steps[i].step < from)
 			first = found;
@@ -303,8 +305,8 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 
 	if (!answer->has_failing || !pattern)
 		return;
-	left = rows_of(answer, &answer->failing, pattern->steps[0], &left_count);
-	right = rows_of(answer, &answer->passing, 0, &right_count);
+	left = explain_report_rows_of(answer, &answer->failing, pattern->steps[0], &left_count);
+	right = explain_report_rows_of(answer, &answer->passing, 0, &right_count);
 	for (unsigned i = 1; i < pattern_access_count(pattern); i++)
 		has_objects |= pattern_variable(pattern, i) != 0;
 	strbuf_addf(out, "\n%-*s   %s\n", width, "  a run that fails",
@@ -324,7 +326,7 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 }
 
 /* "abort at bank.c:41", of a program whose failure is that of the first run that failed. */
-static void add_failure(struct strbuf *out, struct explain *explain)
+static void explain_report_add_failure(struct strbuf *out, struct explain *explain)
 {
 	const struct outcome *failure = explain_failure(explain);
 	const uint64_t site = failure->kind == OUTCOME_ABORT ? failure->other_site : failure->site;
@@ -360,13 +362,15 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
  */
 #define TOLD_SCORE_LEAST 0.5
 
-static bool is_told(const struct explain_result *result, const struct explain_answer *answer)
+static bool explain_report_is_told(
+	const struct explain_result *result, const struct explain_answer *answer)
 {
 	return !result->finding->cause || answer->record->score >= TOLD_SCORE_LEAST;
 }
 
 /* Adds how many runs were compared, and that no order of them adds to the cause where `told` is 0. */
-static void add_counts(struct strbuf *out, const struct explain_result *result, uint32_t told)
+static void explain_report_add_counts(
+	struct strbuf *out, const struct explain_result *result, uint32_t told)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 
@@ -393,23 +397,23 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
-		told += is_told(result, &result->answers[i]);
+		told += explain_report_is_told(result, &result->answers[i]);
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	if (result->finding->kind == OUTCOME_NONE)
-		add_failure(&out, result->explain);
+		explain_report_add_failure(&out, result->explain);
 	else
 		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	add_cause(&out, result->finding);
-	add_counts(&out, result, told);
+	explain_report_add_counts(&out, result, told);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
-		if (!is_told(result, &result->answers[i]))
+		if (!explain_report_is_told(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
-		add_answer(&out, result, i);
+		explain_report_add_answer(&out, result, i);
 	}
-	if (told && is_told(result, &result->answers[0]))
+	if (told && explain_report_is_told(result, &result->answers[0]))
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);

@@ -26,7 +26,7 @@
 #define GRACE_NS UINT64_C(500000000)
 #define SLEEP_NS UINT64_C(100000000)
 
-static const struct strategy *strategy_of(const struct explain *explain)
+static const struct strategy *explain_runs_strategy_of(const struct explain *explain)
 {
 	return strategies[explain->options->strategy];
 }
@@ -37,7 +37,8 @@ static const struct strategy *strategy_of(const struct explain *explain)
 /* Does the strategy learn in rounds now? */
 static bool is_learning(const struct explain *explain)
 {
-	return explain->has_learnt && !explain->is_directed && strategy_of(explain)->learn;
+	return explain->has_learnt && !explain->is_directed &&
+	       explain_runs_strategy_of(explain)->learn;
 }
 
 static bool has_rounds(const struct explain *explain)
@@ -45,7 +46,7 @@ static bool has_rounds(const struct explain *explain)
 	return is_learning(explain) || explain->is_directed;
 }
 
-static struct directed_order *orders_of(const struct explain_hand *hand)
+static struct directed_order *explain_runs_orders_of(const struct explain_hand *hand)
 {
 	return ((struct directed_state *)contract_strategy(hand->worker.contract))->orders;
 }
@@ -58,14 +59,14 @@ static struct contract *contract_of(const struct explain *explain, uint32_t hand
 /* ---- rounds ---- */
 
 /* The state of the first hand is what all know; the others' are copies of it, with lessons of their own. */
-static void share(struct explain *explain)
+static void explain_runs_share(struct explain *explain)
 {
 	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
-		strategy_of(explain)->share(contract_strategy(contract_of(explain, i)),
+		explain_runs_strategy_of(explain)->share(contract_strategy(contract_of(explain, i)),
 			contract_strategy(contract_of(explain, 0)));
 }
 
-static void begin_round(struct explain *explain, uint32_t runs)
+static void explain_runs_begin_round(struct explain *explain, uint32_t runs)
 {
 	struct explain_round *round = &explain->round;
 
@@ -85,7 +86,7 @@ static uint32_t next_round_size(const struct explain *explain)
 }
 
 /* Everybody stands still: all runs of the round have been taken. */
-static void end_round(struct explain *explain)
+static void explain_runs_end_round(struct explain *explain)
 {
 	struct explain_round *round = &explain->round;
 	void *known = contract_strategy(contract_of(explain, 0));
@@ -93,17 +94,17 @@ static void end_round(struct explain *explain)
 
 	if (explain->is_directed) {
 		directed_orders_share(explain->base, explain->known_orders, explain->order_count);
-		begin_round(explain, next);
+		explain_runs_begin_round(explain, next);
 		return;
 	}
 	for (uint32_t place = 0; place < round->runs; place++)
 		if (round->maker[place])
-			strategy_of(explain)->gather(known,
+			explain_runs_strategy_of(explain)->gather(known,
 				contract_strategy(contract_of(explain, round->maker[place])), place,
 				1);
-	strategy_of(explain)->learn(known, round->runs, next);
-	share(explain);
-	begin_round(explain, next);
+	explain_runs_strategy_of(explain)->learn(known, round->runs, next);
+	explain_runs_share(explain);
+	explain_runs_begin_round(explain, next);
 }
 
 /* What the run has taught, whose hand has it still. */
@@ -113,13 +114,13 @@ static void take_lesson(struct explain *explain, const struct explain_hand *hand
 		explain->round.maker[explain->run_next - explain->round.first] =
 			(uint8_t)(hand - explain->hands);
 	else if (explain->is_directed)
-		directed_orders_learn(explain->known_orders, explain->base, orders_of(hand),
-			explain->order_count);
+		directed_orders_learn(explain->known_orders, explain->base,
+			explain_runs_orders_of(hand), explain->order_count);
 }
 
 /* ---- setting out ---- */
 
-static int begin(struct explain *explain, struct explain_hand *hand, struct error *err)
+static int explain_runs_begin(struct explain *explain, struct explain_hand *hand, struct error *err)
 {
 	struct contract_plan *plan = &hand->worker.contract->plan;
 	const struct explain_round *round = &explain->round;
@@ -130,13 +131,14 @@ static int begin(struct explain *explain, struct explain_hand *hand, struct erro
 	plan->round = round->number;
 	plan->round_first = plan->runs_before = round->first;
 	if (explain->is_directed)
-		directed_orders_share(orders_of(hand), explain->base, explain->order_count);
+		directed_orders_share(
+			explain_runs_orders_of(hand), explain->base, explain->order_count);
 	hand->state = EXPLAIN_HAND_BUSY;
 	return worker_begin(&hand->worker, err);
 }
 
 /* Whoever has nothing to do gets the next run of the round. */
-static int give_runs(struct explain *explain, struct error *err)
+static int explain_runs_give_runs(struct explain *explain, struct error *err)
 {
 	const uint64_t end =
 		has_rounds(explain) ? explain->round.first + explain->round.runs : UINT64_MAX;
@@ -153,7 +155,7 @@ static int give_runs(struct explain *explain, struct error *err)
 		}
 		if (hand->state != EXPLAIN_HAND_OWES)
 			continue;
-		result = begin(explain, hand, err);
+		result = explain_runs_begin(explain, hand, err);
 		if (result < 0)
 			hand->state = EXPLAIN_HAND_OWES;
 	}
@@ -178,7 +180,7 @@ static int fall_back(struct explain *explain, struct explain_hand *hand, struct 
 	return 0;
 }
 
-static int take_report(struct explain *explain, struct explain_hand *hand,
+static int explain_runs_take_report(struct explain *explain, struct explain_hand *hand,
 	enum contract_report report, struct error *err)
 {
 	const struct contract *contract = hand->worker.contract;
@@ -208,7 +210,7 @@ static int poll_hand(struct explain *explain, struct explain_hand *hand, struct 
 		return 0;
 	result = worker_poll(&hand->worker, &report, err);
 	if (result == 0 && report != REPORT_NONE)
-		result = take_report(explain, hand, report, err);
+		result = explain_runs_take_report(explain, hand, report, err);
 	return result;
 }
 
@@ -225,10 +227,11 @@ static void sleep_for_hands(struct explain *explain)
 }
 
 /* Until this hand has made its run. */
-static int wait_for(struct explain *explain, const struct explain_hand *wanted, struct error *err)
+static int explain_runs_wait_for(
+	struct explain *explain, const struct explain_hand *wanted, struct error *err)
 {
 	while (wanted->state != EXPLAIN_HAND_DONE) {
-		int result = give_runs(explain, err);
+		int result = explain_runs_give_runs(explain, err);
 
 		for (uint32_t i = 0; result == 0 && i < explain->active; i++)
 			result = poll_hand(explain, &explain->hands[i], err);
@@ -275,7 +278,7 @@ void explain_runs_drop(struct explain *explain)
 }
 
 /* What others have made ahead is made again by the first hand; what has been taken stands. */
-static void go_on_alone(struct explain *explain)
+static void explain_runs_go_on_alone(struct explain *explain)
 {
 	explain_runs_drop(explain);
 	for (uint32_t i = 0; i < explain->active; i++)
@@ -285,7 +288,7 @@ static void go_on_alone(struct explain *explain)
 }
 
 /* Has a run failed like that, while no other process of the program was there? */
-static bool is_known(const struct explain *explain, uint64_t key)
+static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 {
 	for (uint32_t i = 0; i < explain->known_count; i++)
 		if (explain->known[i] == key)
@@ -296,12 +299,12 @@ static bool is_known(const struct explain *explain, uint64_t key)
 
 static void learn_key(struct explain *explain, uint64_t key)
 {
-	if (!is_known(explain, key))
+	if (!explain_runs_is_known(explain, key))
 		explain->known[explain->known_count++] = key;
 }
 
 /* Makes the hand's run again while no other process of the program is there. False: it was another one. */
-static int make_alone(
+static int explain_runs_make_alone(
 	struct explain *explain, struct explain_hand *hand, bool *is_same, struct error *err)
 {
 	const uint64_t key = failure_key(&hand->worker.contract->outcome);
@@ -313,14 +316,14 @@ static int make_alone(
 		worker_kill(&explain->hands[i].worker);
 	hand->state = EXPLAIN_HAND_OWES;
 	explain->only = hand;
-	result = wait_for(explain, hand, err);
+	result = explain_runs_wait_for(explain, hand, err);
 	explain->only = NULL;
 	*is_same = result == 0 && worker_is_failure(&hand->worker) &&
 		   failure_key(&hand->worker.contract->outcome) == key;
 	return result;
 }
 
-static struct explain_hand *hand_of(struct explain *explain, uint64_t run)
+static struct explain_hand *explain_runs_hand_of(struct explain *explain, uint64_t run)
 {
 	for (uint32_t i = 0; i < explain->active; i++)
 		if (explain->hands[i].state != EXPLAIN_HAND_FREE && explain->hands[i].run == run)
@@ -331,15 +334,15 @@ static struct explain_hand *hand_of(struct explain *explain, uint64_t run)
 /* The next run is made, by the hand that is returned in `out`. */
 static int make_next(struct explain *explain, struct explain_hand **out, struct error *err)
 {
-	int result = give_runs(explain, err);
+	int result = explain_runs_give_runs(explain, err);
 
-	*out = hand_of(explain, explain->run_next);
+	*out = explain_runs_hand_of(explain, explain->run_next);
 	if (result == 0)
-		result = wait_for(explain, *out, err);
+		result = explain_runs_wait_for(explain, *out, err);
 	if (result == ERROR_INTERRUPTED || result == 0 || explain->active == 1)
 		return result;
 	/* Others may have been in the way. */
-	go_on_alone(explain);
+	explain_runs_go_on_alone(explain);
 	return make_next(explain, out, err);
 }
 
@@ -352,12 +355,12 @@ int explain_runs_take(struct explain *explain, struct error *err)
 	if (result < 0)
 		return result;
 	if (explain->active > 1 && worker_is_failure(&hand->worker) &&
-		!is_known(explain, failure_key(&hand->worker.contract->outcome)))
-		result = make_alone(explain, hand, &is_same, err);
+		!explain_runs_is_known(explain, failure_key(&hand->worker.contract->outcome)))
+		result = explain_runs_make_alone(explain, hand, &is_same, err);
 	if (result == ERROR_INTERRUPTED)
 		return result;
 	if (!is_same || result < 0) {
-		go_on_alone(explain);
+		explain_runs_go_on_alone(explain);
 		result = make_next(explain, &hand, err);
 		if (result < 0)
 			return result;
@@ -374,10 +377,10 @@ void explain_runs_go_on(struct explain *explain)
 {
 	explain->made->state = EXPLAIN_HAND_FREE;
 	if (has_rounds(explain) && explain->run_next == explain->round.first + explain->round.runs)
-		end_round(explain);
+		explain_runs_end_round(explain);
 	if (explain->has_learnt)
 		/* What cannot be made now is tried again when its turn comes, and told then. */
-		(void)give_runs(explain, NULL);
+		(void)explain_runs_give_runs(explain, NULL);
 }
 
 /* ---- driven runs ---- */
@@ -410,7 +413,7 @@ void explain_runs_direct(
 	explain->order_count = count;
 	explain->is_directed = true;
 	explain->directed_first = explain->run_next;
-	begin_round(explain, 1);
+	explain_runs_begin_round(explain, 1);
 }
 
 /* ---- more hands ---- */
@@ -432,7 +435,7 @@ static int open_hand(struct explain *explain, uint32_t number, struct error *err
 	races_apply(&explain->setting.settings.races, contract);
 	patterns_configure(explain_patterns_state(&hand->worker), explain->options->window);
 	patterns_include_orders(explain_patterns_state(&hand->worker), explain->has_orders);
-	strategy_of(explain)->begin_campaign(
+	explain_runs_strategy_of(explain)->begin_campaign(
 		contract_strategy(contract), &explain->options->strategy_config);
 	hand->worker.is_strategy_fresh = false;
 	return 0;
@@ -444,11 +447,11 @@ void explain_runs_spread(struct explain *explain, uint32_t hands)
 	/* Of two processes that bind one name the first waits for those who find the second. */
 	if (explain->hands[0].worker.contract->takes_name)
 		hands = 1;
-	while (!strategy_is_sequential(strategy_of(explain)) && explain->hand_count < hands &&
-		explain->hand_count < EXPLAIN_HANDS_MAX &&
+	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&
+		explain->hand_count < hands && explain->hand_count < EXPLAIN_HANDS_MAX &&
 		open_hand(explain, explain->hand_count, NULL) == 0)
 		explain->hand_count++;
 	explain->active = explain->hand_count;
-	begin_round(explain, 1); /* for which the strategy has planned */
-	share(explain);
+	explain_runs_begin_round(explain, 1); /* for which the strategy has planned */
+	explain_runs_share(explain);
 }

@@ -77,7 +77,7 @@ static bool shows_key(const struct explain_shown *shown, uint64_t key)
 /* The key of no pattern: any will do. */
 #define ANY_KEY 0
 
-static bool is_wanted(const struct explain *explain, const struct probe *probe,
+static bool explain_show_is_wanted(const struct explain *explain, const struct probe *probe,
 	enum explain_verdict verdict, const struct explain_shown *shown, uint64_t key)
 {
 	const struct outcome *outcome = &probe->worker.contract->outcome;
@@ -89,7 +89,7 @@ static bool is_wanted(const struct explain *explain, const struct probe *probe,
 }
 
 /* One traced run of the plan in a process of its own. False: it is not what is wanted. */
-static bool repeat(struct explain *explain, const struct probe_params *params,
+static bool explain_show_repeat(struct explain *explain, const struct probe_params *params,
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
 {
@@ -105,7 +105,7 @@ static bool repeat(struct explain *explain, const struct probe_params *params,
 		out->patterns = calloc(out->pattern_count + 1, sizeof *out->patterns);
 		BUG_ON(!out->patterns);
 		explain_place_patterns(explain, patterns, out->pattern_count, out->patterns);
-		is_good = is_wanted(explain, &probe, verdict, out, key);
+		is_good = explain_show_is_wanted(explain, &probe, verdict, out, key);
 	}
 	probe_close(&probe);
 	if (!is_good)
@@ -201,7 +201,8 @@ bool explain_own_run(struct explain *explain, struct explain_shown *out)
 	const struct probe_params params = show_params(explain);
 
 	explain_runs_drop(explain);
-	return repeat(explain, &params, &explain->setting.plan, EXPLAIN_FAILED, ANY_KEY, out);
+	return explain_show_repeat(
+		explain, &params, &explain->setting.plan, EXPLAIN_FAILED, ANY_KEY, out);
 }
 
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
@@ -214,12 +215,12 @@ bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_
 	explain_runs_drop(explain); /* nobody is to be in its way */
 	/* It has been minimised. */
 	if (verdict == EXPLAIN_FAILED &&
-		repeat(explain, &params, &explain->setting.plan, verdict, key, out))
+		explain_show_repeat(explain, &params, &explain->setting.plan, verdict, key, out))
 		return true;
 	if (!kept)
 		return false;
 	plan = probe_plan_exact(&kept->run);
 	params.memory = &explain->memory;
 	params.trace_events = trace_window_events(kept->run.step_count);
-	return repeat(explain, &params, &plan, verdict, key, out);
+	return explain_show_repeat(explain, &params, &plan, verdict, key, out);
 }

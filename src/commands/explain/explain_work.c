@@ -51,7 +51,7 @@ static void take_run(struct explain_result *result, const struct explain_run *ru
 			run->verdict == EXPLAIN_FAILED);
 }
 
-static bool is_enough(
+static bool explain_work_is_enough(
 	const struct explain_result *result, const struct explain_work *work, uint64_t runs)
 {
 	if (runs < work->runs)
@@ -61,7 +61,7 @@ static bool is_enough(
 		       result->ranking.passed >= RUNS_OF_A_SORT);
 }
 
-static int make_runs(
+static int explain_work_make_runs(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
 	const bool has_tests = !result->is_noise && !work->without_cause;
@@ -78,7 +78,8 @@ static int make_runs(
 			"note: accesses to memory are not seen in %s, so only orders of locks, waits, signals "
 			"and threads are compared; build it with raddle-cc to compare accesses as well\n",
 			result->finding->argv[0]);
-	for (uint64_t runs = 0; status == 0 && !is_enough(result, work, runs); runs++) {
+	for (uint64_t runs = 0; status == 0 && !explain_work_is_enough(result, work, runs);
+		runs++) {
 		struct explain_run run;
 
 		if (explain_elapsed_ns(result->explain) >= until_ns)
@@ -219,14 +220,14 @@ static uint32_t choose_candidates(const struct pattern_ranking *ranking,
 	return count;
 }
 
-static int test_answer(struct explain_result *result, struct explain_answer *answer,
+static int test_answer(struct explain_result *result, struct explain_answer *explain_work_answer,
 	const struct explain_work *work, struct error *err)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	const struct explain_test test = {
 		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
 	const struct pattern_record *candidates[CAUSE_PATTERNS];
-	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
+	const uint32_t count = choose_candidates(ranking, explain_work_answer->record, candidates);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pattern_record *record = candidates[i];
@@ -239,14 +240,14 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 			return 0;
 		if (status < 0)
 			return status;
-		if (answer->has_cause && !cause.is_cause) {
+		if (explain_work_answer->has_cause && !cause.is_cause) {
 			explain_cause_release(&cause);
 			continue;
 		}
-		explain_cause_release(&answer->cause);
-		answer->has_cause = true;
-		answer->cause = cause;
-		answer->record = record; /* told is what was forced */
+		explain_cause_release(&explain_work_answer->cause);
+		explain_work_answer->has_cause = true;
+		explain_work_answer->cause = cause;
+		explain_work_answer->record = record; /* told is what was forced */
 		if (cause.is_cause)
 			break;
 	}
@@ -254,9 +255,11 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 }
 
 /* When the answer's pattern was complete in the run that fails; UINT64_MAX: not in that run. */
-static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
+static uint64_t completed_in(
+	const struct explain_answer *explain_work_answer, const struct explain_shown *shown)
 {
-	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
+	const struct pattern *pattern =
+		explain_shown_pattern(shown, explain_work_answer->record->pattern.key);
 
 	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
 }
@@ -279,18 +282,18 @@ static bool is_consequence(const struct explain_answer *first, const struct expl
 static void find_consequences(struct explain_result *result)
 {
 	for (uint32_t j = 0; j < result->answer_count; j++) {
-		struct explain_answer *answer = &result->answers[j];
+		struct explain_answer *explain_work_answer = &result->answers[j];
 
-		for (uint32_t i = 0; answer->cause.is_cause && i < j; i++) {
+		for (uint32_t i = 0; explain_work_answer->cause.is_cause && i < j; i++) {
 			struct explain_answer *other = &result->answers[i];
 
 			if (!other->cause.is_cause || other->cause.is_consequence)
 				continue;
-			if (is_consequence(other, answer)) {
-				answer->cause.is_consequence = true;
+			if (is_consequence(other, explain_work_answer)) {
+				explain_work_answer->cause.is_consequence = true;
 				break;
 			}
-			other->cause.is_consequence = is_consequence(answer, other);
+			other->cause.is_consequence = is_consequence(explain_work_answer, other);
 		}
 	}
 }
@@ -298,23 +301,25 @@ static void find_consequences(struct explain_result *result)
 /* The answer becomes part of an earlier one that is the same conflict, seen from elsewhere. */
 static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
-	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
+	struct explain_answer *explain_work_answer = &result->answers[number],
+			      *known = &result->answers[into];
 
-	known->alike += answer->alike + 1;
-	pattern_ranking_merge(
-		&result->ranking, answer->record->explanation, known->record->explanation);
-	if (answer->cause.is_cause) {
+	known->alike += explain_work_answer->alike + 1;
+	pattern_ranking_merge(&result->ranking, explain_work_answer->record->explanation,
+		known->record->explanation);
+	if (explain_work_answer->cause.is_cause) {
 		explain_cause_release(&known->cause);
-		known->cause = answer->cause;
-		known->record = answer->record;
+		known->cause = explain_work_answer->cause;
+		known->record = explain_work_answer->record;
 	} else {
-		explain_cause_release(&answer->cause);
+		explain_cause_release(&explain_work_answer->cause);
 	}
-	memmove(answer, answer + 1, (result->answer_count - number - 1) * sizeof *answer);
+	memmove(explain_work_answer, explain_work_answer + 1,
+		(result->answer_count - number - 1) * sizeof *explain_work_answer);
 	result->answer_count--;
 }
 
-static bool share_conflict(
+static bool explain_work_share_conflict(
 	const struct explain_result *result, const struct pattern *a, const struct pattern *b)
 {
 	return pattern_shares_conflict(a, b, same_function, result->explain);
@@ -324,13 +329,13 @@ static bool share_conflict(
 static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
 	const struct explain_answer *b)
 {
-	if (share_conflict(result, &a->record->pattern, &b->record->pattern))
+	if (explain_work_share_conflict(result, &a->record->pattern, &b->record->pattern))
 		return true;
 	for (uint32_t i = 0; a->cause.is_cause && i < a->cause.pattern_count; i++)
-		if (share_conflict(result, &a->cause.patterns[i], &b->record->pattern))
+		if (explain_work_share_conflict(result, &a->cause.patterns[i], &b->record->pattern))
 			return true;
 	for (uint32_t i = 0; b->cause.is_cause && i < b->cause.pattern_count; i++)
-		if (share_conflict(result, &b->cause.patterns[i], &a->record->pattern))
+		if (explain_work_share_conflict(result, &b->cause.patterns[i], &a->record->pattern))
 			return true;
 	return false;
 }
@@ -368,12 +373,14 @@ static int test_answers(
 	return status;
 }
 
-static void show_answer(struct explain_result *result, struct explain_answer *answer)
+static void show_answer(struct explain_result *result, struct explain_answer *explain_work_answer)
 {
-	const uint64_t key = answer->record->pattern.key;
+	const uint64_t key = explain_work_answer->record->pattern.key;
 
-	answer->has_failing = explain_show(result->explain, EXPLAIN_FAILED, key, &answer->failing);
-	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
+	explain_work_answer->has_failing =
+		explain_show(result->explain, EXPLAIN_FAILED, key, &explain_work_answer->failing);
+	explain_work_answer->has_passing =
+		explain_show(result->explain, EXPLAIN_PASSED, key, &explain_work_answer->passing);
 }
 
 /* The first pattern of each of the first explanations. */
@@ -399,12 +406,14 @@ static void put_causes_first(struct explain_result *result)
 	uint32_t to = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++) {
-		const struct explain_answer answer = result->answers[i];
+		const struct explain_answer explain_work_answer = result->answers[i];
 
-		if (!answer.has_cause || !answer.cause.is_cause || answer.cause.is_consequence)
+		if (!explain_work_answer.has_cause || !explain_work_answer.cause.is_cause ||
+			explain_work_answer.cause.is_consequence)
 			continue;
-		memmove(&result->answers[to + 1], &result->answers[to], (i - to) * sizeof answer);
-		result->answers[to++] = answer;
+		memmove(&result->answers[to + 1], &result->answers[to],
+			(i - to) * sizeof explain_work_answer);
+		result->answers[to++] = explain_work_answer;
 	}
 }
 
@@ -423,7 +432,8 @@ static void mark_foreign(struct explain_result *result)
 	}
 }
 
-static int answer(struct explain_result *result, const struct explain_work *work, struct error *err)
+static int explain_work_answer(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
 	int status = 0;
 
@@ -458,11 +468,11 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	if (status < 0)
 		return status;
 	strbuf_init(&result->notes);
-	status = make_runs(result, work, err);
+	status = explain_work_make_runs(result, work, err);
 	if (status == 0) {
 		note_runs(result);
 		note_limits(result, work);
-		status = answer(result, work, err);
+		status = explain_work_answer(result, work, err);
 	}
 	if (status == 0)
 		note_symbols(result);

@@ -26,13 +26,13 @@ void noise_log_begin(struct noise_log *log, struct contract *contract, void *pat
 	detectors[DETECTOR_patterns]->begin_run(patterns);
 }
 
-static object_name name_of(uint64_t address, uint32_t block)
+static object_name noise_log_name_of(uint64_t address, uint32_t block)
 {
 	return (object_name)hash_pair(address / WORD_BYTES, block) | 1;
 }
 
 /* An access comes to the detector in pieces of what has one name. */
-static void tell(struct noise_log *log, const struct noise_event *event)
+static void noise_log_tell(struct noise_log *log, const struct noise_event *event)
 {
 	const uint64_t end = event->address + event->bytes;
 	const uint16_t thread = event->thread % THREAD_CAPACITY;
@@ -52,7 +52,7 @@ static void tell(struct noise_log *log, const struct noise_event *event)
 	for (unsigned i = 0; piece.address < end && i < WORDS_MOST; i++) {
 		const uint64_t next = (piece.address | (WORD_BYTES - 1)) + 1;
 
-		piece.object = name_of(piece.address, event->block);
+		piece.object = noise_log_name_of(piece.address, event->block);
 		piece.bytes = (uint32_t)((end < next ? end : next) - piece.address);
 		/* Never a verdict. */
 		(void)detectors[DETECTOR_patterns]->observe(log->patterns, &piece, &unused);
@@ -75,7 +75,7 @@ static void skip(struct noise_log *log, uint32_t ring, uint64_t end)
 }
 
 /* The next event of the ring as it is now; false: it was written over meanwhile. */
-static bool take(struct noise_log *log, uint32_t at, struct noise_event *event)
+static bool noise_log_take(struct noise_log *log, uint32_t at, struct noise_event *event)
 {
 	const struct noise_ring *ring = &log->noise->rings[at];
 
@@ -123,12 +123,12 @@ void noise_log_read(struct noise_log *log, bool is_over)
 	while ((at = oldest(log, rings, count)) < NOISE_RINGS) {
 		struct noise_event event;
 
-		if (!take(log, at, &event))
+		if (!noise_log_take(log, at, &event))
 			continue;
 		if (event.time > horizon)
 			return;
 		log->read[at]++;
-		tell(log, &event);
+		noise_log_tell(log, &event);
 	}
 }
 

@@ -82,7 +82,7 @@ static int list_analyses(void)
 }
 
 /* Prints an array and lets go of it. */
-static int print_json(json_t *array)
+static int cmd_list_print_json(json_t *array)
 {
 	char *text = json_dumps(array, JSON_INDENT(1));
 
@@ -104,7 +104,7 @@ static json_t *finding_to_row(const struct store_finding_row *row)
 }
 
 /* First campaign of the command that made this campaign; 0: this campaign is the first. */
-static json_int_t part_of(const struct store_campaign *row)
+static json_int_t cmd_list_part_of(const struct store_campaign *row)
 {
 	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;
 	const json_int_t whole = json_integer_value(json_object_get(options, "part_of"));
@@ -116,9 +116,9 @@ static json_int_t part_of(const struct store_campaign *row)
 static json_t *campaign_to_row(const struct store_campaign *row)
 {
 	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
-		(json_int_t)row->id, "part_of", part_of(row), "command", row->command, "state",
-		row->state, "strategy", row->strategy, "seed", (json_int_t)row->seed, "schedules",
-		(json_int_t)row->runs, "failures", (json_int_t)row->failures, "steps",
+		(json_int_t)row->id, "part_of", cmd_list_part_of(row), "command", row->command,
+		"state", row->state, "strategy", row->strategy, "seed", (json_int_t)row->seed,
+		"schedules", (json_int_t)row->runs, "failures", (json_int_t)row->failures, "steps",
 		(json_int_t)row->steps, "seconds", row->seconds, "started",
 		(json_int_t)row->started);
 }
@@ -152,7 +152,7 @@ static int list_findings(struct store *store, bool is_json)
 				rows[i].times_seen == 1 ? "" : "s", rows[i].command);
 	store_rows_free(rows, count);
 	if (is_json)
-		return print_json(array);
+		return cmd_list_print_json(array);
 	json_decref(array);
 	if (!count)
 		terminal_hint("no findings yet; next: raddle run -- PROGRAM\n");
@@ -171,7 +171,7 @@ static int list_campaigns(struct store *store, bool is_json)
 		return command_fail("%s", err.text);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		const json_int_t whole = part_of(&rows[i]);
+		const json_int_t whole = cmd_list_part_of(&rows[i]);
 		char day[32], in_part[48] = "";
 
 		if (whole)
@@ -190,7 +190,7 @@ static int list_campaigns(struct store *store, bool is_json)
 	}
 	free(rows);
 	if (is_json)
-		return print_json(array);
+		return cmd_list_print_json(array);
 	json_decref(array);
 	if (!count)
 		terminal_hint("no campaigns yet; next: raddle run -- PROGRAM\n");

@@ -95,7 +95,7 @@ static const struct argp replay_argp = {
 	       "replay it.",
 };
 
-static int load(
+static int cmd_replay_load(
 	const struct replay_arguments *arguments, struct finding *finding, struct error *err)
 {
 	struct schedule_file schedule;
@@ -143,7 +143,7 @@ static void again_release(struct again *again)
 }
 
 /* What happened, and the next thing to type. */
-static int conclude(const struct finding *finding, const struct replay_result *result,
+static int cmd_replay_conclude(const struct finding *finding, const struct replay_result *result,
 	const struct again *again)
 {
 	const char *word = outcome_descriptions[result->outcome.kind].word;
@@ -204,7 +204,7 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		show_interleaving(&result.traced, arguments->has_callers, stdout);
 		finding_release(&result.traced);
 	}
-	status = conclude(finding, &result, &again);
+	status = cmd_replay_conclude(finding, &result, &again);
 	again_release(&again);
 	return status;
 }
@@ -221,7 +221,7 @@ static int replay_run(int argc, char **argv)
 	argp_parse(&replay_argp, argc, argv, 0, NULL, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
-	if (load(&arguments, &finding, &err) < 0) {
+	if (cmd_replay_load(&arguments, &finding, &err) < 0) {
 		free(runtime);
 		return command_fail("%s", err.text);
 	}

@@ -84,7 +84,7 @@ static const struct argp report_argp = {
 	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
 };
 
-static void describe(const struct store_campaign *from, struct report_campaign *to)
+static void cmd_report_describe(const struct store_campaign *from, struct report_campaign *to)
 {
 	*to = (struct report_campaign){
 		.id = from->id,
@@ -135,7 +135,7 @@ static void gathered_release(struct gathered *gathered)
 	store_documents_free(gathered->rows, gathered->row_count);
 }
 
-static bool has_finding(const struct gathered *gathered, const char *id)
+static bool cmd_report_has_finding(const struct gathered *gathered, const char *id)
 {
 	for (uint32_t i = 0; i < gathered->finding_count; i++)
 		if (!strcmp(gathered->findings[i].id, id))
@@ -143,13 +143,13 @@ static bool has_finding(const struct gathered *gathered, const char *id)
 	return false;
 }
 
-static int add_finding(
+static int cmd_report_add_finding(
 	struct gathered *gathered, struct store *store, const char *id, struct error *err)
 {
 	struct finding finding;
 	int result;
 
-	if (has_finding(gathered, id))
+	if (cmd_report_has_finding(gathered, id))
 		return 0;
 	result = store_load_finding(store, id, &finding, err);
 	if (result < 0)
@@ -172,7 +172,7 @@ static int add_findings_of(
 		return result;
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		if (campaign == ALL_CAMPAIGNS || rows[i].campaign == campaign)
-			result = add_finding(gathered, store, rows[i].id, err);
+			result = cmd_report_add_finding(gathered, store, rows[i].id, err);
 	store_rows_free(rows, count);
 	return result;
 }
@@ -182,7 +182,7 @@ static int add_findings_named(
 	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
 {
 	const char *id = json_string_value(json_object_get(value, "finding"));
-	int result = id && id[0] == 'F' ? add_finding(gathered, store, id, err) : 0;
+	int result = id && id[0] == 'F' ? cmd_report_add_finding(gathered, store, id, err) : 0;
 	const char *key;
 	json_t *part;
 	size_t index;
@@ -212,19 +212,19 @@ static int add_findings_of_document(
 	return result;
 }
 
-static void add_document(struct gathered *gathered, const struct store_document *row)
+static void cmd_report_add_document(struct gathered *gathered, const struct store_document *row)
 {
 	gathered->documents[gathered->document_count++] =
 		(struct report_document){row->kind, row->finding, row->text};
 }
 
-static bool is_of(const struct store_document *row, int64_t campaign)
+static bool cmd_report_is_of(const struct store_document *row, int64_t campaign)
 {
 	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
 }
 
 /* After the findings: first what leads to more of them, then what is said of all. */
-static int add_documents(
+static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
 	int result = store_list_documents(store, &gathered->rows, &gathered->row_count, err);
@@ -236,14 +236,15 @@ static int add_documents(
 	for (uint32_t i = 0; i < gathered->row_count && result == 0; i++) {
 		const struct store_document *row = &gathered->rows[i];
 
-		if (!is_of(row, campaign))
+		if (!cmd_report_is_of(row, campaign))
 			continue;
-		add_document(gathered, row);
+		cmd_report_add_document(gathered, row);
 		result = add_findings_of_document(gathered, store, row->text, err);
 	}
 	for (uint32_t i = 0; i < gathered->row_count; i++)
-		if (gathered->rows[i].finding && has_finding(gathered, gathered->rows[i].finding))
-			add_document(gathered, &gathered->rows[i]);
+		if (gathered->rows[i].finding &&
+			cmd_report_has_finding(gathered, gathered->rows[i].finding))
+			cmd_report_add_document(gathered, &gathered->rows[i]);
 	return result;
 }
 
@@ -281,7 +282,7 @@ static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign
 }
 
 /* Adds the campaign with this number, all campaigns, or those of the findings. */
-static int add_campaigns(
+static int cmd_report_add_campaigns(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
 	struct store_campaign *rows;
@@ -303,7 +304,7 @@ static int add_campaigns(
 
 /* ---- printing ---- */
 
-static void print_text(const struct report_arguments *arguments,
+static void cmd_report_print_text(const struct report_arguments *arguments,
 	const struct report_campaign *campaign, const struct gathered *gathered)
 {
 	const struct source_roots roots = {.folders = arguments->source_roots};
@@ -325,8 +326,8 @@ static void print_text(const struct report_arguments *arguments,
 		terminal_hint("no findings; next: raddle list findings\n");
 }
 
-static void print(const struct report_arguments *arguments, const struct report_campaign *campaign,
-	const struct gathered *gathered)
+static void cmd_report_print(const struct report_arguments *arguments,
+	const struct report_campaign *campaign, const struct gathered *gathered)
 {
 	const struct source_roots roots = {.folders = arguments->source_roots};
 	struct report_campaign *campaigns =
@@ -345,13 +346,13 @@ static void print(const struct report_arguments *arguments, const struct report_
 
 	BUG_ON(!campaigns);
 	for (uint32_t i = 0; i < gathered->campaign_count; i++)
-		describe(&gathered->campaigns[i], &campaigns[i]);
+		cmd_report_describe(&gathered->campaigns[i], &campaigns[i]);
 	if (arguments->format) {
 		text = arguments->format->make(&report);
 		(void)fputs(text, stdout); /* main checks the stream */
 		free(text);
 	} else {
-		print_text(arguments, campaign, gathered);
+		cmd_report_print_text(arguments, campaign, gathered);
 	}
 	free(campaigns);
 }
@@ -364,17 +365,19 @@ static int report_these(struct store *store, const struct report_arguments *argu
 	const bool is_one = !row && strcmp(arguments->what, "all") != 0;
 	struct gathered gathered = {0};
 	struct report_campaign campaign;
-	int result = is_one ? add_finding(&gathered, store, arguments->what, err)
+	int result = is_one ? cmd_report_add_finding(&gathered, store, arguments->what, err)
 			    : add_findings_of(&gathered, store, number, err);
 
 	if (result == 0)
-		result = add_documents(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+		result = cmd_report_add_documents(
+			&gathered, store, is_one ? NO_CAMPAIGN : number, err);
 	if (result == 0)
-		result = add_campaigns(&gathered, store, is_one ? NO_CAMPAIGN : number, err);
+		result = cmd_report_add_campaigns(
+			&gathered, store, is_one ? NO_CAMPAIGN : number, err);
 	if (row)
-		describe(row, &campaign);
+		cmd_report_describe(row, &campaign);
 	if (result == 0)
-		print(arguments, row ? &campaign : NULL, &gathered);
+		cmd_report_print(arguments, row ? &campaign : NULL, &gathered);
 	gathered_release(&gathered);
 	return result;
 }

@@ -7,7 +7,7 @@
 #include "report/documents.h"
 #include "report/text.h"
 
-static void put(struct strbuf *text, FILE *stream)
+static void show_finding_put(struct strbuf *text, FILE *stream)
 {
 	output_write_coloured(stream, text->text, text->length);
 	strbuf_release(text);
@@ -35,7 +35,7 @@ void show_finding(const struct finding *finding, const char *store,
 	style.source_roots = roots;
 	report_finding(finding, &style, &text);
 	strbuf_release(&option);
-	put(&text, stream);
+	show_finding_put(&text, stream);
 }
 
 void show_explanation(
@@ -46,7 +46,7 @@ void show_explanation(
 
 	strbuf_init(&text);
 	report_explanation(documents, count, finding, &style, &text);
-	put(&text, stream);
+	show_finding_put(&text, stream);
 }
 
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
@@ -56,7 +56,7 @@ void show_documents(const struct report_document *documents, uint32_t count, FIL
 
 	strbuf_init(&text);
 	report_documents(documents, count, &style, &text);
-	put(&text, stream);
+	show_finding_put(&text, stream);
 }
 
 void show_candidate(const struct candidate *candidate, FILE *stream)
@@ -66,7 +66,7 @@ void show_candidate(const struct candidate *candidate, FILE *stream)
 
 	strbuf_init(&text);
 	report_candidate(candidate, &style, &text);
-	put(&text, stream);
+	show_finding_put(&text, stream);
 }
 
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream)
@@ -78,5 +78,5 @@ void show_interleaving(const struct finding *finding, bool has_callers, FILE *st
 	style.has_callers = has_callers;
 	strbuf_init(&text);
 	report_interleaving(finding, &style, &text);
-	put(&text, stream);
+	show_finding_put(&text, stream);
 }

@@ -43,7 +43,7 @@ struct follow {
 	struct follow_result *result;
 };
 
-static struct followed *find(struct follow *follow, pid_t pid)
+static struct followed *follow_find(struct follow *follow, pid_t pid)
 {
 	for (size_t i = 0; i < follow->count; i++)
 		if (follow->processes[i].pid == pid)
@@ -52,7 +52,7 @@ static struct followed *find(struct follow *follow, pid_t pid)
 }
 
 /* The pointer is good until the next call. */
-static struct followed *add(struct follow *follow, pid_t pid)
+static struct followed *follow_add(struct follow *follow, pid_t pid)
 {
 	if (follow->count == follow->capacity) {
 		follow->capacity = follow->capacity ? 2 * follow->capacity : 16;
@@ -64,7 +64,7 @@ static struct followed *add(struct follow *follow, pid_t pid)
 	return &follow->processes[follow->count++];
 }
 
-static void drop(struct follow *follow, struct followed *process)
+static void follow_drop(struct follow *follow, struct followed *process)
 {
 	followed_program_leave(process->program);
 	*process = follow->processes[--follow->count];
@@ -75,14 +75,14 @@ static void drop(struct follow *follow, struct followed *process)
 /* A new process is a copy of its parent; its own first stop may come before its parent's. */
 static void on_fork(struct follow *follow, pid_t parent, pid_t child)
 {
-	const struct followed *from = find(follow, followed_task_process(parent));
+	const struct followed *from = follow_find(follow, followed_task_process(parent));
 	struct followed_program *program = from ? from->program : NULL;
-	struct followed *process = find(follow, child);
+	struct followed *process = follow_find(follow, child);
 
 	if (!process && kill(child, 0) != 0)
 		return; /* it has come and gone */
 	if (!process)
-		process = add(follow, child);
+		process = follow_add(follow, child);
 	if (process->program || !program)
 		return;
 	program->users++;
@@ -99,7 +99,7 @@ static void on_clone(struct follow *follow, pid_t parent, pid_t child)
 		on_fork(follow, parent, child);
 		return;
 	}
-	process = find(follow, owner ? owner : followed_task_process(parent));
+	process = follow_find(follow, owner ? owner : followed_task_process(parent));
 	if (process)
 		process->has_threads = true;
 }
@@ -117,12 +117,12 @@ static bool is_command(const struct follow *follow, pid_t pid)
 /* false: it is raddle itself, and was let go. */
 static bool on_exec(struct follow *follow, pid_t pid)
 {
-	struct followed *process = find(follow, pid);
+	struct followed *process = follow_find(follow, pid);
 
 	if (!process)
-		process = add(follow, pid);
+		process = follow_add(follow, pid);
 	if (is_command(follow, pid) && pid != follow->first) {
-		drop(follow, process);
+		follow_drop(follow, process);
 		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it may have been killed */
 		return false;
 	}
@@ -155,8 +155,8 @@ static void on_stop(struct follow *follow, pid_t task, int status)
 		return;
 	}
 	if (event == PTRACE_EVENT_STOP) {
-		if (!find(follow, task) && followed_task_process(task) == task)
-			(void)add(follow, task);
+		if (!follow_find(follow, task) && followed_task_process(task) == task)
+			(void)follow_add(follow, task);
 	} else if (event) {
 		(void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
 	}
@@ -183,7 +183,7 @@ static int status_of(const siginfo_t *ended)
 /* It can still be reaped: its parent waits. */
 static void on_end(struct follow *follow, const siginfo_t *ended)
 {
-	struct followed *process = find(follow, ended->si_pid);
+	struct followed *process = follow_find(follow, ended->si_pid);
 	const int status = status_of(ended);
 
 	if (process && process->has_threads && process->program)
@@ -196,17 +196,17 @@ static void on_end(struct follow *follow, const siginfo_t *ended)
 		follow->result->wait_status = status;
 	}
 	if (process)
-		drop(follow, process);
+		follow_drop(follow, process);
 }
 
-static void kill_all(struct follow *follow)
+static void follow_kill_all(struct follow *follow)
 {
 	for (size_t i = 0; i < follow->count; i++)
 		(void)kill(follow->processes[i].pid, SIGKILL); /* it may just have ended */
 }
 
 /* Until nothing is left of it. */
-static void watch(struct follow *follow, const volatile int *is_interrupted)
+static void follow_watch(struct follow *follow, const volatile int *is_interrupted)
 {
 	siginfo_t what;
 	int status;
@@ -215,7 +215,7 @@ static void watch(struct follow *follow, const volatile int *is_interrupted)
 		if ((follow->is_first_gone || *is_interrupted) && !follow->is_killing) {
 			follow->is_killing = true;
 			follow->result->is_interrupted = *is_interrupted != 0;
-			kill_all(follow);
+			follow_kill_all(follow);
 		}
 		if (!follow->count)
 			return;
@@ -266,7 +266,7 @@ static int start(struct follow *follow, char *const *argv, int output, struct er
 		number = errno;
 	(void)close(go[1]); /* who has read nothing reads the end of it, and leaves */
 	if (number == 0) {
-		(void)add(follow, child);
+		(void)follow_add(follow, child);
 		return 0;
 	}
 	if (child > 0)
@@ -277,10 +277,10 @@ static int start(struct follow *follow, char *const *argv, int output, struct er
 		argv[0], strerror(number));
 }
 
-static void release(struct follow *follow)
+static void follow_release(struct follow *follow)
 {
 	while (follow->count)
-		drop(follow, follow->processes);
+		follow_drop(follow, follow->processes);
 	free(follow->processes);
 }
 
@@ -294,8 +294,8 @@ int follow_run(char *const *argv, int output, const struct follow_listener *list
 		return error_set(err, ERROR_MISSING, "/proc cannot be read; mount it");
 	if (start(&follow, argv, output, err) < 0)
 		return err->code;
-	watch(&follow, is_interrupted);
-	release(&follow);
+	follow_watch(&follow, is_interrupted);
+	follow_release(&follow);
 	if (!follow.has_started && !result->is_interrupted)
 		return error_set(err, ERROR_NOTFOUND,
 			"%s cannot be started; check its path, and that it is executable", argv[0]);

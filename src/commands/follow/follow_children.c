@@ -51,7 +51,7 @@ static bool is_option(const char *word)
 /* ---- which programs ---- */
 
 /* A runner starts shells, tools and interpreters, which nobody wants to test. */
-static bool is_of_system(const char *path)
+static bool follow_children_is_of_system(const char *path)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
 	bool is_it = false;
@@ -61,18 +61,20 @@ static bool is_of_system(const char *path)
 	return is_it && strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/usr/src/", 9) != 0;
 }
 
-static bool is_wanted(const struct following *following, const struct follow_program *program)
+static bool follow_children_is_wanted(
+	const struct following *following, const struct follow_program *program)
 {
 	const char *pattern = following->follow->pattern;
 	const char *base = strrchr(program->path, '/');
 
 	if (!pattern)
-		return !is_of_system(program->path);
+		return !follow_children_is_of_system(program->path);
 	return fnmatch(pattern, program->path, 0) == 0 || fnmatch(pattern, base + 1, 0) == 0;
 }
 
 /* The same command line in the same folder is explored once. */
-static bool is_known(struct following *following, const struct follow_program *program)
+static bool follow_children_is_known(
+	struct following *following, const struct follow_program *program)
 {
 	struct strbuf key;
 
@@ -140,7 +142,7 @@ static char **command_for(const struct following *following, const struct follow
 }
 
 /* Waits for it; signals that are ours to hand on are handed on. */
-static int wait_for(pid_t child, const volatile int *is_interrupted)
+static int follow_children_wait_for(pid_t child, const volatile int *is_interrupted)
 {
 	int status;
 
@@ -168,7 +170,8 @@ static int run_raddle(
 		_exit(EXIT_CANNOT_WORK);
 	}
 	free(argv);
-	return child < 0 ? EXIT_CANNOT_WORK : wait_for(child, following->is_interrupted);
+	return child < 0 ? EXIT_CANNOT_WORK
+			 : follow_children_wait_for(child, following->is_interrupted);
 }
 
 /* A file in memory for what others print; -1: there is none, and it goes where ours goes. */
@@ -200,7 +203,8 @@ static void add_status(struct strbuf *out, int status)
 }
 
 /* "./queue_test 3, started by ./run-tests.sh in /home/me/project, ended with status 0" */
-static char *describe(const struct following *following, const struct follow_process *process)
+static char *follow_children_describe(
+	const struct following *following, const struct follow_process *process)
 {
 	const struct follow_program *program = process->program;
 	struct strbuf text;
@@ -215,7 +219,7 @@ static char *describe(const struct following *following, const struct follow_pro
 	return strbuf_detach(&text);
 }
 
-static bool is_in(char *const *list, const char *entry)
+static bool follow_children_is_in(char *const *list, const char *entry)
 {
 	for (size_t i = 0; list[i]; i++)
 		if (!strcmp(list[i], entry))
@@ -232,7 +236,7 @@ static void say_environment(const struct follow_program *program)
 	strbuf_init(&words);
 	for (size_t i = 0; program->environment[i]; i++) {
 		char *const word[] = {program->environment[i], NULL};
-		bool is_told = !is_in(environ, word[0]) && strchr(word[0], '=');
+		bool is_told = !follow_children_is_in(environ, word[0]) && strchr(word[0], '=');
 
 		for (size_t j = 0; j < sizeof always / sizeof *always; j++)
 			is_told &= strncmp(word[0], always[j], strlen(always[j])) != 0;
@@ -273,11 +277,12 @@ static void say_not_explored(const struct follow_process *process, const char *w
 		(int)process->pid, why);
 }
 
-static void explore(struct following *following, const struct follow_process *process)
+static void follow_children_explore(
+	struct following *following, const struct follow_process *process)
 {
 	const struct follow_children *follow = following->follow;
 	const int output = follow->is_json || follow->is_quiet ? hidden_file() : -1;
-	char *what = describe(following, process);
+	char *what = follow_children_describe(following, process);
 	char *text = NULL;
 	int status;
 
@@ -307,11 +312,12 @@ static void on_ended(void *context, const struct follow_process *process)
 
 	terminal_clear_live();
 	if (*following->is_interrupted || process->is_first ||
-		is_known(following, process->program))
+		follow_children_is_known(following, process->program))
 		return;
-	if (process->is_fork && !following->follow->pattern && is_of_system(process->program->path))
+	if (process->is_fork && !following->follow->pattern &&
+		follow_children_is_of_system(process->program->path))
 		return;
-	if (!is_wanted(following, process->program)) {
+	if (!follow_children_is_wanted(following, process->program)) {
 		if (!following->follow->pattern && !following->follow->is_quiet)
 			say_not_explored(process,
 				"makes threads, but is the system's; to explore it as well: " OPTION
@@ -324,11 +330,11 @@ static void on_ended(void *context, const struct follow_process *process)
 			"start alone; let the program do without the fork (such as CK_FORK=no), or "
 			"exec");
 	else
-		explore(following, process);
+		follow_children_explore(following, process);
 }
 
 /* Where the runner's own output goes to the terminal there is no place for it. */
-static void on_started(void *context, uint32_t programs)
+static void follow_children_on_started(void *context, uint32_t programs)
 {
 	const struct following *following = context;
 
@@ -364,7 +370,8 @@ static void say_tail(int output)
 	free(text);
 }
 
-static void print_json(const struct following *following, const struct follow_result *result)
+static void follow_children_print_json(
+	const struct following *following, const struct follow_result *result)
 {
 	json_t *runner = json_array();
 	json_t *all;
@@ -381,7 +388,7 @@ static void print_json(const struct following *following, const struct follow_re
 	json_decref(all);
 }
 
-static int conclude(
+static int follow_children_conclude(
 	const struct following *following, const struct follow_result *result, int output)
 {
 	const char *name = following->follow->argv[0];
@@ -389,7 +396,7 @@ static int conclude(
 
 	terminal_clear_live();
 	if (following->follow->is_json)
-		print_json(following, result);
+		follow_children_print_json(following, result);
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s ", name);
 	add_status(&text, result->wait_status);
@@ -439,7 +446,7 @@ static void switch_off_leak_checker(void)
 	strbuf_release(&text);
 }
 
-static void release(struct following *following)
+static void follow_children_release(struct following *following)
 {
 	for (size_t i = 0; i < following->known_count; i++)
 		free(following->known[i]);
@@ -451,7 +458,7 @@ static void release(struct following *following)
 static int run_and_conclude(struct following *following)
 {
 	const struct follow_listener listener = {
-		following, on_ended, on_started, on_without_rights};
+		following, on_ended, follow_children_on_started, on_without_rights};
 	const int output = following->follow->show_output ? -1 : hidden_file();
 	struct follow_result result;
 	struct error err;
@@ -461,7 +468,7 @@ static int run_and_conclude(struct following *following)
 		    &result, &err) < 0)
 		status = command_fail("%s", err.text);
 	else
-		status = conclude(following, &result, output);
+		status = follow_children_conclude(following, &result, output);
 	if (output >= 0)
 		(void)close(output); /* only in memory */
 	return status;
@@ -487,6 +494,6 @@ int follow_children_run(const struct follow_children *follow)
 		switch_off_leak_checker();
 		status = run_and_conclude(&following);
 	}
-	release(&following);
+	follow_children_release(&following);
 	return status;
 }

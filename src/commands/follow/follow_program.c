@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 
 /* /proc/PID/NAME, all of it. */
-static bool read_file(pid_t pid, const char *name, struct strbuf *out)
+static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
 {
 	char path[64], bytes[4096];
 	ssize_t count;
@@ -39,7 +39,7 @@ static char *read_link(pid_t pid, const char *name)
 }
 
 /* Strings one after the other, each ended by 0, as an array that is ended by NULL. */
-static char **split(const struct strbuf *strings)
+static char **follow_program_split(const struct strbuf *strings)
 {
 	size_t count = 0;
 	char **list;
@@ -62,8 +62,8 @@ static char **read_list(pid_t pid, const char *name)
 	char **list = NULL;
 
 	strbuf_init(&strings);
-	if (read_file(pid, name, &strings))
-		list = split(&strings);
+	if (follow_program_read_file(pid, name, &strings))
+		list = follow_program_split(&strings);
 	strbuf_release(&strings);
 	return list;
 }
@@ -117,7 +117,7 @@ static bool has_rights_to_lose(const char *path)
 	return geteuid() != 0 && stat(path, &file) == 0 && (file.st_mode & (S_ISUID | S_ISGID));
 }
 
-static void release(struct followed_program *followed)
+static void follow_program_release(struct followed_program *followed)
 {
 	struct follow_program *program = &followed->program;
 
@@ -141,7 +141,7 @@ struct followed_program *followed_program_read(pid_t pid)
 	program->argv = read_list(pid, "cmdline");
 	program->environment = read_list(pid, "environ");
 	if (!program->path || !program->directory || !program->argv || !program->environment) {
-		release(followed);
+		follow_program_release(followed);
 		return NULL;
 	}
 	settle_name(program);
@@ -153,7 +153,7 @@ struct followed_program *followed_program_read(pid_t pid)
 void followed_program_leave(struct followed_program *program)
 {
 	if (program && --program->users == 0)
-		release(program);
+		follow_program_release(program);
 }
 
 pid_t followed_task_process(pid_t task)
@@ -163,7 +163,7 @@ pid_t followed_task_process(pid_t task)
 	int process = 0;
 
 	strbuf_init(&text);
-	if (read_file(task, "status", &text))
+	if (follow_program_read_file(task, "status", &text))
 		line = strstr(text.text, "\nTgid:");
 	if (line && sscanf(line, "\nTgid: %d", &process) != 1)
 		process = 0;

@@ -114,7 +114,7 @@ struct predict_arguments {
 	bool is_quiet;
 };
 
-static error_t parse_amounts(int key, char *text, struct argp_state *state)
+static error_t cmd_predict_parse_amounts(int key, char *text, struct argp_state *state)
 {
 	struct predict_arguments *arguments = state->input;
 	struct predict_options *options = &arguments->options;
@@ -179,7 +179,7 @@ static error_t parse_settings(int key, char *text, struct argp_state *state)
 		campaign->directory = text;
 		return 0;
 	default:
-		return parse_amounts(key, text, state);
+		return cmd_predict_parse_amounts(key, text, state);
 	}
 }
 
@@ -259,7 +259,7 @@ static const struct argp predict_argp = {
 /* ---- the work ---- */
 
 /* For `raddle report`. Where the store cannot be written the search was made all the same, and is told. */
-static void keep(const struct predict_result *result)
+static void cmd_predict_keep(const struct predict_result *result)
 {
 	const struct predict_options *options = result->options;
 	struct store_document document = {
@@ -285,7 +285,7 @@ static int say_end(const struct predict_result *result)
 {
 	const char *program = result->options->campaign.argv[0];
 
-	keep(result);
+	cmd_predict_keep(result);
 	predict_report_candidates(result);
 	if (result->is_json)
 		predict_print_json(result);

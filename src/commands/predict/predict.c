@@ -64,7 +64,7 @@ void predict_close(struct predict *predict)
 
 /* ---- recording ---- */
 
-static void *copy_array(const void *from, size_t count, size_t size)
+static void *predict_copy_array(const void *from, size_t count, size_t size)
 {
 	void *copy = calloc(count + 1, size);
 
@@ -73,7 +73,7 @@ static void *copy_array(const void *from, size_t count, size_t size)
 	return copy;
 }
 
-static void take_threads(struct recorded_run *run, struct contract *contract)
+static void predict_take_threads(struct recorded_run *run, struct contract *contract)
 {
 	const struct contract_thread *threads = contract_threads(contract);
 
@@ -99,14 +99,14 @@ void recorded_run_take(struct recorded_run *run, struct contract *contract)
 	const uint64_t events = contract->trace_count;
 
 	failure_take(&run->run, contract);
-	take_threads(run, contract);
+	predict_take_threads(run, contract);
 	run->event_count = events < PREDICT_EVENTS_MAX ? events : PREDICT_EVENTS_MAX;
 	run->events_dropped = events - run->event_count;
-	run->events = copy_array(contract_area(contract, contract->trace_offset), run->event_count,
-		sizeof *run->events);
+	run->events = predict_copy_array(contract_area(contract, contract->trace_offset),
+		run->event_count, sizeof *run->events);
 	run->block_count =
 		memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count : MEMORY_BLOCKS_MAX;
-	run->blocks = copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
+	run->blocks = predict_copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
 }
 
 /* What later runs are to see of memory: as much as is known. */
@@ -121,12 +121,12 @@ static void take_view(struct predict *predict, struct contract *contract)
 }
 
 /* Runs in which accesses are still being learnt do not show them all. */
-static bool is_complete(const struct predict *predict, struct contract *contract)
+static bool predict_is_complete(const struct predict *predict, struct contract *contract)
 {
 	return !predict->options->has_contexts || !contract_memory(contract)->newly_shared;
 }
 
-static void on_ran(void *context, struct contract *contract)
+static void predict_on_ran(void *context, struct contract *contract)
 {
 	struct predict *predict = context;
 	const uint64_t now = platform_monotonic_ns();
@@ -135,7 +135,7 @@ static void on_ran(void *context, struct contract *contract)
 				contract->plan.tolerated >> contract->outcome.kind & 1;
 
 	if (has_passed && contract->is_live && predict->run_count < predict->options->runs &&
-		is_complete(predict, contract)) {
+		predict_is_complete(predict, contract)) {
 		recorded_run_take(run, contract);
 		run->run_ns = now - predict->last_ns;
 		predict->run_count++;
@@ -202,7 +202,7 @@ static void pass_found(void *context, const struct campaign_found *found)
 		predict->listener->found(predict->listener->context, found);
 }
 
-static bool find_file(const struct predict *predict, struct stat *file)
+static bool predict_find_file(const struct predict *predict, struct stat *file)
 {
 	struct target target = {0};
 	bool is_found;
@@ -218,7 +218,7 @@ int predict_check_file(const struct predict *predict, struct error *err)
 {
 	struct stat now;
 
-	if (!predict->has_file || !find_file(predict, &now))
+	if (!predict->has_file || !predict_find_file(predict, &now))
 		return 0;
 	if (now.st_ino == predict->file.st_ino && now.st_size == predict->file.st_size &&
 		now.st_mtim.tv_sec == predict->file.st_mtim.tv_sec &&
@@ -291,7 +291,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 		.notice = pass_notice,
 		.confirming = pass_confirming,
 		.found = pass_found,
-		.ran = on_ran,
+		.ran = predict_on_ran,
 		.is_enough = has_enough,
 	};
 	int status = 0;
@@ -302,7 +302,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	options.is_one_by_one = true;
 	options.trace_events = PREDICT_EVENTS_MAX;
 	options.has_contexts = predict->options->has_contexts;
-	predict->has_file = find_file(predict, &predict->file);
+	predict->has_file = predict_find_file(predict, &predict->file);
 	predict->begun_ns = predict->last_ns = platform_monotonic_ns();
 	if (!predict->options->takes_turns)
 		return record_campaign(predict, &options, &listener, result, err);
@@ -359,7 +359,8 @@ int recorded_run_trace(const struct recorded_run *run, const char *program, char
 	size_t *size, struct error *err)
 {
 	struct finding_source source = recorded_run_source(run, program);
-	struct trace_event *events = copy_array(source.events, source.event_count, sizeof *events);
+	struct trace_event *events =
+		predict_copy_array(source.events, source.event_count, sizeof *events);
 	int result;
 
 	predict_name_objects(run, events);
@@ -390,7 +391,7 @@ struct symbols *predict_symbols(struct predict *predict)
 }
 
 /* The run again, in a process that stands still when it is over, so that its symbols can be read. */
-static void read_symbols(struct predict *predict, const struct target *target)
+static void predict_read_symbols(struct predict *predict, const struct target *target)
 {
 	static const volatile int never = STOP_NONE;
 	const struct campaign_options *options = &predict->options->campaign;
@@ -430,7 +431,7 @@ void predict_need_symbols(struct predict *predict)
 	predict->has_tried_symbols = true;
 	if (target_find(&target, predict->options->campaign.argv[0], NULL) < 0)
 		return;
-	read_symbols(predict, &target);
+	predict_read_symbols(predict, &target);
 	target_release(&target);
 }
 

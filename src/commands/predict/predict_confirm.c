@@ -190,7 +190,7 @@ static void look_at_race(
 		note_failed(drive, contract);
 }
 
-static void on_ran(void *context, struct contract *contract)
+static void predict_confirm_on_ran(void *context, struct contract *contract)
 {
 	struct drive *drive = context;
 	struct directed_state *state = contract_strategy(contract);
@@ -211,7 +211,7 @@ static void on_ran(void *context, struct contract *contract)
 		attempt->arrivals[i] = state->arrivals[i];
 }
 
-static bool is_enough(void *context)
+static bool predict_confirm_is_enough(void *context)
 {
 	const struct drive *drive = context;
 
@@ -224,7 +224,7 @@ static bool is_enough(void *context)
 	return attempt->is_confirmed;
 }
 
-static void on_confirming(void *context, const struct failure *failure)
+static void predict_confirm_on_confirming(void *context, const struct failure *failure)
 {
 	struct drive *drive = context;
 	const struct campaign_listener *listener = drive->predict->listener;
@@ -235,7 +235,7 @@ static void on_confirming(void *context, const struct failure *failure)
 		listener->confirming(listener->context, failure);
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void predict_confirm_on_found(void *context, const struct campaign_found *found)
 {
 	struct drive *drive = context;
 	struct predict_attempt *attempt = drive->attempt;
@@ -262,7 +262,7 @@ static void on_found(void *context, const struct campaign_found *found)
 		listener->found(listener->context, found);
 }
 
-static void on_minimising(void *context, const struct minimise_progress *progress)
+static void predict_confirm_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	const struct drive *drive = context;
 	const struct campaign_listener *listener = drive->predict->listener;
@@ -271,7 +271,7 @@ static void on_minimising(void *context, const struct minimise_progress *progres
 		listener->minimising(listener->context, progress);
 }
 
-static void on_progress(void *context, const struct campaign_progress *progress)
+static void predict_confirm_on_progress(void *context, const struct campaign_progress *progress)
 {
 	const struct drive *drive = context;
 	const struct campaign_listener *listener = drive->predict->listener;
@@ -285,7 +285,7 @@ static void on_progress(void *context, const struct campaign_progress *progress)
  * own may have been minimised to a schedule without it, or found by another candidate. What passes and
  * no fresh process shows again is not said to be so.
  */
-static int keep(struct drive *drive, int64_t campaign, struct error *err)
+static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct error *err)
 {
 	struct predict_attempt *attempt = drive->attempt;
 	const struct predict_keeping keeping = {.predict = drive->predict,
@@ -318,13 +318,13 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 		.context = context};
 	const struct campaign_listener listener = {
 		.context = &drive,
-		.progress = on_progress,
-		.confirming = on_confirming,
-		.minimising = on_minimising,
-		.found = on_found,
+		.progress = predict_confirm_on_progress,
+		.confirming = predict_confirm_on_confirming,
+		.minimising = predict_confirm_on_minimising,
+		.found = predict_confirm_on_found,
 		.equip = on_equip,
-		.ran = on_ran,
-		.is_enough = is_enough,
+		.ran = predict_confirm_on_ran,
+		.is_enough = predict_confirm_is_enough,
 	};
 	struct campaign_options options = predict->options->campaign;
 	struct campaign_result result;
@@ -358,7 +358,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	attempt->is_interrupted = status == 0 && result.is_interrupted;
 	attempt->has_no_threads = status == 0 && result.has_no_threads;
 	if (status == 0 && attempt->is_confirmed)
-		status = keep(&drive, result.campaign, err);
+		status = predict_confirm_keep(&drive, result.campaign, err);
 	failure_release(&drive.kept);
 	failure_release(&drive.kept_failed);
 	return status;

@@ -49,7 +49,7 @@ struct driven {
 
 /* ---- there ---- */
 
-static void on_confirming(void *context, const struct failure *failure)
+static void predict_jobs_on_confirming(void *context, const struct failure *failure)
 {
 	struct drive_job *job = context;
 
@@ -57,7 +57,7 @@ static void on_confirming(void *context, const struct failure *failure)
 	job->since_ns = predict_clock_ns();
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void predict_jobs_on_found(void *context, const struct campaign_found *found)
 {
 	struct drive_job *job = context;
 	struct told told = {.confirmation = found->confirmation, .is_minimal = found->is_minimal};
@@ -70,7 +70,7 @@ static void on_found(void *context, const struct campaign_found *found)
 	job->since_ns = 0;
 }
 
-static void pack(const struct predict_attempt *attempt, const struct predict *predict,
+static void predict_jobs_pack(const struct predict_attempt *attempt, const struct predict *predict,
 	uint32_t known_before, const struct drive_job *job, struct strbuf *answer)
 {
 	const uint32_t learnt = predict->known_count - known_before;
@@ -89,7 +89,7 @@ static void pack(const struct predict_attempt *attempt, const struct predict *pr
 	store_aside_pack(predict->options->campaign.store, answer);
 }
 
-static int work(void *context, uint32_t number, const volatile int *is_interrupted,
+static int predict_jobs_work(void *context, uint32_t number, const volatile int *is_interrupted,
 	struct strbuf *answer, struct error *err)
 {
 	const struct driving *driving = context;
@@ -97,8 +97,9 @@ static int work(void *context, uint32_t number, const volatile int *is_interrupt
 	struct predict_options options = *driving->predict->options;
 	struct predict predict = *driving->predict;
 	struct drive_job job = {.predict = &predict};
-	const struct campaign_listener listener = {
-		.context = &job, .confirming = on_confirming, .found = on_found};
+	const struct campaign_listener listener = {.context = &job,
+		.confirming = predict_jobs_on_confirming,
+		.found = predict_jobs_on_found};
 	const uint64_t begun_ns = predict_clock_ns();
 	struct predict_attempt attempt;
 	int result;
@@ -113,13 +114,13 @@ static int work(void *context, uint32_t number, const volatile int *is_interrupt
 	attempt.kept_ns += job.investigated_ns;
 	attempt.driven_ns = predict_clock_ns() - begun_ns - attempt.kept_ns;
 	if (result == 0)
-		pack(&attempt, &predict, driving->predict->known_count, &job, answer);
+		predict_jobs_pack(&attempt, &predict, driving->predict->known_count, &job, answer);
 	return result; /* the rest goes with the process */
 }
 
 /* ---- here ---- */
 
-static void release(struct driven *driven)
+static void predict_jobs_release(struct driven *driven)
 {
 	free(driven->keys);
 	free(driven->findings);
@@ -209,7 +210,7 @@ static bool was_disturbed(const struct predict *predict, const struct driven *dr
 	return false;
 }
 
-static void tell(const struct predict *predict, const struct driven *driven)
+static void predict_jobs_tell(const struct predict *predict, const struct driven *driven)
 {
 	const struct campaign_listener *listener = predict->listener;
 
@@ -247,7 +248,7 @@ static int take_in(
 		store_rename(&driven->kept, driven->findings[i]);
 		predict_learn(predict, driven->keys[i], driven->findings[i]);
 	}
-	tell(predict, driven);
+	predict_jobs_tell(predict, driven);
 	driving->drive->came(driving->drive->context, number, attempt);
 	return 0;
 }
@@ -263,7 +264,8 @@ static void notice_alone(struct driving *driving)
 			"on one at a time, as by -j 1");
 }
 
-static int take(void *context, uint32_t number, const struct strbuf *answer, struct error *err)
+static int predict_jobs_take(
+	void *context, uint32_t number, const struct strbuf *answer, struct error *err)
 {
 	struct driving *driving = context;
 	struct driven driven;
@@ -279,7 +281,7 @@ static int take(void *context, uint32_t number, const struct strbuf *answer, str
 	} else {
 		result = take_in(driving, number, &driven, err);
 	}
-	release(&driven);
+	predict_jobs_release(&driven);
 	return result;
 }
 
@@ -294,11 +296,11 @@ static bool needs_quiet(void *context, uint32_t number, const struct strbuf *ans
 	if (driving->is_alone || unpack(&driven, answer, NULL) < 0)
 		return false;
 	is_needed = driven.kept.finding_count && !knew_too_little(driving->predict, &driven);
-	release(&driven);
+	predict_jobs_release(&driven);
 	return is_needed;
 }
 
-static void on_wait(void *context, uint32_t number)
+static void predict_jobs_on_wait(void *context, uint32_t number)
 {
 	const struct driving *driving = context;
 
@@ -315,10 +317,10 @@ int predict_drive(struct predict *predict, const struct predict_drive *drive, st
 		.workers = driving.is_alone ? 1 : drive->workers,
 		.context = &driving,
 		.is_interrupted = predict->options->campaign.is_interrupted,
-		.work = work,
-		.take = take,
+		.work = predict_jobs_work,
+		.take = predict_jobs_take,
 		.needs_quiet = needs_quiet,
-		.waits = on_wait};
+		.waits = predict_jobs_on_wait};
 	const int result = predict_check_file(predict, err);
 
 	return result < 0 ? result : forked_jobs_run(&jobs, err);

@@ -8,7 +8,7 @@
 #include "model/pattern.h"
 #include "report/json_value.h"
 
-static json_t *text_or_null(const char *text)
+static json_t *predict_json_text_or_null(const char *text)
 {
 	return text && *text ? json_text(text) : json_null();
 }
@@ -17,8 +17,8 @@ static json_t *frame_to_json(const struct finding_frame *frame)
 {
 	if (!frame || (!frame->function && !frame->file))
 		return json_null();
-	return json_pack("{s:o, s:o, s:I}", "function", text_or_null(frame->function), "file",
-		text_or_null(frame->file), "line", (json_int_t)frame->line);
+	return json_pack("{s:o, s:o, s:I}", "function", predict_json_text_or_null(frame->function),
+		"file", predict_json_text_or_null(frame->file), "line", (json_int_t)frame->line);
 }
 
 static json_t *places_to_json(
@@ -29,16 +29,17 @@ static json_t *places_to_json(
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		const struct finding_wait *wait = &candidate->waits[i];
 
-		BUG_ON(json_array_append_new(places,
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
-				text_or_null(wait->thread), "verb", text_or_null(wait->verb),
-				"object", text_or_null(wait->object), "at",
-				frame_to_json(finding_user_frame(&wait->at)), "holder",
-				text_or_null(wait->holder), "held_since",
-				frame_to_json(&wait->held_since), "arrivals",
-				(json_int_t)prediction->attempt.arrivals[i], "run",
-				(json_int_t)candidate->places[i].run, "step",
-				(json_int_t)candidate->places[i].op.step)));
+		BUG_ON(json_array_append_new(
+			places, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
+					predict_json_text_or_null(wait->thread), "verb",
+					predict_json_text_or_null(wait->verb), "object",
+					predict_json_text_or_null(wait->object), "at",
+					frame_to_json(finding_user_frame(&wait->at)), "holder",
+					predict_json_text_or_null(wait->holder), "held_since",
+					frame_to_json(&wait->held_since), "arrivals",
+					(json_int_t)prediction->attempt.arrivals[i], "run",
+					(json_int_t)candidate->places[i].run, "step",
+					(json_int_t)candidate->places[i].op.step)));
 	}
 	return places;
 }
@@ -62,16 +63,17 @@ static void add_kind(
 	BUG_ON(json_object_set_new(value, "shown", json_integer((json_int_t)attempt->shown)));
 	BUG_ON(json_object_set_new(
 		value, "shown_failed", json_integer((json_int_t)attempt->shown_failed)));
-	BUG_ON(json_object_set_new(value, "shown_by", text_or_null(attempt->shown_by)));
+	BUG_ON(json_object_set_new(
+		value, "shown_by", predict_json_text_or_null(attempt->shown_by)));
 	if (!is_violation)
 		return;
 	BUG_ON(json_object_set_new(
 		value, "pattern", json_string(pattern_descriptions[candidate->pattern].text)));
-	BUG_ON(json_object_set_new(value, "set", text_or_null(candidate->set)));
+	BUG_ON(json_object_set_new(value, "set", predict_json_text_or_null(candidate->set)));
 	BUG_ON(json_object_set_new(value, "has_window", json_boolean(candidate->has_window)));
 	BUG_ON(json_object_set_new(value, "units",
-		json_pack("[o, o]", text_or_null(candidate->units[0]),
-			text_or_null(candidate->units[1]))));
+		json_pack("[o, o]", predict_json_text_or_null(candidate->units[0]),
+			predict_json_text_or_null(candidate->units[1]))));
 }
 
 static json_t *candidate_to_json(const struct predict_result *result, uint32_t index)
@@ -84,11 +86,13 @@ static json_t *candidate_to_json(const struct predict_result *result, uint32_t i
 
 	(void)snprintf(id, sizeof id, "P%" PRIu32, index + 1); /* fits */
 	value = json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "id", id, "state",
-		prediction_state_words[prediction->state], "title", text_or_null(candidate->title),
-		"ways", (json_int_t)candidate->times, "runs", (json_int_t)prediction->attempt.runs,
-		"meetings", (json_int_t)prediction->attempt.meetings, "let_on",
+		prediction_state_words[prediction->state], "title",
+		predict_json_text_or_null(candidate->title), "ways", (json_int_t)candidate->times,
+		"runs", (json_int_t)prediction->attempt.runs, "meetings",
+		(json_int_t)prediction->attempt.meetings, "let_on",
 		(json_int_t)prediction->attempt.thrashes, "finding",
-		text_or_null(prediction->finding), "reason", text_or_null(reason.text), "places",
+		predict_json_text_or_null(prediction->finding), "reason",
+		predict_json_text_or_null(reason.text), "places",
 		places_to_json(candidate, prediction));
 	strbuf_release(&reason);
 	BUG_ON(!value);

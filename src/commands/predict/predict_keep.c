@@ -21,7 +21,7 @@
 /* There may be dozens of them, and what fails has been minimised on its own already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
-static char *copy_text(const char *text)
+static char *predict_keep_copy_text(const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -39,7 +39,7 @@ static char **copy_arguments(char *const *argv)
 	copy = calloc(count + 1, sizeof *copy);
 	BUG_ON(!copy);
 	for (size_t i = 0; i < count; i++)
-		copy[i] = copy_text(argv[i]);
+		copy[i] = predict_keep_copy_text(argv[i]);
 	return copy;
 }
 
@@ -91,11 +91,11 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	name_it(keeping, finding);
 	finding->argv = copy_arguments(options->argv);
 	finding->directory = getcwd(NULL, 0);
-	finding->input = copy_text(options->settings.input);
+	finding->input = predict_keep_copy_text(options->settings.input);
 	finding->settings = settings_to_json(&options->settings);
 	finding->environment = surroundings_take();
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
-	finding->strategy = copy_text("directed");
+	finding->strategy = predict_keep_copy_text("directed");
 	finding->seed = options->seed;
 	finding->run_number = keeping->run->run_number + 1;
 	finding->replays = finding->replays_failed_again = 1;
@@ -142,7 +142,7 @@ static struct probe_params probe_of(
 }
 
 /* Has the accesses in their order, and passes or fails as it did: else it is another story. */
-static bool shows(void *context, const struct probe *probe)
+static bool predict_keep_shows(void *context, const struct probe *probe)
 {
 	const struct predict_keeping *keeping = context;
 
@@ -152,7 +152,7 @@ static bool shows(void *context, const struct probe *probe)
 }
 
 /* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
-static int repeat(const struct predict_keeping *keeping, const struct target *target,
+static int predict_keep_repeat(const struct predict_keeping *keeping, const struct target *target,
 	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
 {
 	const struct probe_plan plan = probe_plan_exact(run);
@@ -165,7 +165,7 @@ static int repeat(const struct predict_keeping *keeping, const struct target *ta
 		return result;
 	result = investigate_trace_known(&probe, &plan, keeping->predict->symbols, finding, err);
 	if (result == 0)
-		*is_shown = shows((void *)(uintptr_t)keeping, &probe); /* only read */
+		*is_shown = predict_keep_shows((void *)(uintptr_t)keeping, &probe); /* only read */
 	probe_close(&probe);
 	return result;
 }
@@ -180,7 +180,7 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 	struct minimise_params params = {
 		.probe = probe_of(keeping, target),
 		.budget = MINIMISE_VIOLATION_BUDGET,
-		.shows = shows,
+		.shows = predict_keep_shows,
 		.shows_context = (void *)(uintptr_t)keeping, /* only read */
 	};
 	struct failure run = {0};
@@ -194,7 +194,7 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 	failure_copy(&run, keeping->run);
 	result = minimise(&run, &params, &is_minimal, err);
 	if (result == 0)
-		result = repeat(keeping, target, &run, &simpler, &is_shown, err);
+		result = predict_keep_repeat(keeping, target, &run, &simpler, &is_shown, err);
 	if (result == 0 && is_shown) {
 		const struct finding longer = *finding;
 
@@ -218,7 +218,8 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 	memset(&finding, 0, sizeof finding);
 	id[0] = '\0';
 	if (result == 0)
-		result = repeat(keeping, &target, keeping->run, &finding, &is_shown, err);
+		result = predict_keep_repeat(
+			keeping, &target, keeping->run, &finding, &is_shown, err);
 	if (result == 0 && is_shown) {
 		finding.switches_found = finding.switches;
 		finding.preemptions_found = finding.preemptions;

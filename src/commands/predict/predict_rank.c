@@ -20,25 +20,25 @@ static bool is_meant(const struct candidate *candidate)
 	return candidate_is_scenario(candidate->kind);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int predict_rank_compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int compare_ranks(const void *first, const void *second, void *argument)
+static int predict_rank_compare_ranks(const void *first, const void *second, void *argument)
 {
 	const struct predict_result *result = argument;
 	const uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
 	const struct prediction *x = &result->predictions[a], *y = &result->predictions[b];
 	const int orders[] = {
-		compare_numbers(x->state, y->state),
-		compare_numbers(is_meant(&result->candidates.items[a]),
+		predict_rank_compare_numbers(x->state, y->state),
+		predict_rank_compare_numbers(is_meant(&result->candidates.items[a]),
 			is_meant(&result->candidates.items[b])),
 		/* The larger part of runs that fail. */
-		compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
+		predict_rank_compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
 			x->attempt.shown_failed * (y->attempt.shown + 1)),
-		compare_numbers(y->attempt.shown, x->attempt.shown),
-		compare_numbers(a, b),
+		predict_rank_compare_numbers(y->attempt.shown, x->attempt.shown),
+		predict_rank_compare_numbers(a, b),
 	};
 
 	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
@@ -55,7 +55,7 @@ uint32_t *predict_ranking(const struct predict_result *result)
 	for (uint32_t i = 0; i < result->candidates.count; i++)
 		order[i] = i;
 	if (result->candidates.count)
-		qsort_r(order, result->candidates.count, sizeof *order, compare_ranks,
+		qsort_r(order, result->candidates.count, sizeof *order, predict_rank_compare_ranks,
 			(void *)(uintptr_t)result);
 	return order;
 }
@@ -102,7 +102,8 @@ static void add_verdict(const struct candidate *candidate, const struct predicti
 }
 
 /* "main.0  reads  account.checking  in account_checking (account_copy.c:32), called by account_copy" */
-static void add_place(const struct candidate *candidate, uint32_t index, struct strbuf *out)
+static void predict_rank_add_place(
+	const struct candidate *candidate, uint32_t index, struct strbuf *out)
 {
 	const struct finding_wait *wait = &candidate->waits[index];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
@@ -134,7 +135,7 @@ static void say_scenario(const struct predict_result *result, uint32_t index)
 	strbuf_init(&store);
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
-		add_place(candidate, i, &text);
+		predict_rank_add_place(candidate, i, &text);
 	next_add_store(&store, result->options->campaign.directory);
 	add_verdict(candidate, &result->predictions[index], store.text, &text);
 	strbuf_release(&store);

@@ -26,7 +26,7 @@ static bool is_silent(const struct predict_result *result)
 	return result->is_quiet;
 }
 
-static void on_started(void *context, const struct campaign_start *start)
+static void predict_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct predict_result *result = context;
 
@@ -42,7 +42,7 @@ static void on_started(void *context, const struct campaign_start *start)
 		stderr, "%s: recording %u passing runs\n", start->program, result->options->runs);
 }
 
-static void on_progress(void *context, const struct campaign_progress *progress)
+static void predict_report_on_progress(void *context, const struct campaign_progress *progress)
 {
 	const struct predict_result *result = context;
 
@@ -57,7 +57,7 @@ void predict_report_driving(const struct predict_result *result, uint32_t candid
 			"driving: candidate %u of %u", candidate + 1, result->candidates.count);
 }
 
-static void on_confirming(void *context, const struct failure *failure)
+static void predict_report_on_confirming(void *context, const struct failure *failure)
 {
 	struct predict_result *result = context;
 
@@ -66,7 +66,7 @@ static void on_confirming(void *context, const struct failure *failure)
 		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
 }
 
-static void on_minimising(void *context, const struct minimise_progress *progress)
+static void predict_report_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	const struct predict_result *result = context;
 
@@ -75,19 +75,19 @@ static void on_minimising(void *context, const struct minimise_progress *progres
 			progress->runs, progress->preemptions, progress->switches);
 }
 
-static void on_warning(void *context, const char *text)
+static void predict_report_on_warning(void *context, const char *text)
 {
 	(void)context;
 	terminal_clear_live();
 	(void)fprintf(stderr, "note: %s\n", text);
 }
 
-static void on_notice(void *context, const char *text)
+static void predict_report_on_notice(void *context, const char *text)
 {
 	const struct predict_result *result = context;
 
 	if (!is_silent(result))
-		on_warning(context, text);
+		predict_report_on_warning(context, text);
 }
 
 /* True once per finding of this command. */
@@ -118,7 +118,7 @@ static void note_investigated(struct predict_result *result)
 	result->investigating_since_ns = 0;
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void predict_report_on_found(void *context, const struct campaign_found *found)
 {
 	struct predict_result *result = context;
 	char *json;
@@ -145,13 +145,13 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 {
 	*listener = (struct campaign_listener){
 		.context = result,
-		.started = on_started,
-		.progress = on_progress,
-		.confirming = on_confirming,
-		.minimising = on_minimising,
-		.notice = on_notice,
-		.warning = on_warning,
-		.found = on_found,
+		.started = predict_report_on_started,
+		.progress = predict_report_on_progress,
+		.confirming = predict_report_on_confirming,
+		.minimising = predict_report_on_minimising,
+		.notice = predict_report_on_notice,
+		.warning = predict_report_on_warning,
+		.found = predict_report_on_found,
 	};
 }
 
@@ -229,7 +229,8 @@ void predict_report_notes(const struct predict_result *result, const char *lines
 
 /* ---- candidates ---- */
 
-static void add_place(const struct candidate *candidate, uint32_t place, struct strbuf *out)
+static void predict_report_add_place(
+	const struct candidate *candidate, uint32_t place, struct strbuf *out)
 {
 	const struct finding_wait *wait = &candidate->waits[place];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
@@ -244,8 +245,8 @@ static void add_place(const struct candidate *candidate, uint32_t place, struct 
 		strbuf_addf(out, " in %s", frame->function);
 }
 
-static void add_missing(const struct candidate *candidate, const struct predict_attempt *attempt,
-	struct strbuf *out)
+static void predict_report_add_missing(const struct candidate *candidate,
+	const struct predict_attempt *attempt, struct strbuf *out)
 {
 	uint32_t missing = 0;
 
@@ -253,7 +254,7 @@ static void add_missing(const struct candidate *candidate, const struct predict_
 		if (attempt->arrivals[i])
 			continue;
 		strbuf_adds(out, missing++ ? ", nor where one " : "no thread came to where it ");
-		add_place(candidate, i, out);
+		predict_report_add_place(candidate, i, out);
 		if (candidate->kind == CANDIDATE_LOCK_CYCLE &&
 			candidate->places[i].taken.kind != OP_NONE)
 			strbuf_adds(out, " holding the other lock");
@@ -295,7 +296,7 @@ struct strbuf prediction_reason(
 			" runs and got on all the same: one of them does not wait for ever there",
 			attempt->meetings, attempt->runs);
 	else if (has_missing(candidate, attempt))
-		add_missing(candidate, attempt, &out);
+		predict_report_add_missing(candidate, attempt, &out);
 	else if (candidate_is_scenario(candidate->kind))
 		strbuf_addf(&out,
 			"its accesses were made, but never in this order (threads let on %" PRIu64
@@ -365,7 +366,7 @@ static void add_amounts(struct strbuf *out, const struct campaign_options *campa
 		strbuf_addf(out, " --jobs %" PRIu32, campaign->workers);
 }
 
-static void say_next(const struct predict_result *result)
+static void predict_report_say_next(const struct predict_result *result)
 {
 	const struct campaign_options *campaign = &result->options->campaign;
 	const char *shown = first_shown(result);
@@ -411,5 +412,5 @@ void predict_report_end(const struct predict_result *result)
 			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
 			predict_run_count(result->predict), result->options->runs,
 			command_stop_reason() == STOP_TIME ? "; give it longer (--time)" : "");
-	say_next(result);
+	predict_report_say_next(result);
 }

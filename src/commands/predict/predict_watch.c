@@ -81,7 +81,7 @@ struct watch {
 	uint64_t key; /* of the failure that is being investigated */
 };
 
-static void on_ran(void *context, struct contract *contract)
+static void predict_watch_on_ran(void *context, struct contract *contract)
 {
 	struct watch *watch = context;
 
@@ -90,7 +90,7 @@ static void on_ran(void *context, struct contract *contract)
 	(void)predict_judge_run(watch->predict, contract, watch->judge, watch->context);
 }
 
-static void on_confirming(void *context, const struct failure *failure)
+static void predict_watch_on_confirming(void *context, const struct failure *failure)
 {
 	struct watch *watch = context;
 	const struct campaign_listener *listener = watch->predict->listener;
@@ -100,7 +100,7 @@ static void on_confirming(void *context, const struct failure *failure)
 		listener->confirming(listener->context, failure);
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void predict_watch_on_found(void *context, const struct campaign_found *found)
 {
 	struct watch *watch = context;
 	const struct campaign_listener *listener = watch->predict->listener;
@@ -118,9 +118,9 @@ int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, 
 		.predict = predict, .judge = judge, .context = context, .watched = watched};
 	const struct campaign_listener listener = {
 		.context = &watch,
-		.confirming = on_confirming,
-		.found = on_found,
-		.ran = on_ran,
+		.confirming = predict_watch_on_confirming,
+		.found = predict_watch_on_found,
+		.ran = predict_watch_on_ran,
 	};
 	struct campaign_options options = predict->options->campaign;
 	struct campaign_result result;

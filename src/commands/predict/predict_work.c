@@ -119,7 +119,7 @@ void predict_work_end(struct predict_work *work)
 	atomic_rules_release(&work->rules);
 }
 
-static void *state_of(const struct predict_work *work, const struct analysis *analysis)
+static void *predict_work_state_of(const struct predict_work *work, const struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < work->analysis_count; i++)
 		if (work->analyses[i] == analysis)
@@ -150,8 +150,8 @@ static bool judge_driven(void *context, const struct predict_trace *trace)
 
 	/* A trace that cannot be read shows nothing. */
 	if (judging->candidate->kind == CANDIDATE_VIOLATION)
-		(void)atomicity_shown(state_of(judging->work, &analysis_atomicity), trace->reader,
-			&run, judging->candidate->key, &shown, NULL);
+		(void)atomicity_shown(predict_work_state_of(judging->work, &analysis_atomicity),
+			trace->reader, &run, judging->candidate->key, &shown, NULL);
 	else if (judging->candidate->kind == CANDIDATE_RACE)
 		(void)races_shown(trace->reader, judging->candidate, &is_shown, NULL);
 	else
@@ -204,7 +204,7 @@ static void on_came(void *context, uint32_t index, const struct predict_attempt 
 		memcpy(prediction->finding, attempt->finding, sizeof prediction->finding);
 }
 
-static void on_wait(void *context, uint32_t index)
+static void predict_work_on_wait(void *context, uint32_t index)
 {
 	struct predict_work *work = context;
 
@@ -212,7 +212,7 @@ static void on_wait(void *context, uint32_t index)
 }
 
 /* What the analyses have to say of the runs. */
-static void tell(const struct predict_work *work)
+static void predict_work_tell(const struct predict_work *work)
 {
 	struct strbuf lines;
 
@@ -235,7 +235,7 @@ static int drive_all(struct predict_work *work, struct predict *predict, struct 
 		.judge = judge_driven,
 		.judging = judging_of,
 		.came = on_came,
-		.waits = on_wait};
+		.waits = predict_work_on_wait};
 
 	return predict_drive(predict, &drive, err);
 }
@@ -258,7 +258,7 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 	}
 	if (status == 0) {
 		predict_report_recorded(result);
-		tell(work);
+		predict_work_tell(work);
 	}
 	result->inferred_ns = predict_clock_ns();
 	if (result->candidates.count)
@@ -286,8 +286,8 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 	BUG_ON(!paths);
 	for (uint32_t i = 0; i < about->thread_count; i++)
 		paths[i] = (char *)(uintptr_t)about->threads[i].path; /* only read */
-	(void)atomicity_shown(
-		state_of(work, &analysis_atomicity), trace->reader, &run, 0, &shown, NULL);
+	(void)atomicity_shown(predict_work_state_of(work, &analysis_atomicity), trace->reader, &run,
+		0, &shown, NULL);
 	result->runs_showing += shown.count > 0;
 	for (uint32_t i = 0; i < shown.count; i++) {
 		const uint32_t index = candidates_find(&result->candidates, shown.items[i].key);
@@ -305,7 +305,7 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 	return true;
 }
 
-static int watch(struct predict_work *work, struct predict *predict, struct error *err)
+static int predict_work_watch(struct predict_work *work, struct predict *predict, struct error *err)
 {
 	struct predict_result *result = work->result;
 	int status;
@@ -333,7 +333,7 @@ static int watch(struct predict_work *work, struct predict *predict, struct erro
 
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err)
 {
-	return work->method == METHOD_MONITOR ? watch(work, predict, err)
+	return work->method == METHOD_MONITOR ? predict_work_watch(work, predict, err)
 					      : drive(work, predict, err);
 }
 
@@ -341,9 +341,10 @@ int predict_work_do(struct predict_work *work, struct predict *predict, struct e
 
 void predict_work_show_sets(const struct predict_work *work)
 {
-	const struct atomic_sets *sets = atomicity_sets(state_of(work, &analysis_atomicity));
+	const struct atomic_sets *sets =
+		atomicity_sets(predict_work_state_of(work, &analysis_atomicity));
 
-	tell(work);
+	predict_work_tell(work);
 	for (uint32_t i = 0; i < atomic_sets_count(sets); i++) {
 		const struct atomic_kind *kind = atomic_sets_kind(sets, i);
 

@@ -402,7 +402,7 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 		       : cluster_lead(link, options, arguments->silent_ns, &listener, result, err);
 }
 
-static int explore(struct run_arguments *arguments, const struct suppressions *suppressions)
+static int cmd_run_explore(struct run_arguments *arguments, const struct suppressions *suppressions)
 {
 	struct campaign_options *options = &arguments->options;
 	struct run_report report;
@@ -440,10 +440,10 @@ static int explore(struct run_arguments *arguments, const struct suppressions *s
 	return status;
 }
 
-static int follow(const struct run_arguments *arguments, char **argv)
+static int cmd_run_follow(const struct run_arguments *arguments, char **argv)
 {
 	const struct campaign_options *options = &arguments->options;
-	const struct follow_children follow = {.options = argv + 1,
+	const struct follow_children cmd_run_follow = {.options = argv + 1,
 		.argv = options->argv,
 		.pattern = arguments->followed,
 		.store = options->directory,
@@ -452,7 +452,7 @@ static int follow(const struct run_arguments *arguments, char **argv)
 		.is_quiet = arguments->is_quiet,
 		.show_output = options->show_output};
 
-	return follow_children_run(&follow);
+	return follow_children_run(&cmd_run_follow);
 }
 
 static int run_run(int argc, char **argv)
@@ -472,9 +472,9 @@ static int run_run(int argc, char **argv)
 		run_place_enter(&arguments.place, &arguments.options, &err) < 0)
 		status = command_fail("%s", err.text);
 	else if (arguments.follows_children)
-		status = follow(&arguments, argv);
+		status = cmd_run_follow(&arguments, argv);
 	else
-		status = explore(&arguments, &suppressions);
+		status = cmd_run_explore(&arguments, &suppressions);
 	suppressions_release(&suppressions);
 	settings_release(&arguments.options.settings);
 	run_place_release(&arguments.place);

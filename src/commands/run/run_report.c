@@ -37,7 +37,7 @@ void run_report_release(struct run_report *report)
 }
 
 /* "60 s", "500 ms", "2.5 s" */
-static void add_time(struct strbuf *out, uint64_t ns)
+static void run_report_add_time(struct strbuf *out, uint64_t ns)
 {
 	if (ns < 1000000000)
 		strbuf_addf(out, "%llu ms", (unsigned long long)(ns / 1000000));
@@ -56,7 +56,7 @@ static void add_budget(struct strbuf *out, const struct campaign_options *option
 	if (options->schedules && options->time_ns)
 		strbuf_adds(out, " or ");
 	if (options->time_ns)
-		add_time(out, options->time_ns);
+		run_report_add_time(out, options->time_ns);
 	if (!options->schedules && !options->time_ns)
 		strbuf_adds(out, "until interrupted");
 }
@@ -89,7 +89,7 @@ static bool has_variable_bound(const struct campaign_options *options)
 	return false;
 }
 
-static void on_started(void *context, const struct campaign_start *start)
+static void run_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct run_report *report = context;
 	struct strbuf budget;
@@ -138,7 +138,7 @@ static void on_started(void *context, const struct campaign_start *start)
 	strbuf_release(&budget);
 }
 
-static void on_progress(void *context, const struct campaign_progress *progress)
+static void run_report_on_progress(void *context, const struct campaign_progress *progress)
 {
 	const struct run_report *report = context;
 	const struct campaign_options *options = report->options;
@@ -160,7 +160,7 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 	strbuf_release(&left);
 }
 
-static void on_confirming(void *context, const struct failure *failure)
+static void run_report_on_confirming(void *context, const struct failure *failure)
 {
 	const struct run_report *report = context;
 
@@ -170,7 +170,7 @@ static void on_confirming(void *context, const struct failure *failure)
 			outcome_descriptions[failure->outcome.kind].word);
 }
 
-static void on_minimising(void *context, const struct minimise_progress *progress)
+static void run_report_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	const struct run_report *report = context;
 
@@ -181,22 +181,22 @@ static void on_minimising(void *context, const struct minimise_progress *progres
 			progress->switches);
 }
 
-static void on_warning(void *context, const char *text)
+static void run_report_on_warning(void *context, const char *text)
 {
 	(void)context;
 	terminal_clear_live();
 	(void)fprintf(stderr, "note: %s\n", text);
 }
 
-static void on_notice(void *context, const char *text)
+static void run_report_on_notice(void *context, const char *text)
 {
 	const struct run_report *report = context;
 
 	if (!report->is_quiet)
-		on_warning(context, text);
+		run_report_on_warning(context, text);
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void run_report_on_found(void *context, const struct campaign_found *found)
 {
 	struct run_report *report = context;
 
@@ -220,13 +220,13 @@ void run_report_listen(struct run_report *report, struct campaign_listener *list
 {
 	*listener = (struct campaign_listener){
 		.context = report,
-		.started = on_started,
-		.progress = on_progress,
-		.confirming = on_confirming,
-		.minimising = on_minimising,
-		.notice = on_notice,
-		.warning = on_warning,
-		.found = on_found,
+		.started = run_report_on_started,
+		.progress = run_report_on_progress,
+		.confirming = run_report_on_confirming,
+		.minimising = run_report_on_minimising,
+		.notice = run_report_on_notice,
+		.warning = run_report_on_warning,
+		.found = run_report_on_found,
 	};
 }
 
@@ -277,7 +277,7 @@ static void say_explored(const struct campaign_result *result)
 	char steps[32];
 
 	strbuf_init(&time);
-	add_time(&time, result->total.exploring_ns);
+	run_report_add_time(&time, result->total.exploring_ns);
 	(void)fprintf(stderr, "%s schedules in %s (%s/s), up to %u threads and %s steps each\n",
 		terminal_number(result->total.runs, runs), time.text,
 		terminal_number(seconds > 0

@@ -69,7 +69,7 @@ static bool names_its_version(const char *name)
 	return does;
 }
 
-static int check(char *clang, char **path, struct error *err)
+static int clang_check(char *clang, char **path, struct error *err)
 {
 	const int version = names_its_version(clang) ? COMPILE_CLANG_VERSION
 						     : compile_ask_version(clang, "clang version ");
@@ -102,7 +102,7 @@ int compile_find_clang(char **path, struct error *err)
 			return error_set(err, ERROR_MISSING,
 				"RADDLE_CLANG names %s, which cannot be run; correct or unset it",
 				named);
-		return check(clang, path, err);
+		return clang_check(clang, path, err);
 	}
 	clang = compile_find_program("clang-19");
 	if (!clang)
@@ -111,5 +111,5 @@ int compile_find_clang(char **path, struct error *err)
 		return error_set(err, ERROR_MISSING,
 			"there is no clang 19; install it (apt-get install clang-19), or name it in "
 			"RADDLE_CLANG");
-	return check(clang, path, err);
+	return clang_check(clang, path, err);
 }

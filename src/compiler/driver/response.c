@@ -13,7 +13,7 @@
 #define DEPTH_MOST 10
 
 /* NULL: there is no such file, and it is the compiler's to say so. To be freed. */
-static char *read_file(const char *path)
+static char *response_read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
 	struct strbuf text;
@@ -68,7 +68,8 @@ static void add_words(struct arguments *out, const char *text, unsigned depth)
 
 static void add_opened(struct arguments *out, const char *argument, unsigned depth)
 {
-	char *text = *argument == '@' && depth < DEPTH_MOST ? read_file(argument + 1) : NULL;
+	char *text =
+		*argument == '@' && depth < DEPTH_MOST ? response_read_file(argument + 1) : NULL;
 
 	if (text)
 		add_words(out, text, depth + 1);

@@ -20,7 +20,7 @@ static void add_flags(struct arguments *command, const struct arguments_kind *ki
 }
 
 /* libraddle-tsan.so by its path, and where to find it when the program runs. */
-static int add_library(struct arguments *command, struct error *err)
+static int tsan_link_add_library(struct arguments *command, struct error *err)
 {
 	struct strbuf folder;
 	char *library;
@@ -37,7 +37,7 @@ static int add_library(struct arguments *command, struct error *err)
 	return 0;
 }
 
-static int run(char **argv, struct error *err)
+static int tsan_link_run(char **argv, struct error *err)
 {
 	int status;
 	pid_t pid = fork();
@@ -106,7 +106,7 @@ static int compile_source(const char *compiler, char *const *argv, const char *s
 	arguments_add(&command, source);
 	arguments_add(&command, "-o");
 	arguments_add(&command, object);
-	result = run(command.items, err);
+	result = tsan_link_run(command.items, err);
 	arguments_release(&command);
 	return result;
 }
@@ -115,10 +115,10 @@ static int compile_source(const char *compiler, char *const *argv, const char *s
 static int link_and_clean(
 	struct arguments *command, const struct arguments *objects, struct error *err)
 {
-	int result = add_library(command, err);
+	int result = tsan_link_add_library(command, err);
 
 	if (result == 0)
-		result = run(command->items, err);
+		result = tsan_link_run(command->items, err);
 	for (size_t i = 0; i < objects->count; i++)
 		(void)unlink(objects->items[i]); /* ours: nobody else wants them */
 	if (result == 0)
@@ -170,5 +170,5 @@ int tsan_command(
 		add_flags(command, &kind);
 	for (; *argv; argv++)
 		arguments_add(command, *argv);
-	return kind.links && kind.has_inputs ? add_library(command, err) : 0;
+	return kind.links && kind.has_inputs ? tsan_link_add_library(command, err) : 0;
 }

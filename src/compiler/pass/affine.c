@@ -157,7 +157,7 @@ static bool is_narrow(LLVMValueRef value)
 	       LLVMGetIntTypeWidth(LLVMTypeOf(value)) < 64;
 }
 
-static LLVMValueRef number(struct instrument *instrument, uint64_t value)
+static LLVMValueRef affine_number(struct instrument *instrument, uint64_t value)
 {
 	return LLVMConstInt(instrument->i64, value, false);
 }
@@ -170,27 +170,29 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 	LLVMValueRef first = widened(instrument, start), end = widened(instrument, loop->bound);
 	LLVMValueRef distance = loop->step > 0 ? LLVMBuildSub(builder, end, first, "")
 					       : LLVMBuildSub(builder, first, end, "");
-	LLVMValueRef turns = LLVMBuildUDiv(builder, distance, number(instrument, step), "");
+	LLVMValueRef turns = LLVMBuildUDiv(builder, distance, affine_number(instrument, step), "");
 	LLVMValueRef fit = LLVMBuildICmp(builder, LLVMIntULT,
-		LLVMBuildSub(builder, turns, number(instrument, TURNS_LEAST), ""),
-		number(instrument, TURNS_MOST), "");
+		LLVMBuildSub(builder, turns, affine_number(instrument, TURNS_LEAST), ""),
+		affine_number(instrument, TURNS_MOST), "");
 
 	/* Else it may pass the bound, and go on. */
 	if (loop->is_exact && step > 1)
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntEQ,
-				LLVMBuildURem(builder, distance, number(instrument, step), ""),
-				number(instrument, 0), ""),
+				LLVMBuildURem(
+					builder, distance, affine_number(instrument, step), ""),
+				affine_number(instrument, 0), ""),
 			"");
 	/* Without a sign it means the same as with one. */
 	if (is_narrow(loop->counter))
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntSGE, LLVMBuildOr(builder, first, end, ""),
-				number(instrument, 0), ""),
+				affine_number(instrument, 0), ""),
 			"");
 	return (struct loop_turns){.is_fit = fit,
-		.last = loop->is_exact ? turns
-				       : LLVMBuildAdd(builder, turns, number(instrument, 1), "")};
+		.last = loop->is_exact
+				? turns
+				: LLVMBuildAdd(builder, turns, affine_number(instrument, 1), "")};
 }
 
 /* ---- addresses ---- */
@@ -221,7 +223,8 @@ static bool affine_phi(const struct affine *at, LLVMValueRef phi, LLVMValueRef *
 	*out = widened(at->instrument, incoming_from(phi, at->loop->outside));
 	if (at->turn)
 		*out = LLVMBuildAdd(builder, *out,
-			LLVMBuildMul(builder, at->turn, number(at->instrument, (uint64_t)step), ""),
+			LLVMBuildMul(builder, at->turn,
+				affine_number(at->instrument, (uint64_t)step), ""),
 			"");
 	return true;
 }
@@ -239,7 +242,7 @@ static bool affine_add_index(const struct affine *at, LLVMValueRef index, uint64
 		return false;
 	if (at->is_built)
 		*sum = LLVMBuildAdd(builder, *sum,
-			LLVMBuildMul(builder, value, number(at->instrument, bytes), ""), "");
+			LLVMBuildMul(builder, value, affine_number(at->instrument, bytes), ""), "");
 	return true;
 }
 
@@ -259,7 +262,7 @@ static bool affine_gep(const struct affine *at, LLVMValueRef gep, unsigned depth
 
 			if (at->is_built)
 				*out = LLVMBuildAdd(at->instrument->builder, *out,
-					number(at->instrument,
+					affine_number(at->instrument,
 						LLVMOffsetOfElement(layout, type, member)),
 					"");
 			type = LLVMStructGetTypeAtIndex(type, member);

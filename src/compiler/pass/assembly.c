@@ -22,7 +22,7 @@ static LLVMTypeRef operand_type(LLVMValueRef call, unsigned argument)
 	return type ? LLVMGetTypeAttributeValue(type) : NULL;
 }
 
-static unsigned add_operand(
+static unsigned assembly_add_operand(
 	struct memory_operand *operands, unsigned count, struct memory_operand operand)
 {
 	if (!operand.type)
@@ -59,7 +59,7 @@ static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands
 		if (*at == '~')
 			break;
 		if (is_memory)
-			count = add_operand(operands, count,
+			count = assembly_add_operand(operands, count,
 				(struct memory_operand){LLVMGetArgOperand(call, argument),
 					operand_type(call, argument), !is_output, is_output});
 		if (*at != '!' && (is_memory || !is_output))

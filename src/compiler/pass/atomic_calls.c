@@ -26,7 +26,7 @@ static bool is_called(const char *name, const char *word, unsigned *bytes)
 	return *bytes && !*end;
 }
 
-static enum site_kind kind_of(const char *name, unsigned *bytes)
+static enum site_kind atomic_calls_kind_of(const char *name, unsigned *bytes)
 {
 	static const char *const updates[] = {"exchange", "fetch_add", "fetch_sub", "fetch_and",
 		"fetch_or", "fetch_xor", "fetch_nand", "add_fetch", "sub_fetch", "and_fetch",
@@ -45,7 +45,7 @@ static enum site_kind kind_of(const char *name, unsigned *bytes)
 }
 
 /* Where it is not written here, the strongest is meant, as C has it. */
-static uint8_t order_of(LLVMValueRef argument)
+static uint8_t atomic_calls_order_of(LLVMValueRef argument)
 {
 	const unsigned long long order =
 		LLVMIsAConstantInt(argument) ? LLVMConstIntGetZExtValue(argument) : SITE_SEQUENTIAL;
@@ -68,7 +68,7 @@ bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 
 	if (!name || strncmp(name, START, strlen(START)) != 0)
 		return false;
-	kind = kind_of(name + strlen(START), &bytes);
+	kind = atomic_calls_kind_of(name + strlen(START), &bytes);
 	if (kind == SITE_KIND_COUNT || count < (bytes ? 2 : 4))
 		return false;
 	is_sized = bytes != 0;
@@ -78,10 +78,11 @@ bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 	if (!is_sized && LLVMIsAConstantInt(LLVMGetArgOperand(site->instruction, 0)))
 		bytes = (unsigned)LLVMConstIntGetZExtValue(LLVMGetArgOperand(site->instruction, 0));
 	access.kind = (uint8_t)kind;
-	access.order = order_of(LLVMGetArgOperand(site->instruction, count - 1));
+	access.order = atomic_calls_order_of(LLVMGetArgOperand(site->instruction, count - 1));
 	if (kind == SITE_COMPARE_EXCHANGE)
 		access.order = (uint8_t)(access.order << SITE_FAILURE_SHIFT |
-					 order_of(LLVMGetArgOperand(site->instruction, count - 2)));
+					 atomic_calls_order_of(
+						 LLVMGetArgOperand(site->instruction, count - 2)));
 	access.bytes = bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
 	if (access.bytes && !filter_skips(access.pointer, kind != SITE_ATOMIC_LOAD))
 		add_site(instrument, &access);

@@ -62,8 +62,8 @@ static void note_write_back(struct instrument *instrument, struct site *write)
 }
 
 /* A load, store or atomic access to `pointer`, with a value of `type`. */
-static void add_access(struct instrument *instrument, struct site site, LLVMValueRef pointer,
-	LLVMTypeRef type, enum site_kind kind)
+static void collect_add_access(struct instrument *instrument, struct site site,
+	LLVMValueRef pointer, LLVMTypeRef type, enum site_kind kind)
 {
 	const bool is_read = kind == SITE_LOAD || kind == SITE_ATOMIC_LOAD;
 
@@ -88,7 +88,7 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 		site.flags |= SITE_VOLATILE;
 	if (LLVMGetAlignment(site.instruction) < LLVMABIAlignmentOfType(instrument->layout, type))
 		site.flags |= SITE_UNALIGNED;
-	add_access(instrument, site, pointer, type,
+	collect_add_access(instrument, site, pointer, type,
 		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
 }
 
@@ -155,7 +155,7 @@ static bool add_vector(struct instrument *instrument, struct site site)
 	}
 	if (call->kind == SITE_STORE)
 		value = LLVMGetArgOperand(site.instruction, call->value);
-	add_access(instrument, site, LLVMGetArgOperand(site.instruction, call->pointer),
+	collect_add_access(instrument, site, LLVMGetArgOperand(site.instruction, call->pointer),
 		LLVMTypeOf(value), call->kind);
 	return true;
 }
@@ -171,8 +171,8 @@ static void add_exchange(struct instrument *instrument, struct site site)
 		site.order |= SITE_EXPECTED;
 		site.length = expected;
 	}
-	add_access(instrument, site, LLVMGetOperand(site.instruction, 0), LLVMTypeOf(expected),
-		SITE_COMPARE_EXCHANGE);
+	collect_add_access(instrument, site, LLVMGetOperand(site.instruction, 0),
+		LLVMTypeOf(expected), SITE_COMPARE_EXCHANGE);
 }
 
 static void add_instruction(struct instrument *instrument, struct site site)
@@ -190,7 +190,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 		return;
 	case LLVMAtomicRMW:
 		site.order = orders[LLVMGetOrdering(instruction)];
-		add_access(instrument, site, LLVMGetOperand(instruction, 0),
+		collect_add_access(instrument, site, LLVMGetOperand(instruction, 0),
 			LLVMTypeOf(instruction), SITE_ATOMIC_UPDATE);
 		return;
 	case LLVMAtomicCmpXchg:
@@ -253,7 +253,7 @@ static bool is_exit(LLVMValueRef instruction)
 	return !other || !LLVMIsACallInst(other) || !is_exit(other);
 }
 
-static bool is_inside(LLVMValueRef function)
+static bool collect_is_inside(LLVMValueRef function)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(function);
 
@@ -268,7 +268,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 
 	entry.instruction = first_place(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
-	entry.flags = is_inside(function) ? SITE_INSIDE : 0;
+	entry.flags = collect_is_inside(function) ? SITE_INSIDE : 0;
 	add_site(instrument, &entry);
 	entry.flags = 0;
 	collect_arguments(instrument, &entry);

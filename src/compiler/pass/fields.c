@@ -35,7 +35,7 @@ struct field_types {
 	size_t type_count, type_capacity;
 };
 
-static void *grow(void *items, size_t count, size_t *capacity, size_t size)
+static void *fields_grow(void *items, size_t count, size_t *capacity, size_t size)
 {
 	if (count < *capacity)
 		return items;
@@ -80,12 +80,12 @@ static void enqueue(struct field_types *types, LLVMValueRef node)
 {
 	if (!node || !LLVMIsAMDNode(node) || !see(types, LLVMValueAsMetadata(node)))
 		return;
-	types->queue = grow(
+	types->queue = fields_grow(
 		types->queue, types->queue_count, &types->queue_capacity, sizeof(*types->queue));
 	types->queue[types->queue_count++] = node;
 }
 
-static LLVMValueRef operand(LLVMValueRef node, unsigned index)
+static LLVMValueRef fields_operand(LLVMValueRef node, unsigned index)
 {
 	LLVMValueRef operands[OPERANDS_MOST];
 	const unsigned count = (unsigned)LLVMGetMDNodeNumOperands(node);
@@ -98,7 +98,7 @@ static LLVMValueRef operand(LLVMValueRef node, unsigned index)
 
 static const char *string_operand(LLVMValueRef node, unsigned index)
 {
-	LLVMValueRef value = operand(node, index);
+	LLVMValueRef value = fields_operand(node, index);
 	unsigned length;
 
 	return value && LLVMIsAMDString(value) ? LLVMGetMDString(value, &length) : NULL;
@@ -108,10 +108,10 @@ static void note_type(struct field_types *types, LLVMValueRef node)
 {
 	const char *name = string_operand(node, DI_NAME);
 
-	if (!name || !operand(node, DI_ELEMENTS))
+	if (!name || !fields_operand(node, DI_ELEMENTS))
 		return;
-	types->types =
-		grow(types->types, types->type_count, &types->type_capacity, sizeof(*types->types));
+	types->types = fields_grow(
+		types->types, types->type_count, &types->type_capacity, sizeof(*types->types));
 	types->types[types->type_count++] = (struct known_type){.name = strdup(name), .node = node};
 }
 
@@ -168,7 +168,7 @@ void field_types_free(struct field_types *types)
 
 /* ---- the name of a field ---- */
 
-static LLVMValueRef find_type(const struct field_types *types, const char *name)
+static LLVMValueRef fields_find_type(const struct field_types *types, const char *name)
 {
 	const struct known_type key = {.name = (char *)(uintptr_t)name};
 	const struct known_type *found = types->type_count
@@ -191,7 +191,7 @@ static LLVMValueRef strip_type(LLVMValueRef type)
 		tag = LLVMGetDINodeTag(node);
 		if (tag == DI_TAG_POINTER || tag == DI_TAG_REFERENCE)
 			return NULL;
-		type = operand(type, DI_BASE_TYPE);
+		type = fields_operand(type, DI_BASE_TYPE);
 	}
 	return type;
 }
@@ -220,11 +220,11 @@ struct field_path {
 /* Appends the path of members that leads to the offset: "pos.x". */
 static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
 {
-	LLVMValueRef elements = type ? operand(type, DI_ELEMENTS) : NULL;
+	LLVMValueRef elements = type ? fields_operand(type, DI_ELEMENTS) : NULL;
 	const unsigned count = elements ? (unsigned)LLVMGetMDNodeNumOperands(elements) : 0;
 
 	for (unsigned i = 0; i < count && depth < NESTING_MOST; i++) {
-		LLVMValueRef member = operand(elements, i);
+		LLVMValueRef member = fields_operand(elements, i);
 		const size_t length = strlen(path->text);
 		const char *name;
 		uint64_t start;
@@ -236,8 +236,8 @@ static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path
 			(void)snprintf(path->text + length, path->size - length, "%s%s",
 				length ? "." : "", name);
 		path->is_bit_field |= is_bit_field(member);
-		add_path(
-			strip_type(operand(member, DI_BASE_TYPE)), offset - start, path, depth + 1);
+		add_path(strip_type(fields_operand(member, DI_BASE_TYPE)), offset - start, path,
+			depth + 1);
 		return;
 	}
 }
@@ -252,9 +252,9 @@ static bool field_by_tag(const struct site *site, const char **type, uint64_t *o
 
 	if (!tag || LLVMGetMDNodeNumOperands(tag) < 3)
 		return false;
-	base = operand(tag, 0);
-	place = operand(tag, 2);
-	if (!base || base == operand(tag, 1) || !place || !LLVMIsAConstantInt(place))
+	base = fields_operand(tag, 0);
+	place = fields_operand(tag, 2);
+	if (!base || base == fields_operand(tag, 1) || !place || !LLVMIsAConstantInt(place))
 		return false;
 	*type = string_operand(base, 0);
 	*offset = LLVMConstIntGetZExtValue(place);
@@ -319,7 +319,7 @@ bool site_field(const struct field_types *types, struct site *site, char *type, 
 		return false;
 	(void)snprintf(type, type_size, "%s", plain_name(name, field, field_size));
 	field[0] = '\0';
-	add_path(find_type(types, type), offset, &path, 0);
+	add_path(fields_find_type(types, type), offset, &path, 0);
 	if (path.is_bit_field)
 		site->flags |= SITE_BIT_FIELD;
 	if (!field[0])

@@ -17,7 +17,7 @@ struct walk {
 	bool is_list; /* calls that fill in and copy lists of arguments are in sight: lists.c */
 };
 
-static bool starts_with(const char *text, const char *start)
+static bool filter_starts_with(const char *text, const char *start)
 {
 	return text && strncmp(text, start, strlen(start)) == 0;
 }
@@ -35,17 +35,18 @@ static bool call_leaks(LLVMValueRef call)
 {
 	const char *name = called_name(call);
 
-	if (starts_with(name, "llvm.lifetime.") || starts_with(name, "llvm.memset") ||
-		starts_with(name, "llvm.memcpy") || starts_with(name, "llvm.memmove") ||
-		starts_with(name, "llvm.dbg.") || starts_with(name, "llvm.invariant") ||
-		starts_with(name, "llvm.assume"))
+	if (filter_starts_with(name, "llvm.lifetime.") || filter_starts_with(name, "llvm.memset") ||
+		filter_starts_with(name, "llvm.memcpy") ||
+		filter_starts_with(name, "llvm.memmove") || filter_starts_with(name, "llvm.dbg.") ||
+		filter_starts_with(name, "llvm.invariant") ||
+		filter_starts_with(name, "llvm.assume"))
 		return false;
 	return true;
 }
 
 static bool is_of_lists(LLVMValueRef call)
 {
-	return starts_with(called_name(call), "llvm.va_");
+	return filter_starts_with(called_name(call), "llvm.va_");
 }
 
 static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
@@ -82,7 +83,7 @@ static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
 }
 
 /* The object that an address is into, as far as it is written here. */
-static LLVMValueRef object_of(LLVMValueRef pointer)
+static LLVMValueRef filter_object_of(LLVMValueRef pointer)
 {
 	for (unsigned i = 0; i < DEPTH_MOST; i++) {
 		if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
@@ -92,7 +93,7 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 			   LLVMGetConstOpcode(pointer) == LLVMGetElementPtr) {
 			pointer = LLVMGetOperand(pointer, 0);
 		} else if (LLVMIsACallInst(pointer) &&
-			   starts_with(called_name(pointer), "llvm.threadlocal.address")) {
+			   filter_starts_with(called_name(pointer), "llvm.threadlocal.address")) {
 			pointer = LLVMGetOperand(pointer, 0);
 		} else {
 			break;
@@ -103,7 +104,7 @@ static LLVMValueRef object_of(LLVMValueRef pointer)
 
 bool filter_is_thread_local(LLVMValueRef pointer)
 {
-	LLVMValueRef object = object_of(pointer);
+	LLVMValueRef object = filter_object_of(pointer);
 
 	return LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
 }
@@ -124,7 +125,7 @@ bool filter_is_private_list(LLVMValueRef allocation)
 
 bool filter_skips(LLVMValueRef pointer, bool is_write)
 {
-	LLVMValueRef object = object_of(pointer);
+	LLVMValueRef object = filter_object_of(pointer);
 
 	if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) != 0)
 		return true;

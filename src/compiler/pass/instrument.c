@@ -9,14 +9,15 @@
 
 #define DONE "raddle.instrumented"
 
-static bool has_attribute(LLVMValueRef function, const char *name)
+static bool instrument_has_attribute(LLVMValueRef function, const char *name)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
 	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
 }
 
-static void add_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+static void instrument_add_attribute(
+	LLVMContextRef context, LLVMValueRef function, const char *name)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
@@ -59,9 +60,9 @@ void instrument_mark(LLVMModuleRef module)
 
 	for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
 		function = LLVMGetNextFunction(function)) {
-		if (LLVMIsDeclaration(function) || has_attribute(function, SANITIZED))
+		if (LLVMIsDeclaration(function) || instrument_has_attribute(function, SANITIZED))
 			continue;
-		add_attribute(context, function, SANITIZED);
+		instrument_add_attribute(context, function, SANITIZED);
 		LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 			LLVMCreateStringAttribute(context, MARKED, strlen(MARKED), "", 0));
 	}
@@ -87,8 +88,8 @@ static void unmark(LLVMModuleRef module)
 static bool is_instrumented(LLVMValueRef function)
 {
 	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
-	       !has_attribute(function, "naked") &&
-	       !has_attribute(function, "disable_sanitizer_instrumentation");
+	       !instrument_has_attribute(function, "naked") &&
+	       !instrument_has_attribute(function, "disable_sanitizer_instrumentation");
 }
 
 /*
@@ -114,7 +115,7 @@ static void keep_frame(struct instrument *instrument, LLVMValueRef function)
 		add_text_attribute(instrument->context, function, "disable-tail-calls", "true");
 }
 
-static void collect(struct instrument *instrument)
+static void instrument_collect(struct instrument *instrument)
 {
 	uint32_t number = 0;
 
@@ -127,7 +128,7 @@ static void collect(struct instrument *instrument)
 			keep_frame(instrument, function);
 			mark_function(instrument, function);
 		}
-		add_attribute(instrument->context, function, "noredzone");
+		instrument_add_attribute(instrument->context, function, "noredzone");
 		number++;
 	}
 }
@@ -200,7 +201,7 @@ static void name_constants(LLVMModuleRef module)
 }
 
 /* Points and stubs are machine code: of others (-m32, --target=...) plain objects are made. */
-static bool is_for_us(LLVMModuleRef module)
+static bool instrument_is_for_us(LLVMModuleRef module)
 {
 	const char *triple = LLVMGetTarget(module);
 
@@ -224,7 +225,7 @@ bool instrument_module(LLVMModuleRef module)
 	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
 		return false;
 	unmark(module);
-	if (!is_for_us(module))
+	if (!instrument_is_for_us(module))
 		return true;
 	instrument.builder = LLVMCreateBuilderInContext(context);
 	name_constants(module);
@@ -232,7 +233,7 @@ bool instrument_module(LLVMModuleRef module)
 	split_invokes(&instrument);
 	lower_lists(&instrument);
 	embed_bitcode(&instrument);
-	collect(&instrument);
+	instrument_collect(&instrument);
 	warn_of_opaque(&instrument);
 	if (instrument.site_count) {
 		describe_sites(&instrument);

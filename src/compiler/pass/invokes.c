@@ -31,7 +31,7 @@ static void replace_way(struct instrument *instrument, LLVMValueRef phi, LLVMBas
 	LLVMInstructionEraseFromParent(phi);
 }
 
-static void split(struct instrument *instrument, LLVMValueRef invoke)
+static void invokes_split(struct instrument *instrument, LLVMValueRef invoke)
 {
 	LLVMBasicBlockRef from = LLVMGetInstructionParent(invoke);
 	LLVMBasicBlockRef to = LLVMGetNormalDest(invoke);
@@ -58,6 +58,6 @@ void split_invokes(struct instrument *instrument)
 
 			if (last && LLVMIsAInvokeInst(last) &&
 				!has_one_way_in(LLVMGetNormalDest(last)))
-				split(instrument, last);
+				invokes_split(instrument, last);
 		}
 }

@@ -21,7 +21,7 @@ static LLVMValueRef goto_of(LLVMBasicBlockRef block)
 	return last && LLVMIsAIndirectBrInst(last) ? last : NULL;
 }
 
-static unsigned number_of(const struct labels *labels, LLVMBasicBlockRef block)
+static unsigned labels_number_of(const struct labels *labels, LLVMBasicBlockRef block)
 {
 	unsigned number = 0;
 
@@ -49,7 +49,7 @@ static bool collect_labels(LLVMValueRef function, struct labels *labels)
 		for (unsigned i = 0; jump && i < LLVMGetNumSuccessors(jump); i++) {
 			LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
 
-			if (number_of(labels, to) < labels->count)
+			if (labels_number_of(labels, to) < labels->count)
 				continue;
 			if (is_told_to_others(LLVMBlockAddress(function, to)))
 				return false;
@@ -83,7 +83,7 @@ static void replace_goto(
 	LLVMInstructionSetDebugLoc(choice, location);
 	for (unsigned i = 0; i < ways; i++) {
 		LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
-		unsigned value = number_of(labels, to) + 1;
+		unsigned value = labels_number_of(labels, to) + 1;
 
 		/* A way that is there twice stays there twice: others count on it. */
 		for (unsigned before = 0; before < i; before++)
@@ -94,7 +94,7 @@ static void replace_goto(
 	LLVMInstructionEraseFromParent(jump);
 }
 
-static void lower(struct instrument *instrument, LLVMValueRef function)
+static void labels_lower(struct instrument *instrument, LLVMValueRef function)
 {
 	struct labels labels = {0};
 
@@ -115,5 +115,5 @@ void lower_gotos(struct instrument *instrument)
 {
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
 		function = LLVMGetNextFunction(function))
-		lower(instrument, function);
+		labels_lower(instrument, function);
 }

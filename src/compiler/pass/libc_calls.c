@@ -97,7 +97,7 @@ static bool set_length(
 }
 
 /* Functions that walks recompute (branches/interpret/walk_library.c). */
-static bool is_recomputed(const char *name)
+static bool libc_calls_is_recomputed(const char *name)
 {
 	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
 		"strnlen", "strchr", "strcpy", "stpcpy", "strncpy", "strcat", "__strcpy_chk",
@@ -140,7 +140,7 @@ static void collect_access(
 	site.kind = access->kind;
 	set_copy(&site, access->kind == SITE_RANGE_READ);
 	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
-		is_recomputed(called_name(call)))
+		libc_calls_is_recomputed(called_name(call)))
 		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT |
 				       (strcmp(called_name(call), "memchr") ? 0 : SITE_TOLD_NEAR));
 	if (!filter_skips(site.pointer,

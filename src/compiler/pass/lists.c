@@ -98,7 +98,7 @@ static LLVMValueRef add_list(struct instrument *instrument, LLVMValueRef functio
 	return list;
 }
 
-static void lower(struct instrument *instrument, LLVMValueRef function, LLVMValueRef call)
+static void lists_lower(struct instrument *instrument, LLVMValueRef function, LLVMValueRef call)
 {
 	LLVMValueRef next = LLVMGetNextInstruction(call);
 	LLVMValueRef list, started;
@@ -132,7 +132,7 @@ void lower_lists(struct instrument *instrument)
 
 			for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
 				next = LLVMGetNextInstruction(i);
-				lower(instrument, function, i);
+				lists_lower(instrument, function, i);
 			}
 		}
 }

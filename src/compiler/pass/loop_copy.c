@@ -22,7 +22,7 @@ static LLVMBasicBlockRef copy_of_block(const struct copies *copies, LLVMBasicBlo
 	return block;
 }
 
-static LLVMValueRef copy_of(const struct copies *copies, LLVMValueRef value)
+static LLVMValueRef loop_copy_copy_of(const struct copies *copies, LLVMValueRef value)
 {
 	if (!LLVMIsAInstruction(value))
 		return value;
@@ -119,7 +119,7 @@ static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef n
 static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
-	LLVMValueRef copy = copy_of(copies, value);
+	LLVMValueRef copy = loop_copy_copy_of(copies, value);
 	LLVMValueRef phi = NULL;
 	LLVMUseRef next;
 
@@ -163,7 +163,8 @@ static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 		for (unsigned i = 0; i < count; i++) {
 			LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
 			LLVMBasicBlockRef copy = copy_of_block(copies, from);
-			LLVMValueRef value = copy_of(copies, LLVMGetIncomingValue(phi, i));
+			LLVMValueRef value =
+				loop_copy_copy_of(copies, LLVMGetIncomingValue(phi, i));
 
 			if (copy != from)
 				LLVMAddIncoming(phi, &value, &copy, 1);
@@ -225,13 +226,13 @@ static void connect_phi(
 		LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
 		LLVMBasicBlockRef block =
 			from == copies->loop->outside ? entry : copy_of_block(copies, from);
-		LLVMValueRef value = copy_of(copies, LLVMGetIncomingValue(phi, i));
+		LLVMValueRef value = loop_copy_copy_of(copies, LLVMGetIncomingValue(phi, i));
 
 		LLVMAddIncoming(copy, &value, &block, 1);
 	}
 }
 
-static void connect(const struct copies *copies, LLVMBasicBlockRef entry)
+static void loop_copy_connect(const struct copies *copies, LLVMBasicBlockRef entry)
 {
 	for (unsigned i = 0; i < copies->count; i++) {
 		LLVMValueRef copy = copies->to[i];
@@ -244,7 +245,8 @@ static void connect(const struct copies *copies, LLVMBasicBlockRef entry)
 			LLVMValueRef operand = LLVMGetOperand(copy, (unsigned)j);
 
 			if (LLVMIsAInstruction(operand))
-				LLVMSetOperand(copy, (unsigned)j, copy_of(copies, operand));
+				LLVMSetOperand(
+					copy, (unsigned)j, loop_copy_copy_of(copies, operand));
 		}
 		if (!LLVMIsATerminatorInst(copy))
 			continue;
@@ -269,7 +271,7 @@ LLVMBasicBlockRef loop_copy(
 			instrument->context, LLVMGetBasicBlockParent(loop->header), "");
 	for (unsigned i = 0; i < loop->block_count; i++)
 		copy_instructions(copies, i);
-	connect(copies, entry);
+	loop_copy_connect(copies, entry);
 	extend_exits(copies);
 	for (unsigned i = 0; exit && i < copies->count; i++)
 		if (is_used_behind(loop, copies->from[i]))

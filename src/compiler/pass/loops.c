@@ -188,7 +188,7 @@ struct range {
 	int64_t first, end;
 };
 
-static LLVMValueRef root_of(
+static LLVMValueRef loops_root_of(
 	const struct instrument *instrument, LLVMValueRef pointer, int64_t *offset)
 {
 	*offset = 0;
@@ -210,7 +210,7 @@ static unsigned gather_ranges(const struct instrument *instrument, const struct 
 
 	for (unsigned i = 0; i < loop->access_count; i++) {
 		int64_t first, end;
-		LLVMValueRef root = root_of(instrument, loop->accesses[i]->pointer, &first);
+		LLVMValueRef root = loops_root_of(instrument, loop->accesses[i]->pointer, &first);
 		unsigned at = 0;
 
 		end = first + loop->accesses[i]->bytes;
@@ -356,7 +356,7 @@ static void add_entry(
 	loop->outside = entry;
 }
 
-static void split(
+static void loops_split(
 	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
 {
 	struct range ranges[RANGES_MOST];
@@ -402,7 +402,7 @@ static void split_of_function(struct instrument *instrument, size_t first_site, 
 		if (find_loop(block, entry, &loop) && is_loop_fit(&loop) && affine_count(&loop) &&
 			gather_accesses(instrument, first_site, end_site, &loop) &&
 			loop_copy_is_possible(&loop))
-			split(instrument, &loop, first_site, end_site);
+			loops_split(instrument, &loop, first_site, end_site);
 		if (block == last) /* behind it are copies */
 			return;
 	}

@@ -139,7 +139,7 @@ static void add_to_list(struct instrument *instrument, const char *name, LLVMVal
 	free(entries);
 }
 
-static void add_note(struct instrument *instrument)
+static void module_add_note(struct instrument *instrument)
 {
 	char note[256];
 
@@ -163,7 +163,7 @@ void insert_registration(struct instrument *instrument)
 		make_caller(instrument, descriptor, "raddle_module_destructor_v1",
 			TEXT(".weak raddle_module_unloaded\n\t"
 			     "movq raddle_module_unloaded@GOTPCREL(%rip), $0")));
-	add_note(instrument);
+	module_add_note(instrument);
 }
 
 /* ---- bitcode ---- */

@@ -32,7 +32,7 @@ struct writer {
 	struct field_types *fields;
 };
 
-static void *allocate(size_t count, size_t size)
+static void *places_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
 
@@ -41,7 +41,7 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-static uint64_t hash_of(const char *text, LLVMMetadataRef location)
+static uint64_t places_hash_of(const char *text, LLVMMetadataRef location)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -55,7 +55,7 @@ static uint64_t hash_of(const char *text, LLVMMetadataRef location)
 static struct table_entry *table_slot(
 	const struct table *table, const char *text, LLVMMetadataRef location)
 {
-	size_t slot = hash_of(text, location) & (table->capacity - 1);
+	size_t slot = places_hash_of(text, location) & (table->capacity - 1);
 
 	for (;; slot = (slot + 1) & (table->capacity - 1)) {
 		struct table_entry *entry = &table->entries[slot];
@@ -75,7 +75,7 @@ static struct table_entry *table_find(
 		struct table bigger = {.capacity = table->capacity ? 2 * table->capacity : 256,
 			.count = table->count};
 
-		bigger.entries = allocate(bigger.capacity, sizeof *bigger.entries);
+		bigger.entries = places_allocate(bigger.capacity, sizeof *bigger.entries);
 		for (size_t i = 0; i < table->capacity; i++)
 			if (table->entries[i].global)
 				*table_slot(&bigger, table->entries[i].text,
@@ -95,7 +95,7 @@ static void table_release(struct table *table)
 
 /* ---- constants ---- */
 
-static LLVMValueRef add_constant(
+static LLVMValueRef places_add_constant(
 	struct instrument *instrument, LLVMTypeRef type, const char *section, unsigned alignment)
 {
 	LLVMValueRef global = LLVMAddGlobal(instrument->module, type, ".raddle");
@@ -116,7 +116,8 @@ static LLVMValueRef string_constant(struct writer *writer, const char *text)
 		return entry->global;
 	value = LLVMConstStringInContext2(writer->instrument->context, text, strlen(text), false);
 	entry->text = strdup(text);
-	entry->global = add_constant(writer->instrument, LLVMTypeOf(value), STRING_SECTION, 1);
+	entry->global =
+		places_add_constant(writer->instrument, LLVMTypeOf(value), STRING_SECTION, 1);
 	LLVMSetInitializer(entry->global, value);
 	writer->strings.count++;
 	return entry->global;
@@ -143,7 +144,7 @@ static LLVMValueRef distance(const struct writer *writer, LLVMValueRef to, LLVMV
 		instrument->i32);
 }
 
-static LLVMValueRef number(const struct writer *writer, uint32_t value)
+static LLVMValueRef places_number(const struct writer *writer, uint32_t value)
 {
 	return LLVMConstInt(writer->instrument->i32, value, 0);
 }
@@ -213,7 +214,7 @@ static LLVMValueRef place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function);
 
 /* The struct site_place of a location, as part of `global`, in which it begins at `path`. */
-static LLVMValueRef place_value(struct writer *writer, LLVMMetadataRef location,
+static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef location,
 	const char *function, LLVMValueRef global, LLVMTypeRef type, const unsigned *path,
 	unsigned count)
 {
@@ -241,9 +242,9 @@ static LLVMValueRef place_value(struct writer *writer, LLVMMetadataRef location,
 			targets[i]
 				? distance(writer, targets[i],
 					  member_address(writer, global, type, member, count + 1))
-				: number(writer, 0);
+				: places_number(writer, 0);
 	}
-	members[3] = number(writer, location ? LLVMDILocationGetLine(location) : 0);
+	members[3] = places_number(writer, location ? LLVMDILocationGetLine(location) : 0);
 	members[4] =
 		LLVMConstInt(instrument->i16, location ? LLVMDILocationGetColumn(location) : 0, 0);
 	members[5] = LLVMConstInt(instrument->i16, 0, 0);
@@ -259,13 +260,13 @@ static LLVMValueRef place_global(
 
 	if (global)
 		return global;
-	global = add_constant(writer->instrument, writer->place_type, INFO_SECTION, 4);
+	global = places_add_constant(writer->instrument, writer->place_type, INFO_SECTION, 4);
 	entry = table_find(&writer->places, NULL, location);
 	entry->location = location;
 	entry->global = global;
 	writer->places.count++;
-	LLVMSetInitializer(global,
-		place_value(writer, location, function, global, writer->place_type, NULL, 0));
+	LLVMSetInitializer(global, places_place_value(writer, location, function, global,
+					   writer->place_type, NULL, 0));
 	return global;
 }
 
@@ -277,7 +278,7 @@ static LLVMValueRef text_offset(
 	const unsigned path[2] = {index, member};
 
 	if (!*text)
-		return number(writer, 0);
+		return places_number(writer, 0);
 	return distance(writer, string_constant(writer, text),
 		member_address(
 			writer, instrument->descriptions, instrument->descriptions_type, path, 2));
@@ -294,13 +295,14 @@ static LLVMValueRef info_value(struct writer *writer, struct site *site, unsigne
 	size_t length;
 	LLVMValueRef members[6];
 
-	members[0] = place_value(writer, location, LLVMGetValueName2(site->function, &length),
-		instrument->descriptions, instrument->descriptions_type, path, 2);
+	members[0] =
+		places_place_value(writer, location, LLVMGetValueName2(site->function, &length),
+			instrument->descriptions, instrument->descriptions_type, path, 2);
 	members[1] = text_offset(writer, has_field ? type : "", index, 1);
 	members[2] = text_offset(writer, has_field ? field : "", index, 2);
-	members[3] = number(writer, site->flags);
-	members[4] = number(writer, site->function_number);
-	members[5] = number(writer, site->instruction_number);
+	members[3] = places_number(writer, site->flags);
+	members[4] = places_number(writer, site->function_number);
+	members[5] = places_number(writer, site->instruction_number);
 	return LLVMConstStructInContext(instrument->context, members, 6, false);
 }
 
@@ -313,7 +315,7 @@ void describe_sites(struct instrument *instrument)
 	LLVMValueRef *values;
 
 	writer.fields = field_types_new(instrument);
-	values = allocate(instrument->site_count, sizeof(*values));
+	values = places_allocate(instrument->site_count, sizeof(*values));
 
 	writer.place_type = LLVMStructTypeInContext(instrument->context, place, 6, false);
 	info[0] = writer.place_type;
@@ -322,7 +324,7 @@ void describe_sites(struct instrument *instrument)
 	writer.info_type = LLVMStructTypeInContext(instrument->context, info, 6, false);
 	instrument->descriptions_type = LLVMArrayType2(writer.info_type, instrument->site_count);
 	instrument->descriptions =
-		add_constant(instrument, instrument->descriptions_type, INFO_SECTION, 4);
+		places_add_constant(instrument, instrument->descriptions_type, INFO_SECTION, 4);
 	for (size_t i = 0; i < instrument->site_count; i++)
 		values[i] = info_value(&writer, &instrument->sites[i], (unsigned)i);
 	LLVMSetInitializer(instrument->descriptions,

@@ -263,7 +263,7 @@ static LLVMValueRef build_value(struct instrument *instrument, const struct site
 		(LLVMValueRef[]){value, description, properties, own}, 4);
 }
 
-static LLVMValueRef place_of(const struct site *site)
+static LLVMValueRef points_place_of(const struct site *site)
 {
 	if (site->before)
 		return site->before;
@@ -343,7 +343,8 @@ void insert_points(struct instrument *instrument)
 		const struct site *site = &instrument->sites[i];
 		LLVMValueRef call;
 
-		LLVMPositionBuilderBeforeInstrAndDbgRecords(instrument->builder, place_of(site));
+		LLVMPositionBuilderBeforeInstrAndDbgRecords(
+			instrument->builder, points_place_of(site));
 		call = build_point(instrument, site, site_description(instrument, i));
 		copy_place(call, site->instruction, site->function);
 		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

@@ -41,7 +41,7 @@ struct conversion {
 	bool is_cut_by_star; /* its precision is one of them */
 };
 
-static const char *read_number(const char *at, unsigned long *number, unsigned *stars)
+static const char *printf_calls_read_number(const char *at, unsigned long *number, unsigned *stars)
 {
 	if (*at == '*') {
 		(*stars)++;
@@ -60,13 +60,13 @@ static const char *read_conversion(const char *at, struct conversion *out)
 
 	*out = (struct conversion){0};
 	at += strspn(at, "-+ #0'I");
-	at = read_number(at, &width, &out->stars);
+	at = printf_calls_read_number(at, &width, &out->stars);
 	if (*at == '$')
 		return at;
 	if (*at == '.') {
 		const unsigned before = out->stars;
 
-		at = read_number(at + 1, &out->most, &out->stars);
+		at = printf_calls_read_number(at + 1, &out->most, &out->stars);
 		out->is_cut_by_star = out->stars > before;
 		out->has_precision = !out->is_cut_by_star;
 	}

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-static bool starts_with(const char *text, const char *start)
+static bool values_starts_with(const char *text, const char *start)
 {
 	return text && strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool has_attribute(LLVMValueRef call, const char *name)
+static bool values_has_attribute(LLVMValueRef call, const char *name)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -91,7 +91,7 @@ void collect_arguments(struct instrument *instrument, const struct site *entry)
 
 /* ---- instructions ---- */
 
-static void add_address(
+static void values_add_address(
 	struct instrument *instrument, struct site site, LLVMValueRef value, LLVMValueRef before)
 {
 	size_t length;
@@ -105,7 +105,8 @@ static void add_address(
 }
 
 /* Those at the beginning of the function must stay together; their sites come behind them. */
-static void add_local(struct instrument *instrument, const struct site *site, LLVMValueRef entry)
+static void values_add_local(
+	struct instrument *instrument, const struct site *site, LLVMValueRef entry)
 {
 	LLVMValueRef place = LLVMGetNextInstruction(site->instruction);
 	LLVMValueRef next = place;
@@ -113,7 +114,8 @@ static void add_local(struct instrument *instrument, const struct site *site, LL
 	while (LLVMIsAAllocaInst(next))
 		next = LLVMGetNextInstruction(next);
 	if (!filter_is_private(site->instruction))
-		add_address(instrument, *site, site->instruction, next == entry ? entry : place);
+		values_add_address(
+			instrument, *site, site->instruction, next == entry ? entry : place);
 }
 
 /* Intrinsic functions whose value depends on where things are, or that work as the processor does. */
@@ -125,7 +127,7 @@ static bool is_opaque_intrinsic(const char *name)
 		"llvm.x86.", "llvm.get.rounding", "llvm.thread.pointer"};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (starts_with(name, starts[i]))
+		if (values_starts_with(name, starts[i]))
 			return true;
 	return false;
 }
@@ -136,7 +138,7 @@ static bool leaves(LLVMValueRef call)
 	LLVMValueRef callee = LLVMGetCalledValue(call);
 	const char *name = called_name(call);
 
-	if (starts_with(name, "llvm."))
+	if (values_starts_with(name, "llvm."))
 		return is_opaque_intrinsic(name);
 	if (LLVMIsAFunction(callee))
 		return LLVMIsDeclaration(callee) ||
@@ -178,7 +180,7 @@ static void add_callee(const struct instrument *instrument, struct site *site)
 		return;
 	}
 	name = LLVMGetValueName2(callee, &length);
-	if (starts_with(name, "llvm.") ||
+	if (values_starts_with(name, "llvm.") ||
 		instrument_is_builtin(LLVMGetTarget(instrument->module), name))
 		return;
 	site->order = SITE_CALLEE_NAMED;
@@ -212,8 +214,8 @@ static void add_result(struct instrument *instrument, struct site site)
 		return;
 	if (LLVMIsACallInst(site.instruction))
 		LLVMSetTailCall(site.instruction, false); /* there is something behind it now */
-	site.kind =
-		has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE : SITE_RESULT;
+	site.kind = values_has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE
+									    : SITE_RESULT;
 	site.before = place;
 	if (site.kind == SITE_RESULT)
 		add_callee(instrument, &site);
@@ -247,11 +249,11 @@ void collect_values(struct instrument *instrument, const struct site *site, LLVM
 
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMAlloca:
-		add_local(instrument, site, entry);
+		values_add_local(instrument, site, entry);
 		return;
 	case LLVMCall:
 	case LLVMInvoke:
-		if (leaves(instruction) && !has_attribute(instruction, "noreturn"))
+		if (leaves(instruction) && !values_has_attribute(instruction, "noreturn"))
 			add_result(instrument, *site);
 		return;
 	case LLVMLandingPad:

@@ -11,7 +11,7 @@ typedef uint64_t tsan_a64;
 __extension__ typedef unsigned __int128 tsan_a128;
 
 /* C11's numbers, of which the low byte counts. */
-static inline uint8_t order_of(int order)
+static inline uint8_t atomic_order_of(int order)
 {
 	return (uint8_t)(order & 0xff);
 }
@@ -28,7 +28,8 @@ static inline uint8_t order_of(int order)
 	{                                                                                          \
 		volatile tsan_a##width *place = (volatile tsan_a##width *)(uintptr_t)address;      \
                                                                                                    \
-		tsan_reached(address, width / 8, SITE_ATOMIC_LOAD, order_of(order), TSAN_SITE);    \
+		tsan_reached(                                                                      \
+			address, width / 8, SITE_ATOMIC_LOAD, atomic_order_of(order), TSAN_SITE);  \
 		return sizeof *place == 16 ? SWAP_IF(width, place, 0, 0) : *place;                 \
 	}
 
@@ -41,7 +42,7 @@ static inline uint8_t order_of(int order)
 	{                                                                                          \
 		tsan_a##width old;                                                                 \
                                                                                                    \
-		tsan_reached(address, width / 8, kind, order_of(order), TSAN_SITE);                \
+		tsan_reached(address, width / 8, kind, atomic_order_of(order), TSAN_SITE);         \
 		do                                                                                 \
 			old = *address;                                                            \
 		while (SWAP_IF(width, address, old, (tsan_a##width)(wanted)) != old);              \
@@ -56,7 +57,8 @@ static inline uint8_t order_of(int order)
 	{                                                                                          \
 		tsan_a##width old;                                                                 \
                                                                                                    \
-		tsan_reached(address, width / 8, SITE_ATOMIC_STORE, order_of(order), TSAN_SITE);   \
+		tsan_reached(                                                                      \
+			address, width / 8, SITE_ATOMIC_STORE, atomic_order_of(order), TSAN_SITE); \
 		do                                                                                 \
 			old = *address;                                                            \
 		while (SWAP_IF(width, address, old, value) != old);                                \
@@ -74,8 +76,8 @@ static inline uint8_t order_of(int order)
 		const tsan_a##width before = *expected;                                            \
 		tsan_a##width found;                                                               \
                                                                                                    \
-		tsan_reached_exchange(address, width / 8, order_of(order),                         \
-			order_of(order_of_failure), (uint64_t)before, TSAN_SITE);                  \
+		tsan_reached_exchange(address, width / 8, atomic_order_of(order),                  \
+			atomic_order_of(order_of_failure), (uint64_t)before, TSAN_SITE);           \
 		found = SWAP_IF(width, address, before, wanted);                                   \
 		/* Once it is exchanged, `expected` may be somebody else's. */                     \
 		if (found != before)                                                               \
@@ -91,8 +93,8 @@ static inline uint8_t order_of(int order)
 		volatile tsan_a##width *address, tsan_a##width expected, tsan_a##width wanted,     \
 		int order, int order_of_failure)                                                   \
 	{                                                                                          \
-		tsan_reached_exchange(address, width / 8, order_of(order),                         \
-			order_of(order_of_failure), (uint64_t)expected, TSAN_SITE);                \
+		tsan_reached_exchange(address, width / 8, atomic_order_of(order),                  \
+			atomic_order_of(order_of_failure), (uint64_t)expected, TSAN_SITE);         \
 		return SWAP_IF(width, address, expected, wanted);                                  \
 	}
 
@@ -119,7 +121,7 @@ ATOMICS(128)
 TSAN_EXPORT void __tsan_atomic_thread_fence(int order);
 TSAN_EXPORT void __tsan_atomic_thread_fence(int order)
 {
-	tsan_reached(NULL, 0, SITE_FENCE, order_of(order), TSAN_SITE);
+	tsan_reached(NULL, 0, SITE_FENCE, atomic_order_of(order), TSAN_SITE);
 	__sync_synchronize();
 }
 

@@ -27,7 +27,7 @@ void leader_say_stop(struct leader *leader)
 
 /* ---- units ---- */
 
-static void answer(struct leader *leader, uint32_t rank)
+static void leader_answer(struct leader *leader, uint32_t rank)
 {
 	struct roll_member *member = &leader->roll.members[rank];
 	struct lease_table_unit unit;
@@ -48,7 +48,7 @@ static void answer(struct leader *leader, uint32_t rank)
 	}
 }
 
-static void add_up(struct leader *leader, const struct wire_done *done)
+static void leader_add_up(struct leader *leader, const struct wire_done *done)
 {
 	struct campaign_result *result = leader->result;
 
@@ -63,7 +63,7 @@ static void add_up(struct leader *leader, const struct wire_done *done)
 		result->steps_most = done->steps_most;
 }
 
-static void take_back(struct leader *leader)
+static void leader_take_back(struct leader *leader)
 {
 	while (lease_table_take_back(leader->leases, platform_monotonic_ns()) <
 		leader->roll.link->ranks)
@@ -71,7 +71,7 @@ static void take_back(struct leader *leader)
 	roll_look_for_silence(&leader->roll);
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		if (leader->roll.members[rank].state == MEMBER_WAITS)
-			answer(leader, rank);
+			leader_answer(leader, rank);
 }
 
 /* ---- messages ---- */
@@ -114,14 +114,14 @@ static void take_done(struct leader *leader, const struct link_message *message)
 			leader->leases, message->from, platform_monotonic_ns(), done.took_ns);
 	}
 	if (counts)
-		add_up(leader, &done);
+		leader_add_up(leader, &done);
 	if (message->tag == WIRE_DONE)
-		answer(leader, message->from);
+		leader_answer(leader, message->from);
 	if (lease_table_is_over(leader->leases))
 		leader_say_stop(leader);
 }
 
-static void take_message(struct leader *leader, const struct link_message *message)
+static void leader_take_message(struct leader *leader, const struct link_message *message)
 {
 	struct roll_member *member = &leader->roll.members[message->from];
 
@@ -132,7 +132,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 	switch ((enum wire_tag)message->tag) {
 	case WIRE_HELLO:
 		roll_take_hello(&leader->roll, message);
-		answer(leader, message->from);
+		leader_answer(leader, message->from);
 		break;
 	case WIRE_ALIVE:
 		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
@@ -165,7 +165,7 @@ static void take_message(struct leader *leader, const struct link_message *messa
 
 /* ---- the campaign ---- */
 
-static int save(struct leader *leader, const char *state, struct error *err)
+static int leader_save(struct leader *leader, const char *state, struct error *err)
 {
 	leader->row.runs = leader->result->total.runs;
 	leader->row.failures = leader->result->total.failures;
@@ -178,7 +178,7 @@ static int save(struct leader *leader, const char *state, struct error *err)
 	return store_campaign_update(leader->store, &leader->row, err);
 }
 
-static void tell_progress(struct leader *leader)
+static void leader_tell_progress(struct leader *leader)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
 	struct campaign_progress *total = &leader->result->total;
@@ -192,7 +192,7 @@ static void tell_progress(struct leader *leader)
 	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
 		leader->saved_ns = now_ns;
 		leader_keep_unsaved(leader);
-		(void)save(leader, "running", NULL); /* the last one has to succeed */
+		(void)leader_save(leader, "running", NULL); /* the last one has to succeed */
 	}
 }
 
@@ -214,7 +214,7 @@ static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
 	return count;
 }
 
-static void listen_once(struct leader *leader)
+static void leader_listen_once(struct leader *leader)
 {
 	struct link_message message;
 	bool has_any = false;
@@ -222,7 +222,7 @@ static void listen_once(struct leader *leader)
 	while (leader->roll.link->receive(&message)) {
 		has_any = true;
 		if (message.from && message.from < leader->roll.link->ranks)
-			take_message(leader, &message);
+			leader_take_message(leader, &message);
 		free(message.bytes);
 	}
 	if (!has_any)
@@ -236,9 +236,9 @@ static void lead(struct leader *leader)
 	/* Where all are silent it may be the machine that stalls: they are waited for as they wait for us. */
 	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
-		listen_once(leader);
-		take_back(leader);
-		tell_progress(leader);
+		leader_listen_once(leader);
+		leader_take_back(leader);
+		leader_tell_progress(leader);
 		if (*leader->options->is_interrupted)
 			leader->result->is_interrupted = true;
 		if (leader->result->is_interrupted || leader->roll.failure.code ||
@@ -255,7 +255,7 @@ static void lead(struct leader *leader)
 }
 
 /* Whoever is not here any more need not be waited for. */
-static void say_farewell(struct leader *leader, struct error *failure)
+static void leader_say_farewell(struct leader *leader, struct error *failure)
 {
 	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};
 
@@ -274,7 +274,7 @@ static void say_farewell(struct leader *leader, struct error *failure)
 	leader->roll.link->end(end.all_are_here);
 }
 
-static int begin_row(struct leader *leader, struct error *err)
+static int leader_begin_row(struct leader *leader, struct error *err)
 {
 	const struct campaign_options *options = leader->options;
 
@@ -283,7 +283,7 @@ static int begin_row(struct leader *leader, struct error *err)
 	return store_campaign_begin(leader->store, &leader->row, err);
 }
 
-static int set_up(struct leader *leader, struct error *err)
+static int leader_set_up(struct leader *leader, struct error *err)
 {
 	const struct campaign_options *options = leader->options;
 	const struct lease_table_options handing = {
@@ -307,10 +307,10 @@ static int set_up(struct leader *leader, struct error *err)
 		status = target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
 	if (status == 0)
 		status = store_open(&leader->store, options->directory, STORE_WRITE, err);
-	return status < 0 ? status : begin_row(leader, err);
+	return status < 0 ? status : leader_begin_row(leader, err);
 }
 
-static void tear_down(struct leader *leader)
+static void leader_tear_down(struct leader *leader)
 {
 	leader_release_unsaved(leader);
 	store_campaign_release(&leader->row);
@@ -331,13 +331,13 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
 	if (cluster_has_parts(options))
 		return leader_lead_parts(link, options, silent_ns, listener, result, err);
 	roll_open(&leader.roll, link, listener, silent_ns);
-	status = set_up(&leader, err);
+	status = leader_set_up(&leader, err);
 	if (status < 0)
 		leader.roll.failure = *err;
 	result->campaign = leader.row.id;
 	lead(&leader);
-	say_farewell(&leader, &leader.roll.failure);
-	if (leader.row.id && save(&leader,
+	leader_say_farewell(&leader, &leader.roll.failure);
+	if (leader.row.id && leader_save(&leader,
 				     leader.roll.failure.code ? "failed"
 				     : result->is_interrupted ? "interrupted"
 							      : "done",
@@ -347,6 +347,6 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
 		*err = leader.roll.failure;
 		status = leader.roll.failure.code;
 	}
-	tear_down(&leader);
+	leader_tear_down(&leader);
 	return status;
 }

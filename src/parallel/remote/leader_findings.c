@@ -4,8 +4,8 @@
 #include "base/bug.h"
 #include "parallel/remote/leader_internal.h"
 
-static int keep(struct leader *leader, struct finding *finding, const struct wire_finding *head,
-	struct error *err)
+static int leader_findings_keep(struct leader *leader, struct finding *finding,
+	const struct wire_finding *head, struct error *err)
 {
 	struct campaign_found found = {.finding = finding,
 		.confirmation = head->confirmation,
@@ -31,7 +31,7 @@ void leader_keep_unsaved(struct leader *leader)
 		struct unsaved *first = leader->unsaved;
 		struct error err;
 
-		if (keep(leader, &first->finding, &first->head, &err) < 0)
+		if (leader_findings_keep(leader, &first->finding, &first->head, &err) < 0)
 			return;
 		leader->unsaved = first->next;
 		finding_release(&first->finding);
@@ -68,7 +68,7 @@ void leader_take_finding(struct leader *leader, const struct link_message *messa
 			message->from, err.text);
 		return;
 	}
-	if (keep(leader, &finding, &head, &err) < 0)
+	if (leader_findings_keep(leader, &finding, &head, &err) < 0)
 		put_aside(leader, message->from, &finding, &head, &err);
 	else
 		finding_release(&finding);

@@ -36,7 +36,7 @@ bool cluster_has_parts(const struct campaign_options *options)
 
 /* ---- messages ---- */
 
-static void take_message(struct parts_leader *leader, struct link_message *message)
+static void leader_parts_take_message(struct parts_leader *leader, struct link_message *message)
 {
 	struct roll_member *member = &leader->roll.members[message->from];
 	struct parts_report *report = &leader->reports[message->from];
@@ -70,7 +70,7 @@ static void take_message(struct parts_leader *leader, struct link_message *messa
 	}
 }
 
-static bool listen_once(struct parts_leader *leader)
+static bool leader_parts_listen_once(struct parts_leader *leader)
 {
 	struct link_message message;
 	bool has_any = false;
@@ -78,7 +78,7 @@ static bool listen_once(struct parts_leader *leader)
 	while (leader->roll.link->receive(&message)) {
 		has_any = true;
 		if (message.from && message.from < leader->roll.link->ranks)
-			take_message(leader, &message);
+			leader_parts_take_message(leader, &message);
 		free(message.bytes);
 	}
 	roll_look_for_silence(&leader->roll);
@@ -96,12 +96,13 @@ static bool are_all(const struct parts_leader *leader, enum member_state at_leas
 	return true;
 }
 
-static void wait_for(struct parts_leader *leader, enum member_state state, uint64_t most_ns)
+static void leader_parts_wait_for(
+	struct parts_leader *leader, enum member_state state, uint64_t most_ns)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + most_ns;
 
 	while (!are_all(leader, state) && platform_monotonic_ns() < until_ns)
-		if (!listen_once(leader))
+		if (!leader_parts_listen_once(leader))
 			(void)usleep(NAP_US); /* shorter is no harm */
 }
 
@@ -130,7 +131,7 @@ static char *remote_receive(void *context, uint32_t number, size_t *size)
 	struct parts_report *report = &leader->reports[number + 1];
 	char *bytes;
 
-	(void)listen_once(leader); /* or there is nothing new */
+	(void)leader_parts_listen_once(leader); /* or there is nothing new */
 	bytes = report->bytes;
 	*size = report->size;
 	report->bytes = NULL;
@@ -142,30 +143,30 @@ static bool remote_lost(void *context, uint32_t number)
 	struct parts_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
 
-	(void)listen_once(leader); /* likewise */
+	(void)leader_parts_listen_once(leader); /* likewise */
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 
 /* Long investigations are no silence of ours. */
-static void on_progress(void *context, const struct campaign_progress *progress)
+static void leader_parts_on_progress(void *context, const struct campaign_progress *progress)
 {
 	struct parts_leader *leader = context;
 
-	(void)listen_once(leader);
+	(void)leader_parts_listen_once(leader);
 	if (leader->roll.listener->progress)
 		leader->roll.listener->progress(leader->roll.listener->context, progress);
 }
 
-static void on_minimising(void *context, const struct minimise_progress *progress)
+static void leader_parts_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	struct parts_leader *leader = context;
 
-	(void)listen_once(leader);
+	(void)leader_parts_listen_once(leader);
 	if (leader->roll.listener->minimising)
 		leader->roll.listener->minimising(leader->roll.listener->context, progress);
 }
 
-static void on_started(void *context, const struct campaign_start *start)
+static void leader_parts_on_started(void *context, const struct campaign_start *start)
 {
 	const struct parts_leader *leader = context;
 
@@ -173,7 +174,7 @@ static void on_started(void *context, const struct campaign_start *start)
 		leader->roll.listener->started(leader->roll.listener->context, start);
 }
 
-static void on_confirming(void *context, const struct failure *failure)
+static void leader_parts_on_confirming(void *context, const struct failure *failure)
 {
 	const struct parts_leader *leader = context;
 
@@ -181,14 +182,14 @@ static void on_confirming(void *context, const struct failure *failure)
 		leader->roll.listener->confirming(leader->roll.listener->context, failure);
 }
 
-static void on_notice(void *context, const char *text)
+static void leader_parts_on_notice(void *context, const char *text)
 {
 	const struct parts_leader *leader = context;
 
 	roll_notice(&leader->roll, "%s", text);
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void leader_parts_on_found(void *context, const struct campaign_found *found)
 {
 	const struct parts_leader *leader = context;
 
@@ -206,12 +207,12 @@ static int make_campaign(
 		.receive = remote_receive,
 		.is_lost = remote_lost};
 	const struct campaign_listener listener = {.context = leader,
-		.started = on_started,
-		.progress = on_progress,
-		.confirming = on_confirming,
-		.minimising = on_minimising,
-		.notice = on_notice,
-		.found = on_found};
+		.started = leader_parts_on_started,
+		.progress = leader_parts_on_progress,
+		.confirming = leader_parts_on_confirming,
+		.minimising = leader_parts_on_minimising,
+		.notice = leader_parts_on_notice,
+		.found = leader_parts_on_found};
 	struct campaign_options options = *leader->options;
 
 	options.remote = &remote;
@@ -222,7 +223,7 @@ static int make_campaign(
 
 /* ---- its life ---- */
 
-static int set_up(struct parts_leader *leader, struct error *err)
+static int leader_parts_set_up(struct parts_leader *leader, struct error *err)
 {
 	int status;
 
@@ -240,13 +241,13 @@ static int set_up(struct parts_leader *leader, struct error *err)
 		       : target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
 }
 
-static void say_farewell(struct parts_leader *leader)
+static void leader_parts_say_farewell(struct parts_leader *leader)
 {
 	struct wire_end end = {0};
 
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
-	wait_for(leader, MEMBER_LEFT, FAREWELL_NS);
+	leader_parts_wait_for(leader, MEMBER_LEFT, FAREWELL_NS);
 	end.all_are_here = true;
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		end.all_are_here &= leader->roll.members[rank].state == MEMBER_LEFT;
@@ -265,12 +266,12 @@ int leader_lead_parts(const struct link *link, const struct campaign_options *op
 	roll_open(&leader.roll, link, listener, silent_ns);
 	leader.reports = calloc(link->ranks, sizeof *leader.reports);
 	BUG_ON(!leader.reports);
-	status = set_up(&leader, err);
+	status = leader_parts_set_up(&leader, err);
 	if (status == 0)
-		wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
+		leader_parts_wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
 	if (status == 0 && !leader.roll.failure.code)
 		status = make_campaign(&leader, result, err);
-	say_farewell(&leader);
+	leader_parts_say_farewell(&leader);
 	if (leader.roll.failure.code) {
 		*err = leader.roll.failure;
 		status = leader.roll.failure.code;

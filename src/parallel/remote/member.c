@@ -96,7 +96,7 @@ static void tell_done(struct member *member, enum wire_tag tag)
 
 /* ---- what its campaign tells ---- */
 
-static void on_started(void *context, const struct campaign_start *start)
+static void member_on_started(void *context, const struct campaign_start *start)
 {
 	struct member *member = context;
 	const struct wire_started started = {.restart = start->restart,
@@ -106,7 +106,7 @@ static void on_started(void *context, const struct campaign_start *start)
 	member_tell(member, WIRE_STARTED, &started, sizeof started);
 }
 
-static void on_progress(void *context, const struct campaign_progress *progress)
+static void member_on_progress(void *context, const struct campaign_progress *progress)
 {
 	(void)progress;
 	member_listen(context);
@@ -114,18 +114,18 @@ static void on_progress(void *context, const struct campaign_progress *progress)
 }
 
 /* A long investigation is no silence. */
-static void on_minimising(void *context, const struct minimise_progress *progress)
+static void member_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	(void)progress;
 	member_show_life(context);
 }
 
-static void on_notice(void *context, const char *text)
+static void member_on_notice(void *context, const char *text)
 {
 	member_tell(context, WIRE_NOTICE, text, strlen(text));
 }
 
-static void on_found(void *context, const struct campaign_found *found)
+static void member_on_found(void *context, const struct campaign_found *found)
 {
 	const struct finding *finding = found->finding;
 	char *json = finding_to_json(finding);
@@ -145,7 +145,7 @@ static void on_found(void *context, const struct campaign_found *found)
 	free(json);
 }
 
-static void on_ran(void *context, struct contract *contract)
+static void member_on_ran(void *context, struct contract *contract)
 {
 	((struct member *)context)->now = contract->totals;
 	member_listen(context);
@@ -227,16 +227,16 @@ static void remove_folder(const char *folder)
 	(void)nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* likewise */
 }
 
-static int make_runs(struct member *member, struct error *err)
+static int member_make_runs(struct member *member, struct error *err)
 {
 	const struct campaign_listener listener = {
 		.context = member,
-		.started = on_started,
-		.progress = on_progress,
-		.minimising = on_minimising,
-		.notice = on_notice,
-		.found = on_found,
-		.ran = on_ran,
+		.started = member_on_started,
+		.progress = member_on_progress,
+		.minimising = member_on_minimising,
+		.notice = member_on_notice,
+		.found = member_on_found,
+		.ran = member_on_ran,
 		.more_runs = on_more_runs,
 	};
 	struct campaign_options options = *member->options;
@@ -264,7 +264,8 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 	if (status == 0)
 		status = say_hello(&member, err);
 	if (status == 0)
-		status = has_parts ? member_make_parts(&member, err) : make_runs(&member, err);
+		status = has_parts ? member_make_parts(&member, err)
+				   : member_make_runs(&member, err);
 	if (status == 0 && member.failure.code) {
 		*err = member.failure;
 		status = err->code;

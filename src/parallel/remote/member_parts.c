@@ -38,15 +38,17 @@ static enum serve_wish wish(void *context)
 	return member->has_to_rest || member->part ? SERVE_STOP : SERVE_ON;
 }
 
-static void send_report(void *context, const void *bytes, size_t size)
+static void member_parts_send_report(void *context, const void *bytes, size_t size)
 {
 	member_tell(context, WIRE_REPORT, bytes, size);
 }
 
 int member_make_parts(struct member *member, struct error *err)
 {
-	const struct serve_link link = {
-		.context = member, .next = next_part, .wish = wish, .send = send_report};
+	const struct serve_link link = {.context = member,
+		.next = next_part,
+		.wish = wish,
+		.send = member_parts_send_report};
 	const int status = campaign_serve(member->options, &link, err);
 
 	free(member->part);

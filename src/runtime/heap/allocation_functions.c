@@ -81,7 +81,7 @@ char *heap_lent_end(void)
 	return calls.lent;
 }
 
-static void *early_allocate(size_t bytes)
+static void *allocation_functions_early_allocate(size_t bytes)
 {
 	char *block = calls.early + calls.early_used;
 
@@ -101,7 +101,7 @@ static const char *early_end(const void *block)
 		       : thread_stack_lent_end(block);
 }
 
-static bool is_early(const void *block)
+static bool allocation_functions_is_early(const void *block)
 {
 	const uintptr_t address = (uintptr_t)block;
 
@@ -112,7 +112,7 @@ static bool is_early(const void *block)
 
 /* ---- who calls ---- */
 
-static void note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
+static void allocation_functions_note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site) {
 		site = calls.outer_site;
@@ -132,7 +132,7 @@ static void *given(void *block, size_t bytes)
 }
 
 /* An outer call of ours stays the one that counts: new[] calls new. True: the caller is it. */
-static bool enter(uint64_t site, uint8_t kind)
+static bool allocation_functions_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)
 		return false;
@@ -145,10 +145,10 @@ static bool enter(uint64_t site, uint8_t kind)
  * `block` is what an outer call gave out. Nothing was allocated through us: it has another
  * allocator (then its size is taken from the call), or has used what it had.
  */
-static void leave(bool is_outer, const void *block, size_t bytes)
+static void allocation_functions_leave(bool is_outer, const void *block, size_t bytes)
 {
 	if (is_outer && calls.outer_site && bytes)
-		note(block, bytes, 0, 0);
+		allocation_functions_note(block, bytes, 0, 0);
 	if (is_outer)
 		calls.outer_site = 0;
 }
@@ -160,11 +160,11 @@ EXPORT void *malloc(size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return early_allocate(bytes);
+		return allocation_functions_early_allocate(bytes);
 	if (!heap_is_recording)
 		return given(NEXT(malloc)(bytes), bytes);
 	block = NEXT(malloc)(bytes);
-	note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
+	allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
 	return block;
 }
 
@@ -173,18 +173,18 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return early_allocate(count * bytes);
+		return allocation_functions_early_allocate(count * bytes);
 	if (!heap_is_recording)
 		return given(NEXT(calloc)(count, bytes), count * bytes);
 	block = NEXT(calloc)(count, bytes);
-	note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
+	allocation_functions_note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
 	return block;
 }
 
 EXPORT void free(void *block)
 {
 	/* A lookup gives back the text of the last error; the heap can do without that. */
-	if (__builtin_expect(is_early(block) || calls.is_looking_up, 0))
+	if (__builtin_expect(allocation_functions_is_early(block) || calls.is_looking_up, 0))
 		return;
 	if (heap_is_recording) {
 		const uint64_t site = RETURN_SITE;
@@ -196,10 +196,10 @@ EXPORT void free(void *block)
 	NEXT(free)(block);
 }
 
-static void *moved(void *from, void *to, size_t bytes, uint64_t site)
+static void *allocation_functions_moved(void *from, void *to, size_t bytes, uint64_t site)
 {
 	if (!from)
-		note(to, bytes, site, BLOCK_REALLOC);
+		allocation_functions_note(to, bytes, site, BLOCK_REALLOC);
 	else if (given(to, bytes))
 		heap_moved(from, to, bytes, site);
 	else if (!bytes) /* glibc frees it */
@@ -209,7 +209,7 @@ static void *moved(void *from, void *to, size_t bytes, uint64_t site)
 }
 
 /* Copies a block from the runtime's own memory to the program's heap. Own memory is never freed. */
-static void *early_move(const void *from, size_t bytes)
+static void *allocation_functions_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);
 	void *to = NEXT(malloc)(bytes);
@@ -221,11 +221,11 @@ static void *early_move(const void *from, size_t bytes)
 
 EXPORT void *realloc(void *block, size_t bytes)
 {
-	if (__builtin_expect(is_early(block), 0))
-		return early_move(block, bytes);
+	if (__builtin_expect(allocation_functions_is_early(block), 0))
+		return allocation_functions_early_move(block, bytes);
 	if (!heap_is_recording)
 		return given(NEXT(realloc)(block, bytes), bytes);
-	return moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
+	return allocation_functions_moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -234,9 +234,9 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 	if (!heap_is_recording)
 		return NEXT(reallocarray)(block, count, bytes);
-	is_outer = enter(RETURN_SITE, BLOCK_REALLOC);
+	is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_REALLOC);
 	block = NEXT(reallocarray)(block, count, bytes); /* calls realloc above */
-	leave(is_outer, NULL, 0);
+	allocation_functions_leave(is_outer, NULL, 0);
 	return block;
 }
 
@@ -247,7 +247,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 	if (!heap_is_recording)
 		(void)given(error ? NULL : *block, bytes);
 	else
-		note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
+		allocation_functions_note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
 	return error;
 }
 
@@ -259,7 +259,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(alignment, bytes), bytes);                     \
 		block = NEXT(function)(alignment, bytes);                                          \
-		note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                                    \
+		allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);               \
 		return block;                                                                      \
 	}
 ALIGNED(aligned_alloc)
@@ -273,7 +273,7 @@ ALIGNED(memalign)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(bytes), bytes);                                \
 		block = NEXT(function)(bytes);                                                     \
-		note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                                    \
+		allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);               \
 		return block;                                                                      \
 	}
 IN_PAGES(valloc)
@@ -294,9 +294,9 @@ IN_PAGES(pvalloc)
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = enter(RETURN_SITE, BLOCK_NEW);                                          \
+		is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_NEW);                     \
 		block = NEXT(name)(__VA_ARGS__);                                                   \
-		leave(is_outer, block, bytes);                                                     \
+		allocation_functions_leave(is_outer, block, bytes);                                \
 		return block;                                                                      \
 	}
 NEW(_Znwm, (size_t bytes), bytes)
@@ -320,9 +320,9 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const v
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = enter(RETURN_SITE, BLOCK_TEXT);                                         \
+		is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_TEXT);                    \
 		given = NEXT(name)(__VA_ARGS__);                                                   \
-		leave(is_outer, NULL, 0);                                                          \
+		allocation_functions_leave(is_outer, NULL, 0);                                     \
 		return given;                                                                      \
 	}
 #undef strdup
@@ -343,14 +343,15 @@ TEXT(__ssize_t, __getdelim, (char **line, size_t *size, int delimiter, FILE *str
 
 EXPORT int asprintf(char **text, const char *format, ...)
 {
-	const bool is_outer = heap_is_recording && enter(RETURN_SITE, BLOCK_TEXT);
+	const bool is_outer =
+		heap_is_recording && allocation_functions_enter(RETURN_SITE, BLOCK_TEXT);
 	va_list arguments;
 	int length;
 
 	va_start(arguments, format);
 	length = NEXT(vasprintf)(text, format, arguments);
 	va_end(arguments);
-	leave(is_outer, NULL, 0);
+	allocation_functions_leave(is_outer, NULL, 0);
 	return length;
 }
 

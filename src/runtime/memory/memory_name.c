@@ -32,7 +32,7 @@ extern void *__libc_stack_end; /* the loader's: end of main's stack */
 /* The size of stacks that nobody asked for, 0: not yet known. Written by the moving thread. */
 static size_t stack_standard_bytes;
 
-static variable_name name_of(uint64_t family, uint64_t owner, uint64_t offset)
+static variable_name memory_name_name_of(uint64_t family, uint64_t owner, uint64_t offset)
 {
 	return hash_pair(hash_pair(family, owner), offset / 8) | 1;
 }
@@ -110,7 +110,7 @@ static variable_name stack_name(uintptr_t address)
 
 	if (self->id.index && address >= (uintptr_t)__builtin_frame_address(0) &&
 		thread_holds(self, address, &depth))
-		return name_of(FAMILY_STACK, self->name, depth);
+		return memory_name_name_of(FAMILY_STACK, self->name, depth);
 	for (uint32_t i = 1; i < engine_thread_count(); i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
@@ -121,9 +121,9 @@ static variable_name stack_name(uintptr_t address)
 		}
 	}
 	if (owner)
-		return name_of(FAMILY_STACK, owner->name, nearest - THREAD_BLOCK_BYTES);
+		return memory_name_name_of(FAMILY_STACK, owner->name, nearest - THREAD_BLOCK_BYTES);
 	if (main_holds(address, &depth))
-		return name_of(FAMILY_STACK, engine_thread(0)->name, depth);
+		return memory_name_name_of(FAMILY_STACK, engine_thread(0)->name, depth);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static variable_name late_module_name(uintptr_t address)
 		return 0;
 	name = strrchr(object.dlfo_link_map->l_name, '/');
 	name = name ? name + 1 : object.dlfo_link_map->l_name;
-	return name_of(FAMILY_MODULE, hash_bytes(name, strlen(name)),
+	return memory_name_name_of(FAMILY_MODULE, hash_bytes(name, strlen(name)),
 		address - (uintptr_t)object.dlfo_map_start);
 }
 
@@ -201,7 +201,7 @@ variable_name memory_variable_name(const void *pointer)
 	if (!name)
 		name = late_module_name(address);
 	/* Loaders, sanitizers, mappings from before we looked: equal as long as the layout is. */
-	return name ? name : name_of(FAMILY_REST, 0, address);
+	return name ? name : memory_name_name_of(FAMILY_REST, 0, address);
 }
 
 object_name memory_object_name(const void *pointer)

@@ -226,7 +226,7 @@ static bool site_is_watched(uint8_t kind)
 	       memory_kind_is_atomic(kind) && sites_memory()->mode != MEMORY_NONE;
 }
 
-static bool site_is_on(uint8_t kind, uint8_t state)
+static bool memory_prepare_site_is_on(uint8_t kind, uint8_t state)
 {
 	if (record_is_on())
 		return kind != SITE_FUNCTION_EXIT;
@@ -239,5 +239,5 @@ static bool site_is_on(uint8_t kind, uint8_t state)
 
 bool sites_apply(void)
 {
-	return sites_switch(site_is_on);
+	return sites_switch(memory_prepare_site_is_on);
 }

@@ -90,7 +90,7 @@ static void keep_piece(void *argument, void *start, size_t bytes)
 	collection->checkpoint->pieces = piece;
 }
 
-static bool is_own(const struct undo_memory *own, const char *pointer)
+static bool checkpoint_is_own(const struct undo_memory *own, const char *pointer)
 {
 	const uintptr_t at = (uintptr_t)pointer;
 
@@ -154,7 +154,8 @@ static void keep_stack(
 		keep_piece(collection, low, (size_t)(own.end - low));
 	else if (!is_at_home && has_own)
 		keep_whole_stack(collection, &own);
-	if (!is_at_home && whereabouts != IMAGE_MEMORY && !is_own(collection->checkpoint->own, low))
+	if (!is_at_home && whereabouts != IMAGE_MEMORY &&
+		!checkpoint_is_own(collection->checkpoint->own, low))
 		collection->is_complete = false;
 }
 

@@ -57,7 +57,7 @@ static void fork_complete_outcome(struct contract *contract, int status)
 	outcome->step = contract->heartbeat;
 }
 
-static long fork_raw(void)
+static long restart_fork_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
@@ -92,7 +92,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		(void)focus_prepare_run(*number); /* nothing goes on from earlier runs */
 		memory_switch_sites();
 		fork_grow_pool();
-		pid = fork_raw();
+		pid = restart_fork_fork_raw();
 		if (pid == 0) {
 			fork_child_set_up();
 			return 1;

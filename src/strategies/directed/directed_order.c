@@ -50,7 +50,7 @@ void directed_order_begin_run(struct directed_order *order, struct rng *rng)
 
 /* ---- one access ---- */
 
-static bool is_write(const struct pending_op *op)
+static bool directed_order_is_write(const struct pending_op *op)
 {
 	return op->object && !(op->flags & OP_READ);
 }
@@ -63,14 +63,15 @@ static uint32_t written_bit(object_name object)
 static bool early_read_holds(const struct directed_order *order, const struct pending_op *op)
 {
 	if (!order->is_forbidden)
-		return !order->is_done && is_write(op) && op->object == order->object;
+		return !order->is_done && directed_order_is_write(op) &&
+		       op->object == order->object;
 	return access_fits(&order->accesses[0], op) &&
 	       !bitset_has(order->written, written_bit(op->object));
 }
 
 static void early_read_executed(struct directed_order *order, const struct pending_op *op)
 {
-	if (is_write(op))
+	if (directed_order_is_write(op))
 		bitset_add(order->written, written_bit(op->object));
 	order->is_done |= access_fits(&order->accesses[0], op);
 }

@@ -113,7 +113,7 @@ static bool could_be_about(const struct directed_scenario *scenario, const struc
 	return !object || object == pending->object || pending->flags & OP_WIDE;
 }
 
-static bool is_due(
+static bool directed_scenario_is_due(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
 	const struct directed_op *op = &scenario->ops[scenario->next];
@@ -138,7 +138,7 @@ bool directed_scenario_holds(
 {
 	const uint8_t turn = scenario->ops[scenario->next].party;
 
-	if (is_over(scenario) || is_due(scenario, view, thread) ||
+	if (is_over(scenario) || directed_scenario_is_due(scenario, view, thread) ||
 		leads_to_due(scenario, view, thread))
 		return false;
 	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
@@ -166,7 +166,8 @@ void directed_scenario_waits(struct directed_scenario *scenario, const struct sc
 bool directed_scenario_wants(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
-	return !is_over(scenario) && scenario->next && is_due(scenario, view, thread);
+	return !is_over(scenario) && scenario->next &&
+	       directed_scenario_is_due(scenario, view, thread);
 }
 
 bool directed_scenario_is_alone(const struct directed_scenario *scenario)
@@ -243,13 +244,14 @@ void directed_scenario_executed(
 		return;
 	scenario->firsts += fits_op(&scenario->ops[0], view, thread);
 	scenario->comings[thread % SCENARIO_THREADS] += is_at_first_site(scenario, view, thread);
-	if (!is_due(scenario, view, thread) && leaves_turn(scenario, view, thread))
+	if (!directed_scenario_is_due(scenario, view, thread) &&
+		leaves_turn(scenario, view, thread))
 		scenario_restart(scenario);
 	/* The first op again, before anybody has answered it: that one counts. */
 	if (scenario->next == 1 && thread == scenario->threads[scenario->ops[0].party] &&
 		fits_op(&scenario->ops[0], view, thread))
 		scenario_restart(scenario);
-	if (!is_due(scenario, view, thread))
+	if (!directed_scenario_is_due(scenario, view, thread))
 		return;
 	if (scenario->next == 0 && is_let_pass(scenario, thread))
 		return;

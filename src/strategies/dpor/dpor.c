@@ -44,7 +44,7 @@ static const struct strategy_option dpor_options[] = {
 
 /* ---- memory ---- */
 
-static size_t take(size_t *at, size_t bytes)
+static size_t dpor_take(size_t *at, size_t bytes)
 {
 	const size_t start = (*at + 15) & ~(size_t)15;
 
@@ -60,13 +60,14 @@ static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dp
 	dpor->step_capacity = steps;
 	dpor->branch_capacity = steps * BRANCHES_PER_STEP;
 	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
-	dpor->steps_at = (uint32_t)take(&at, (steps + 1) * sizeof(struct dpor_step));
+	dpor->steps_at = (uint32_t)dpor_take(&at, (steps + 1) * sizeof(struct dpor_step));
 	dpor->clocks_at =
-		(uint32_t)take(&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
-	dpor->branches_at = (uint32_t)take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
+		(uint32_t)dpor_take(&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
+	dpor->branches_at =
+		(uint32_t)dpor_take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
 	dpor->sleepers_at =
-		(uint32_t)take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
-	dpor->scratch_at = (uint32_t)take(&at, (steps + 2) * sizeof(uint32_t));
+		(uint32_t)dpor_take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
+	dpor->scratch_at = (uint32_t)dpor_take(&at, (steps + 2) * sizeof(uint32_t));
 	return at;
 }
 
@@ -191,7 +192,7 @@ static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
 	return child;
 }
 
-static struct dpor_step *push(struct dpor *dpor)
+static struct dpor_step *dpor_push(struct dpor *dpor)
 {
 	struct dpor_step *step;
 
@@ -244,7 +245,7 @@ static void put_before(
 /* A step that no earlier run has had. */
 static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
-	struct dpor_step *step = push(dpor);
+	struct dpor_step *step = dpor_push(dpor);
 	struct dpor_op op;
 	uint32_t index;
 
@@ -321,7 +322,7 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 	return dpor->depth < dpor->step_count ? choose_again(dpor, view) : choose_new(dpor, view);
 }
 
-static bool is_same_op(const struct dpor_op *a, const struct dpor_op *b)
+static bool dpor_is_same_op(const struct dpor_op *a, const struct dpor_op *b)
 {
 	return a->object == b->object && a->kind == b->kind && a->thread == b->thread;
 }
@@ -336,16 +337,16 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	if (is_adrift(dpor))
 		return;
 	/* Where another hand chose there is no step yet. */
-	if (dpor->depth == dpor->step_count && !push(dpor))
+	if (dpor->depth == dpor->step_count && !dpor_push(dpor))
 		return;
 	step = &dpor_steps(dpor)[dpor->depth];
 	op = dpor_op_of(dpor, view, thread.index);
 	if (step->wakeup == DPOR_NONE)
 		step->wakeup = dpor_branch_new(dpor, &op);
 	/* What happens before a step that is only repeated is known, and what a branch was made for has to happen, too. */
-	if ((dpor->depth < dpor->first_new && !is_same_op(&step->op, &op)) ||
+	if ((dpor->depth < dpor->first_new && !dpor_is_same_op(&step->op, &op)) ||
 		(step->wakeup != DPOR_NONE &&
-			!is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
+			!dpor_is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
 		dpor->has_diverged = true;
 		return;
 	}
@@ -382,7 +383,7 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 	if (is_adrift(dpor))
 		return 0;
 	if (dpor->depth == dpor->step_count) {
-		step = push(dpor);
+		step = dpor_push(dpor);
 		if (!step)
 			return 0;
 		step->is_value = true;

@@ -81,13 +81,14 @@ void dpor_meet_slots(struct dpor *dpor, const struct dpor *other)
 }
 
 /* Has the op nothing to do with what is there? */
-static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
+static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
 
 		if (here->op.thread == op->thread || dpor_dependent(&here->op, op) ||
-			here->op.kind == OP_THREAD_CREATE || !is_apart(dpor, here->child, op))
+			here->op.kind == OP_THREAD_CREATE ||
+			!dpor_merge_is_apart(dpor, here->child, op))
 			return false;
 	}
 	return true;
@@ -104,7 +105,7 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch
 			return false;
 		if (step->op.thread == dpor_branches(dpor)[next].op.thread)
 			next = dpor_branches(dpor)[next].child;
-		else if (!is_apart(dpor, next, &step->op))
+		else if (!dpor_merge_is_apart(dpor, next, &step->op))
 			return false;
 	}
 	return next == DPOR_NONE;
@@ -262,7 +263,7 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
 /* ---- telling ---- */
 
 /* The part's branch of ours. */
-static uint32_t branch_of(struct dpor *dpor, const struct dpor *part)
+static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *part)
 {
 	uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
 
@@ -344,7 +345,7 @@ static void mark_others(struct dpor *part, uint32_t branch)
 }
 
 /* The trees of the part are as ours from now on. */
-static void take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
+static void dpor_merge_take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
 	struct walk walk = {dpor, part, 0, branch};
 
@@ -395,12 +396,12 @@ bool dpor_tell(void *state, void *block)
 	/* Before its first run it has nothing to tell; of what is lost nothing will be taken. */
 	if (!part->runs || part->is_lost || part->diverged_runs || dpor->is_lost)
 		return true;
-	branch = branch_of(dpor, part);
+	branch = dpor_merge_branch_of(dpor, part);
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, part) ||
 		!has_gone_straight(dpor, part, branch) || !merge_all(dpor, part, branch))
 		return false;
 	dpor_meet_slots(dpor, part);
 	dpor_meet_slots(part, dpor);
-	take_over(dpor, part, branch);
+	dpor_merge_take_over(dpor, part, branch);
 	return true;
 }

@@ -180,7 +180,7 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t num
 }
 
 /* Is what it has done of use? */
-static bool is_joinable(struct dpor *dpor, struct dpor *part)
+static bool dpor_parts_is_joinable(struct dpor *dpor, struct dpor *part)
 {
 	return !dpor->is_lost && !part->is_lost && !part->diverged_runs && part->runs &&
 	       dpor_has_same_slots(dpor, part) && has_same_sleepers(dpor, part, part->last) &&
@@ -355,7 +355,7 @@ static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 	struct dpor *dpor = state, *part = block;
 
 	dpor_leave(dpor, part->part);
-	if (!is_joinable(dpor, part) || (has_to_be_exact && !is_exact(dpor, part)))
+	if (!dpor_parts_is_joinable(dpor, part) || (has_to_be_exact && !is_exact(dpor, part)))
 		return false;
 	join_sleepers(dpor, part);
 	join_way(dpor, part);

@@ -160,7 +160,7 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 }
 
 /* Was the last step one that nothing comes behind, not even what is about no object? */
-static bool has_ended(struct dpor *dpor)
+static bool dpor_races_has_ended(struct dpor *dpor)
 {
 	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
 }
@@ -177,7 +177,7 @@ static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
 		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
 		.alike = bucket ? *bucket : DPOR_NONE,
-		.wide = bucket || has_ended(dpor) ? dpor->last_wide : DPOR_NONE,
+		.wide = bucket || dpor_races_has_ended(dpor) ? dpor->last_wide : DPOR_NONE,
 	};
 	return number;
 }

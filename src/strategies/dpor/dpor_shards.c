@@ -12,7 +12,7 @@
 
 /* ---- events ---- */
 
-static bool is_about(const struct dpor_event *event, const struct dpor_op *op)
+static bool dpor_shards_is_about(const struct dpor_event *event, const struct dpor_op *op)
 {
 	return event->thread == op->thread && event->object == op->object &&
 	       !(event->is_change && op->flags & OP_READ);
@@ -24,9 +24,9 @@ static bool has_been(const struct dpor_event *event)
 }
 
 /* Is the op that event, if it comes next? */
-static bool is_due(const struct dpor_event *event, const struct dpor_op *op)
+static bool dpor_shards_is_due(const struct dpor_event *event, const struct dpor_op *op)
 {
-	return event->before + 1 == event->ordinal && is_about(event, op);
+	return event->before + 1 == event->ordinal && dpor_shards_is_about(event, op);
 }
 
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
@@ -37,12 +37,13 @@ void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
 	for (uint32_t i = 0; i < share->pair_count; i++) {
 		struct dpor_pair *pair = &share->pairs[i];
 
-		if (is_due(&pair->events[pair->lead], &step->op))
+		if (dpor_shards_is_due(&pair->events[pair->lead], &step->op))
 			step->leads |= 1u << i;
-		if (is_due(&pair->events[!pair->lead], &step->op))
+		if (dpor_shards_is_due(&pair->events[!pair->lead], &step->op))
 			step->follows |= 1u << i;
 		for (uint32_t event = 0; event < 2; event++)
-			pair->events[event].before += is_about(&pair->events[event], &step->op);
+			pair->events[event].before +=
+				dpor_shards_is_about(&pair->events[event], &step->op);
 	}
 }
 
@@ -68,7 +69,7 @@ uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
 	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
 		const struct dpor_pair *pair = &dpor->share.pairs[i];
 
-		if (is_due(&pair->events[!pair->lead], op))
+		if (dpor_shards_is_due(&pair->events[!pair->lead], op))
 			pairs |= 1u << i;
 	}
 	return pairs;
@@ -91,7 +92,7 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 			view->pending[index].kind == OP_NONE)
 			continue;
 		op = dpor_op_of(dpor, view, index);
-		if (is_due(second, &op))
+		if (dpor_shards_is_due(second, &op))
 			share->held |= UINT64_C(1) << second->thread;
 	}
 }
@@ -118,7 +119,7 @@ bool dpor_share_is_in_vain(const struct dpor *dpor)
 
 /* ---- pairs ---- */
 
-static struct dpor_event event_of(struct dpor *dpor, uint32_t number, bool is_change)
+static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number, bool is_change)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	struct dpor_event event = {.object = steps[number].op.object,
@@ -126,7 +127,7 @@ static struct dpor_event event_of(struct dpor *dpor, uint32_t number, bool is_ch
 		.is_change = is_change};
 
 	for (uint32_t i = 0; i <= number; i++)
-		event.ordinal += !steps[i].is_value && is_about(&event, &steps[i].op);
+		event.ordinal += !steps[i].is_value && dpor_shards_is_about(&event, &steps[i].op);
 	return event;
 }
 
@@ -151,11 +152,11 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 		if (first == DPOR_NONE)
 			continue;
 		if (steps[first].op.flags & OP_READ) {
-			pair->events[0] = event_of(dpor, second, true);
-			pair->events[1] = event_of(dpor, first, false);
+			pair->events[0] = dpor_shards_event_of(dpor, second, true);
+			pair->events[1] = dpor_shards_event_of(dpor, first, false);
 		} else {
-			pair->events[0] = event_of(dpor, first, true);
-			pair->events[1] = event_of(dpor, second, false);
+			pair->events[0] = dpor_shards_event_of(dpor, first, true);
+			pair->events[1] = dpor_shards_event_of(dpor, second, false);
 		}
 		return true;
 	}
@@ -172,7 +173,7 @@ static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
 	return block * share->shards + (share->shard - 1 + turn) % share->shards;
 }
 
-static uint8_t side_of(const struct dpor_share *share, uint32_t leaf, uint32_t level)
+static uint8_t dpor_shards_side_of(const struct dpor_share *share, uint32_t leaf, uint32_t level)
 {
 	return leaf >> (share->levels - 1 - level) & 1;
 }
@@ -185,7 +186,7 @@ static void begin_tree(struct dpor *dpor)
 	dpor_share_recount(dpor);
 }
 
-static void set_out(struct dpor *dpor)
+static void dpor_shards_set_out(struct dpor *dpor)
 {
 	struct dpor_share *share = &dpor->share;
 
@@ -209,14 +210,15 @@ bool dpor_share_next(struct dpor *dpor)
 	if (share->leaf >> share->levels)
 		return false;
 	while (common < share->pair_count &&
-		side_of(share, last, common) == side_of(share, share->leaf, common))
+		dpor_shards_side_of(share, last, common) ==
+			dpor_shards_side_of(share, share->leaf, common))
 		common++;
 	if (common < share->pair_count) { /* the same pair, the other way round */
-		share->pairs[common].lead = side_of(share, share->leaf, common);
+		share->pairs[common].lead = dpor_shards_side_of(share, share->leaf, common);
 		common++;
 	}
 	share->pair_count = common;
-	set_out(dpor);
+	dpor_shards_set_out(dpor);
 	return true;
 }
 
@@ -226,11 +228,11 @@ void dpor_share_scouted(struct dpor *dpor)
 	struct dpor_pair *pair = &share->pairs[share->pair_count];
 
 	if (find_pair(dpor, pair)) {
-		pair->lead = side_of(share, share->leaf, share->pair_count++);
+		pair->lead = dpor_shards_side_of(share, share->leaf, share->pair_count++);
 		if (share->pair_count == 1)
 			share->plan = hash_pair(share->plan,
 				hash_pair(pair->events[0].object, pair->events[1].ordinal));
-		set_out(dpor);
+		dpor_shards_set_out(dpor);
 	} else if (is_first_below(share)) {
 		share->is_scouting = false;
 		begin_tree(dpor);
@@ -248,5 +250,5 @@ void dpor_share_begin(struct dpor *dpor)
 	while ((UINT32_C(1) << share->levels) < share->shards * CLASSES_PER_SHARD)
 		share->levels++;
 	share->leaf = leaf_of(share, 0);
-	set_out(dpor);
+	dpor_shards_set_out(dpor);
 }

@@ -92,7 +92,7 @@ uint32_t dpor_somebody_awake(
 /* ---- bystanders ---- */
 
 /* Does another thread stand before something that this one could race with? */
-static bool is_contended(
+static bool dpor_turns_is_contended(
 	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_op *op)
 {
 	for (uint32_t i = 0; i < view->thread_count; i++) {
@@ -106,7 +106,7 @@ static bool is_contended(
 }
 
 /* Depends nothing in the chain of branches on the op? False for trees that are no chain, too. */
-static bool is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
+static bool dpor_turns_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
 		const struct dpor_branch *at = &dpor_branches(dpor)[branch];
@@ -163,10 +163,10 @@ uint32_t dpor_bystander(
 		const uint8_t slot = (uint8_t)__builtin_ctzll(slots);
 		const struct dpor_op op = dpor_op_of(dpor, view, dpor->index_of[slot]);
 
-		if (is_racing(dpor, &op) && is_contended(dpor, view, &op))
+		if (is_racing(dpor, &op) && dpor_turns_is_contended(dpor, view, &op))
 			dpor->contended |= UINT64_C(1) << slot;
 		else if ((op.is_plain && !(dpor_key_bit(&op) & step->planned.keys)) ||
-			 is_apart(dpor, step->wakeup, &op))
+			 dpor_turns_is_apart(dpor, step->wakeup, &op))
 			return dpor->index_of[slot];
 	}
 	return DPOR_NONE;

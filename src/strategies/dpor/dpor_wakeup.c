@@ -7,7 +7,8 @@ static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
 }
 
 /* Where the thread has its first op in it; count: nowhere. */
-static uint32_t first_of(struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
+static uint32_t dpor_wakeup_first_of(
+	struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
 {
 	uint32_t i = 0;
 
@@ -45,7 +46,7 @@ static bool may_come_first(
 
 static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
 {
-	const uint32_t at = first_of(dpor, sequence, thread);
+	const uint32_t at = dpor_wakeup_first_of(dpor, sequence, thread);
 
 	if (at == sequence->count)
 		return;
@@ -55,7 +56,7 @@ static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, u
 }
 
 /* The sequence as a branch of its own; DPOR_NONE: no room. */
-static uint32_t branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
+static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
 {
 	uint32_t first = DPOR_NONE;
 
@@ -86,7 +87,7 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 			branch = *place;
 		}
 		if (branch == DPOR_NONE) {
-			*place = branch_of(dpor, sequence);
+			*place = dpor_wakeup_branch_of(dpor, sequence);
 			return true;
 		}
 		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);

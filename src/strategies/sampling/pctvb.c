@@ -54,7 +54,7 @@ static double factorial(uint32_t number)
 }
 
 /* Ways in which t threads may be ordered at first, and fall at d-1 stops: one of them is wanted. */
-static double orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
+static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	const uint32_t stops = pctvb->depth - 1;
 	double orders = factorial(pctvb->threads);
@@ -72,8 +72,9 @@ static enum pctvb_falls choose_falls(const struct pctvb *pctvb)
 {
 	if (pctvb->threads <= 2)
 		return FALLS_LOWEST;
-	return orders_of(pctvb, FALLS_PLACES) < orders_of(pctvb, FALLS_RANDOM) ? FALLS_PLACES
-									       : FALLS_RANDOM;
+	return pctvb_orders_of(pctvb, FALLS_PLACES) < pctvb_orders_of(pctvb, FALLS_RANDOM)
+		       ? FALLS_PLACES
+		       : FALLS_RANDOM;
 }
 
 static uint32_t variables_per_run(const struct pctvb *pctvb)
@@ -206,7 +207,7 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 /* ---- during a run ---- */
 
 /* May the thread still move, or is it one that may come? */
-static bool is_ahead(const struct schedule_view *view, uint32_t thread)
+static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 {
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
@@ -220,7 +221,7 @@ static uint64_t highest_below(
 	for (uint32_t i = 0; i < pctvb->priorities.known; i++) {
 		const uint64_t priority = pctvb->priorities.priority[i];
 
-		if (priority < limit && priority > highest && is_ahead(view, i))
+		if (priority < limit && priority > highest && pctvb_is_ahead(view, i))
 			highest = priority;
 	}
 	return highest;
@@ -266,7 +267,7 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 }
 
 /* The thread stands at an access that nobody else has stood at: is it stopped there? */
-static bool is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
 	uint64_t class;
@@ -318,7 +319,7 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 
 	priority_table_meet(&pctvb->priorities, &pctvb->rng, view);
 	chosen = priority_table_first(&pctvb->priorities, view);
-	while (view->enabled_count > 1 && is_stopped(pctvb, view, chosen))
+	while (view->enabled_count > 1 && pctvb_is_stopped(pctvb, view, chosen))
 		chosen = fall(pctvb, view, chosen);
 	return (struct thread_id){(uint16_t)chosen};
 }
@@ -370,7 +371,7 @@ static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 		.formula = formula_of(pctvb, falls)};
 	if (!variables || !pctvb->threads_most)
 		return false;
-	out->probability = 1 / orders_of(pctvb, falls);
+	out->probability = 1 / pctvb_orders_of(pctvb, falls);
 	for (uint32_t i = 1; i < pctvb->depth; i++)
 		out->probability *= (double)i / (double)(out->steps + i);
 	for (uint32_t i = 0; i < variables; i++)

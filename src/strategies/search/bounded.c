@@ -125,7 +125,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
 }
 
-static void meet(struct bounded *bounded, const struct schedule_view *view)
+static void bounded_meet(struct bounded *bounded, const struct schedule_view *view)
 {
 	struct priority_table *table = &bounded->priorities;
 
@@ -142,7 +142,7 @@ static void meet(struct bounded *bounded, const struct schedule_view *view)
 }
 
 /* Stands the thread at a point of a variable, and does the run stop it there? */
-static bool is_stopped(
+static bool bounded_is_stopped(
 	struct bounded *bounded, const struct schedule_view *view, uint32_t thread, uint32_t next)
 {
 	const uint32_t object =
@@ -179,14 +179,14 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	uint64_t old;
 	uint32_t highest, next;
 
-	meet(bounded, view);
+	bounded_meet(bounded, view);
 	highest = priority_table_highest(table, view);
 	if (view->enabled_count == 1 || !shared_variables_has(&view->pending[highest]))
 		return (struct thread_id){(uint16_t)highest};
 	old = table->priority[highest];
 	table->priority[highest] = bounded_place(bounded, view, highest, highest, 0);
 	next = priority_table_highest(table, view);
-	if (next == highest || !is_stopped(bounded, view, highest, next)) {
+	if (next == highest || !bounded_is_stopped(bounded, view, highest, next)) {
 		table->priority[highest] = old;
 		return (struct thread_id){(uint16_t)highest};
 	}

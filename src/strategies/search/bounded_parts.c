@@ -83,7 +83,7 @@ static uint64_t bounded_runs(const void *block)
 }
 
 /* The tree has moved on. */
-static void go_on(struct bounded *bounded)
+static void bounded_parts_go_on(struct bounded *bounded)
 {
 	bounded->is_lost = bounded->tree.is_lost;
 	bounded->is_exhausted |= bounded->is_lost;
@@ -98,11 +98,11 @@ static void bounded_leave(void *state, uint32_t number)
 
 	run_tree_leave(&bounded->tree, number, bounded->shared.variable);
 	if (is_awaited)
-		go_on(bounded);
+		bounded_parts_go_on(bounded);
 }
 
 /* Would ours have made these runs? */
-static bool is_joinable(const struct bounded *bounded, const struct bounded *part)
+static bool bounded_parts_is_joinable(const struct bounded *bounded, const struct bounded *part)
 {
 	const uint32_t room = bounded->seen.mask / 2;
 
@@ -117,7 +117,7 @@ static bool bounded_join(void *state, void *block, bool is_exact)
 	struct bounded *bounded = state, *part = block;
 
 	(void)is_exact; /* always */
-	if (!is_joinable(bounded, part)) {
+	if (!bounded_parts_is_joinable(bounded, part)) {
 		bounded_leave(bounded, part->part);
 		return false;
 	}
@@ -130,7 +130,7 @@ static bool bounded_join(void *state, void *block, bool is_exact)
 	bounded->runs += bounded_runs(part);
 	bounded->runs_elsewhere += part->runs_elsewhere - part->elsewhere_had;
 	run_tree_join(&bounded->tree, &part->tree, bounded->shared.variable);
-	go_on(bounded);
+	bounded_parts_go_on(bounded);
 	return true;
 }
 

@@ -196,7 +196,7 @@ static bool is_at_or_behind(const struct deviations *deviations, uint32_t record
 }
 
 /* The next child is not its own to make. */
-static bool is_at_limit(struct deviations *deviations)
+static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;
 
@@ -228,7 +228,7 @@ static void end_of_children(struct deviations *deviations)
 
 void deviations_find_child(struct deviations *deviations)
 {
-	while (!deviations->is_exhausted && !is_at_limit(deviations)) {
+	while (!deviations->is_exhausted && !deviations_is_at_limit(deviations)) {
 		const uint32_t end = deviations->kind == DEVIATION_COSTLY ? deviations->level_end
 									  : deviations->count;
 

@@ -29,8 +29,8 @@ static struct place end_of_all(const struct deviations *deviations)
 }
 
 /* The place so many points behind `from`, at most `end`; `passed` says how many there were. */
-static struct place go_on(struct deviations *deviations, struct place from, struct place end,
-	uint64_t points, uint64_t *passed)
+static struct place deviations_parts_go_on(struct deviations *deviations, struct place from,
+	struct place end, uint64_t points, uint64_t *passed)
 {
 	const struct deviation_record *records = deviations_records(deviations);
 
@@ -99,8 +99,8 @@ static void give_records(
 }
 
 /* Makes the children from `start` to before `end`. */
-static void give(struct deviations *deviations, struct deviations *part, uint32_t number,
-	struct place start, struct place end)
+static void deviations_parts_give(struct deviations *deviations, struct deviations *part,
+	uint32_t number, struct place start, struct place end)
 {
 	memcpy(part, deviations, sizeof *part);
 	part->part = number;
@@ -162,20 +162,20 @@ bool deviations_split(
 		return false;
 	wanted = points_for(deviations, most);
 	free = start_of_free(deviations, here);
-	(void)go_on(deviations, here, free, UINT64_MAX, &ahead);
+	(void)deviations_parts_go_on(deviations, here, free, UINT64_MAX, &ahead);
 	if (wanted <= ahead)
 		return false;
 	wanted -= ahead;
 	if (wanted > (uint64_t)SHARE * POINTS_MOST)
 		wanted = (uint64_t)SHARE * POINTS_MOST;
-	(void)go_on(deviations, free, all, wanted, &points);
+	(void)deviations_parts_go_on(deviations, free, all, wanted, &points);
 	size = points / SHARE;
 	if (size < POINTS_LEAST)
 		return false;
 	/* The first is ours, unless there is something to do before we come to a part. */
-	start = ahead ? free : go_on(deviations, free, all, size, &points);
-	end = go_on(deviations, start, all, size, &points);
-	give(deviations, part, number, start, end);
+	start = ahead ? free : deviations_parts_go_on(deviations, free, all, size, &points);
+	end = deviations_parts_go_on(deviations, start, all, size, &points);
+	deviations_parts_give(deviations, part, number, start, end);
 	if (part->is_exhausted || part->is_lost)
 		return false;
 	memmove(&deviations->limits[1], &deviations->limits[0],

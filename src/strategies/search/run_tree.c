@@ -276,7 +276,7 @@ static void note_points(
 }
 
 /* The run has been made. */
-static void note_run(struct run_tree *tree, struct run_node *node, bool is_extended,
+static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool is_extended,
 	const struct run_variable *variables)
 {
 	node->is_deferred = false;
@@ -313,8 +313,8 @@ void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_
 					     tree->path_count ? &tree->path[tree->path_count - 1]
 							      : NULL);
 		if (node)
-			note_run(tree, node, is_extended && !has_diverged && !tree->is_repeated,
-				variables);
+			run_tree_note_run(tree, node,
+				is_extended && !has_diverged && !tree->is_repeated, variables);
 	}
 	if (run_tree_is_at_roots(tree))
 		tree->roots_done = ++tree->root;

@@ -38,7 +38,8 @@ static uint64_t count_children(
 }
 
 /* Sets its end to where it has so many children, or to the last run; how many it has. */
-static uint64_t extend(struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
+static uint64_t run_tree_parts_extend(
+	struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
 {
 	uint64_t count = 0;
 
@@ -98,7 +99,7 @@ static void give_nodes(struct run_tree *tree, struct run_tree *part, uint32_t fi
 	}
 }
 
-static void give(struct run_tree *tree, struct run_tree *part, uint32_t number,
+static void run_tree_parts_give(struct run_tree *tree, struct run_tree *part, uint32_t number,
 	const struct stretch *stretch)
 {
 	memcpy(part, tree, sizeof *part);
@@ -134,17 +135,17 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t numbe
 	if (most - ahead > (uint64_t)SHARE * CHILDREN_MOST)
 		most = ahead + (uint64_t)SHARE * CHILDREN_MOST;
 	stretch.first = free;
-	size = extend(tree, &stretch, most - ahead) / SHARE;
+	size = run_tree_parts_extend(tree, &stretch, most - ahead) / SHARE;
 	if (size < CHILDREN_LEAST)
 		return false;
 	/* The first is ours, unless there is something to do before we come to a part. */
 	if (!has_parts) {
-		(void)extend(tree, &stretch, size); /* or to the last run */
+		(void)run_tree_parts_extend(tree, &stretch, size); /* or to the last run */
 		stretch.first = stretch.end;
 	}
-	if (!extend(tree, &stretch, size))
+	if (!run_tree_parts_extend(tree, &stretch, size))
 		return false;
-	give(tree, part, number, &stretch);
+	run_tree_parts_give(tree, part, number, &stretch);
 	if (part->is_done || part->is_lost)
 		return false;
 	memmove(&tree->limits[1], &tree->limits[0], tree->limit_count * sizeof tree->limits[0]);

@@ -38,7 +38,7 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 }
 
 /* Do the bounds hold it, and none that are done? */
-static bool is_wanted(
+static bool run_tree_search_is_wanted(
 	struct run_tree *tree, const struct run_node *node, uint16_t variable, uint32_t alternative)
 {
 	const uint32_t count = distinct(tree, node, variable);
@@ -70,7 +70,7 @@ static void forget_same(struct run_tree *tree)
 	tree->same_epoch++;
 }
 
-static bool is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+static bool run_tree_search_is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	return same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
 }
@@ -163,7 +163,8 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
 	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
 
-	for (; tree->ordinal && is_same(tree, variable, tree->ordinal - 1); tree->ordinal--) {
+	for (; tree->ordinal && run_tree_search_is_same(tree, variable, tree->ordinal - 1);
+		tree->ordinal--) {
 		const struct run_path last = {.ordinal = tree->ordinal - 1,
 			.variable = variable,
 			.alternative = (uint16_t)tree->alternative};
@@ -187,7 +188,7 @@ static bool is_at_place(
 
 	if (tree->is_begun)
 		return pass_same(tree, points->variable);
-	if (!is_wanted(tree, node, points->variable, tree->alternative))
+	if (!run_tree_search_is_wanted(tree, node, points->variable, tree->alternative))
 		return false;
 	loop = loop_number(tree, node, points->variable, search->variables);
 	if (loop > tree->loop && loop < tree->next_loop)
@@ -250,7 +251,7 @@ bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *no
 }
 
 /* The next child is not its own to make. */
-static bool is_at_limit(struct run_tree *tree)
+static bool run_tree_search_is_at_limit(struct run_tree *tree)
 {
 	if (tree->phase != RUN_TREE_CHANGES)
 		return false;
@@ -268,7 +269,8 @@ void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
 {
 	struct search search = {.tree = tree, .variables = variables};
 
-	while (!tree->is_done && !run_tree_is_at_roots(tree) && !is_at_limit(tree)) {
+	while (!tree->is_done && !run_tree_is_at_roots(tree) &&
+		!run_tree_search_is_at_limit(tree)) {
 		struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
 		if (tree->node == tree->node_count)

@@ -5,7 +5,7 @@
 #define KEY_BLOCK (UINT64_C(1) << 62)
 #define KEY_PLACE (UINT64_C(1) << 63)
 
-static bool find_place(
+static bool shared_variables_find_place(
 	const struct schedule_view *view, const struct pending_op *op, struct object_place *out)
 {
 	*out = (struct object_place){0};
@@ -24,11 +24,12 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 	if (number != KEY_TABLE_NONE)
 		return number;
 	if (known >= SHARED_VARIABLES_SINGLE && op_descriptions[op->kind].object == OBJECT_MEMORY)
-		key = find_place(view, op, &place) ? KEY_BLOCK | place.block : KEY_PLACE | op->site;
+		key = shared_variables_find_place(view, op, &place) ? KEY_BLOCK | place.block
+								    : KEY_PLACE | op->site;
 	number = key_table_add(&variables->objects, key);
 	if (variables->objects.count == known)
 		return number;
-	if (find_place(view, op, &place))
+	if (shared_variables_find_place(view, op, &place))
 		variables->variable[number].loop = (uint16_t)place.loop;
 	/* Who uses what of an array is not known: its accesses are points, so somebody else does. */
 	if (key != op->object) {

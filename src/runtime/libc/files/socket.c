@@ -82,7 +82,7 @@ struct address_out {
 	socklen_t *length;
 };
 
-static long receive(
+static long socket_receive(
 	int fd, void *buffer, size_t size, int flags, struct address_out from, uint64_t site)
 {
 	bool wants_all = flags & MSG_WAITALL && !(flags & (MSG_DONTWAIT | MSG_PEEK)) &&
@@ -114,7 +114,7 @@ long call_recvfrom(const long arguments[6], uint64_t site)
 
 	if (address && !from.length)
 		return -EFAULT;
-	return receive((int)arguments[0], (void *)arguments[1], (size_t)arguments[2],
+	return socket_receive((int)arguments[0], (void *)arguments[1], (size_t)arguments[2],
 		(int)arguments[3], from, site);
 }
 

@@ -114,14 +114,14 @@ static long send_through_kernel(long number, long receiver, long second, long th
 	return result;
 }
 
-static bool is_for_us(pid_t pid)
+static bool kill_is_for_us(pid_t pid)
 {
 	return !signals_have_left_control() && pid == platform_call(SYS_getpid);
 }
 
 long call_kill(const long arguments[6], uint64_t site)
 {
-	if (!is_for_us((pid_t)arguments[0]))
+	if (!kill_is_for_us((pid_t)arguments[0]))
 		return send_through_kernel(SYS_kill, arguments[0], arguments[1], 0);
 	return -send_to_process(information_of_caller((int)arguments[1], SI_USER), site);
 }
@@ -137,7 +137,7 @@ long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
 	const siginfo_t *given = (const siginfo_t *)arguments[2];
 	siginfo_t information;
 
-	if (!is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
+	if (!kill_is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
 		return send_through_kernel(
 			SYS_rt_sigqueueinfo, arguments[0], arguments[1], arguments[2]);
 	information = *given;
@@ -168,7 +168,7 @@ long call_tgkill(const long arguments[6], uint64_t site)
 
 	if ((int)arguments[0] <= 0 || (int)arguments[1] <= 0)
 		return -EINVAL;
-	if (!is_for_us((pid_t)arguments[0]))
+	if (!kill_is_for_us((pid_t)arguments[0]))
 		return send_through_kernel(SYS_tgkill, arguments[0], arguments[1], arguments[2]);
 	return send_to_id((pid_t)arguments[1], &information, site);
 }
@@ -197,7 +197,7 @@ long call_rt_tgsigqueueinfo(const long arguments[6], uint64_t site)
 
 	if ((int)arguments[0] <= 0 || (int)arguments[1] <= 0)
 		return -EINVAL;
-	if (!is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
+	if (!kill_is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
 		return CALL_OF_KERNEL;
 	information = *given;
 	information.si_signo = (int)arguments[2];

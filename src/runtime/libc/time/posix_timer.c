@@ -42,7 +42,7 @@ static struct {
 	uint32_t used_count; /* mostly 0: readers of the clock need not look */
 } timers;
 
-static struct posix_timer *timer_of(timer_t id)
+static struct posix_timer *posix_timer_timer_of(timer_t id)
 {
 	uintptr_t index = (uintptr_t)id - 1;
 
@@ -50,7 +50,7 @@ static struct posix_timer *timer_of(timer_t id)
 }
 
 /* Time of the next notification. */
-static uint64_t timer_wake_ns(const struct posix_timer *timer)
+static uint64_t posix_timer_timer_wake_ns(const struct posix_timer *timer)
 {
 	return timer_no_sooner(timer->deadline_ns, timer->fired_ns, timer->interval_ns);
 }
@@ -91,9 +91,9 @@ uint64_t posix_timer_next_ns(void)
 
 	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++)
 		if (!timer_is_silent(&timers.entries[i]) &&
-			timer_wake_ns(&timers.entries[i]) < next_ns &&
+			posix_timer_timer_wake_ns(&timers.entries[i]) < next_ns &&
 			!timer_only_counts(&timers.entries[i]))
-			next_ns = timer_wake_ns(&timers.entries[i]);
+			next_ns = posix_timer_timer_wake_ns(&timers.entries[i]);
 	return next_ns;
 }
 
@@ -131,7 +131,7 @@ bool posix_timer_fire_due(uint64_t now_ns)
 		siginfo_t *pending;
 		int missed;
 
-		if (timer_is_silent(timer) || timer_wake_ns(timer) > now_ns)
+		if (timer_is_silent(timer) || posix_timer_timer_wake_ns(timer) > now_ns)
 			continue;
 		pending = signals_pending_of_timer(timer->signal, i);
 		if (pending) {
@@ -170,7 +170,8 @@ static void *timer_thread(void *argument)
 		struct engine_op op = {.kind = OP_SLEEP,
 			.address = timer,
 			.ready = timer_is_set_anew,
-			.deadline_ns = timer->is_armed ? timer_wake_ns(timer) : ENGINE_FOREVER,
+			.deadline_ns =
+				timer->is_armed ? posix_timer_timer_wake_ns(timer) : ENGINE_FOREVER,
 			.argument = timer->generation};
 
 		if (engine_perform(&op) != WAIT_TIMED_OUT)
@@ -248,7 +249,7 @@ EXPORT int timer_delete(timer_t id)
 	struct posix_timer *timer;
 
 	ENTER();
-	timer = timer_of(id);
+	timer = posix_timer_timer_of(id);
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
 	timer->is_used = timer->is_armed = false;
@@ -258,7 +259,7 @@ EXPORT int timer_delete(timer_t id)
 	return 0;
 }
 
-static void timer_show(const struct posix_timer *timer, struct itimerspec *out)
+static void posix_timer_timer_show(const struct posix_timer *timer, struct itimerspec *out)
 {
 	uint64_t now_ns = time_now_ns();
 	uint64_t left_ns = timer->deadline_ns > now_ns ? timer->deadline_ns - now_ns : 1;
@@ -273,10 +274,10 @@ EXPORT int timer_gettime(timer_t id, struct itimerspec *out)
 	const struct posix_timer *timer;
 
 	ENTER();
-	timer = timer_of(id);
+	timer = posix_timer_timer_of(id);
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
-	timer_show(timer, out);
+	posix_timer_timer_show(timer, out);
 	return 0;
 }
 
@@ -286,12 +287,12 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 	struct posix_timer *timer;
 
 	ENTER();
-	timer = timer_of(id);
+	timer = posix_timer_timer_of(id);
 	if (!timer || !time_is_valid(&wanted->it_value) || !time_is_valid(&wanted->it_interval) ||
 		wanted->it_value.tv_sec < 0 || wanted->it_interval.tv_sec < 0)
 		return (int)interpose_result(-EINVAL);
 	if (old)
-		timer_show(timer, old);
+		posix_timer_timer_show(timer, old);
 	timer->is_armed = wanted->it_value.tv_sec || wanted->it_value.tv_nsec;
 	timer->interval_ns = time_from_timespec(&wanted->it_interval);
 	timer->deadline_ns = flags & TIMER_ABSTIME
@@ -309,7 +310,7 @@ EXPORT int timer_getoverrun(timer_t id)
 	const struct posix_timer *timer;
 
 	ENTER();
-	timer = timer_of(id);
+	timer = posix_timer_timer_of(id);
 	return timer ? timer->overrun : (int)interpose_result(-EINVAL);
 }
 

@@ -34,7 +34,7 @@ static struct {
 	uint32_t used_count;
 } timers;
 
-static struct timer_descriptor *timer_of(int fd)
+static struct timer_descriptor *timerfd_timer_of(int fd)
 {
 	for (int i = 0; timers.used_count && i < TIMER_DESCRIPTORS_MAX; i++)
 		if (timers.entries[i].is_used && timers.entries[i].fd == fd)
@@ -140,7 +140,7 @@ static bool is_valid_setting(const struct itimerspec *wanted)
 	       wanted->it_value.tv_sec >= 0 && wanted->it_interval.tv_sec >= 0;
 }
 
-static void timer_show(const struct timer_descriptor *timer, struct itimerspec *out)
+static void timerfd_timer_show(const struct timer_descriptor *timer, struct itimerspec *out)
 {
 	uint64_t now_ns = time_now_ns();
 	uint64_t left_ns = timer->deadline_ns > now_ns ? timer->deadline_ns - now_ns : 1;
@@ -157,14 +157,14 @@ EXPORT int timerfd_settime(
 	struct timer_descriptor *timer;
 
 	ENTER();
-	timer = timer_of(fd);
+	timer = timerfd_timer_of(fd);
 	if (!timer)
 		return (int)interpose_result(
 			target_call(SYS_timerfd_settime, fd, flags, wanted, old));
 	if (flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET) || !is_valid_setting(wanted))
 		return (int)interpose_result(-EINVAL);
 	if (old)
-		timer_show(timer, old);
+		timerfd_timer_show(timer, old);
 	kernel_set(fd, 0, &never);
 	timer->expirations = 0;
 	timer->is_armed = wanted->it_value.tv_sec || wanted->it_value.tv_nsec;
@@ -182,10 +182,10 @@ EXPORT int timerfd_gettime(int fd, struct itimerspec *out)
 	const struct timer_descriptor *timer;
 
 	ENTER();
-	timer = timer_of(fd);
+	timer = timerfd_timer_of(fd);
 	if (!timer)
 		return (int)interpose_result(platform_call(SYS_timerfd_gettime, fd, out));
-	timer_show(timer, out);
+	timerfd_timer_show(timer, out);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ EXPORT int timerfd_gettime(int fd, struct itimerspec *out)
 
 void timerfd_was_read(int fd, const struct iovec *vector)
 {
-	struct timer_descriptor *timer = timer_of(fd);
+	struct timer_descriptor *timer = timerfd_timer_of(fd);
 
 	if (!timer || vector[0].iov_len < sizeof timer->expirations)
 		return;
@@ -205,7 +205,7 @@ void timerfd_was_read(int fd, const struct iovec *vector)
 
 void timerfd_forget(int fd)
 {
-	struct timer_descriptor *timer = timer_of(fd);
+	struct timer_descriptor *timer = timerfd_timer_of(fd);
 
 	if (!timer)
 		return;
