@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps check check-full fuzz check-real check-fresh demo bench install clean format
+.PHONY: build deps quick check check-full fuzz check-real check-fresh demo bench install clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -11,6 +11,11 @@ build: deps
 
 deps:
 	@tools/install-deps
+
+# A minute's check while working: unit tests and one use of each command.
+quick: deps
+	@tools/install-deps check
+	@tools/quick
 
 check: deps
 	@tools/check
