@@ -1,17 +1,20 @@
 /*
- * What a program may tell raddle. All of it is text in a section of its own: nothing is called, nothing
- * is linked, and a program that raddle does not run is the same without it. C and C++.
+ * Annotations that a program can give to raddle. Each annotation is text in a section of the
+ * object file. The annotations call nothing and link nothing, and a program that runs without
+ * raddle ignores them. C and C++.
  *
- * Atomic sets and units of work (raddle predict --atomicity): what agrees with what, and who is to see it
- * so. `raddle predict --show-sets` prints what is inferred; these correct it. Each stands at file scope:
+ * Atomic sets and units of work, for `raddle predict --atomicity`: which variables must agree
+ * with each other, and which functions must see them agree. `raddle predict --show-sets` prints
+ * the inferred sets; these annotations correct them. Each stands at file scope:
  *
  *	RADDLE_UNIT("drain");				the function is a unit of work
- *	RADDLE_NOT_UNIT("main_loop");			it is none
+ *	RADDLE_NOT_UNIT("main_loop");			the function is no unit of work
  *	RADDLE_SET("sums", "account.checking account.savings");	these parts are a set of their own
- *	RADDLE_NO_SET("account.last_seen");		nothing has to agree with this one
+ *	RADDLE_NO_SET("account.last_seen");		this part belongs to no set
  *
- * Functions, structs, fields and static variables go by the names that --show-sets prints. The same lines
- * can stand in a file (--atomic-sets FILE) where the source cannot be touched: docs/predict.md.
+ * The names of functions, structs, fields and static variables are those that --show-sets prints.
+ * A file with the same lines (--atomic-sets FILE) serves where the source cannot be changed:
+ * docs/predict.md.
  */
 #ifndef RADDLE_H
 #define RADDLE_H

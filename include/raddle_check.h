@@ -1,16 +1,18 @@
 /*
- * raddle in unit tests: explores the schedules of one function inside the test's own process, many times
- * a millisecond. C and C++; link with -lraddle-check. docs/check.md is the manual.
+ * raddle in unit tests: explores the schedules of one function inside the test's own process,
+ * several schedules per millisecond. C and C++; link with -lraddle-check. The manual is
+ * docs/check.md.
  *
- *	static int transfer_twice(void *argument)	makes its state, its threads, joins them, looks at it
- *	{ ... assert(account.sum == 100); return 0; }
+ *	static int transfer_twice(void *argument)	sets up its state, creates and joins its threads,
+ *	{ ... assert(account.sum == 100); return 0; }	and checks the result
  *
  *	int main(void) { return raddle_check(transfer_twice, NULL, NULL); }
  *
- * The function is called once per schedule, so what it works on it has to set up itself. A schedule fails
- * when the function returns something other than 0, calls raddle_fail(), abort() or exit(), crashes, leaves
- * by an exception or longjmp(), or when its threads can not go on. The first that fails ends the check; it is
- * described on standard error, together with RADDLE_REPLAY=..., which makes the same call run that schedule alone.
+ * The function is called once per schedule and must set up its own state each time. A schedule
+ * fails when the function returns a value other than 0, calls raddle_fail(), abort() or exit(),
+ * crashes, or leaves by an exception or longjmp(). A schedule also fails when its threads are
+ * deadlocked or hang. The first failure ends the check. Its description on standard error
+ * contains RADDLE_REPLAY=..., which makes the same call run only that schedule.
  */
 #ifndef RADDLE_CHECK_H
 #define RADDLE_CHECK_H
@@ -21,59 +23,71 @@
 extern "C" {
 #endif
 
-/* What came of a check. Texts are owned by raddle and hold until the next check. */
+/* Result of a check. raddle owns the texts; they are valid until the next check. */
 struct raddle_result {
-	uint64_t schedules;  /* run */
-	uint64_t steps;	     /* scheduling points of all of them */
-	int is_complete;     /* no further schedule would show anything new */
+	uint64_t schedules;  /* schedules that were run */
+	uint64_t steps;	     /* scheduling points of all schedules together */
+	int is_complete;     /* the search was exhaustive: further schedules would only repeat */
 	const char *outcome; /* of the last schedule: "passed", "deadlock", "abort", ... */
-	const char *message; /* why it failed, in words; "" when it passed */
-	const char *replay;  /* the value for RADDLE_REPLAY; "" when it passed */
+	const char *message; /* reason of the failure in words; "" when the check passed */
+	const char *replay;  /* value for RADDLE_REPLAY; "" when the check passed */
 };
 
-/* All zero is what most tests want. */
+/* Options of a check. A zero-initialised struct selects all defaults. */
 struct raddle_options {
-	const char *strategy;  /* as for raddle run --strategy, "pct,depth=3"; NULL: portfolio */
-	uint64_t schedules;    /* at most; 0: 100,000 */
-	uint64_t milliseconds; /* at most; 0: 10,000 */
-	uint64_t seed;	       /* 0: 1 */
-	uint64_t steps;	       /* of one schedule at most, beyond is a livelock; 0: 1,000,000 */
-	uint64_t hang_milliseconds; /* of processor time without a step is a hang; 0: 5,000 */
-	const char *name; /* of the check in messages and tokens; NULL: file and function */
-	const char
-		*replay; /* a token, instead of RADDLE_REPLAY; "": that is not looked at, either */
-	int is_quiet;	 /* nothing is printed */
-	int has_spurious_wakeups; /* waits for conditions may end without a signal */
-	int has_early_timeouts;	  /* a timed wait may time out whenever it waits */
-	/* Two accesses to memory that nothing orders are a failure, where the code shows its accesses. */
+	/* as for raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
+	const char *strategy;
+	uint64_t schedules;    /* upper bound; 0: 100,000 */
+	uint64_t milliseconds; /* upper bound, wall-clock; 0: 10,000 */
+	uint64_t seed;	       /* seed of the random numbers; 0: 1 */
+	uint64_t steps;	       /* per schedule; more steps are a livelock; 0: 1,000,000 */
+	/* processor time without a step that counts as a hang; 0: 5,000 */
+	uint64_t hang_milliseconds;
+	const char *name; /* name of the check in messages and tokens; NULL: file and function */
+	/*
+	 * replay token that takes precedence over RADDLE_REPLAY; "": RADDLE_REPLAY is
+	 * ignored
+	 */
+	const char *replay;
+	int is_quiet;		  /* prints nothing */
+	int has_spurious_wakeups; /* condition waits may return without a signal */
+	int has_early_timeouts;	  /* every timed wait may time out at any time */
+	/* A data race is a failure. Needs code whose accesses are instrumented. */
 	int are_races_failures;
 	/*
-	 * Asked behind every schedule: how many failures has the test framework seen so far? Where there is one more
-	 * than before, the schedule has failed. NULL: not asked.
+	 * Returns the number of failures that the test framework has noted. raddle calls it after
+	 * each schedule; the schedule failed if the number has grown. NULL: the framework is not
+	 * asked.
 	 */
 	int (*has_failed)(void);
-	struct raddle_result *result; /* filled in; NULL: not wanted */
-	/* A failing schedule is told as it was found, and not first simplified (for half a second at most). */
+	struct raddle_result *result; /* output; NULL: not wanted */
+	/*
+	 * Reports a failing schedule as found. By default raddle first removes needless context
+	 * switches, for at most half a second.
+	 */
 	int is_as_found;
 };
 
 /*
- * 0: no schedule failed. 1: one did. 2: the check could not be made, standard error says why.
- * `options` may be NULL.
+ * Explores the schedules of `function`. Returns 0: no schedule failed; 1: a schedule failed; 2:
+ * the check was not possible, and standard error gives the reason. `options` may be NULL.
  */
 #ifndef __cplusplus
 #define raddle_check(function, argument, options)                                                  \
 	raddle_check_at((function), (argument), (options), __FILE__, #function)
 #endif
 
-/* `file` and `what` are the name of the check, where the options give none. */
+/* `file` and `what` (the function's name) name the check when options->name is NULL. */
 int raddle_check_at(int (*function)(void *), void *argument, const struct raddle_options *options,
 	const char *file, const char *what);
 
-/* The schedule fails, for this reason. From any thread of the function. */
+/* Ends the current schedule as failed, with this reason. Any thread of the function may call it. */
 void raddle_fail(const char *message) __attribute__((noreturn));
 
-/* One of 0 to count - 1: all of them are tried, as if they were schedules. 0 outside of a check. */
+/*
+ * Returns a number from 0 to count - 1. The check explores every number, as it explores every
+ * schedule. Returns 0 outside of a check.
+ */
 unsigned raddle_choose(unsigned count);
 
 #ifdef __cplusplus
@@ -113,7 +127,7 @@ template <class Function> int call(Function &function, std::false_type)
 	return static_cast<int>(function());
 }
 
-/* The function as C calls it: what leaves it as an exception becomes a failure. */
+/* Calls the function from C code. An exception that leaves the function becomes a failure. */
 template <class Function> int call_caught(void *argument)
 {
 	Function &function = *static_cast<Function *>(argument);
@@ -122,7 +136,7 @@ template <class Function> int call_caught(void *argument)
 	try {
 		return call(function, std::is_void<decltype(function())>());
 	} catch (abi::__forced_unwind &) {
-		throw; /* pthread_exit() */
+		throw; /* pthread_exit() unwinds the stack */
 	} catch (const std::exception &exception) {
 		(void)std::snprintf(message, sizeof message, "exception: %s", exception.what());
 	} catch (...) {
@@ -157,8 +171,8 @@ inline const char *test_name(const char *caller)
 } // namespace detail
 
 /*
- * raddle_check() for anything that can be called; it returns nothing, or an int. Where gtest.h is included before
- * this header, a failed EXPECT_ or ASSERT_ inside is a failure, too.
+ * raddle_check() for any callable that returns void or int. If gtest.h is included before this
+ * header, a failed EXPECT_ or ASSERT_ is a failure of the schedule.
  */
 template <class Function>
 int check(Function &&function, options wanted = {}, const char *file = __builtin_FILE(),

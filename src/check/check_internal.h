@@ -1,20 +1,21 @@
 /*
- * What the files of src/check share. A check is the command and the runtime in one process: it lays out a
- * contract as the command does, and makes the runs of its plan one after the other, each on fibers of the
- * calling kernel thread. Nothing is restored between runs but the engine: the function under test sets up
- * its own state.
+ * Shared declarations of src/check. A check runs the command's part and the runtime in one
+ * process. The process lays out a contract, as the command does, and executes the runs of its
+ * plan one after the other. All threads of a run are fibers of the calling kernel thread. Only
+ * the engine's state is reset between runs; the function under test sets up its own state.
  *
  *	check.c		raddle_check_at(): options, the loop, the verdict
- *	room.c		the contract, and the process under control only while a check lasts
- *	function_run.c	one run of the function, from its fiber to its end, whatever that is
- *	watch.c		runs that do not get on
- *	token.c		schedules as RADDLE_REPLAY has them
- *	describe.c	a failing run in words
- *	simplify.c	fewer switches, in a child of this process; probe.c makes its runs
- *	steps.c		what was done in a run, step by step
+ *	room.c		the contract; puts the process under control for the time of a check
+ *	function_run.c	one run of the function, from its fiber to its end
+ *	watch.c		time limit of a step
+ *	token.c		schedules in the text form of RADDLE_REPLAY
+ *	describe.c	describes a failing run in words
+ *	simplify.c	removes context switches, in a child process; probe.c makes its runs
+ *	steps.c		log of a run's operations
  *	leave.c		exit() and longjmp() out of the function
  *
- * Thread context: the kernel thread that called raddle_check(), in or outside of its function.
+ * Thread context: the kernel thread that called raddle_check(), inside or outside of its
+ * function.
  */
 #ifndef RADDLE_CHECK_CHECK_INTERNAL_H
 #define RADDLE_CHECK_CHECK_INTERNAL_H
@@ -32,48 +33,51 @@
 
 /* ---- room.c ---- */
 
-/* What a check is to be. */
+/* Settings of a check, from raddle_options and a token. */
 struct check_plan {
 	uint32_t strategy;
 	struct strategy_config config;
 	uint64_t seed, step_limit, hang_ns;
 	bool has_spurious_wakeups, has_early_timeouts, are_races_failures;
-	size_t strategy_bytes; /* of its state */
+	size_t strategy_bytes; /* size of the strategy's state */
 };
 
-/* Puts the process under control. ERROR_USAGE with why that is not possible. */
+/* Puts the process under control. ERROR_USAGE: not possible, `err` has the reason. */
 int room_enter(const struct check_plan *plan, struct error *err);
-/* Back to what it was. The contract of the check stays readable until the next. */
+/* Ends control of the process. The contract stays readable until the next check. */
 void room_leave(void);
-/* Of the current check, else of the last. */
+/* The contract of the current check, or of the last one if none is active. */
 struct contract *room_contract(void);
 
 /* ---- function_run.c ---- */
 
-bool function_run_set_up(void); /* false: no memory */
+bool function_run_set_up(void); /* returns false when memory is short */
 extern const struct restart restart_check;
-/* Returns when the run is over; its outcome stands in the contract. */
-/* `frame`: where the stack of raddle_check()'s caller begins. */
+/* Executes run `number` and returns when the run is over. The outcome is in the contract. */
+/* `frame`: stack address where the frame of raddle_check()'s caller begins. */
 void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint64_t number);
-/* Is this address in the stack of the function itself? */
+/* True if the address lies in the stack of the function under test. */
 bool function_run_has_stack(uintptr_t address);
 
 /* ---- watch.c ---- */
 
-/* From here on a run without a step for so much processor time is a hang. */
+/* Starts the time limit: a run that makes no step for `hang_ns` of processor time ends as a hang. */
 void watch_begin(uint64_t hang_ns);
 void watch_end(void);
 
 /* ---- leave.c ---- */
 
-/* For runtime.jumps_to. */
+/* Implements runtime.jumps_to. */
 void leave_by_jump(uintptr_t stack_pointer);
 
 /* ---- token.c ---- */
 
-/* The last run. `name` of the check is part of it. */
+/* Appends the token of the last run. The token contains the check's name. */
 void token_write(struct strbuf *out, const char *name);
-/* What a token says. `points`: names of variables. Both arrays are to be freed. */
+/*
+ * Content of a token. `points` names the variables whose accesses are scheduling points. The
+ * caller frees both arrays.
+ */
 struct token {
 	struct replay_state *state;
 	variable_name *points;
@@ -81,19 +85,25 @@ struct token {
 };
 enum token_fit { TOKEN_FITS, TOKEN_IS_FOREIGN, TOKEN_IS_BAD };
 /*
- * A token for this check as the plan of a replay.
- * TOKEN_IS_FOREIGN: it is of a check with another name. TOKEN_IS_BAD: `err` says what is wrong with it.
+ * Parses a token and sets `plan` for the replay. TOKEN_IS_FOREIGN: the token belongs to a check
+ * of another name. TOKEN_IS_BAD: `err` has the reason.
  */
 enum token_fit token_read(const char *token, const char *name, struct check_plan *plan,
 	struct token *out, struct error *err);
-/* The run to come makes points of what the token names, and of nothing else. */
+/* Makes exactly the variables of the token scheduling points in the next run. */
 void token_apply(const struct token *token);
-/* As if the last run's token had been applied, but for the schedule. */
+/*
+ * Keeps the scheduling points of the last run for the next runs, as token_apply() of its token
+ * would.
+ */
 void token_freeze_points(void);
 
 /* ---- describe.c ---- */
 
-/* Why the last run failed, in one line; and in lines of `run` who waited for what, and who moved when. */
+/*
+ * Appends one line with the reason of the last run's failure to `message`. Appends the blocked
+ * threads and the sequence of context switches to `run`.
+ */
 void describe_failure(struct strbuf *message, struct strbuf *run);
 
 /* ---- steps.c ---- */
@@ -101,30 +111,33 @@ void describe_failure(struct strbuf *message, struct strbuf *run);
 struct check_step {
 	uint64_t step;
 	uint64_t site;
-	uint64_t address; /* of the object, 0: none */
+	uint64_t address; /* of the object; 0: the operation has none */
 	uint16_t thread;
 	uint8_t kind; /* enum op_kind */
 };
 
-/* Runs from here on are noted; describe_failure() tells of the last one. */
+/* Starts the log. describe_failure() uses the log of the last run. */
 void steps_begin(void);
 void steps_end(void);
-/* Drops the operations noted so far: they belong to no run. */
+/* Drops the operations logged so far, which belong to no run. */
 void steps_forget(void);
-/* Of the last run that was noted, the last ones, oldest first. */
+/*
+ * Number of logged operations of the last run; the log keeps the latest ones, oldest first.
+ * `left_out`: number of dropped ones.
+ */
 uint32_t steps_count(uint64_t *left_out);
 const struct check_step *steps_at(uint32_t index);
 
 /* ---- probe.c ---- */
 
-/* Segments, and directives, of schedules that are simplified. */
+/* Upper bound of the segments, and of the directives, of a schedule that is simplified. */
 #define PROBE_SEGMENTS_MAX 16384u
 
 struct probe_function {
 	int (*function)(void *);
 	void *argument;
-	uintptr_t frame; /* as function_run() wants it */
-	/* How many failures the test framework has noted; NULL: none does. */
+	uintptr_t frame; /* see function_run() */
+	/* Number of failures that the test framework has noted; NULL: no framework is used. */
 	int (*has_failed)(void);
 };
 void probe_set_function(const struct probe_function *function);
@@ -133,16 +146,17 @@ void probe_set_function(const struct probe_function *function);
 
 struct simplify {
 	struct probe_function function;
-	const char *name; /* of the check */
+	const char *name; /* name of the check */
 	uint64_t hang_ns;
 };
-/* What is said of the failure, to be released by the caller. */
+/* Description of the failure; the caller releases all three. */
 struct simplified {
 	struct strbuf message, run, token;
 };
 /*
- * The last run failed, and is described in *out; false: *out is untouched. The contract keeps outcome and totals, but
- * not the run.
+ * Simplifies the last run, which failed, and describes the simplified run in *out. Returns false,
+ * with *out untouched, if nothing was simplified. The contract keeps outcome and totals of the
+ * failure, but not its run.
  */
 bool simplify_failure(const struct simplify *simplify, struct simplified *out);
 

@@ -1,21 +1,23 @@
 /*
- * The other guest, libraddle-noise.so: the target runs as it would by itself, on kernel threads at full
- * speed and with glibc's own locks. Nothing is controlled. Threads are delayed at random, for a short
- * time each, before accesses to shared memory and operations on locks, and every such access is told in
- * the contract (abi/contract_noise.h).
+ * The second guest, libraddle-noise.so. The target runs uncontrolled, on kernel threads at full
+ * speed and with glibc's own locks. The guest injects *timing jitter* ("noise"): it delays
+ * threads at random, for a short time each, before accesses to shared memory and lock operations.
+ * It reports each such access in the contract (abi/contract_noise.h).
  *
- * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section 4.1
- * (artificial delays, which irritate the scheduler). Deviation: delays are bounded, see delay.c.
+ * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010,
+ * section 4.1 (artificial delays that perturb the scheduler). Deviation: delays are bounded, see
+ * delay.c.
  *
- *   startup.c   the contract, the ends of a run, what is needed of sites.c
+ *   startup.c   the contract, the end of a run, the functions that sites.c needs
  *   record.c    an access, from a site or a __tsan_ function to the thread's ring
  *   learn.c     which sites touch memory that threads share
- *   blocks.c    which allocation an address belongs to; allocate.c: the functions that allocate
+ *   blocks.c    which allocation an address belongs to
+ *   allocate.c  interposed allocation functions
  *   delay.c     delays
- *   threads.c   threads and locks: interposed functions that do what glibc's do
+ *   threads.c   interposed thread and lock functions, which call glibc's
  *
- * Like the runtime a guest: nothing here prints, allocates from the target's heap or ends the process.
- * Everything runs in any thread of the target, in many at the same time.
+ * The code is a guest like the runtime: it does not print, allocate from the target's heap or end
+ * the process. All functions may run in several threads of the target at the same time.
  */
 #ifndef RADDLE_NOISE_NOISE_H
 #define RADDLE_NOISE_NOISE_H
@@ -32,62 +34,62 @@ struct noise_access {
 	uintptr_t address;
 	size_t bytes;
 	uint64_t site;
-	uint8_t *site_state; /* its byte in contract_memory.sites; NULL: it has none */
+	uint8_t *site_state; /* its byte in contract_memory.sites; NULL: none */
 	bool is_write;
 };
 
-/* What a thread knows of itself. Thread-local. */
+/* Thread-local state of a thread. */
 struct noise_thread {
 	enum { NOISE_UNKNOWN, NOISE_ALIVE, NOISE_ENDED } state;
 	uint16_t number;
-	struct noise_ring *ring; /* NULL: there was none left */
-	uint32_t until_delay;	 /* accesses and operations up to the next delay */
-	uint64_t delayed_ns;	 /* so far */
+	struct noise_ring *ring; /* NULL: all rings are in use */
+	uint32_t until_delay;	 /* accesses and lock operations until the next delay */
+	uint64_t delayed_ns;	 /* sum of the thread's delays */
 	struct rng rng;
-	struct noise_access pending; /* from site_reached() to site_perform() */
+	struct noise_access pending; /* passed from site_reached() to site_perform() */
 };
 
 extern __thread struct noise_thread noise_thread;
 
-/* NULL: nobody drives this process, or it was forked by the target. */
+/* The log in the contract. NULL: no command controls this process, or the target forked it. */
 struct contract_noise *noise_log(void);
-/* The number that decides on delays in this run. */
+/* The run's seed for delays. */
 uint64_t noise_seed(void);
 
 /* ---- threads.c ---- */
 
-/* The calling thread is met for the first time. */
+/* Registers the calling thread at its first access. */
 void noise_meet_thread(void);
 
 /* ---- record.c ---- */
 
-/* The access has been told, and that was all. False: noise_record_all() has to do it. General registers only. */
+/* Reports the access, with general registers only. False: noise_record_all() must report it. */
 bool noise_record(const struct noise_access *access);
 void noise_record_all(const struct noise_access *access);
 
 /* ---- learn.c: general registers only ---- */
 
-/* `block`: that it is in. */
+/* Learns which blocks the access's site touches. `block` is the block of the address. */
 void noise_learn(const struct noise_access *access, uint32_t block);
 
-/* ---- delay.c ---- */
+/* Draws the number of accesses until the next delay. */
 
 void noise_draw_delay(void);
-/* An operation on a lock. */
+/* Counts a lock operation; delays the thread if a delay is due. */
 void noise_maybe_delay(void);
-/* The thread's turn has come. */
+/* Delays the thread and draws the next delay. */
 void noise_delay(void);
 
 /* ---- blocks.c ---- */
 
 void noise_block_made(const void *start, size_t bytes, uint64_t site);
 void noise_block_freed(const void *start);
-/* What is at an address: kind of memory, and a number that blocks at one address do not share. */
+/* Kind of memory at an address, and a number that distinguishes successive blocks at one address. */
 struct noise_place {
 	uint32_t block;
 	uint16_t class;
 };
-/* Known from before? General registers only. */
+/* Looks the place up in the cache, with general registers only. False: not cached. */
 bool noise_place_known(uintptr_t address, struct noise_place *place);
 struct noise_place noise_place_find(uintptr_t address);
 

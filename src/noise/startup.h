@@ -1,8 +1,8 @@
-/* What threads.c tells startup.c. */
+/* Interface of startup.c for threads.c. */
 #ifndef RADDLE_NOISE_STARTUP_H
 #define RADDLE_NOISE_STARTUP_H
 
-/* The first thread is about to be created: from here on accesses are told. */
+/* Starts the reports of accesses. Called before the first thread creation. */
 void noise_go_live(void);
 
 #endif

@@ -1,4 +1,9 @@
-/* What heap.c and the files beside it share: records of blocks, and blocks outside of the heap. */
+/*
+ * Shared declarations of the heap's files. The heap names each block by its allocating call
+ * site, thread and ordinal, so that the name is the same in every run. Blocks inside the
+ * runtime's heap have their record beside them; a table holds the blocks outside of it
+ * (heap_outside.c).
+ */
 #ifndef RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H
 #define RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H
 
@@ -6,22 +11,22 @@
 
 struct heap_record {
 	object_name name;
-	uint16_t stream; /* for heap_stream() */
+	uint16_t stream; /* index for heap_stream() */
 	uint8_t is_freed : 1;
-	uint8_t is_used : 1; /* somebody asked for the names of its memory in this run */
-	uint8_t loop;	     /* heap_loop_number() */
+	uint8_t is_used : 1; /* a name of its memory was looked up in this run */
+	uint8_t loop;	     /* result of heap_loop_number() */
 	uint32_t ordinal;
-	uint32_t bytes; /* UINT32_MAX: that or more */
+	uint32_t bytes; /* UINT32_MAX: that size or more */
 };
 
-/* Allocations of one thread from one place in the code. */
+/* Allocation stream: the blocks that one thread allocates at one call site. */
 struct heap_stream {
 	uint64_t site;
-	uint64_t hash; /* of site and thread, the same in every process */
+	uint64_t hash; /* hash of site and thread, the same in every process */
 	thread_name thread;
-	uint32_t count; /* made so far, in this run */
-	uint32_t run;	/* of the last: see heap_begin_run() */
-	uint16_t next;	/* of the same head, 0: none */
+	uint32_t count; /* blocks allocated in this run */
+	uint32_t run;	/* run of the last allocation: see heap_begin_run() */
+	uint16_t next;	/* next stream of the same hash chain; 0: none */
 	uint8_t kind;	/* enum memory_block_kind */
 };
 
@@ -31,18 +36,18 @@ struct heap_outside {
 	struct heap_record record;
 };
 
-/* Further blocks are not recorded. */
+/* Capacity of the table. Further blocks are not recorded. */
 #define HEAP_OUTSIDE_MAX 4096
 
-/* `table` has room for HEAP_OUTSIDE_MAX. */
+/* `table` has room for HEAP_OUTSIDE_MAX entries. */
 void heap_outside_set_up(struct heap_outside *table);
 void heap_outside_add(const struct heap_outside *block);
-/* The block that holds the address, NULL: none. */
+/* The block that contains the address; NULL: none. */
 struct heap_outside *heap_outside_find(uintptr_t address);
-/* The block that starts there, if any, is no more. */
+/* Removes the block that starts at the address, if there is one. */
 void heap_outside_remove(uintptr_t start);
 
-/* The blocks, by start. */
+/* All blocks, sorted by start. */
 const struct heap_outside *heap_outside_all(uint32_t *count);
 
 /* ---- heap_streams.c ---- */
@@ -50,30 +55,36 @@ const struct heap_outside *heap_outside_all(uint32_t *count);
 #define HEAP_STREAMS_MAX 32768
 #define HEAP_STREAM_HEADS 2048
 
-/* `streams` has room for HEAP_STREAMS_MAX, `heads` for HEAP_STREAM_HEADS, all zeros. */
+/*
+ * `streams` has room for HEAP_STREAMS_MAX entries. `heads` has room for HEAP_STREAM_HEADS and is
+ * all zero.
+ */
 void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
 const struct heap_stream *heap_stream(uint16_t index);
-/* Of a block that the moving thread makes at `site`, in this run. Not yet said: how large it is. */
+/*
+ * Makes the record of a block that the moving thread allocates at `site`. The caller fills in the
+ * size.
+ */
 struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run);
 
 /* ---- heap_frees.c ---- */
 
-/* The block is no longer the program's. `run`: never 0. */
+/* Notes that the program has freed the block. `run` is never 0. */
 void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run);
-/* How it was given back in this run; false: it is not known. */
+/* Finds where the block was freed in this run. False: unknown. */
 bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out);
-/* Has any been noted in this run? */
+/* True if a free was noted in this run. */
 bool heap_frees_any(uint32_t run);
 
 /* ---- heap_loops.c ---- */
 
-#define HEAP_LOOPS 65536 /* call stacks */
+#define HEAP_LOOPS 65536 /* number of call stacks */
 
-/* `counts` has room for HEAP_LOOPS. */
+/* `counts` has room for HEAP_LOOPS entries. */
 void heap_loops_set_up(uint8_t *counts);
 /*
- * A block is made at `site`, by the stream of that hash: n-th of its call stack, from 1, UINT8_MAX or
- * later. 0: nobody asks.
+ * Ordinal of a block among the blocks of the same call stack, from 1, saturated at UINT8_MAX.
+ * `stream` is the hash of its stream. 0: ordinals are not wanted.
  */
 uint8_t heap_loop_number(uint64_t stream, uint64_t site);
 

@@ -1,51 +1,59 @@
 /*
- * What memory.c (accesses) and site_visit.c (how those at sites come to it) share: an access on its way
- * to the scheduling point. Runs in the moving thread.
+ * The way of an access to its scheduling point: site_visit.c (accesses at instrumented sites) and
+ * memory.c (all accesses) share it. memory_begin() decides, with general registers only, whether
+ * the access needs memory_finish(). memory_finish() makes the scheduling point and may use every
+ * register. Both run in the moving thread, before the access happens.
  */
 #ifndef RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
 #define RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
 
 #include "runtime/memory_variable.h"
 
-/* An access on its way to the point. */
+/* An access before its scheduling point. */
 struct memory_visit {
 	struct memory_access access;
-	uint16_t allocated_at; /* of the point's variable */
-	uintptr_t unplaced;    /* where that lies if it has not been asked for; or 0 */
-	object_name point;     /* name of its first part that is a point, 0: none is */
-	object_name next; /* if the first part is the point: of the second, where there is one */
-	object_name told; /* name of its first part that only the detectors are to know of, or 0 */
-	bool is_named;	  /* the names of all its parts are known */
-	bool is_point_wanted; /* recorded runs: its site was chosen */
-	bool is_waiting;      /* a point all the same: see memory_waits() */
+	uint16_t allocated_at; /* allocating place of the point's variable; 0: unknown */
+	/* address of the point's variable while allocated_at is not looked up; else 0 */
+	uintptr_t unplaced;
+	object_name point; /* name of the first granule that is a scheduling point; 0: none */
+	object_name next;  /* name of the second granule, if the first one is the point; 0: none */
+	/* name of the first granule that only the detectors are told of; 0: none */
+	object_name told;
+	bool is_named;	      /* every granule has a quick name */
+	bool is_point_wanted; /* recorded runs: the access's site is chosen as a scheduling point */
+	/* scheduling point because the thread busy-waits: see memory_waits() */
+	bool is_waiting;
 };
 
-/* Are accesses looked at: is the process under control, and its run not over? */
+/* True if the process is under control and its run is not over. */
 bool memory_is_watched(void);
-/*
- * First part of the visit: general registers only, and nothing that leaves memory.c but for names.
- * False: that was all.
- */
+/* First part, with general registers only. False: the access needs no second part. */
 bool memory_begin(struct memory_visit *visit);
-/* The rest: the point, where it is one. */
+/* Second part: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);
-/* The scheduling point of the visit, at the object of that name; 0: none, of a fence. */
+/* Scheduling point of the visit at the variable `name`. 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 
 /* ---- parts of memory.c, for memory_freed.c ---- */
 
 enum op_kind memory_op(uint8_t kind);
 struct engine_op memory_engine_op(const struct memory_access *access, object_name name);
-/* Is an access to a variable of these flags a point? */
+/* True if an access to a variable with these flags is a scheduling point. */
 bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
-/* What tells where the variable's block was allocated: memory_visit.allocated_at. */
+/*
+ * The allocating place of the variable's block, for memory_visit.allocated_at. 0: the variable is
+ * not in the table.
+ */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address);
 
 /* ---- memory_freed.c ---- */
 
-/* Ends the run as `kind` if the access is to a block that was freed: it is not to do harm. */
+/*
+ * Ends the run with outcome `kind` if the access touches a freed block, before the access can do
+ * harm.
+ */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
 
 #endif

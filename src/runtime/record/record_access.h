@@ -1,5 +1,6 @@
 /*
- * What record.c and record_missed.c share: memory that is read and what is known of it. By general registers only.
+ * Reads memory and compares it with what the thread knows of it, for record.c and
+ * record_missed.c. All code uses general registers only.
  */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 #define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
@@ -9,7 +10,10 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record/record_internal.h"
 
-/* Up to eight bytes. Odd numbers of them are read with what lies behind them in the page, at its end one by one. */
+/*
+ * Reads up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a
+ * page.
+ */
 static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t part;
@@ -36,7 +40,7 @@ static inline uint8_t *record_place(uint64_t address)
 	return record_state.moving->memory + record_place_of(address);
 }
 
-/* Up to eight bytes, and not by libc's functions, which use the widest registers there are. */
+/* Stores up to eight bytes. libc's functions are avoided because they use vector registers. */
 static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 {
 	const uint32_t half = (uint32_t)value;
@@ -45,7 +49,7 @@ static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 		memcpy(at, &value, sizeof value);
 	} else if (bytes == sizeof half) {
 		memcpy(at, &half, sizeof half);
-	} else { /* the memory has some behind its end */
+	} else { /* eight bytes at `at` are accessible */
 		const uint64_t mask = (UINT64_C(1) << 8 * bytes) - 1;
 		uint64_t all;
 
@@ -55,7 +59,7 @@ static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 	}
 }
 
-/* What is known of up to eight bytes: the memory has some behind its end. */
+/* Loads up to eight bytes of a copy, which has eight accessible bytes at `at`. */
 static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t value;
@@ -64,7 +68,7 @@ static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
 }
 
-/* Up to eight bytes. False: they cannot be read. */
+/* Records a read of up to eight bytes. False: the memory is not readable. */
 static inline bool record_read_part(uint64_t address, uint32_t bytes)
 {
 	struct record_moving *moving = record_state.moving;
@@ -73,7 +77,7 @@ static inline bool record_read_part(uint64_t address, uint32_t bytes)
 	uint64_t value;
 
 	if (!record_fetch(address, bytes, &value)) {
-		/* Full: nothing follows anyhow. */
+		/* If the record is full, nothing follows the missing entry either. */
 		(void)record_entry(moving->thread, RECORD_BAD);
 		return false;
 	}
@@ -101,7 +105,7 @@ static inline void record_value(uint32_t slot, uint64_t value)
 	*known = value;
 }
 
-/* These are about to be written. */
+/* Notes a write that is about to happen. */
 static inline void record_pend(uint64_t address, uint32_t bytes)
 {
 	record_state.moving->pending = address;

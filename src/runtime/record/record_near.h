@@ -1,10 +1,11 @@
 /*
- * What record_near.S knows of the recorder's state (record_internal.h, branches/record/record.h), in numbers; record_missed.c compares them.
+ * Offsets and constants of the recorder's state (record_internal.h, branches/record/record.h) for
+ * record_near.S. record_missed.c asserts that they agree with the structs.
  */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 #define RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 
-/* In struct record_moving. */
+/* Offsets in struct record_moving. */
 #define NEAR_LEFT 0
 #define NEAR_PENDING 8
 #define NEAR_PENDING_BYTES 16
@@ -15,15 +16,15 @@
 #define NEAR_THREAD 48
 #define NEAR_ENTERED 60
 
-/* In struct record_thread. */
+/* Offsets in struct record_thread. */
 #define NEAR_AT 16
 #define NEAR_END 24
 #define NEAR_PREDICTED 32
 
-/* In struct record_state; its area comes first. */
+/* Offsets in struct record_state, whose area comes first. */
 #define NEAR_OUTSIDE 8
 
-#define NEAR_ROOM 89 /* that an entry may need */
+#define NEAR_ROOM 89 /* RECORD_ENTRY_MOST */
 #define NEAR_TAG_READ 0
 #define NEAR_TAG_VALUE 1
 #define NEAR_TAG_ENTER 2

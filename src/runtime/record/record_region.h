@@ -1,7 +1,10 @@
 /*
- * Memory near the modules for the code that record_stubs.c makes, and what writes code there. x86-64.
+ * Executable memory near the modules for the code of record_stubs.c, and the writer of that code.
+ * x86-64.
  *
- * A *region* begins with the routine that looks at the pending write; the pieces follow, one for each site.
+ * A *region* lies within the reach of a module's jumps. It begins with the routine that looks at
+ * the pending write. One *piece* of code per site follows. A table at the region's end maps each
+ * piece to its fallback after a fault.
  */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_REGION_H
 #define RADDLE_RUNTIME_RECORD_RECORD_REGION_H
@@ -12,12 +15,18 @@
 
 #include "runtime/record/record_internal.h"
 
-/* Where a fault in a piece goes on: on a way that does not take for granted that memory can be read. */
+/*
+ * Fallback of a piece: execution continues there after a fault, on a path that does not assume
+ * readable memory.
+ */
 struct stub_piece {
-	uint32_t start, slow; /* from the region's start */
+	uint32_t start, slow; /* offsets from the region's start */
 };
 
-/* Where pieces go on with what is not predicted: the way of the sites' own stubs (site_thunk.S), or one of record_near.S. */
+/*
+ * Targets of reports that are not predicted: WAY_GENERAL is the path of the sites' own stubs
+ * (site_thunk.S), the others are routines of record_near.S.
+ */
 enum stub_way {
 	WAY_GENERAL,
 	WAY_READ,
@@ -44,19 +53,20 @@ enum stub_way {
 
 struct stub_region {
 	unsigned char *start, *at, *end;
-	struct stub_piece *pieces; /* grow down from the region's end */
+	struct stub_piece *pieces; /* grows downwards from the region's end */
 	uint32_t piece_count;
-	unsigned char *ways;  /* addresses of what pieces go on to, by enum stub_way */
-	unsigned char *flush; /* looks at the pending write; uses %r10 and %r11 */
+	unsigned char *ways;  /* table of jump targets, indexed by enum stub_way */
+	unsigned char *flush; /* routine that looks at the pending write; changes %r10 and %r11 */
 	unsigned char *flush_failed;
-	unsigned char *flush_bytes; /* the one instruction that copies byte by byte */
+	/* the only instruction of that routine that copies byte by byte */
+	unsigned char *flush_bytes;
 	unsigned char *flush_bytes_failed;
 };
 
-/* Has a 32-bit address. Written once, by record_stubs_open(). */
+/* Has a 32-bit address. record_stubs_open() writes it once. */
 extern struct record_moving *record_region_state;
 
-/* A region that jumps from the module's code reach, with room for one more piece; NULL: there is none. */
+/* A region within reach of the module's code, with room for one more piece; NULL: none. */
 struct stub_region *record_region_for(uintptr_t code_start);
 
 /* ---- writing code ---- */
@@ -86,16 +96,16 @@ static inline void put_byte(struct writer *writer, unsigned value)
 	*writer->at++ = (unsigned char)value;
 }
 
-/* The distance of a jump or call, whose end this is. */
+/* Writes the 32-bit displacement that ends a jump or call instruction. */
 static inline void put_distance(struct writer *writer, const unsigned char *target)
 {
 	put_word(writer, (uint64_t)(target - (writer->at + 4)));
 }
 
-/* An operand of 32 bits that is the address of a field of the state. */
+/* Address of a field of the state as a 32-bit operand. */
 #define STATE(field) ((uintptr_t)record_region_state + offsetof(struct record_moving, field))
 
-/* A jump whose target comes later. */
+/* Writes a placeholder displacement. land() fills it in. */
 static inline unsigned char *put_forward(struct writer *writer)
 {
 	put_word(writer, 0);

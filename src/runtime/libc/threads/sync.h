@@ -1,4 +1,4 @@
-/* What the interposers of synchronisation objects share: results and times of the calls. */
+/* Conversions of results and times that the interposed synchronisation functions share. */
 #ifndef RADDLE_RUNTIME_LIBC_THREADS_SYNC_H
 #define RADDLE_RUNTIME_LIBC_THREADS_SYNC_H
 
@@ -14,7 +14,7 @@
 #define EXPORT_ALIAS(name, function)                                                               \
 	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 
-/* Clocks that glibc lets a lock or a condition variable wait by. */
+/* True for the clocks that glibc accepts in timed waits of locks and condition variables. */
 static inline bool sync_has_clock(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
@@ -26,15 +26,15 @@ static inline bool sync_is_valid_time(const struct timespec *time)
 }
 
 /*
- * The deadline of a lock call. An invalid time is one in the past here: only a call that would have
- * to wait answers EINVAL (POSIX), and sync_timed_result() makes it of the time-out.
+ * The deadline of a lock call. An invalid time counts as a past deadline, because POSIX wants
+ * EINVAL only from a call that must block. sync_timed_result() turns that time-out into EINVAL.
  */
 static inline uint64_t sync_deadline(clockid_t clock, const struct timespec *time)
 {
 	return sync_is_valid_time(time) ? runtime_deadline(clock, time) : 0;
 }
 
-/* The result of a call that may have been cancelled. */
+/* The result of a call. Acts on a cancellation request first. */
 static inline int sync_result(int error)
 {
 	if (__builtin_expect(error == SYNC_CANCELLED, 0))
@@ -49,7 +49,7 @@ static inline int sync_timed_result(int error, const struct timespec *time)
 		       : sync_result(error);
 }
 
-/* For functions that report through errno. */
+/* For functions that report errors through errno. */
 static inline int sync_errno_result(int error)
 {
 	if (!error)
