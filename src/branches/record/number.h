@@ -1,7 +1,8 @@
 /*
- * Numbers of a record: seven bits to a byte, the lowest first. How many bytes there are stands in front of them: as many zero
- * bits, less one, lie below the lowest one bit of the first byte. Numbers of more than 56 bits take a zero byte, and all eight
- * bytes behind it. So neither side goes from byte to byte.
+ * Variable-length numbers of a record, seven bits per byte, lowest first. The length stands in
+ * front: a number of n bytes has n - 1 zero bits below the lowest set bit of its first byte. A
+ * number above 56 bits is a zero byte followed by eight bytes. This prefix lets writer and reader
+ * handle a number with one load or store instead of a byte loop.
  */
 #ifndef RADDLE_BRANCHES_RECORD_NUMBER_H
 #define RADDLE_BRANCHES_RECORD_NUMBER_H
@@ -11,10 +12,13 @@
 #include <string.h>
 
 #define RECORD_NUMBER_MOST 9
-/* Up to so many bytes behind a number's end are written, too. */
+/* record_number_put() may write up to this many bytes beyond the end of a number. */
 #define RECORD_NUMBER_SLACK 8
 
-/* Where the next one goes. Nothing is called here. */
+/*
+ * Writes a number and returns the position after it. Calls nothing: the recorder runs in the user's
+ * threads.
+ */
 static inline uint8_t *record_number_put(uint8_t *at, uint64_t number)
 {
 	uint32_t bytes;
@@ -35,7 +39,7 @@ static inline uint8_t *record_number_put(uint8_t *at, uint64_t number)
 	return at + bytes;
 }
 
-/* Where the next one begins; NULL: this one is cut short. */
+/* Reads a number and returns the position after it. NULL: the number is cut short. */
 static inline const uint8_t *record_number_get(
 	const uint8_t *at, const uint8_t *end, uint64_t *number)
 {

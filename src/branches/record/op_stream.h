@@ -1,7 +1,10 @@
 /*
- * Operations as they are written and read: each is compared with the one that last had its *slot*, and the slot with the one
- * that followed last time. Most are as they were, and take a byte. Both sides keep the same state, all zero at first.
- * The recorder writes in the user's threads: nothing is called here.
+ * Compressed stream of ops. A *slot* (a hash of site, thread and kind) predicts the next op: the op
+ * last seen in the slot that followed the current slot last time. A correctly predicted op takes
+ * one byte. Writer and reader keep the same state, initially all zero.
+ *
+ * Thread context: the recorder writes in the user's threads, so these functions call nothing
+ * outside of this folder's headers.
  */
 #ifndef RADDLE_BRANCHES_RECORD_OP_STREAM_H
 #define RADDLE_BRANCHES_RECORD_OP_STREAM_H
@@ -12,31 +15,36 @@
 #include "branches/record/record.h"
 
 #define OP_STREAM_SLOTS 1024u
-/* What an op takes at most: nine numbers. */
+/* Upper bound of an op's size: nine numbers. */
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
 
 /*
- * An op but for its step. What is smaller than a word is made one in registers: where it is written as it stands in
- * record_op and then compared as a whole, the processor waits until the parts are in memory, as long as for all the rest.
+ * An op without its step. The small fields are packed into one word in registers. Comparing a
+ * freshly written record_op word by word stalls on store forwarding, which costs as much as the
+ * rest of the function.
  */
 struct op_stream_op {
 	uint64_t address, argument, site;
-	uint64_t what; /* thread, other, kind and flags, the lowest bits first */
+	uint64_t what; /* thread, other, kind and flags, from the lowest bits up */
 };
 
 struct op_stream {
 	struct op_stream_op last[OP_STREAM_SLOTS];
-	uint16_t next[OP_STREAM_SLOTS]; /* that followed, by slot */
+	uint16_t next[OP_STREAM_SLOTS]; /* by slot: the slot that followed last time */
 	uint16_t slot;			/* of the last op */
-	uint64_t step;			/* likewise */
+	uint64_t step;			/* of the last op */
 };
 
-/* The low two bits of an op's first number; the others are the steps since the last op. */
+/* The low two bits of an op's first number. The upper bits count the steps since the last op. */
 enum op_stream_tag {
-	OP_AS_EXPECTED, /* the slot that follows, and the op that it had */
-	OP_AS_BEFORE,	/* number: slot; the op that it had */
-	OP_NEW,		/* numbers: slot, and the differences from the op that it had */
-	OP_ARGUMENT /* the slot that follows; number: the difference of the argument from the op that it had */
+	OP_AS_EXPECTED, /* the predicted slot and its last op */
+	OP_AS_BEFORE,	/* operand: slot; its last op */
+	OP_NEW,		/* operands: slot, then the differences from its last op */
+	/*
+	 * the predicted slot and its last op but for the argument. Operand: the argument's
+	 * difference
+	 */
+	OP_ARGUMENT
 };
 
 #define OP_STREAM_TAG_BITS 2
@@ -57,7 +65,7 @@ static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t ki
 	return (uint16_t)(hash >> 54);
 }
 
-/* But for the argument. */
+/* Compares everything except the argument. */
 static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
 {
 	return a->address == b->address && a->site == b->site && a->what == b->what;
@@ -75,7 +83,7 @@ static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint6
 	stream->step = step;
 }
 
-/* `at`: room for OP_STREAM_MOST bytes. Where the next one goes. */
+/* Appends an op. `at` has room for OP_STREAM_MOST bytes. Returns the position after the op. */
 static inline uint8_t *op_stream_write(
 	struct op_stream *stream, const struct record_op *op, uint8_t *at)
 {
@@ -85,7 +93,7 @@ static inline uint8_t *op_stream_write(
 	struct op_stream_op *last;
 	uint16_t slot;
 
-	/* What is the same has the same slot. */
+	/* Equal ops have equal slots, so `expected` is this op's slot. */
 	if (__builtin_expect(op_stream_is_same(&now, &stream->last[expected]), 1)) {
 		stream->slot = expected;
 		stream->step = op->step;
@@ -118,7 +126,7 @@ static inline uint8_t *op_stream_write(
 	return at;
 }
 
-/* What is cut short reads as zero, and so does all behind it. */
+/* Reads one number. At the end of the stream numbers read as zero. */
 static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
 	*number = 0;
@@ -126,7 +134,7 @@ static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end
 	return at ? at : end;
 }
 
-/* Where the next one begins. What is cut short reads as zeros. */
+/* Reads an op and returns the position after it. A stream that is cut short reads as zeros. */
 static inline const uint8_t *op_stream_read(
 	struct op_stream *stream, const uint8_t *at, const uint8_t *end, struct record_op *op)
 {

@@ -1,12 +1,19 @@
 /*
- * The record of a run: per thread, only what cannot be recomputed from the program's bitcode. The
- * runtime writes it into shared memory while the program runs; docs/record-format.md tells the format.
+ * Layout of a run's record in the memory that command and target share. The record keeps, per
+ * thread, only data that cannot be recomputed from the program's bitcode. The runtime writes the
+ * record while the program runs; docs/record-format.md describes the format.
  *
- * Sites of instrumented code (abi/instrument_abi.h) report to the recorder in the order in which a thread
- * passes them. Most reports are *predictable*: a read gives what the thread last saw at that address, a call
- * returns what it returned last time at that place. Predictable reports are only counted. What is not
- * predictable is an *entry*: the number of predictable reports before it, a tag, and what the tag asks for.
- * Whoever walks the run again makes the same predictions, so both always agree.
+ * Sites of instrumented code (abi/instrument_abi.h) report to the recorder in the order in which a
+ * thread executes them. Most reports are *predictable*: a read returns the value that the thread
+ * last saw at that address, or a call returns the same value as last time at that site. Predictable
+ * reports are only counted. Any other report becomes an *entry*: the number of predictable reports
+ * before the entry, a tag, and the operands of the tag.
+ *
+ * Invariant: the recorder and the walk (branches/interpret/) make the same predictions from the
+ * same state. A change of one side's prediction rules makes existing records unreadable, so
+ * RECORD_VERSION must change too.
+ *
+ * Marks on fields: [host] is written by the command, [guest] by the target.
  */
 #ifndef RADDLE_BRANCHES_RECORD_RECORD_H
 #define RADDLE_BRANCHES_RECORD_RECORD_H
@@ -20,40 +27,62 @@
 
 #define RECORD_VERSION 8u
 
-/* The low four bits of an entry's first number; the others are the count of predictable reports. */
+/*
+ * The low four bits of an entry's first number; the upper bits count the predictable reports before
+ * the entry.
+ */
 enum record_tag {
-	RECORD_READ, /* at most eight bytes at a time. Number: record_difference() from what was known */
-	/* Of a site of the kinds from SITE_RESULT on. Number: record_difference() from its last value */
-	RECORD_VALUE,
-	/* A call from code without bitcode. Number: site; then, of its SITE_ARGUMENTs, the difference from the last ones */
-	RECORD_ENTER,
-	RECORD_JUMP, /* numbers: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
+	/* at most eight bytes. Operand: record_difference() from the predicted value */
+	RECORD_READ,
 	/*
-	 * The thread performs an op of the engine. Numbers: step and position, both less its last ones. What it wrote last
-	 * is known.
+	 * Value at a site of kind SITE_RESULT or later. Operand: record_difference() from the
+	 * site's last value.
+	 */
+	RECORD_VALUE,
+	/*
+	 * Code without bitcode calls an instrumented function. Operands: site; then for each of its
+	 * SITE_ARGUMENTs the difference from that argument's last value.
+	 */
+	RECORD_ENTER,
+	RECORD_JUMP, /* operands: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
+	/*
+	 * The thread performs an op of the engine. Operands: step and position, each minus the
+	 * thread's last one. The thread's pending write is known to both sides and enters the
+	 * predicted memory.
 	 */
 	RECORD_SYNC,
-	RECORD_LIVE,   /* from here on the run is controlled: the first thread is created next */
-	RECORD_BAD,    /* a read of memory that cannot be read: the program crashes here */
-	RECORD_REPORT, /* checked records only, before each report. Numbers: site, address */
+	/* the run is controlled from here on: the main thread creates its first thread next */
+	RECORD_LIVE,
+	RECORD_BAD,    /* a read of unmapped memory: the program crashes here */
+	RECORD_REPORT, /* checked records only, before each report. Operands: site, address */
 	RECORD_END,
-	RECORD_TURN, /* it moves again after others have. Number: position, less its last one */
-	RECORD_NEXT, /* as RECORD_SYNC; step and position are one more each */
-	/* As those two; code without bitcode asks for the op, and may have written what the thread wrote last. */
+	/* the thread continues after a context switch. Operand: position minus its last one */
+	RECORD_TURN,
+	RECORD_NEXT, /* RECORD_SYNC with step and position both one higher than the last ones */
+	/*
+	 * The same two for an op that code without bitcode requests. That code may have overwritten
+	 * the memory of the thread's pending write, so both sides predict zeros there.
+	 */
 	RECORD_SYNC_OUTSIDE,
 	RECORD_NEXT_OUTSIDE,
-	RECORD_ENTER_AGAIN, /* as RECORD_ENTER, of the site that the thread's last one was of; the first time, of site 0 */
+	/*
+	 * RECORD_ENTER without the site: the site of the thread's last such entry, initially site 0
+	 */
+	RECORD_ENTER_AGAIN,
 	RECORD_TAG_COUNT
 };
 
 #define RECORD_TAG_BITS 4
 
 /*
- * Positions grow with the run: what a thread does behind an entry with a position, up to its next one, lies
- * in the run before all that has a greater position.
+ * Positions order the record across threads. The events of a thread between one entry with a
+ * position and its next one precede, in the run, all events with a greater position.
  */
 
-/* What a thread reads is often near to what it saw there: a small number for what is little more or less. */
+/*
+ * Zigzag encoding of `value - known` in `bytes` bytes, so that small differences of either sign
+ * give small numbers.
+ */
 static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_t bytes)
 {
 	const uint32_t unused = 64 - 8 * bytes;
@@ -62,7 +91,7 @@ static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_
 	return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
 }
 
-/* The value of such a number; its bytes that were not read may be anything. */
+/* Inverse of record_difference(). Bytes above the size of the read are arbitrary. */
 static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 {
 	return known + (number >> 1 ^ (0 - (number & 1)));
@@ -71,12 +100,12 @@ static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 /* ---- predictions ---- */
 
 /*
- * What a thread last saw or wrote, byte by byte. An address has its place by its lower bits only: who comes
- * later takes the place of who was there. A prediction may be wrong, and then it is an entry; but both
- * sides make the same ones.
+ * Predicted memory: for each byte, the value that the thread last read or wrote there. The low bits
+ * of an address select the slot, and the latest address evicts an earlier one. A collision only
+ * causes a wrong prediction, which becomes an entry; both sides make the same wrong prediction.
  */
 #define RECORD_MEMORY_BYTES (UINT64_C(1) << 28)
-/* Behind it: no access crosses its end by more. */
+/* An access may cross the end of the predicted memory by this many bytes. */
 #define RECORD_MEMORY_SLACK 4096
 
 static inline uint64_t record_place_of(uint64_t address)
@@ -84,7 +113,10 @@ static inline uint64_t record_place_of(uint64_t address)
 	return address & (RECORD_MEMORY_BYTES - 1);
 }
 
-/* What is known of what was copied. Neither side calls memcpy(): the recorder must not. */
+/*
+ * Copies predictions along with a copy of the program's memory. The recorder must not call
+ * memcpy(), so neither side does.
+ */
 static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	const uint8_t *source = memory + record_place_of(from);
@@ -94,7 +126,7 @@ static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to
 	for (; i + sizeof word <= bytes; i += sizeof word) {
 		memcpy(&word, source + i, sizeof word); /* one instruction */
 		memcpy(target + i, &word, sizeof word);
-		__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+		__asm__("" : "+r"(i)); /* keeps the compiler from turning the loop into memcpy() */
 	}
 	for (; i < bytes; i++) {
 		target[i] = source[i];
@@ -102,7 +134,7 @@ static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to
 	}
 }
 
-/* What was last told at a site of a value. */
+/* Slots for the last value at each site that reports values. */
 #define RECORD_VALUES 8192u
 
 static inline uint32_t record_value_slot(uint32_t site, uint32_t part)
@@ -110,7 +142,7 @@ static inline uint32_t record_value_slot(uint32_t site, uint32_t part)
 	return (site * 5 + part) & (RECORD_VALUES - 1);
 }
 
-/* Of the arguments that a call from outside gives to the function of an entry. */
+/* Slot of an argument that code without bitcode passes to the function of site `entry`. */
 static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 {
 	return record_value_slot(entry, number + 1);
@@ -120,43 +152,47 @@ static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 
 enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
 
-/* An op that was performed; not those on memory. */
+/* An op that was performed. Memory accesses are not ops of the record. */
 struct record_op {
 	uint64_t step;
 	uint64_t address;
 	/*
-	 * COND_WAIT: the mutex. BARRIER_*: the round. FUTEX_WAIT: expected, and found in the lower half. SLEEP of no
-	 * object: nanoseconds and one more; 0: until a time of the clock.
+	 * By kind of op:
+	 * - COND_WAIT: the mutex
+	 * - BARRIER_*: the number of the round
+	 * - FUTEX_WAIT: the expected value in the upper half, the value found in the lower half
+	 * - SLEEP without an object: nanoseconds plus one; 0: until an absolute time
 	 */
 	uint64_t argument;
 	uint64_t site;
 	uint16_t thread;
-	uint16_t other; /* thread that was created, joined, ...; UINT16_MAX */
+	uint16_t other; /* thread that was created, joined, ...; UINT16_MAX: none */
 	uint8_t kind;	/* enum op_kind */
 	uint8_t flags;	/* enum record_op_flag, or'ed */
 	uint16_t reserved;
 };
 
-/* ---- in the process ---- */
+/* ---- shared memory ---- */
 
 #define RECORD_CHUNK_BYTES (UINT64_C(1) << 16)
-/* Filled ones are taken by the host before there are more: what is used again needs no new pages. */
+/* The host drains the record after this many filled chunks: reused chunks need no new pages. */
 #define RECORD_FILLED_MOST 16
 #define RECORD_OBJECTS_MAX 256
 #define RECORD_IMAGES_MAX 64
 #define RECORD_IMAGE_MOST (UINT64_C(64) << 20)
 
-/* A piece of the record of one thread; offsets are from the start of the area. */
+/* A chunk of one thread's record. Offsets count from the start of the area. */
 struct record_chunk {
 	uint64_t next; /* 0: none */
 	uint64_t used; /* bytes behind this head */
 };
 
 struct record_thread {
-	uint64_t first, last; /* chunks; 0: none */
-	uint8_t *at, *end;    /* [guest] in the last one */
-	uint64_t predicted;   /* reports since the last entry, as of when it last stopped moving */
-	uint64_t step, position; /* that were told last */
+	uint64_t first, last; /* offsets of chunks; 0: none */
+	uint8_t *at, *end;    /* [guest] write position and end of the last chunk */
+	/* predictable reports since the last entry, up to the thread's last context switch */
+	uint64_t predicted;
+	uint64_t step, position; /* of the last entry that has them */
 	uint64_t predicted_at_cut;
 };
 
@@ -169,33 +205,36 @@ struct record_object {
 /* A piece of memory, copied. */
 struct record_image {
 	uint64_t address, bytes;
-	uint64_t offset; /* of the copy in the area */
+	uint64_t offset; /* of the copy, in the area */
 };
 
 struct record_area {
 	uint32_t version;
-	uint32_t is_checked; /* [host] every report is an entry, for tests and for the curious */
-	uint64_t bytes;	     /* [host] of the area */
+	/* [host] every report becomes an entry: for tests and for inspection */
+	uint32_t is_checked;
+	uint64_t bytes; /* [host] size of the area */
 	uint64_t used;
-	uint64_t room; /* [host] no chunk begins behind it */
-	uint32_t
-		is_emptied; /* [host] who finds no room waits until the host has taken what there is */
-	uint32_t is_waiting; /* 1: [guest] it waits; 0: [host] there is room. A shared futex */
-	uint32_t filled;     /* [guest] chunks, since the host took some last */
-	uint32_t is_full;    /* the record is a beginning only */
-	uint32_t is_cut;     /* [guest] it ends at points_most, and `predicted_at_cut` counts */
+	uint64_t room; /* [host] no chunk begins beyond this offset */
+	/* [host] a target without room waits until the host has drained the area */
+	uint32_t is_emptied;
+	/* futex shared by both: 1: [guest] waits for room; 0: [host] has made room */
+	uint32_t is_waiting;
+	uint32_t filled;  /* [guest] chunks filled since the host last drained the area */
+	uint32_t is_full; /* the end of the record is missing */
+	/* [guest] the record ends at points_most, and `predicted_at_cut` holds the counts */
+	uint32_t is_cut;
 	uint32_t object_count;
 	uint64_t position;
-	uint64_t points_most; /* [host] positions that are told; 0: all */
-	/* Static data of the objects with sites as it was when the run became live: chunks. */
+	uint64_t points_most; /* [host] number of positions to record; 0: all */
+	/* Writable static data of the objects with sites, copied when the run became controlled. */
 	struct record_image images[RECORD_IMAGES_MAX];
 	uint32_t image_count;
 	struct record_object objects[RECORD_OBJECTS_MAX];
-	struct record_thread ops; /* as op_stream.h writes them */
+	struct record_thread ops; /* encoded by op_stream.h */
 	struct record_thread threads[THREAD_CAPACITY];
 };
 
-/* Where the first chunk begins. */
+/* Offset of the first chunk. */
 static inline uint64_t record_area_start(void)
 {
 	return (sizeof(struct record_area) + 4095) & ~UINT64_C(4095);

@@ -1,4 +1,6 @@
-/* The contents of a record's file: numbers and bytes, one after the other. See docs/record-format.md. */
+/*
+ * Contents of a record file: numbers and byte strings in a fixed order. See docs/record-format.md.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +113,7 @@ struct reader {
 	const uint8_t *at, *end;
 	const char *name;
 	struct error *err;
-	int status; /* once it is an error nothing more is read */
+	int status; /* after the first error nothing more is read */
 };
 
 static void record_contents_damaged(struct reader *reader, const char *what)
@@ -136,7 +138,10 @@ static uint64_t record_contents_get_number(struct reader *reader, uint64_t most,
 	return reader->status == 0 ? number : 0;
 }
 
-/* How many of something: each takes at least so many bytes. */
+/*
+ * A count of items that take at least `bytes` bytes each; the check bounds the allocation by the
+ * file's size.
+ */
 static uint64_t record_contents_get_count(
 	struct reader *reader, uint64_t most, size_t bytes, const char *what)
 {
@@ -245,7 +250,7 @@ static void get_images(struct reader *reader, struct run_record *record)
 		reader, RECORD_IMAGES_MAX, 2, "the number of images");
 	record->images = record_contents_allocate(record->image_count, sizeof *record->images);
 	start = reader->at;
-	/* More than there is: with what stands between them. */
+	/* An upper bound: the rest of the file, including the numbers between images. */
 	record->image_bytes = malloc((size_t)(reader->end - start) + 1);
 	BUG_ON(!record->image_bytes);
 	for (uint32_t i = 0; i < record->image_count && reader->status == 0; i++) {

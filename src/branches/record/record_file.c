@@ -11,12 +11,12 @@
 
 #include "base/bug.h"
 
-/* Records are mostly counts that are alike; more effort gains little. */
+/* Records are mostly repeated counts; higher levels gain little. */
 #define LEVEL 3
-/* No record is that long; what says so is damaged. */
+/* No record is this long: a larger size in the header means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 36)
 
-/* The compressed contents, with a checksum of zstd's. */
+/* Compressed contents with zstd's checksum. The caller frees the bytes. */
 static uint8_t *compress(const struct run_record *record, struct record_file_head *head)
 {
 	size_t size, room, stored;
@@ -38,13 +38,13 @@ static uint8_t *compress(const struct run_record *record, struct record_file_hea
 	return bytes;
 }
 
-/* Half a record is of no use. What is no file (/dev/full) stays. */
+/* Removes a partly written record. Special files such as /dev/full stay. */
 static void remove_half(const char *path)
 {
 	struct stat state;
 
 	if (lstat(path, &state) == 0 && S_ISREG(state.st_mode))
-		(void)unlink(path); /* it stays, then */
+		(void)unlink(path); /* on failure the file stays */
 }
 
 int record_file_write(const struct run_record *record, const char *path, struct error *err)
@@ -93,7 +93,7 @@ static int check_head(const struct record_file_head *head, const char *path, str
 	return 0;
 }
 
-/* What is behind the head; NULL: not all of it is there, or more than that. */
+/* The bytes after the header. NULL: the file is shorter or longer than the header says. */
 static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 {
 	uint8_t *bytes;
@@ -153,6 +153,6 @@ int record_file_read(struct run_record *record, const char *path, struct error *
 		status = stored ? read_contents(record, &head, stored, path, err)
 				: record_file_damaged(err, path, "is cut short");
 	free(stored);
-	(void)fclose(file); /* only read */
+	(void)fclose(file); /* opened for reading: nothing to lose */
 	return status;
 }

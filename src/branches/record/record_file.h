@@ -1,6 +1,7 @@
 /*
- * The record of a run as a file, so that it can be looked at later; docs/record-format.md tells the format.
- * Whatever is wrong with a file is told in one line when it is read.
+ * The record of a run as a file, for analysis in a later invocation; docs/record-format.md
+ * describes the format. A damaged or foreign file gives an error of one line that names cause and
+ * remedy.
  */
 #ifndef RADDLE_BRANCHES_RECORD_RECORD_FILE_H
 #define RADDLE_BRANCHES_RECORD_RECORD_FILE_H
@@ -13,7 +14,7 @@
 
 #define RECORD_FILE_MAGIC "raddlrec"
 
-/* In front of the compressed contents; little-endian. */
+/* File header in front of the compressed contents; little-endian. */
 struct record_file_head {
 	char magic[8];
 	uint32_t version; /* RECORD_VERSION */
@@ -22,16 +23,16 @@ struct record_file_head {
 	uint64_t stored_bytes;
 };
 
-/* A file that was begun and not finished is removed. */
+/* Writes the file, and removes it again if it cannot be completed. */
 int record_file_write(const struct run_record *record, const char *path, struct error *err);
-/* On success the record is the caller's to release. */
+/* On success the caller releases the record. */
 int record_file_read(struct run_record *record, const char *path, struct error *err);
 
-/* ---- the contents, not compressed ---- */
+/* ---- the contents, uncompressed ---- */
 
-/* The bytes are the caller's to free. */
+/* The caller frees the bytes. */
 uint8_t *record_contents(const struct run_record *record, size_t *size);
-/* `name` is for messages. */
+/* `name` stands in error messages. */
 int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,
 	const char *name, struct error *err);
 

@@ -25,18 +25,21 @@ static const struct record_chunk *chunk_at(const struct record_area *area, uint6
 	return (const struct record_chunk *)((const char *)area + offset);
 }
 
-/* The last chunk's length stands in the thread. */
+/* The last chunk's length is known only from the thread's write position. */
 static uint64_t chunk_used(
 	const struct record_area *area, const struct record_thread *thread, uint64_t offset)
 {
 	if (offset != thread->last)
 		return chunk_at(area, offset)->used;
-	/* Addresses of the guest: only their distance means something here. */
+	/* Pointers of the guest: only their difference has a meaning here. */
 	return RECORD_CHUNK_BYTES - sizeof(struct record_chunk) -
 	       (uint64_t)(thread->end - thread->at);
 }
 
-/* A polynomial of the bytes: the same however they come in pieces, and eight of them at once. */
+/*
+ * Polynomial digest: independent of how the bytes are split into calls, computed eight bytes at a
+ * time.
+ */
 #define DIGEST_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size)
@@ -64,7 +67,7 @@ static uint64_t size_of(const struct record_area *area, const struct record_thre
 	return size;
 }
 
-/* `at`: room for all of them. */
+/* `at` has room for all chunks. */
 static void copy_chunks(
 	const struct record_area *area, const struct record_thread *thread, uint8_t *at)
 {
@@ -90,7 +93,7 @@ static void run_record_take_thread(struct run_thread *thread, const struct recor
 
 	if (!size)
 		return;
-	/* Where they are not kept the end of the last ones is used for them, and they are forgotten. */
+	/* Entries that are not kept are only digested: the next call overwrites them. */
 	thread->bytes = enlarge(thread->bytes, thread->size + size + RECORD_NUMBER_MOST);
 	copy_chunks(area, from, thread->bytes + thread->size);
 	thread->digest = run_record_digest(thread->digest, thread->bytes + thread->size, size);
@@ -103,7 +106,7 @@ static void run_record_take_threads(
 {
 	uint64_t size = 0;
 
-	/* How many there are is told at the end of the run. */
+	/* The final thread count is only known when the run ends. */
 	for (uint32_t i = threads; i < THREAD_CAPACITY; i++)
 		if (area->threads[i].first)
 			threads = i + 1;

@@ -1,5 +1,10 @@
 /*
- * The record of one run in plain memory of the command's: what record.h's area held when the run was over.
+ * The record of one run in private memory of the command. The command moves data out of the shared
+ * area (record.h) while the run goes on, and completes the record when the run is over.
+ *
+ * Life cycle: zero-initialised; run_record_take() any number of times; run_record_finish() once;
+ * run_record_release(). A record that is too large to keep has a `source` instead of entries: the
+ * source repeats the run for each walk and delivers the entries piece by piece.
  */
 #ifndef RADDLE_BRANCHES_RECORD_RUN_RECORD_H
 #define RADDLE_BRANCHES_RECORD_RUN_RECORD_H
@@ -13,24 +18,30 @@ struct run_thread {
 	uint16_t ordinal;
 	uint8_t *bytes; /* entries, ended by RECORD_END */
 	uint64_t size;
-	uint64_t digest; /* of all entries, also of those that are not kept */
+	uint64_t digest; /* of all entries, including those that were not kept */
 };
 
-/* A module with sites, numbered as in the record. */
+/* An instrumented module; sites are numbered as in the record. */
 struct run_module {
 	uint64_t name;
-	uint64_t fingerprint; /* both as contract_memory.h has them */
-	uint64_t records;     /* address of its first site record */
+	uint64_t fingerprint; /* name and fingerprint as in contract_memory.h */
+	uint64_t records;     /* address of its first site record in the target */
 	uint32_t first;	      /* number of its first site */
 	uint32_t count;
 };
 
 struct run_record;
 
-/* Is given the next entries of each thread, which are in `piece`; false: it wants no more of them. */
+/*
+ * Receives the next entries of each thread, which are in `piece`. False: the receiver wants no
+ * more.
+ */
 typedef bool run_taker(void *context, const struct run_record *piece, bool is_last);
 
-/* Makes a run again whose record was not kept. What goes wrong is told elsewhere: then no piece is the last. */
+/*
+ * Repeats a run whose record was not kept. The source reports its own errors; after an error no
+ * piece is the last one.
+ */
 struct run_source {
 	void (*perform)(struct run_source *source, const struct run_record *record, run_taker *take,
 		void *context);
@@ -49,32 +60,39 @@ struct run_record {
 	uint64_t image_size;
 	struct record_op *ops;
 	uint64_t op_count, op_capacity;
-	struct op_stream *op_stream; /* while it is taken */
+	struct op_stream *op_stream; /* decoder state while data is taken */
 	uint64_t bytes;		     /* of all threads and ops */
-	bool is_partial; /* there was no room for the end: threads' entries and nothing else are cut */
+	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */
 	bool is_checked;
-	/* A thread crashed at an access there, which no entry tells if it was a write. Not kept in files. */
+	/*
+	 * A thread crashed at this address. The entries do not say whether the access was a write.
+	 * Not kept in files.
+	 */
 	bool has_crashed;
 	uint16_t crashed_thread;
 	uint64_t crash_address;
 	uint64_t *
-		points; /* bit set over all sites: whose accesses were scheduling points; NULL: nobody's */
-	/* Not NULL: threads' entries are not here, but come from there. The owner's of the record. */
+		points; /* bit set over all sites: accesses that were scheduling points; NULL: none */
+	/*
+	 * Not NULL: the threads' entries come from this source. The owner of the record owns the
+	 * source.
+	 */
 	struct run_source *source;
 };
 
 void run_record_release(struct run_record *record);
 /*
- * Moves what is in the area to the end of the record, and empties it. Modules and the threads' names are the caller's to
- * fill in. While the threads' entries are more than `most` bytes they are not kept, and the record is partial.
+ * Moves the contents of the area to the end of the record, and empties the area. The caller fills
+ * in modules and thread names. When the entries exceed `most` bytes, the record drops new entries
+ * and becomes partial.
  */
 void run_record_take(
 	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most);
-/* The run is over, and all was taken: ends the threads' entries. */
+/* Ends the threads' entries. Called when the run is over and everything was taken. */
 void run_record_finish(struct run_record *record, const struct record_area *area);
-/* The digest of entries that come behind those of `state`; of none: 0. */
+/* Digest of entries that follow those of `state`; initial state: 0. */
 uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size);
-/* Forgets the entries, and keeps the rest. */
+/* Drops the entries and keeps the rest. */
 void run_record_forget(struct run_record *record);
 
 #endif
