@@ -1,4 +1,4 @@
-/* Bit sets over plain arrays of 64-bit words, of a size the caller knows. */
+/* Bit sets over arrays of 64-bit words. The caller passes the size of the set. */
 #ifndef RADDLE_BASE_BITSET_H
 #define RADDLE_BASE_BITSET_H
 
@@ -31,7 +31,9 @@ static inline uint32_t bitset_count(const uint64_t *words, uint32_t word_count)
 	return count;
 }
 
-/* First member that is >= from, or `bits` (the size of the set) when there is none. */
+/*
+ * Returns the first member that is >= from, or `bits` (the size of the set) when no member is left.
+ */
 static inline uint32_t bitset_next(const uint64_t *words, uint32_t bits, uint32_t from)
 {
 	uint32_t word = from / 64;
@@ -49,7 +51,7 @@ static inline uint32_t bitset_next(const uint64_t *words, uint32_t bits, uint32_
 	return word < bits ? word : bits;
 }
 
-/* Byte i of the result: how many members lie in the bytes 0 to i of `word`. */
+/* Returns eight byte counters: byte i is the number of members in bytes 0 to i of `word`. */
 static inline uint64_t bitset_running_counts(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -58,7 +60,7 @@ static inline uint64_t bitset_running_counts(uint64_t word)
 	return word * UINT64_C(0x0101010101010101);
 }
 
-/* The member with exactly `rank` smaller members; rank must be below the number of members. */
+/* Returns the member with exactly `rank` smaller members. `rank` must be below bitset_count(). */
 static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
 {
 	const uint64_t low_bits = UINT64_C(0x0101010101010101);
@@ -67,7 +69,7 @@ static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
 	for (uint32_t word = 0;; word++) {
 		uint64_t rest = words[word];
 
-		/* Small ranks bit by bit; others first skip words and bytes by their counts. */
+		/* A large rank first skips whole words and bytes by their population counts. */
 		if (rank >= 8) {
 			const uint64_t counts = bitset_running_counts(rest);
 			uint64_t beyond; /* high bit of each byte whose count is above rank */

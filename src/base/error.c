@@ -14,7 +14,10 @@ int error_set(struct error *err, int code, const char *format, ...)
 	(void)vsnprintf(
 		err->text, sizeof err->text, format, args); /* truncation is harmless here */
 	va_end(args);
-	/* Names from files and command lines are quoted in it: one line, and nothing for a terminal. */
+	/*
+	 * The text may quote file names and command lines, whose control characters a terminal
+	 * would obey.
+	 */
 	for (char *at = err->text; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';

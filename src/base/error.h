@@ -1,7 +1,8 @@
 /*
- * Errors as values: a negative code from errors.def plus one line of text for the person.
- * Functions return 0 or a negative code; the text goes to `struct error` where the cause is known.
- * Only cli/ prints it. Form: lower case, no full stop, the problem first, the remedy after "; ".
+ * Errors as values: a negative code from errors.def and one line of text for the user. A function
+ * returns 0 or a negative code, and writes the text to `struct error` where the cause is known.
+ * Only cli/ prints the text. Form: lower case, no full stop, the problem first, the remedy after ";
+ * ".
  */
 #ifndef RADDLE_BASE_ERROR_H
 #define RADDLE_BASE_ERROR_H
@@ -13,7 +14,7 @@ enum error_code {
 #undef ERROR
 };
 
-/* The codes as they are returned: negative. */
+/* The negative codes that functions return. */
 enum {
 #define ERROR(name, text) ERROR_##name = -ERROR_##name##_,
 #include "base/errors.def"
@@ -26,13 +27,14 @@ struct error {
 };
 
 /*
- * Fills `err` (which may be NULL) and returns `code`, so that callers write `return error_set(...)`.
- * Control characters become "?", so that the text is one line whatever it quotes.
+ * Fills `err`, which may be NULL, and returns `code`: a caller writes `return error_set(...)`. The
+ * function replaces control characters by "?", because quoted names may contain line feeds and
+ * terminal escapes.
  */
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The general text of a code, never NULL. */
+/* Returns the general text of a code, never NULL. */
 const char *error_text(int code);
 
 #endif

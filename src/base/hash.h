@@ -1,7 +1,7 @@
 /*
  * Small non-cryptographic hashes: 64-bit mixing (the finaliser of splitmix64, public domain, S.
- * Vigna) and FNV-1a over bytes with that finaliser. Equal on every machine: names in files depend
- * on them.
+ * Vigna) and FNV-1a over bytes followed by that finaliser. The results are part of file formats and
+ * must not change.
  */
 #ifndef RADDLE_BASE_HASH_H
 #define RADDLE_BASE_HASH_H

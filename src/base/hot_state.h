@@ -1,6 +1,7 @@
 /*
- * HOT_STATE in front of a small static variable that most runs write: the linker puts all of them next to each other, so
- * that a rewind has few pages to put back. What is larger than a few cache lines, and seldom written, does not belong there.
+ * HOT_STATE marks a small static variable that most runs write. The linker places all of them in
+ * one section, because a rewind restores memory page by page. Large or rarely written variables do
+ * not belong in this section.
  */
 #ifndef RADDLE_BASE_HOT_STATE_H
 #define RADDLE_BASE_HOT_STATE_H

@@ -9,7 +9,7 @@
 
 int installed_find(const char *name, char **path, struct error *err)
 {
-	/* As built (build/bin), as installed (bin, lib/raddle), and with Debian's multiarch folder. */
+	/* Build tree (build/bin), installation (bin, lib/raddle), and Debian's multiarch folder. */
 	static const char *const places[] = {
 		"../lib/raddle",
 		"../lib/x86_64-linux-gnu/raddle",

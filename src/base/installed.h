@@ -1,10 +1,13 @@
-/* The parts of raddle that are files of their own, found from where the command itself lies. */
+/* Finds the installed files of raddle relative to the executable of the command. */
 #ifndef RADDLE_BASE_INSTALLED_H
 #define RADDLE_BASE_INSTALLED_H
 
 #include "base/error.h"
 
-/* *path: to be freed; the full path of lib/raddle/<name>, as built or as installed. */
+/*
+ * Sets *path to the absolute path of lib/raddle/<name>, in the build folder or the installation.
+ * The caller frees *path.
+ */
 int installed_find(const char *name, char **path, struct error *err);
 
 #endif

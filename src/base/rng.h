@@ -1,6 +1,7 @@
 /*
  * Random numbers: xoshiro256** 1.0 (Blackman and Vigna, 2018, public domain), seeded by splitmix64.
- * One stream per purpose; a stream is a plain value, so it survives a rewind where its memory does.
+ * Each purpose has its own generator. A generator is a plain value without pointers, so it survives
+ * a rewind if it lies in shared memory.
  */
 #ifndef RADDLE_BASE_RNG_H
 #define RADDLE_BASE_RNG_H
@@ -41,7 +42,7 @@ static inline uint64_t rng_next(struct rng *rng)
 	return result;
 }
 
-/* Uniform in [0, bound), bound > 0: Lemire's multiplication with rejection, so without bias. */
+/* Uniform in [0, bound), bound > 0, without bias: Lemire's multiplication with rejection. */
 static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 {
 	uint64_t product = (rng_next(rng) >> 32) * bound;
@@ -58,7 +59,7 @@ static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 	return (uint32_t)(product >> 32);
 }
 
-/* As rng_below for bounds that may exceed 32 bits. */
+/* Uniform in [0, bound), bound > 0, for bounds of more than 32 bits. */
 static inline uint64_t rng_below64(struct rng *rng, uint64_t bound)
 {
 	uint64_t limit = UINT64_MAX - UINT64_MAX % bound;

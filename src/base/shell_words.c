@@ -8,7 +8,7 @@
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"                           \
 	"-_./=,:+@%"
 
-/* Appends the word as $'...': text that a terminal must not see is written as escapes of bytes. */
+/* Appends the word as $'...'; characters that are unsafe on a terminal become byte escapes. */
 static void shell_words_add_escaped(struct strbuf *out, const char *word)
 {
 	char character[VISIBLE_BYTES];

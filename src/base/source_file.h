@@ -1,6 +1,6 @@
 /*
- * Opens source files, whose paths come from debug information or from stored files and are not trusted: only regular
- * files of bounded size are opened, and opening never waits.
+ * Opens source files whose paths come from debug information or stored files. These paths are not
+ * trusted: only regular files of bounded size are opened, and open never blocks.
  */
 #ifndef RADDLE_BASE_SOURCE_FILE_H
 #define RADDLE_BASE_SOURCE_FILE_H
@@ -9,7 +9,10 @@
 
 struct stat;
 
-/* Returns a descriptor and fills *status, or returns -1. Without `follows_links` a path that ends in a link is refused. */
+/*
+ * Returns a file descriptor and fills *status, or returns -1. Without `follows_links` the function
+ * refuses a path that ends in a symbolic link.
+ */
 int source_file_open(const char *path, bool follows_links, struct stat *status);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A growing string: always NUL-terminated, `length` excludes the NUL. For the command's side only:
- * it allocates with malloc and ends the process through bug_report() when memory is exhausted.
+ * A growing string that is always NUL-terminated; `length` excludes the NUL. Only the command uses
+ * it: strbuf allocates with malloc and calls bug_report() when memory is exhausted.
  */
 #ifndef RADDLE_BASE_STRBUF_H
 #define RADDLE_BASE_STRBUF_H
@@ -24,7 +24,7 @@ void strbuf_addf(struct strbuf *buf, const char *format, ...) __attribute__((for
 void strbuf_vaddf(struct strbuf *buf, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
-/* Hands the string to the caller, who frees it; the buffer is empty and usable afterwards. */
+/* Returns the string, which the caller frees. The buffer is empty and usable afterwards. */
 char *strbuf_detach(struct strbuf *buf);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Text into a fixed buffer without stdio: for the runtime, which may not use libc's formatting
- * inside somebody else's process. Text that does not fit is cut; the buffer is always
- * NUL-terminated.
+ * Text in a fixed buffer, without stdio. The runtime uses it because libc's formatting is not safe
+ * inside the target. Text that does not fit is cut; the buffer is always NUL-terminated.
  */
 #ifndef RADDLE_BASE_TEXT_H
 #define RADDLE_BASE_TEXT_H
@@ -10,8 +9,8 @@
 #include <stdint.h>
 
 struct text {
-	char *at;  /* where the next byte goes */
-	char *end; /* one past the last byte that may be written; it stays for the NUL */
+	char *at;  /* position of the next byte */
+	char *end; /* the last byte of the buffer, reserved for the NUL */
 	char *start;
 };
 

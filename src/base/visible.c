@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Escapes of one byte and of one character. */
 static size_t visible_escape_byte(unsigned char byte, char out[VISIBLE_BYTES])
 {
 	(void)snprintf(out, VISIBLE_BYTES, "\\x%02x", byte);
@@ -16,7 +15,7 @@ static void visible_escape_point(uint32_t point, char out[VISIBLE_BYTES])
 	(void)snprintf(out, VISIBLE_BYTES, "\\u%04x", (unsigned)(point & 0xffff));
 }
 
-/* Controls, marks that turn the direction of text, separators of lines, and what is no character. */
+/* Control characters, bidirectional marks, line separators and noncharacters. */
 static bool visible_is_hidden(uint32_t point, bool has_lines)
 {
 	if (point == '\n' || point == '\t')
@@ -26,7 +25,7 @@ static bool visible_is_hidden(uint32_t point, bool has_lines)
 	       (point >= 0x2066 && point <= 0x2069) || point == 0xfffe || point == 0xffff;
 }
 
-/* Bytes of the character that begins with `byte`; 0: none does. */
+/* Returns the length in bytes of the UTF-8 sequence that `byte` starts; 0: `byte` starts none. */
 static size_t visible_length(unsigned char byte)
 {
 	if (byte < 0x80)
@@ -38,7 +37,7 @@ static size_t visible_length(unsigned char byte)
 	return byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
 }
 
-/* Longer forms than needed, surrogates, and numbers past the last character. */
+/* Rejects overlong encodings, surrogates, and numbers above U+10FFFF. */
 static bool visible_is_valid(uint32_t point, size_t length)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -1,9 +1,9 @@
 /*
- * User-level context switches and the section of raw system calls. x86-64, System V ABI.
+ * User-level context switches, and the section of raw system calls. x86-64, System V ABI.
  *
- * Frame that a switch leaves at stack_pointer, low to high:
+ * Frame that a switch leaves at stack_pointer, from low to high addresses:
  *   [mxcsr, 4 bytes | x87 control word, 4 bytes] r15 r14 r13 r12 rbx rbp return-address
- * Everything else is caller-saved, and so already on the stack of a caller that called a function.
+ * All other registers are caller-saved, so the compiler already saved them around the call.
  */
 	.text
 
@@ -82,7 +82,7 @@ FUNCTION context_switch_plain
 	RESTORE_FRAME
 	.size context_switch_plain, . - context_switch_plain
 
-/* Where every made context starts: r12 holds the argument, rbx the function. */
+/* First instruction of every made context: r12 holds the argument, rbx the function. */
 FUNCTION context_entry
 	.cfi_startproc
 	.cfi_undefined rip	/* outermost frame: unwinders stop here */
@@ -92,7 +92,7 @@ FUNCTION context_entry
 	.cfi_endproc
 	.size context_entry, . - context_entry
 
-/* The code range that Syscall User Dispatch lets through. */
+/* The code range that Syscall User Dispatch never traps. */
 	.section raddle_syscalls, "ax", @progbits
 	.globl	platform_syscalls_start
 	.hidden	platform_syscalls_start
@@ -123,9 +123,9 @@ FUNCTION platform_syscall6
 	.size platform_syscall6, . - platform_syscall6
 
 /*
- * Unwind information of a signal frame, as in glibc's __restore_rt: at the trampoline the stack pointer
- * stands at the ucontext, which holds every register of the interrupted code. The macro writes "register
- * `number` was saved at rsp + offset" as a DWARF expression with a two-byte offset.
+ * Unwind information of a signal frame, as in glibc's __restore_rt. At the trampoline the stack
+ * pointer points to the ucontext, which holds every register of the interrupted code. The macro
+ * writes the DWARF expression "register `number` was saved at rsp + offset" with a two-byte offset.
  */
 .macro SAVED_REGISTER number, offset
 	.cfi_escape 0x10, \number, 3, 0x77, (\offset & 0x7f) | 0x80, \offset >> 7
@@ -160,8 +160,8 @@ FUNCTION platform_signal_return
 	.size platform_signal_return, . - platform_signal_return
 
 /*
- * platform_thread_vanish(word): *word = 1, wakes one waiter of it, ends the kernel thread. No stack is
- * used after the store: somebody else may live on it from then on.
+ * platform_thread_vanish(word): sets *word to 1, wakes one waiter, and ends the kernel thread. No
+ * instruction uses the stack after the store, because another thread may then reuse the stack.
  */
 FUNCTION platform_thread_vanish
 	movl	$1, (%rdi)
@@ -176,9 +176,9 @@ FUNCTION platform_thread_vanish
 	.size platform_thread_vanish, . - platform_thread_vanish
 
 /*
- * platform_clone_resume(number, registers): repeats a trapped clone that gives the child a stack of its
- * own (posix_spawn). `registers` is gregset_t of the trapped context. The child continues at the trapped
- * instruction's successor on its own stack; the parent gets the result here.
+ * platform_clone_resume(number, registers): repeats a trapped clone that gives the child a stack of
+ * its own (posix_spawn). `registers` is the gregset_t of the trapped context. The child continues
+ * behind the trapped instruction on its own stack; the parent returns from this function.
  */
 FUNCTION platform_clone_resume
 	pushq	%rbx
@@ -190,7 +190,7 @@ FUNCTION platform_clone_resume
 	movq	%rsp, platform_clone_stack(%rip)
 	movq	%rdi, %rax
 	movq	%rsi, %r11
-	movq	128(%r11), %rcx		/* REG_RIP: lives in memory, the kernel clobbers rcx */
+	movq	128(%r11), %rcx		/* REG_RIP, saved in memory: the kernel overwrites rcx */
 	movq	%rcx, platform_clone_return(%rip)
 	movq	0(%r11), %r8
 	movq	8(%r11), %r9

@@ -17,11 +17,11 @@ void context_make(struct context *context, void *stack_top, uintptr_t thread_bas
 
 	__asm__ volatile("stmxcsr %0" : "=m"(sse_control));
 	__asm__ volatile("fnstcw %0" : "=m"(x87_control));
-	/* Two words keep the stack 16-aligned at the call inside context_entry. */
+	/* Two words keep the stack 16-byte aligned at the call inside context_entry. */
 	*--slot = 0;
 	*--slot = 0;
 	*--slot = (uintptr_t)context_entry;
-	*--slot = 0; /* rbp: ends frame-pointer chains */
+	*--slot = 0; /* rbp: 0 ends the chain of frame pointers */
 	*--slot = (uintptr_t)entry;
 	*--slot = (uintptr_t)argument;
 	*--slot = 0;

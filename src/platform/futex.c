@@ -10,7 +10,7 @@ void platform_futex_wait(
 	struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
 		.tv_nsec = (long)(timeout_ns % 1000000000)};
 
-	/* Spurious returns (EINTR, EAGAIN, ETIMEDOUT) are part of the contract. */
+	/* EINTR, EAGAIN and ETIMEDOUT need no handling: the contract allows spurious returns. */
 	(void)platform_call(SYS_futex, word, is_shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,
 		timeout_ns == UINT64_MAX ? NULL : &timeout);
 }

@@ -3,7 +3,7 @@
 
 #include "platform/platform.h"
 
-#define MAPS_BYTES ((size_t)1024 * 1024) /* some ten thousand mappings */
+#define MAPS_BYTES ((size_t)1024 * 1024) /* enough for about ten thousand mappings */
 
 static uintptr_t maps_hex(const char **text)
 {
@@ -21,7 +21,7 @@ static uintptr_t maps_hex(const char **text)
 	}
 }
 
-/* All of it before anything is visited: a visitor may map memory. */
+/* Reads the whole list before the first visit, because a visitor may map memory. */
 static bool maps_read(char *text)
 {
 	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -48,7 +48,7 @@ bool platform_each_mapping(platform_visit_mapping *visit, void *argument)
 		const char *flags;
 
 		mapping.start = (char *)maps_hex(&at);
-		at++; /* '-' */
+		at++;
 		mapping.end = (char *)maps_hex(&at);
 		flags = ++at;
 		mapping.is_writable = flags[0] == 'r' && flags[1] == 'w';
