@@ -1,10 +1,11 @@
 /*
- * Vector clocks, and the memory they live in: arrays of 32-bit words in powers of two, in one block
- * without pointers. A *clock* maps threads (by index) to counts; threads beyond its length have 0.
+ * Vector clocks and their memory. A clock maps thread indices to counts; threads beyond its length
+ * have count 0. The memory is one block of 32-bit words without pointers, divided into arrays whose
+ * sizes are powers of two.
  *
- * Operations that need memory return false when there is none left; the clock is then unchanged, and
- * so too small: whoever relies on it must stop reporting, since an order that is not known looks like
- * a race.
+ * An operation that needs memory returns false when the pool is exhausted, and leaves the clock
+ * unchanged. The clock then lacks happens-before edges, which would produce false races. A detector
+ * that sees false must therefore stop reporting for the rest of the run.
  */
 #ifndef RADDLE_DETECTORS_CLOCK_POOL_H
 #define RADDLE_DETECTORS_CLOCK_POOL_H
@@ -14,18 +15,21 @@
 
 #define CLOCK_LEAST_WORDS 4u
 #define CLOCK_SIZES 16u
-/* 32 MB, of which a run touches what it uses: 1,000 threads with 1,000 locks need half of it. */
+/*
+ * 32 MB of address space; a run touches only the pages that it uses. 1,000 threads with 1,000 locks
+ * need half of it.
+ */
 #define CLOCK_POOL_WORDS (UINT32_C(1) << 23)
 
 /*
- * Instead of memcpy and memset: libc's use the widest registers there are, and from then on every site
- * must save those of the target.
+ * Replace memcpy and memset. libc's versions use the widest vector registers; afterwards each
+ * instrumented access would have to save those registers of the target.
  */
 static inline void words_copy(uint32_t *to, const uint32_t *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		to[i] = from[i];
-		__asm__("" : "+r"(i)); /* or the compiler makes memcpy of it */
+		__asm__("" : "+r"(i)); /* keeps the compiler from replacing the loop by memcpy */
 	}
 }
 
@@ -38,20 +42,23 @@ static inline void words_clear(uint32_t *words, uint32_t count)
 }
 
 struct clock_pool {
-	uint32_t used;		    /* words handed out so far; 0 is never handed out */
-	uint32_t free[CLOCK_SIZES]; /* first of a chain of freed arrays by size, 0: none */
+	uint32_t used;		    /* words allocated so far; index 0 is never allocated */
+	uint32_t free[CLOCK_SIZES]; /* by size class: first array of the free list, 0: empty */
 	_Alignas(16) uint32_t words[CLOCK_POOL_WORDS];
 };
 
-/* All zero: no thread has moved. */
+/* A vector clock. All zero: every count is 0. */
 struct vector_clock {
-	uint32_t at;	 /* in clock_pool.words; 0: it has no memory */
-	uint32_t length; /* a power of two, or 0 */
+	uint32_t at;	 /* index in clock_pool.words; 0: no memory allocated */
+	uint32_t length; /* of the array: a power of two, or 0 */
 };
 
-/* Forgets everything that was handed out. Constant time. */
+/* Frees all arrays in constant time. */
 void clock_pool_clear(struct clock_pool *pool);
-/* `count` words, rounded up to *length, zeroed; 0: there are none left. */
+/*
+ * Allocates at least `count` zeroed words and sets *length to the allocated size. Returns the index
+ * in `words`; 0: the pool is exhausted.
+ */
 uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *length);
 void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length);
 
@@ -63,7 +70,7 @@ static inline uint32_t vector_clock_get(
 
 bool vector_clock_set(
 	struct clock_pool *pool, struct vector_clock *clock, uint32_t thread, uint32_t count);
-/* The least clock that is not before either. */
+/* Sets `clock` to the least upper bound of both clocks. */
 bool vector_clock_join(
 	struct clock_pool *pool, struct vector_clock *clock, const struct vector_clock *other);
 bool vector_clock_copy(

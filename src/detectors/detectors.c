@@ -10,10 +10,10 @@ const struct detector *const detectors[DETECTOR_COUNT] = {
 #undef DETECTOR
 };
 
-/* States may be kept in whole lines of the cache. */
+/* One cache line. */
 #define STATE_ALIGNMENT 64
 
-/* Where the state of this one begins. */
+/* Returns the offset of the state of detector `index` in the block. */
 static size_t detectors_offset(unsigned index)
 {
 	size_t bytes = 0;

@@ -1,20 +1,22 @@
 /*
- * Detector `patterns`: judges nothing, but records which access patterns a run shows (model/pattern.h),
- * for whoever compares runs. Runs in the moving thread, its state in shared memory.
+ * Detector `patterns`: records the access patterns of a run (model/pattern.h), which the analyses
+ * compare between runs. It never ends a run. It runs in the moving thread; its state is in shared
+ * memory.
  *
  * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section
- * 3.1: a sliding window of accesses for each shared variable, in which accesses in a row of one thread
- * and kind are one entry. An access that makes a new entry completes
- *	order patterns	    with the entries of others since its own thread's last one that conflict with
- *			    it and that no write has hidden since;
- *	(nothing)	    where it is a read and no thread has written yet: "0-R1";
- *	atomicity patterns  with its own thread's last entry and each entry of others in between.
+ * 3.1. Each shared variable has a sliding window of accesses; consecutive accesses of one thread
+ * and kind form one entry. An access that starts a new entry completes these patterns:
+ * - order patterns: with conflicting entries of other threads that follow its own thread's last
+ *   entry, unless a newer write hides them;
+ * - "0-R1": no entry, if the access is a read and no thread has written the variable in this run;
+ * - atomicity patterns: with its own thread's last entry and each entry of other threads in
+ *   between.
  *
- * Deviations:
- * - Several accesses in a row are one entry with the place of the last one: it is next to what
- *   follows. What follows is matched with the first of its own row.
- * - An atomic update (and a compare-exchange, of which it is not known yet what it will do) is a write.
- * - Patterns over two variables as well: patterns_pairs.c.
+ * Deviations from the paper:
+ * - An entry of several consecutive accesses has the site of the last one, which is adjacent to the
+ *   accesses that follow. A following entry is matched when its first access happens.
+ * - An atomic update counts as a write, as does a compare-exchange, whose result is not yet known.
+ * - Patterns over two variables are recorded too: patterns_pairs.c.
  */
 #include "detectors/patterns.h"
 
@@ -27,7 +29,7 @@ static size_t patterns_state_bytes(void)
 	return sizeof(struct patterns_state);
 }
 
-/* Forgets where variables are. */
+/* Empties the hash table of variables. */
 static void patterns_clear_slots(struct patterns_state *state)
 {
 	if (!++state->slots_generation) {
@@ -54,7 +56,7 @@ static void patterns_begin_run(void *block)
 	state->patterns_dropped = 0;
 }
 
-/* The slot of that name, or the free one where it belongs. */
+/* Returns the slot of the name, or the free slot where an insertion belongs. */
 static struct patterns_slot *patterns_slot(struct patterns_state *state, object_name name)
 {
 	const uint32_t mask = state->slots_used - 1;
@@ -74,7 +76,10 @@ static void patterns_enter(struct patterns_state *state, uint32_t index)
 		.name = name, .generation = state->slots_generation, .index = (uint16_t)index};
 }
 
-/* Searches stay short: at most three quarters of the slots in use are taken. */
+/*
+ * Doubles the table when three quarters of the slots in use are occupied, to keep probe chains
+ * short.
+ */
 static void patterns_take_more_slots(struct patterns_state *state)
 {
 	if (state->variable_count < state->slots_used / 4 * 3 ||
@@ -111,7 +116,7 @@ static struct patterns_variable *patterns_add_variable(
 	return &state->variables[index];
 }
 
-/* The variable of that name; NULL: there is no room for one more, and the access is lost. */
+/* Returns the variable of that name. NULL: the limit is reached, and the access is dropped. */
 static struct patterns_variable *patterns_variable(
 	struct patterns_state *state, const struct detector_event *event, object_name name)
 {
@@ -163,7 +168,7 @@ static void patterns_find_atomicity(struct patterns_state *state,
 	}
 }
 
-/* What the access completes with the entries of the variable's window. */
+/* Records the patterns that the access completes with the entries of the variable's window. */
 static void patterns_find(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
@@ -190,7 +195,7 @@ static void patterns_find(struct patterns_state *state, struct patterns_variable
 	}
 }
 
-/* Puts the access into the variable's window. */
+/* Adds the access to the variable's window. */
 static void patterns_push(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
@@ -220,7 +225,10 @@ static void patterns_find_pairs(struct patterns_state *state,
 		if (!thread->variables[i])
 			continue;
 		other = &state->variables[thread->variables[i] - 1];
-		/* Mostly nobody else has been there since, or has only read what was only read. */
+		/*
+		 * Most common case: no other thread accessed the variable since, or both sides only
+		 * read it.
+		 */
 		if (other == variable || other->newest_thread == access->thread ||
 			(!thread->accesses[i].is_write &&
 				other->write_step <= thread->accesses[i].step))
@@ -251,13 +259,13 @@ static void patterns_note_recent(struct patterns_state *state,
 static void patterns_access(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
-	/* A pattern over two variables is recorded only where both are memory. */
+	/* Patterns over two variables are recorded only if both variables are memory. */
 	const bool is_memory =
 		!state->has_orders || op_descriptions[access->op].object == OBJECT_MEMORY;
 	struct patterns_access *newest =
 		variable->count ? patterns_entry(state, variable, 0) : NULL;
 
-	/* No thread has written to it in this run. */
+	/* Pattern "0-R1": no thread has written the variable in this run. */
 	if (variable->since_write == UINT32_MAX && !access->is_write &&
 		(!newest || newest->site != access->site || newest->thread != access->thread))
 		patterns_keep(state, PATTERN_R, &(struct patterns_part){access, variable});
@@ -269,7 +277,10 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		if (access->is_write)
 			variable->write_step = access->step;
 	} else {
-		/* A read completes nothing where all others are reads, which is what is mostly done. */
+		/*
+		 * A read completes no pattern if the window holds only reads, which is the common
+		 * case.
+		 */
 		if (variable->count &&
 			(access->is_write || variable->since_write < variable->count)) {
 			if (variable->newest_thread != access->thread)
@@ -284,8 +295,8 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 }
 
 /*
- * Two neighbours of four bytes are not one variable. The upper half of a word is one of its own from
- * the first access that is only to it; accesses to both halves are then accesses to both variables.
+ * Two adjacent four-byte variables share an eight-byte word. The upper half becomes a separate
+ * variable at the first access to it alone; accesses to both halves then count for both.
  */
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
@@ -293,7 +304,7 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 /* All begin, create and join operations of threads are accesses to this one pseudo-object, which orders them. */
 #define THREAD_LIVES 1u
 
-/* Is the event a begin, create or join of a thread that has a place in the code? */
+/* Returns whether the event is a begin, create or join of a thread with a known code position. */
 static bool patterns_is_of_thread(const struct detector_event *event)
 {
 	return (event->kind == OP_THREAD_BEGIN && event->role) ||
@@ -344,8 +355,8 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 		name = THREAD_LIVES;
 		access.is_write = true;
 		/*
-		 * A return address lies behind its call, so the start function's place is one byte behind its
-		 * first.
+		 * Sites are return addresses, which lie behind the call. One byte behind the start
+		 * function's first instruction is therefore its site.
 		 */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {
@@ -369,7 +380,7 @@ static bool patterns_observe(
 	const uint64_t offset = event->address % (2 * HALF_BYTES);
 	struct patterns_variable *variable;
 
-	(void)verdict; /* never */
+	(void)verdict; /* this detector has no verdict */
 	if (op_descriptions[event->kind].object != OBJECT_MEMORY) {
 		if (state->has_orders)
 			patterns_observe_order(state, event, access);

@@ -1,6 +1,7 @@
 /*
- * What the command says to the recorder of access patterns and asks of it, between runs. The block is
- * that of the detector's state in shared memory; a block of zeros is one with standard settings.
+ * Settings and results of the detector `patterns`, which records access patterns. The command calls
+ * these functions between runs. `state` is the detector's state in shared memory; a zeroed block
+ * has the standard settings.
  */
 #ifndef RADDLE_DETECTORS_PATTERNS_H
 #define RADDLE_DETECTORS_PATTERNS_H
@@ -11,17 +12,17 @@
 #include "model/pattern.h"
 
 /*
- * Accesses that are remembered of a variable. Falcon's study found 5 to be enough for its subjects and
- * takes 10; of more than a few dozen the oldest have nothing to do with the newest.
+ * Number of remembered accesses per variable. Falcon's study found 5 sufficient for its subjects
+ * and uses 10. Beyond a few dozen, the oldest accesses are unrelated to the newest.
  */
 #define PATTERNS_WINDOW 10u
 #define PATTERNS_WINDOW_LEAST 2u
 #define PATTERNS_WINDOW_MOST 64u
-/* Variables that are watched in a run, and different patterns that are kept of it. */
+/* Limits per run: number of watched variables, and number of distinct patterns. */
 #define PATTERNS_VARIABLES_MAX 24576u
 #define PATTERNS_KEPT_MAX 12288u
 
-/* Before the first run. `window` 0: the standard one. */
+/* Sets the window size. Must be called before the first run; 0: PATTERNS_WINDOW. */
 void patterns_configure(void *state, uint32_t window);
 /*
  * Sets whether operations on locks, condition variables, semaphores and threads are recorded like accesses. Off
@@ -29,12 +30,17 @@ void patterns_configure(void *state, uint32_t window);
  */
 void patterns_include_orders(void *state, bool has_orders);
 bool patterns_includes_orders(const void *state);
-/* At most so many patterns are kept of a run; 0: PATTERNS_KEPT_MAX. For tests and for small machines. */
+/*
+ * Limits the number of patterns kept per run, for tests and small machines; 0: PATTERNS_KEPT_MAX.
+ */
 void patterns_limit(void *state, uint32_t kept);
 
-/* What the last run showed: each pattern once, in the order in which they were seen first. */
+/*
+ * Returns the number of distinct patterns of the last run, and sets *patterns to them in the order
+ * of their first occurrence.
+ */
 uint32_t patterns_of_run(void *state, const struct pattern **patterns);
-/* What did not fit in the last run: accesses to variables beyond the limit; patterns likewise. */
+/* Losses of the last run: accesses to variables beyond the limit, and patterns beyond the limit. */
 uint64_t patterns_accesses_dropped(const void *state);
 uint64_t patterns_dropped(const void *state);
 

@@ -1,7 +1,7 @@
 /*
- * What the files of the recorder of access patterns share: its state. patterns.c keeps windows and
- * finds patterns over one variable, patterns_pairs.c those over two, patterns_table.c keeps what was
- * found.
+ * State of the detector `patterns`, shared by its files. patterns.c keeps the windows and finds
+ * patterns over one variable, patterns_pairs.c finds those over two, patterns_table.c stores the
+ * results.
  */
 #ifndef RADDLE_DETECTORS_PATTERNS_INTERNAL_H
 #define RADDLE_DETECTORS_PATTERNS_INTERNAL_H
@@ -9,16 +9,16 @@
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
 
-#define PATTERNS_SLOTS 32768u	   /* of variables: a power of two */
-#define PATTERNS_SLOTS_LEAST 256u  /* in use: likewise */
-#define PATTERNS_KEPT_SLOTS 16384u /* of patterns: a power of two */
+#define PATTERNS_SLOTS 32768u	   /* hash table of variables: a power of two */
+#define PATTERNS_SLOTS_LEAST 256u  /* slots in use at first: a power of two */
+#define PATTERNS_KEPT_SLOTS 16384u /* hash table of patterns: a power of two */
 /*
- * A thread's accesses to other variables are taken to belong to the present one if they are among its
- * last ones to so many: updates of what belongs together stand close together.
+ * Each thread remembers its last accesses to this many variables. An access is paired with these
+ * only, because updates of related variables stand close together in the code.
  */
 #define PATTERNS_RECENT 3u
 
-/* An access, or the last one of several in a row of one thread and kind. */
+/* An access, or the last of several consecutive accesses of one thread and kind. */
 struct patterns_access {
 	uint64_t site;
 	uint32_t step;
@@ -30,50 +30,53 @@ struct patterns_access {
 struct patterns_variable {
 	uint64_t address;
 	object_name name;
-	uint32_t index; /* of it */
-	uint32_t first; /* of its window, in the accesses of all */
+	uint32_t index; /* in patterns_state.variables */
+	uint32_t first; /* first entry of its window in patterns_state.accesses */
 	uint32_t class;
-	uint32_t count;	 /* entries of its window that are in use */
-	uint32_t newest; /* which of them, where there are any */
+	uint32_t count;	 /* number of entries in its window */
+	uint32_t newest; /* index of the newest entry in the window, if count > 0 */
 	uint32_t
-		since_write; /* entries that are newer than its newest write; UINT32_MAX: there is none */
-	uint32_t write_step; /* of its newest write, 0: there was none */
-	/* Of the newest entry: asked for more often than all the rest. */
+		/*
+		 * number of entries newer than the newest write; UINT32_MAX: no write in this run
+		 */
+		since_write;
+	uint32_t write_step; /* step of the newest write, 0: none */
+	/* Copies of fields of the newest entry, because almost every access reads them. */
 	uint16_t newest_thread;
 	bool newest_is_write;
-	bool is_split; /* its upper half is a variable of its own */
+	bool is_split; /* the upper half is a separate variable */
 };
 
-/* What a thread did last, to different variables; a ring. */
+/* The thread's last accesses to different variables, as a ring. */
 struct patterns_thread {
 	uint32_t generation;
 	uint32_t newest;
 	uint64_t role;
 	thread_name name;
-	uint32_t variables[PATTERNS_RECENT]; /* index + 1; 0: none */
+	uint32_t variables[PATTERNS_RECENT]; /* index + 1; 0: free */
 	struct patterns_access accesses[PATTERNS_RECENT];
 };
 
 /*
- * Where a variable is, by hash of its name. Most runs have few variables, and are fast while all that they
- * touch is close together: so slots are small, few of them are in use (more and more, as variables
- * come), and variables and windows stand in the order in which they came.
+ * Hash table slot of a variable, keyed by name. Most runs have few variables and run faster if the
+ * touched memory is compact. Slots are therefore small, the table starts small and grows, and
+ * variables and windows are stored in the order of first access.
  */
 struct patterns_slot {
 	object_name name;
-	uint16_t generation; /* others than the present one are free */
+	uint16_t generation; /* the slot is free if this differs from slots_generation */
 	uint16_t index;
 };
 
 struct patterns_state {
-	/* [host] */
-	uint32_t window; /* 0: the standard one */
-	uint32_t limit;	 /* of patterns that are kept, 0: PATTERNS_KEPT_MAX */
-	bool has_orders; /* operations on synchronisation objects are accesses, too */
-	/* The run. */
+	/* Written by the command. */
+	uint32_t window; /* 0: PATTERNS_WINDOW */
+	uint32_t limit;	 /* number of patterns to keep, 0: PATTERNS_KEPT_MAX */
+	bool has_orders; /* record operations on synchronisation objects as accesses */
+	/* State of the run. */
 	uint32_t generation;
 	uint32_t variable_count;
-	uint32_t slots_used; /* a power of two; 0: PATTERNS_SLOTS_LEAST. Stays for the next run */
+	uint32_t slots_used; /* a power of two; 0: PATTERNS_SLOTS_LEAST. Later runs keep the size */
 	uint16_t slots_generation;
 	uint32_t kept_count;
 	uint64_t accesses_dropped;
@@ -81,15 +84,19 @@ struct patterns_state {
 	struct patterns_slot slots[PATTERNS_SLOTS];
 	struct patterns_variable variables[PATTERNS_VARIABLES_MAX];
 	struct patterns_thread threads[THREAD_CAPACITY];
-	/* Found patterns, and where they are: index + 1 where the generation is the run's. */
+	/*
+	 * The patterns found, and their hash table. A slot is in use if its generation equals the
+	 * run's.
+	 */
 	struct pattern kept[PATTERNS_KEPT_MAX];
-	uint32_t kept_variables[PATTERNS_KEPT_MAX]; /* indices of their first variables */
+	/* index of the first variable of each pattern */
+	uint32_t kept_variables[PATTERNS_KEPT_MAX];
 	struct {
-		uint64_t quick; /* tells patterns of this run apart */
+		uint64_t quick; /* hash that identifies a pattern within this run */
 		uint32_t generation;
 		uint32_t index;
 	} kept_slots[PATTERNS_KEPT_SLOTS];
-	/* The windows: `window` entries for each variable, as a ring. */
+	/* The windows: a ring of patterns_window() entries for each variable. */
 	struct patterns_access accesses[PATTERNS_VARIABLES_MAX * PATTERNS_WINDOW_MOST];
 };
 
@@ -98,30 +105,31 @@ static inline uint32_t patterns_window(const struct patterns_state *state)
 	return state->window ? state->window : PATTERNS_WINDOW;
 }
 
-/* The n-th newest entry, from 0; n below the variable's count. */
+/* Returns the n-th newest entry (0: newest). `n` must be below the variable's count. */
 static inline struct patterns_access *patterns_entry(
 	struct patterns_state *state, const struct patterns_variable *variable, uint32_t n)
 {
-	/* No remainder: this is on the path of every access. */
+	/* No remainder operation, because every access takes this path. */
 	const uint32_t at = variable->newest >= n ? variable->newest - n
 						  : variable->newest + patterns_window(state) - n;
 
 	return &state->accesses[variable->first + at];
 }
 
-/* One access of a pattern and the variable that it is to. */
+/* One access of a pattern and its variable. */
 struct patterns_part {
 	const struct patterns_access *access;
 	const struct patterns_variable *variable;
 };
 
-/* Keeps the pattern with these parts, as many as its kind has. */
+/* Records a pattern. `parts` has as many elements as the kind has accesses. */
 void patterns_keep(
 	struct patterns_state *state, enum pattern_kind kind, const struct patterns_part *parts);
 
 /*
- * `access` to `variable` is about to be put into its window: what does it complete with this recent access
- * of its thread to another variable?
+ * Records the patterns over two variables that the access `now` completes together with `before`.
+ * `before` is a recent access of the same thread to another variable. Must be called before `now`
+ * enters its window.
  */
 void patterns_find_pair(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now);

@@ -1,15 +1,18 @@
 /*
- * Patterns over two variables: Lai, Cheung and Chan, "Detecting Atomic-Set Serializability Violations
- * in Multithreaded Programs through Active Randomized Testing", ICSE 2010, table 1, rows 6 to 11, and
- * those in which a thread reads one variable and writes the other.
+ * Patterns over two variables: Lai, Cheung and Chan, "Detecting Atomic-Set Serializability
+ * Violations in Multithreaded Programs through Active Randomized Testing", ICSE 2010, table 1, rows
+ * 6 to 11. In addition: patterns in which a thread reads one variable and writes the other.
  *
- * The table speaks of units of work and atomic sets, which nobody has declared here. What belongs
- * together is taken from closeness instead: a thread's access, and the last ones that it made to a few
- * other variables (PATTERNS_RECENT). Only accesses that stand in the windows are found.
+ * Deviation: the table presumes declared units of work and atomic sets. This detector instead pairs
+ * an access with its thread's last accesses to a few other variables (PATTERNS_RECENT). Only
+ * accesses that are still in the windows are found.
  */
 #include "detectors/patterns_internal.h"
 
-/* The 27 kinds stand in patterns.def by order, kinds of accesses to x, and kinds of those to y. */
+/*
+ * The 27 kinds in patterns.def are ordered by this enumeration, then by the accesses to x, then to
+ * y.
+ */
 enum pair_order { ENCLOSING_X, ENCLOSING_Y, CROSSING };
 
 static unsigned conflict_index(
@@ -34,7 +37,7 @@ static bool patterns_pairs_is_conflict(
 	return a->is_write || b->is_write;
 }
 
-/* The newest access by `thread` after `step` that conflicts with `with`; NULL: there is none. */
+/* Returns the newest access of `thread` behind step `after` that conflicts with `with`, or NULL. */
 static const struct patterns_access *patterns_by(struct patterns_state *state,
 	const struct patterns_variable *variable, uint16_t thread, uint32_t after,
 	const struct patterns_access *with)
@@ -50,7 +53,7 @@ static const struct patterns_access *patterns_by(struct patterns_state *state,
 	return NULL;
 }
 
-/* A thread's accesses to x and now to y; between them another one's to both. */
+/* Pattern: a thread accesses x and then y; in between, another thread accesses both. */
 static void patterns_find_enclosing(struct patterns_state *state,
 	const struct patterns_part *before, const struct patterns_part *now)
 {
@@ -79,7 +82,10 @@ static void patterns_find_enclosing(struct patterns_state *state,
 	}
 }
 
-/* Another thread's accesses to x and then y; this one's to y between them, and to x now. */
+/*
+ * Pattern: another thread accesses x and then y; in between, this thread accesses y, and afterwards
+ * x.
+ */
 static void patterns_find_crossing(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now)
 {

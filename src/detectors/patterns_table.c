@@ -1,4 +1,4 @@
-/* The patterns of a run, each kept once: a table that is cleared by its generation. */
+/* The distinct patterns of a run, in a hash table that a new generation empties. */
 #include <string.h>
 
 #include "detectors/patterns_internal.h"
@@ -34,7 +34,7 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 	pattern->key = pattern_key(pattern);
 }
 
-/* Equal for equal keys, and cheaper: most patterns are seen again and again. */
+/* A cheap hash that is equal for equal pattern keys; most patterns occur many times in a run. */
 static uint64_t patterns_quick(const struct patterns_state *state, enum pattern_kind kind,
 	const struct patterns_part *parts)
 {
@@ -79,7 +79,7 @@ void patterns_keep(
 	patterns_fill(state, &state->kept[state->kept_count++], kind, parts);
 }
 
-/* ---- the host ---- */
+/* ---- functions for the command ---- */
 
 void patterns_configure(void *block, uint32_t window)
 {
@@ -110,7 +110,7 @@ void patterns_limit(void *block, uint32_t kept)
 uint32_t patterns_of_run(void *block, const struct pattern **patterns)
 {
 	struct patterns_state *state = block;
-	/* The target could have written anything here. */
+	/* The state is memory of the target, which may have overwritten it: clamp every index. */
 	const uint32_t count =
 		state->kept_count < PATTERNS_KEPT_MAX ? state->kept_count : PATTERNS_KEPT_MAX;
 

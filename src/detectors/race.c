@@ -1,20 +1,18 @@
 /*
- * Detector `race`: an unordered pair of accesses to the same memory, one of them a write, not both
- * atomic. FastTrack (Flanagan and Freund, PLDI 2009): a vector clock for each thread and each
- * synchronisation object, and for memory an epoch where one access tells all (shadow.h). Runs in the
- * moving thread, its state in shared memory.
+ * Detector `race`: two accesses to the same memory that are not ordered by happens-before, at least
+ * one of them a write, not both atomic. FastTrack (Flanagan and Freund, PLDI 2009): a vector clock
+ * for each thread and synchronisation object, and an epoch for memory whose accesses are ordered
+ * (shadow.h). Runs in the moving thread; its state is in shared memory.
  *
  * Deviations from the paper:
- * - C11 atomics. Atomic accesses race with plain ones only, and are remembered apart from them; an
- *   atomic write is no end of the plain reads before it, since a second atomic write does not race
- *   with the first. Memory that is accessed atomically carries the clock of its release sequence.
- * - An access of the same epoch at a scheduling point is passed over only if its site is the same, too: the
- *   earlier one's race may be one that is to be ignored. Memory for which that has happened has points at
- *   all its accesses (--memory races).
- * - A read behind a write of the same thread and epoch is passed over.
- * - Where memory for the state runs out, the detector is blind for the rest of the run: a missing
- *   order would look like a race.
- *
+ * - C11 atomics. Atomic accesses race with plain ones only and are recorded separately. An atomic
+ *   write does not discard earlier plain reads, because a second atomic write does not race with
+ *   the first. Memory that is accessed atomically carries the clock of its release sequence.
+ * - A repeated access in the same epoch at a scheduling point is skipped only if the site is equal
+ *   too. The race of the earlier site may be suppressed while that of the later one is not.
+ * - A read behind a write of the same thread and epoch is skipped.
+ * - If the memory for the state is exhausted, the detector is blind for the rest of the run: a
+ *   missing happens-before edge would look like a race.
  */
 #include <string.h>
 
@@ -39,7 +37,7 @@ static void race_begin_run(void *block)
 	shadow_clear(&state->shadow);
 }
 
-/* ---- what is ignored ---- */
+/* ---- suppressed races ---- */
 
 bool race_ignore(void *block, struct race_pair pair)
 {
@@ -111,12 +109,15 @@ static enum shadow_way race_way(const struct detector_event *event)
 	case OP_ATOMIC_LOAD:
 		return WAY_ATOMIC_READ;
 	default:
-		/* Whether a compare-exchange will write is not known yet: no race is made of it. */
+		/*
+		 * The result of a compare-exchange is not known yet; assuming a write could report
+		 * a false race.
+		 */
 		return event->may_only_read ? WAY_ATOMIC_READ : WAY_ATOMIC_WRITE;
 	}
 }
 
-/* Which ways conflict: a set of ways by way. */
+/* For each access kind: the set of kinds that conflict with it. */
 #define WAY(name) (1u << WAY_##name)
 static const uint8_t race_conflicts[WAY_COUNT] = {
 	[WAY_WRITE] = WAY(WRITE) | WAY(READ) | WAY(ATOMIC_WRITE) | WAY(ATOMIC_READ),
@@ -125,14 +126,17 @@ static const uint8_t race_conflicts[WAY_COUNT] = {
 	[WAY_ATOMIC_READ] = WAY(WRITE),
 };
 
-/* Two accesses that nothing orders. */
+/* A conflicting access that is not ordered with the current one. */
 struct race_found {
-	const struct shadow_access *other; /* NULL: none is there */
+	const struct shadow_access *other; /* NULL: no race */
 	enum shadow_way other_way;
 	const struct shadow_cell *cell;
 };
 
-/* Finds the first conflicting access that is not before this one and, if some are, not ignored. */
+/*
+ * Finds the first conflicting access that does not happen before this one. With some_are_ignored
+ * the search skips suppressed site pairs and counts them.
+ */
 static void race_find_conflict(struct race_state *state, const struct detector_event *event,
 	enum shadow_way way, bool some_are_ignored, struct race_found *found)
 {
@@ -168,16 +172,19 @@ static void race_remember(struct race_state *state, const struct detector_event 
 		.clock = vector_clock_get(&state->pool, now, event->thread.index),
 		.step = shadow_step(event->step)};
 
-	/* What is before a plain write cannot race with anything that the write does not race with. */
+	/*
+	 * Accesses ordered before a plain write need no check: what races with them races with the
+	 * write too.
+	 */
 	if (way == WAY_WRITE)
 		shadow_forget(cell, &state->pool);
 	race_need(state, shadow_add(cell, way, &state->pool, now, &access));
 }
 
 /*
- * The same thread has accessed the cell in the same epoch, in this way or by writing: whatever races with
- * this access does with that one, and says so. Where that may be one that is ignored, only an access from the
- * same place will do.
+ * Returns whether the same thread accessed the cell in the same epoch, with the same kind or a
+ * write. Then every race of this access is also a race of the earlier one. At a scheduling point
+ * the sites must be equal too, because the race of the earlier site may be suppressed.
  */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)
@@ -197,7 +204,7 @@ static bool race_is_repeated(const struct race_state *state, const struct detect
 	return false;
 }
 
-/* Remembers the access unless it makes a race. */
+/* Records the access unless it races; a race is returned in *found. */
 static void race_check_cell(struct race_state *state, const struct detector_event *event,
 	struct shadow_cell *cell, bool some_are_ignored, struct race_found *found)
 {
@@ -209,7 +216,7 @@ static void race_check_cell(struct race_state *state, const struct detector_even
 		return;
 	if (is_atomic && event->kind != OP_ATOMIC_STORE)
 		race_read_atomically(state, event, cell);
-	/* Most memory is one thread's at a time. */
+	/* Fast path: no other thread has accessed this memory. */
 	if (!shadow_is_own(cell, event->thread.index))
 		race_find_conflict(state, event, way, some_are_ignored, found);
 	if (state->is_blind)
@@ -221,7 +228,7 @@ static void race_check_cell(struct race_state *state, const struct detector_even
 		race_write_atomically(state, event, cell);
 }
 
-/* True: a race. */
+/* Processes the access to all its cells. Returns true if it races; then *found is filled. */
 static bool race_access(struct race_state *state, const struct detector_event *event,
 	bool some_are_ignored, struct race_found *found)
 {
@@ -235,7 +242,7 @@ static bool race_access(struct race_state *state, const struct detector_event *e
 
 	if (!mask)
 		return false;
-	(void)race_thread(state, event->thread); /* it has a clock from its first event on */
+	(void)race_thread(state, event->thread); /* starts the thread's clock at its first event */
 	cell = shadow_find(&state->shadow, &state->pool, event->address, event->object, mask);
 	race_need(state, cell != 0);
 	for (; cell && !state->is_blind; cell = shadow_next(&state->shadow, cell, mask)) {
@@ -257,7 +264,7 @@ bool race_passes(void *block, const struct detector_event *event)
 	return state->is_blind || !race_access(state, event, false, &found);
 }
 
-/* What an access is remembered for. */
+/* Returns the operation kind for a recorded access. */
 static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_way way)
 {
 	switch (way) {
@@ -278,7 +285,7 @@ static uint64_t race_address(const struct detector_event *event, const struct ra
 	       (unsigned)__builtin_ctz(found->cell->mask);
 }
 
-/* Keeps the race in mind, and lets it pass. */
+/* Records the race and suppresses its site pair. */
 static void race_see(struct race_state *state, const struct detector_event *event,
 	const struct race_found *found)
 {

@@ -1,6 +1,6 @@
 /*
- * What the files of the race detector share: its state, and the clocks of threads. race.c judges
- * accesses to memory, race_order.c knows what orders them.
+ * State of the race detector, shared by its files. race.c judges memory accesses, race_order.c
+ * maintains happens-before, race_plain.c is the fast path of plain accesses.
  */
 #ifndef RADDLE_DETECTORS_RACE_INTERNAL_H
 #define RADDLE_DETECTORS_RACE_INTERNAL_H
@@ -11,7 +11,7 @@
 #include "detectors/shadow.h"
 #include "detectors/sync_table.h"
 
-/* As C11 numbers them, and instrument_abi.h. */
+/* The numbers of C11 memory orders in generated code, as in instrument_abi.h. */
 enum memory_order_number {
 	ORDER_RELAXED,
 	ORDER_CONSUME,
@@ -22,35 +22,39 @@ enum memory_order_number {
 };
 
 struct race_thread {
-	uint32_t generation; /* of the run that it is of */
+	uint32_t generation; /* equals race_state.generation if the entry belongs to this run */
 	uint32_t reserved;
 	struct vector_clock now;
-	struct vector_clock fenced;   /* `now` at its last release fence */
-	struct vector_clock heard_of; /* by relaxed reads: an acquire fence makes it known */
+	struct vector_clock fenced; /* `now` at the last release fence */
+	/* clocks seen by relaxed reads; an acquire fence joins them into `now` */
+	struct vector_clock heard_of;
 };
 
 struct race_state {
-	/* [host], and not cleared with a run. */
+	/* Written by the command; kept between runs. */
 	uint32_t ignored_pairs;
 	struct race_pair ignored[RACE_IGNORED_MAX];
 	bool is_watching;
-	/* [guest] while it is */
+	/* Written by the runtime while is_watching; kept between runs. */
 	uint32_t seen_count;
 	struct race_seen seen[RACE_SEEN_MAX];
-	/* [guest] counts of all runs */
+	/* Written by the runtime: totals of all runs. */
 	uint64_t ignored_count;
 	uint64_t blind_runs;
-	/* The run. */
+	/* State of the run. */
 	uint32_t generation;
 	bool is_blind;
-	bool has_let_pass; /* at the last event */
+	bool has_let_pass; /* the last event was a suppressed race */
 	struct clock_pool pool;
 	struct race_thread threads[THREAD_CAPACITY];
 	struct sync_table objects;
 	struct shadow shadow;
 };
 
-/* Something did not fit: the detector says no more in this run. */
+/*
+ * Marks the detector as blind for the rest of the run if an allocation failed (has_fitted is
+ * false).
+ */
 static inline void race_need(struct race_state *state, bool has_fitted)
 {
 	if (has_fitted)
@@ -65,9 +69,9 @@ static inline void race_join(
 	race_need(state, vector_clock_join(&state->pool, clock, other));
 }
 
-/* The thread's first event of the run. */
+/* Starts the thread's clock at its first event of the run. */
 void race_begin_thread(struct race_state *state, struct thread_id id);
-/* The thread, with a clock from its first event on. */
+/* Returns the thread's entry; its clock is valid from its first event on. */
 static inline struct race_thread *race_thread(struct race_state *state, struct thread_id id)
 {
 	struct race_thread *thread = &state->threads[id.index];
@@ -76,13 +80,21 @@ static inline struct race_thread *race_thread(struct race_state *state, struct t
 		race_begin_thread(state, id);
 	return thread;
 }
-/* What the thread has published is over: what it does from now on is not part of it. */
+/*
+ * Increments the thread's own count after a release: later accesses are not covered by that
+ * release.
+ */
 void race_advance(struct race_state *state, struct thread_id id);
 
-/* An op that succeeded, other than accesses to memory and fences: what it orders. */
+/*
+ * Applies the happens-before rule of a successful operation other than memory accesses and fences.
+ */
 void race_synchronise(struct race_state *state, const struct detector_event *event);
 void race_fence(struct race_state *state, const struct detector_event *event);
-/* The atomic access's part in the release sequence of the memory. A read comes first. */
+/*
+ * The acquire side and the release side of an atomic access to `cell`. An update calls the read
+ * first.
+ */
 void race_read_atomically(struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell);
 void race_write_atomically(

@@ -1,6 +1,7 @@
 /*
- * What orders the threads of a run: a table of op kinds, and C11's rules for atomics and fences. The
- * table's reasons are in docs/races.md; where it is in doubt it orders, so that no race is made up.
+ * Happens-before: a rule for each operation kind, and C11's rules for atomics and fences.
+ * docs/races.md gives the reason of each rule. In doubt a rule orders, because a missing edge would
+ * report a false race.
  */
 #include "detectors/race_internal.h"
 
@@ -61,7 +62,9 @@ static void race_release_lock(struct race_state *state, const struct detector_ev
 	race_release(state, event->thread, SYNC_LOCK, event->address);
 }
 
-/* Gives the mutex up; getting it back is an op of its own, and a signal by itself orders nothing. */
+/*
+ * Releases the mutex. The reacquisition is a separate operation, and a signal alone orders nothing.
+ */
 static void race_cond_wait(struct race_state *state, const struct detector_event *event)
 {
 	race_release(state, event->thread, SYNC_LOCK, event->argument);
@@ -96,7 +99,7 @@ static void race_rwlock(struct race_state *state, const struct detector_event *e
 	default:
 		break;
 	}
-	/* Readers publish for writers only: two readers are not ordered. */
+	/* Unlocks of readers are visible to writers only: two readers are not ordered. */
 	race_join(state, object->writer ? &object->clock : &object->readers, &thread->now);
 	object->writer = 0;
 	race_advance(state, event->thread);
@@ -120,7 +123,10 @@ static void race_barrier(struct race_state *state, const struct detector_event *
 	object->round = event->argument;
 	race_join(state, &object->clock, &thread->now);
 	race_advance(state, event->thread);
-	/* The last one does not wait. The others do nothing before they leave, and learn it then. */
+	/*
+	 * The last arrival does not wait, so it joins the clock here. The others join when they
+	 * leave.
+	 */
 	if (event->is_last)
 		race_join(state, &race_thread(state, event->thread)->now, &object->clock);
 	else
@@ -136,10 +142,10 @@ static void race_descriptor(struct race_state *state, const struct detector_even
 		else
 			race_acquire(state, event->thread, SYNC_ANY_DESCRIPTOR, 0);
 		return;
-	case OP_FD_POLL: /* of whatever descriptors */
+	case OP_FD_POLL: /* it is not known which descriptors were ready */
 		race_acquire(state, event->thread, SYNC_ANY_DESCRIPTOR, 0);
 		return;
-	default: /* a write; a close is the end that a reader sees */
+	default: /* a write, or a close, which a reader sees as end of file */
 		if (event->address)
 			race_release(state, event->thread, SYNC_DESCRIPTOR, event->address);
 		race_release(state, event->thread, SYNC_ANY_DESCRIPTOR, 0);
@@ -159,7 +165,10 @@ static void race_thread_op(struct race_state *state, const struct detector_event
 	other = race_thread(state, event->other);
 	switch (event->kind) {
 	case OP_THREAD_CREATE:
-		/* An index that is used again goes on counting: its old accesses stay its own. */
+		/*
+		 * A reused thread index continues its count, so old epochs of that index stay
+		 * valid.
+		 */
 		race_advance(state, event->other);
 		race_join(state, &other->now, &thread->now);
 		race_advance(state, event->thread);
@@ -183,7 +192,7 @@ static void race_test_cancel(struct race_state *state, const struct detector_eve
 
 typedef void race_rule(struct race_state *state, const struct detector_event *event);
 
-/* Kinds without a rule order nothing. */
+/* Operation kinds without a rule order nothing. */
 static race_rule *const race_rules[OP_KIND_COUNT] = {
 	[OP_THREAD_CREATE] = race_thread_op,
 	[OP_THREAD_JOIN] = race_thread_op,
@@ -257,8 +266,8 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 }
 
 /*
- * A store begins a release sequence of its own, an update goes on with the one there is. So does,
- * until C++20 said otherwise, a relaxed store of the thread that began it: programs may rely on it.
+ * A store begins a new release sequence, an update continues the existing one. A relaxed store of
+ * the thread that began the sequence also continues it, as the standard said before C++20.
  */
 void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell)

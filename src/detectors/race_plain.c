@@ -1,10 +1,11 @@
 /*
- * The race detector's short way: a plain access to a cell of exactly its bytes that has never been accessed
- * atomically. What comes of it is what race.c would make of it; whatever is less usual is left to that.
+ * Fast path of the race detector: a plain access to a cell of exactly its bytes that was never
+ * accessed atomically. The result equals that of race.c; all other cases return false and are left
+ * to race.c.
  */
 #include "detectors/race_internal.h"
 
-/* The granule of the access, where it is known under the same name. */
+/* Returns the granule of the access if it exists with the same memory name, else NULL. */
 static const struct shadow_granule *plain_granule(
 	struct shadow *shadow, const struct race_plain *access, uint32_t *place)
 {
@@ -20,7 +21,7 @@ static const struct shadow_granule *plain_granule(
 	return granule->name == access->object ? granule : NULL;
 }
 
-/* Its cell of exactly these bytes. */
+/* Returns the cell with exactly these bytes; NULL if none exists or it was accessed atomically. */
 static struct shadow_cell *plain_cell(
 	struct shadow *shadow, const struct shadow_granule *granule, uint8_t mask)
 {
@@ -37,7 +38,7 @@ static struct shadow_cell *plain_cell(
 	return NULL;
 }
 
-/* Are the accesses of this way by the thread itself, or before what it knows? */
+/* Returns whether all accesses of this kind are the thread's own or happen before `now`. */
 static bool plain_are_before(const struct race_state *state, const struct shadow_cell *cell,
 	enum shadow_way way, const struct vector_clock *now, uint16_t thread)
 {
@@ -52,7 +53,7 @@ static bool plain_are_before(const struct race_state *state, const struct shadow
 	return !shadow_unordered(accesses, &state->pool, now, NULL);
 }
 
-/* Did the thread make an access of this way at this clock? */
+/* Returns whether the thread made an access of this kind in this epoch. */
 static bool plain_is_there(const struct race_state *state, const struct shadow_cell *cell,
 	enum shadow_way way, uint16_t thread, uint32_t clock)
 {

@@ -4,12 +4,17 @@
 
 #include "base/hash.h"
 
-/* Longer chains of probes would cost more than memory that is not watched. */
+/*
+ * Load limit of the hash table. Longer probe chains would cost more than leaving memory unwatched.
+ */
 #define GRANULES_MOST (SHADOW_GRANULES - SHADOW_GRANULES / 4)
 
 void shadow_clear(struct shadow *shadow)
 {
-	/* Slots of the run four billion runs ago would be taken for this one's. */
+	/*
+	 * The generation counter wraps around after four billion runs: then the old slots must be
+	 * erased.
+	 */
 	if (!++shadow->generation) {
 		memset(shadow->granules, 0, sizeof shadow->granules);
 		shadow->generation = 1;
@@ -19,12 +24,12 @@ void shadow_clear(struct shadow *shadow)
 	shadow->free_cells = 0;
 }
 
-/* ---- the accesses of one way ---- */
+/* ---- the accesses of one kind ---- */
 
 static struct shadow_access *shadow_table(
 	const struct clock_pool *pool, const struct shadow_accesses *accesses)
 {
-	/* The pool's arrays begin at multiples of 16 bytes. */
+	/* Arrays of the pool are aligned to 16 bytes, which struct shadow_access needs. */
 	return (struct shadow_access *)(void *)&pool->words[accesses->table];
 }
 
@@ -75,7 +80,7 @@ void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool)
 	cell->ways = 0;
 }
 
-/* Makes the table long enough for `thread`. */
+/* Ensures that the table has an entry for `thread`. */
 static bool shadow_grow_table(
 	struct shadow_accesses *accesses, struct clock_pool *pool, uint32_t thread)
 {
@@ -143,7 +148,7 @@ static uint32_t shadow_take_cell(struct shadow *shadow)
 	return cell;
 }
 
-/* The memory is another's now. */
+/* Frees a granule's cells, because its memory was reallocated. */
 static void shadow_give_cells(struct shadow *shadow, struct clock_pool *pool, uint32_t cell)
 {
 	while (cell) {
@@ -172,7 +177,7 @@ static bool shadow_copy_accesses(struct shadow_accesses *accesses, struct clock_
 	return true;
 }
 
-/* Takes the bytes that are not in `mask` out of the cell, into one of their own behind it. */
+/* Moves the bytes outside `mask` into a new cell behind this one, with a copy of the history. */
 static bool shadow_split(
 	struct shadow *shadow, struct clock_pool *pool, uint32_t index, uint8_t mask)
 {
@@ -201,7 +206,10 @@ static bool shadow_split(
 
 /* ---- granules ---- */
 
-/* Neighbours stay neighbours, which caches like; regions are spread, so that chains stay short. */
+/*
+ * Adjacent granules have adjacent slots, for cache locality; regions are hashed, for short probe
+ * chains.
+ */
 #define SHADOW_REGION 64u /* granules */
 
 static uint32_t shadow_slot(uint64_t number)
@@ -211,7 +219,7 @@ static uint32_t shadow_slot(uint64_t number)
 			  SHADOW_GRANULES);
 }
 
-/* The granule's slot, or the free one that would be its. */
+/* Returns the granule's slot, or the free slot where an insertion belongs. */
 static struct shadow_granule *shadow_probe(struct shadow *shadow, uint64_t number)
 {
 	uint32_t slot = shadow_slot(number);
@@ -231,7 +239,7 @@ struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number)
 	return granule->generation == shadow->generation ? granule : NULL;
 }
 
-/* The granule's slot, made where there is none; NULL: there is no room. */
+/* Returns the granule's slot, inserting it if needed; NULL: the table is full. */
 static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t number)
 {
 	struct shadow_granule *granule = shadow_probe(shadow, number);

@@ -1,6 +1,4 @@
-/*
- * The clocks of synchronisation objects, by address and kind: what their releases have published.
- */
+/* Vector clocks of synchronisation objects, keyed by address and kind: the join of all releases. */
 #ifndef RADDLE_DETECTORS_SYNC_TABLE_H
 #define RADDLE_DETECTORS_SYNC_TABLE_H
 
@@ -11,18 +9,22 @@
 #define SYNC_OBJECTS (UINT32_C(1) << 16) /* slots; a power of two */
 
 enum sync_kind {
-	SYNC_LOCK, /* mutexes, spin locks, stream locks, semaphores, once, futexes: one clock */
+	/*
+	 * mutexes, spin locks, stream locks, semaphores, once, futexes share one clock per address
+	 */
+	SYNC_LOCK,
 	SYNC_RWLOCK,
 	SYNC_DESCRIPTOR,
 	SYNC_ANY_DESCRIPTOR, /* address 0 */
 	SYNC_SIGNALS,	     /* address 0 */
 	SYNC_CANCELLATION,   /* address: index of the thread */
-	SYNC_BARRIER	     /* plus the number of the round modulo SYNC_ROUNDS; the last kind */
+	SYNC_BARRIER	     /* plus round number modulo SYNC_ROUNDS; must be the last kind */
 };
 
 /*
- * Rounds of one barrier that are kept apart. Threads that have yet to leave a round hold its slot; a
- * fourth round that begins before they do shares it, which only adds to what they learn.
+ * Number of rounds of one barrier that have separate clocks. A thread that has not left a round
+ * still needs its clock. A round that reuses an occupied clock shares it, which only adds
+ * happens-before edges.
  */
 #define SYNC_ROUNDS 4u
 
@@ -31,9 +33,9 @@ struct sync_object {
 	uint32_t generation;
 	uint32_t kind;
 	struct vector_clock clock;
-	struct vector_clock readers; /* SYNC_RWLOCK: what readers published when they unlocked */
-	uint32_t writer; /* SYNC_RWLOCK: index of the thread that holds it for writing + 1 */
-	uint32_t inside; /* SYNC_BARRIER: threads that have arrived and not left */
+	struct vector_clock readers; /* SYNC_RWLOCK: releases of readers */
+	uint32_t writer; /* SYNC_RWLOCK: index + 1 of the thread that holds the write lock */
+	uint32_t inside; /* SYNC_BARRIER: threads that arrived and have not left */
 	uint64_t round;
 };
 
@@ -43,9 +45,9 @@ struct sync_table {
 	struct sync_object objects[SYNC_OBJECTS];
 };
 
-/* Forgets all objects; as shadow_clear(). */
+/* Removes all objects, in constant time as shadow_clear(). */
 void sync_table_clear(struct sync_table *table);
-/* Its object, made where there is none; NULL: there is no room. */
+/* Returns the object, inserting it if needed; NULL: the table is full. */
 struct sync_object *sync_table_find(struct sync_table *table, uint32_t kind, uint64_t address);
 
 #endif

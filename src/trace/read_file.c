@@ -60,6 +60,6 @@ int read_whole_file(const char *path, char **bytes, size_t *size, struct error *
 			"cannot open %s: %s; check the name and its permissions", path,
 			strerror(errno));
 	status = read_file_read_all(fd, path, bytes, size, err);
-	(void)close(fd); /* only read from: nothing can be lost */
+	(void)close(fd); /* read-only: close cannot lose data */
 	return status;
 }

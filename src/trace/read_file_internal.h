@@ -1,4 +1,4 @@
-/* Reads a whole file into memory, for the readers of this folder. */
+/* Reads a whole file into memory, for the readers in this folder. */
 #ifndef RADDLE_TRACE_READ_FILE_INTERNAL_H
 #define RADDLE_TRACE_READ_FILE_INTERNAL_H
 
@@ -6,11 +6,13 @@
 
 #include "base/error.h"
 
-/* More is refused: a pipe or device without an end must not eat the memory of the machine. */
+/* Longer files are refused: an endless pipe or device must not exhaust the memory. */
 #define READ_FILE_BYTES_MAX ((size_t)1 << 30)
 
-/* *bytes is freed by the caller. Clear errors for what is not there, not readable, a folder, too
- * long. */
+/*
+ * Sets *bytes, which the caller frees, and *size. Returns an error with its cause if the file is
+ * missing, not readable, a folder, or too long.
+ */
 int read_whole_file(const char *path, char **bytes, size_t *size, struct error *err);
 
 #endif

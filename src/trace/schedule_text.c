@@ -15,11 +15,11 @@
 #include "trace/read_file_internal.h"
 
 #define ORDINAL_MAX UINT16_MAX
-#define WORDS_MAX 5 /* one more than the longest line has */
-/* Twice the threads that a run may have, so that probing always finds a free slot. */
+#define WORDS_MAX 5 /* one more than the longest valid line has */
+/* Twice the maximum number of threads, so that probing always finds a free slot. */
 #define SLOT_COUNT (2 * THREAD_CAPACITY)
 
-/* A stretch of the input, not NUL-terminated. */
+/* A part of the input, not NUL-terminated. */
 struct piece {
 	const char *start;
 	size_t length;
@@ -34,7 +34,7 @@ struct parser {
 	uint64_t declared_steps;
 	struct schedule_file file;
 	uint32_t segment_capacity, thread_capacity;
-	uint16_t slots[SLOT_COUNT]; /* thread index + 1 by name, 0: free */
+	uint16_t slots[SLOT_COUNT]; /* hash table by name: thread index + 1, 0: free */
 	struct error *err;
 };
 
@@ -49,7 +49,7 @@ void schedule_file_release(struct schedule_file *file)
 	*file = (struct schedule_file){0};
 }
 
-/* ---- small readers ---- */
+/* ---- lexical parsers ---- */
 
 static bool schedule_text_is_blank(char byte)
 {
@@ -81,7 +81,9 @@ static int parser_no_memory(struct parser *parser)
 		parser->line);
 }
 
-/* Decimal digits only, at most `most`; leading zeros are refused so that a number has one form. */
+/*
+ * Parses decimal digits up to `most`. Leading zeros are refused, so each number has one spelling.
+ */
 static bool schedule_text_read_number(struct piece piece, uint64_t most, uint64_t *value)
 {
 	uint64_t result = 0;
@@ -99,7 +101,7 @@ static bool schedule_text_read_number(struct piece piece, uint64_t most, uint64_
 	return true;
 }
 
-/* Value of a hexadecimal digit; 256 for every other byte. */
+/* Returns the value of a hexadecimal digit; 256 for every other byte. */
 static unsigned schedule_text_read_hex(char digit)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -108,7 +110,10 @@ static unsigned schedule_text_read_hex(char digit)
 	return found ? (unsigned)(found - digits) : 256;
 }
 
-/* "main" or "main.0.2". Fills the stable name; false when the piece is no creation path. */
+/*
+ * Parses "main" or "main.0.2" into the stable thread name. Returns false if the piece is no
+ * creation path.
+ */
 static bool read_path(struct piece piece, thread_name *name)
 {
 	const char *at = piece.start;
@@ -141,7 +146,7 @@ thread_name thread_path_name(const char *path)
 	return read_path((struct piece){path, strlen(path)}, &name) ? name : 0;
 }
 
-/* Steps to the next line that says something; false at the end of the file. */
+/* Advances to the next line that is neither blank nor a comment; false at the end of the file. */
 static bool parser_next_line(struct parser *parser)
 {
 	while (parser->at < parser->end) {
@@ -163,7 +168,10 @@ static bool parser_next_line(struct parser *parser)
 	return false;
 }
 
-/* Splits at blanks; a word that starts with # begins a comment. WORDS_MAX means "too many". */
+/*
+ * Splits at blanks; a word that starts with # begins a comment. A result of WORDS_MAX means "too
+ * many".
+ */
 static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 {
 	unsigned count = 0;
@@ -208,7 +216,7 @@ static int read_version(struct parser *parser)
 	return 0;
 }
 
-/* Undoes the escapes of write_escaped(). */
+/* Reverses the escapes of write_escaped(). */
 static int read_text(struct parser *parser, struct piece piece, char **out)
 {
 	char *text, *to;
@@ -254,7 +262,7 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 		thread = &file->threads[parser->slots[slot] - 1];
 		if (thread->name != name)
 			continue;
-		/* Two paths of one name cannot be told apart by a run. */
+		/* Two paths with the same hash would be indistinguishable in a run. */
 		if (strlen(thread->path) != path.length ||
 			memcmp(thread->path, path.start, path.length))
 			return parser_refuse(
@@ -428,7 +436,7 @@ int schedule_text_read(const char *path, struct schedule_file *out, struct error
 
 /* ---- writing ---- */
 
-/* Bytes that would end the line or be trimmed from it, and backslashes, become \xHH. */
+/* Control characters, backslashes and blanks at either end become \xHH. */
 static void write_escaped(struct strbuf *out, const char *text)
 {
 	const size_t length = strlen(text);

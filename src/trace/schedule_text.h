@@ -1,5 +1,5 @@
 /*
- * Schedules as text that a person can read and edit (docs/trace-format.md describes it):
+ * Schedules as text that a person can read and edit (format: docs/trace-format.md):
  *
  *   raddle schedule 1
  *   program ./bank
@@ -11,9 +11,9 @@
  *   main 1
  *   value 1 of 3
  *
- * Threads are named by their path of creations, so a schedule stays true across runs and executors.
- * The reader accepts blank lines and # comments, refuses everything else it does not know with
- * file, line, cause and remedy, and is safe on any bytes (it is fuzzed).
+ * A thread is named by its creation path, so a schedule is valid in every run and with every
+ * executor. The reader accepts blank lines and # comments. It refuses every other unknown line with
+ * file, line, cause and remedy, and is safe on arbitrary bytes (it is fuzzed).
  */
 #ifndef RADDLE_TRACE_SCHEDULE_TEXT_H
 #define RADDLE_TRACE_SCHEDULE_TEXT_H
@@ -25,13 +25,13 @@
 
 #define SCHEDULE_TEXT_VERSION 1
 
-/* A thread by its creation path, in order of first appearance in the schedule file. */
+/* A thread by its creation path; the threads are in the order of first appearance in the file. */
 struct schedule_thread {
 	thread_name name; /* thread_path_name(path) */
 	char *path;	  /* "main.0.2"; owned by the schedule_file */
 };
 
-/* A schedule with names instead of run-local indices: segment.thread indexes `threads`. */
+/* A schedule with thread names instead of run-local indices: segment.thread indexes `threads`. */
 struct schedule_file {
 	char *program; /* as written in the file, may be NULL */
 	char *outcome; /* word of outcomes.def, may be NULL */
@@ -45,13 +45,19 @@ struct schedule_file {
 
 void schedule_file_release(struct schedule_file *file);
 
-/* `path` names the source in messages. On failure *out is untouched. */
+/*
+ * Parses `bytes`; `path` names the source in messages. On failure *out is untouched. The caller
+ * releases *out with schedule_file_release().
+ */
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err);
 int schedule_text_read(const char *path, struct schedule_file *out, struct error *err);
 void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
 
-/* Stable name of a creation path: main is 1; a child's is hash_pair(parent's, ordinal), never 0. */
+/*
+ * Returns the stable name of a creation path: 1 for main, a hash of parent and ordinal for a child.
+ * 0: `path` is not a creation path.
+ */
 thread_name thread_path_name(const char *path);
 
 #endif

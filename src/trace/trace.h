@@ -1,6 +1,6 @@
 /*
- * A trace as it is kept: the program, the threads by their creation paths, the events of one run in
- * order, and how the run ended. docs/trace-format.md describes the file. Addresses are those of the
+ * A stored trace: the program, the threads by their creation paths, the events of one run in order,
+ * and the outcome. The file format is in docs/trace-format.md. Addresses are those of the recorded
  * run; the thread of an event is an index into `threads`.
  */
 #ifndef RADDLE_TRACE_TRACE_H
@@ -19,14 +19,14 @@ struct trace_thread {
 	uint64_t start;	      /* address of the start function, 0: not known */
 };
 
-/* What a trace says besides its events. */
+/* The contents of a trace except its events. */
 struct trace_run {
 	const char *program; /* NULL or empty: not known */
 	const struct trace_thread *threads;
 	uint32_t thread_count; /* at most THREAD_CAPACITY */
 	struct outcome outcome;
 	uint64_t event_count;	 /* in the file */
-	uint64_t events_dropped; /* later ones that were not recorded */
+	uint64_t events_dropped; /* number of later events that were not recorded */
 };
 
 #endif

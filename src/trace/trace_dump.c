@@ -29,7 +29,7 @@ static void add_event(const struct trace_run *run, const struct trace_words *wor
 	strbuf_addf(out, ", %u enabled\n", event->enabled);
 }
 
-/* The text of a file that may come from anywhere: nothing in it steers a terminal. */
+/* Prints text from an untrusted file; control characters that could steer a terminal become "?". */
 static int trace_dump_print(const char *text, FILE *out, struct error *err)
 {
 	for (; *text; text++) {

@@ -1,4 +1,4 @@
-/* A trace as text: one line per event. */
+/* Prints a trace as text, one line per event. */
 #ifndef RADDLE_TRACE_TRACE_DUMP_H
 #define RADDLE_TRACE_TRACE_DUMP_H
 
@@ -8,19 +8,22 @@
 #include "base/strbuf.h"
 #include "trace/trace_reader.h"
 
-/* How addresses are put into words; without it, or where it says false, they are numbers. */
+/*
+ * Callbacks that describe addresses. Without a callback, or if it returns false, the number is
+ * printed.
+ */
 struct trace_words {
 	void *context;
-	/* A return address in code: "eat (philosophers.c:31)". NULL: none. */
+	/* Describes a code address: "eat (philosophers.c:31)". May be NULL. */
 	bool (*describe_code)(void *context, uint64_t address, struct strbuf *out);
-	/* An object: "forks[1]". NULL: none. */
+	/* Describes an object: "forks[1]". May be NULL. */
 	bool (*describe_object)(void *context, uint64_t address, struct strbuf *out);
 };
 
 /*
  * Reads the trace to its end and prints it:
  *     14  main.1  locks mutex forks[0] at eat (philosophers.c:31), 2 enabled
- * What was good before a damaged block is printed. `words` may be NULL.
+ * The events before a damaged block are printed. `words` may be NULL.
  */
 int trace_dump(
 	struct trace_reader *reader, const struct trace_words *words, FILE *out, struct error *err);

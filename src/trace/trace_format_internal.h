@@ -1,6 +1,6 @@
 /*
- * The bytes of trace files, version 3, shared by writer and reader. docs/trace-format.md is the
- * document; numbers are little-endian whatever the machine.
+ * Byte layout of trace files, version 3, shared by writer and reader. docs/trace-format.md is the
+ * specification; numbers are little-endian on every machine.
  */
 #ifndef RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 #define RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
@@ -15,17 +15,17 @@
 #define TRACE_BLOCK_HEADER_BYTES 32
 #define TRACE_EVENT_BYTES 123
 #define TRACE_EDGE_BYTES 36
-/* A block is closed once it has this many bytes; an item behind it may make it longer. */
+/* The writer ends a block when it reaches this size; the last item may exceed it. */
 #define TRACE_BLOCK_TARGET ((uint32_t)1 << 18)
-/* More is refused before anything is allocated. */
+/* The reader refuses larger blocks before it allocates memory. */
 #define TRACE_BLOCK_MAX ((uint32_t)1 << 20)
 #define TRACE_TEXT_MAX UINT16_MAX
 
 enum trace_block_kind {
-	TRACE_BLOCK_HEAD = 1, /* program, names of the op kinds */
+	TRACE_BLOCK_HEAD = 1, /* program, names of the operation kinds */
 	TRACE_BLOCK_THREADS = 2,
 	TRACE_BLOCK_EVENTS = 3,
-	TRACE_BLOCK_END = 4 /* outcome and totals; nothing follows */
+	TRACE_BLOCK_END = 4 /* outcome and totals; must be the last block */
 };
 
 struct trace_block_header {

@@ -11,22 +11,23 @@
 #include "trace/schedule_text.h"
 #include "trace/trace_format_internal.h"
 
-/* Takes items out of a block; a read beyond its end makes it bad and gives zeros. */
+/* Extracts items from a block. A read beyond its end sets is_bad and returns zeros. */
 struct block_cursor {
 	const unsigned char *at, *end;
 	bool is_bad;
 };
 
-/* What names of ops.def are made of; nothing else of a strange file is shown. */
+/* The characters of operation names; other characters of an untrusted name are not printed. */
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 struct trace_reader {
 	FILE *file;
 	char *path;
 	struct trace_run run;
-	struct trace_thread *threads; /* what run.threads shows; strings are owned */
+	/* the array behind run.threads; the reader owns the strings */
+	struct trace_thread *threads;
 	char *program;
-	/* This raddle's number of each op kind of the file. */
+	/* Maps the operation kinds of the file to those of this version. */
 	uint8_t kinds[256];
 	uint32_t kind_count;
 	struct trace_block_header header; /* of the block in `plain` */
@@ -34,7 +35,7 @@ struct trace_reader {
 	unsigned char *plain, *stored;	  /* TRACE_BLOCK_MAX and ZSTD_compressBound() of it */
 	struct trace_event *events;
 	uint64_t last_step;
-	bool has_block; /* `plain` holds a block that nobody has looked at */
+	bool has_block; /* `plain` holds a block that trace_reader_next() has not processed */
 	bool is_over;
 };
 
@@ -61,7 +62,7 @@ static uint64_t take_number(struct block_cursor *cursor, unsigned size)
 	return value;
 }
 
-/* A copy to be freed; a zero byte inside makes the block bad. */
+/* Returns a copy, which the caller frees; a NUL inside makes the block bad. */
 static char *take_text(struct block_cursor *cursor)
 {
 	const size_t length = take_number(cursor, 2);
@@ -89,7 +90,9 @@ static int read_bytes(struct trace_reader *reader, void *bytes, size_t size, str
 	return refuse(reader, "it ends too early", err);
 }
 
-/* Reads a block into `plain`, checked in all its sums; *cursor then covers it. */
+/*
+ * Reads one block into `plain` and verifies both checksums and the sizes; *cursor then covers it.
+ */
 static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
 	unsigned char bytes[TRACE_BLOCK_HEADER_BYTES];
@@ -152,7 +155,7 @@ static int trace_reader_find_kind(const char *name)
 	return -1;
 }
 
-/* Kinds are known by name, so that a raddle with more of them reads older traces. */
+/* Kinds are matched by name, so a version with additional kinds can read older traces. */
 static int read_head(struct trace_reader *reader, struct error *err)
 {
 	struct block_cursor cursor;
@@ -203,7 +206,7 @@ static int trace_reader_take_thread(
 	return 0;
 }
 
-/* Reads all blocks of threads and the first block behind them, which stays for the caller. */
+/* Reads all thread blocks, and the first block behind them, which stays in `plain`. */
 static int trace_reader_read_threads(struct trace_reader *reader, struct error *err)
 {
 	int status;
@@ -257,7 +260,7 @@ static int read_events(struct trace_reader *reader, struct error *err)
 {
 	const uint32_t count = reader->header.item_count;
 
-	/* Not zero: a file of empty blocks would have no end worth waiting for. */
+	/* Empty blocks are refused: a file could contain any number of them. */
 	if (!count || (uint64_t)count * TRACE_EVENT_BYTES != reader->header.plain_bytes)
 		return refuse(reader, "a block of events has a wrong length", err);
 	for (uint32_t i = 0; i < count; i++)
@@ -411,8 +414,8 @@ static void *trace_reader_allocate(size_t count, size_t size)
 void trace_reader_close(struct trace_reader *reader)
 {
 	if (reader->file)
-		(void)fclose(reader->file); /* only read from */
-	/* The strings of a thread are shown as constants and owned here. */
+		(void)fclose(reader->file); /* read-only */
+	/* struct trace_thread declares the strings const; the reader owns them. */
 	for (uint32_t i = 0; i < reader->run.thread_count; i++) {
 		free((void *)(uintptr_t)reader->threads[i].path);
 		free((void *)(uintptr_t)reader->threads[i].label);
@@ -442,7 +445,7 @@ static int trace_reader_open_stream(
 	BUG_ON(!reader->path);
 	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
-	/* Not zeroed: only what was read into them is looked at. */
+	/* Not zeroed, because only the parts that were filled are read. */
 	reader->plain = malloc(TRACE_BLOCK_MAX);
 	reader->stored = malloc(ZSTD_compressBound(TRACE_BLOCK_MAX));
 	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
@@ -468,7 +471,7 @@ int trace_reader_open(struct trace_reader **out, const char *path, struct error 
 int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
 	const char *path, struct error *err)
 {
-	/* fmemopen() takes no empty memory, and never writes to what is opened for reading. */
+	/* fmemopen() refuses empty memory. It never writes in mode "r". */
 	if (!size)
 		return error_set(err, ERROR_FORMAT,
 			"%s is not a trace; give the file `trace` of a finding", path);

@@ -1,6 +1,7 @@
 /*
- * Reads a trace file block by block. Trusts nothing: a damaged, cut or future file is refused in
- * one line, and no count in it makes the reader allocate more than the format allows.
+ * Reads a trace file block by block. The file is not trusted: the reader refuses damaged, truncated
+ * and newer files with a one-line message. No count in the file makes it allocate more than the
+ * format allows.
  */
 #ifndef RADDLE_TRACE_TRACE_READER_H
 #define RADDLE_TRACE_TRACE_READER_H
@@ -11,24 +12,27 @@
 
 struct trace_reader;
 
-/* Reads program and threads. `path` names the file in messages. */
+/*
+ * Opens a trace and reads program and threads. `path` is used in messages. The caller closes *out.
+ */
 int trace_reader_open(struct trace_reader **out, const char *path, struct error *err);
-/* The same from memory, which must stay until the reader is closed. */
+/* The same from memory, which must stay valid until the reader is closed. */
 int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
 	const char *path, struct error *err);
 void trace_reader_close(struct trace_reader *reader);
 
 /*
- * The next events, valid until the next call. *count is 0 when there are no more: then the file was
- * whole, and outcome, event_count and events_dropped of trace_reader_run() are filled.
+ * Sets *events to the next events, which stay valid until the next call. *count is 0 at the end.
+ * Then the whole file was valid, and outcome, event_count and events_dropped of trace_reader_run()
+ * are filled.
  */
 int trace_reader_next(struct trace_reader *reader, const struct trace_event **events,
 	uint32_t *count, struct error *err);
 
-/* Reads a whole trace and keeps nothing: 0, or the first defect. `name` names the trace in the message. */
+/* Validates a whole trace. Returns 0, or the first defect; `name` is used in the message. */
 int trace_check(const void *bytes, size_t size, const char *name, struct error *err);
 
-/* Program and threads, and what trace_reader_next() filled; lives as long as the reader. */
+/* Returns program and threads, and the totals after the end. Valid as long as the reader. */
 const struct trace_run *trace_reader_run(const struct trace_reader *reader);
 
 #endif

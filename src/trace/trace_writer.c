@@ -11,20 +11,20 @@
 #include "base/strbuf.h"
 #include "trace/trace_format_internal.h"
 
-/* zstd's own default: a trace shrinks to a few bytes per event, and more effort gains little. */
+/* zstd's default. A trace shrinks to a few bytes per event; higher levels gain little. */
 #define COMPRESSION_LEVEL 3
 
 struct trace_writer {
 	FILE *file;
-	char *path;	     /* NULL: into memory */
-	char **bytes;	     /* memory: what the caller gets */
-	struct strbuf block; /* the items of the open block, uncompressed */
+	char *path;	     /* NULL: the writer writes into memory */
+	char **bytes;	     /* for memory: the variable of the caller */
+	struct strbuf block; /* uncompressed items of the open block */
 	enum trace_block_kind kind;
 	uint32_t item_count; /* in the open block */
 	uint32_t thread_count;
 	uint64_t event_count;
 	uint64_t last_step;
-	void *stored; /* room for a compressed block */
+	void *stored; /* buffer for a compressed block */
 	size_t stored_capacity;
 };
 
@@ -46,7 +46,7 @@ static void add_number(struct trace_writer *writer, uint64_t value, unsigned siz
 	strbuf_add(&writer->block, (const char *)bytes, size);
 }
 
-/* Longer texts are cut: only a program's command line can be that long. */
+/* Texts over 64 KB are cut; only a command line can be that long. */
 static void trace_writer_add_text(struct trace_writer *writer, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
@@ -64,7 +64,7 @@ static int trace_writer_write_bytes(
 	return fwrite(bytes, 1, size, writer->file) == size ? 0 : writer_error(writer, err);
 }
 
-/* Compresses and writes the open block, and opens another one of that kind. */
+/* Compresses and writes the open block, and starts another one of the same kind. */
 static int end_block(struct trace_writer *writer, struct error *err)
 {
 	unsigned char header[TRACE_BLOCK_HEADER_BYTES];
@@ -95,7 +95,7 @@ static int end_block(struct trace_writer *writer, struct error *err)
 	return status;
 }
 
-/* An item is complete. */
+/* Ends an item, and the block if it has reached its target size. */
 static int end_item(struct trace_writer *writer, struct error *err)
 {
 	writer->item_count++;
@@ -156,9 +156,9 @@ static void writer_free(struct trace_writer *writer)
 void trace_writer_abandon(struct trace_writer *writer)
 {
 	if (writer->file)
-		(void)fclose(writer->file); /* what was written goes away */
+		(void)fclose(writer->file); /* the file is removed below */
 	if (writer->path)
-		(void)unlink(writer->path); /* not there: nothing to remove */
+		(void)unlink(writer->path); /* fails only if the file was never created */
 	if (writer->bytes) {
 		free(*writer->bytes);
 		*writer->bytes = NULL;
@@ -166,7 +166,10 @@ void trace_writer_abandon(struct trace_writer *writer)
 	writer_free(writer);
 }
 
-/* Takes over the stream; NULL: it could not be opened, errno says why. */
+/*
+ * Writes the head of the trace. Takes ownership of `writer`; if writer->file is NULL, opening
+ * failed with errno.
+ */
 static int trace_writer_open_stream(struct trace_writer **out, struct trace_writer *writer,
 	const struct trace_run *run, struct error *err)
 {
@@ -300,7 +303,7 @@ int trace_writer_finish(struct trace_writer *writer, const struct outcome *outco
 		status = write_end(writer, outcome, events_dropped, err);
 	if (!status && fflush(writer->file))
 		status = writer_error(writer, err);
-	/* EINVAL: this kind of file has nothing to sync. */
+	/* EINVAL: this kind of file cannot be synced, for example a pipe. */
 	if (!status && writer->path && fsync(fileno(writer->file)) && errno != EINVAL)
 		status = writer_error(writer, err);
 	if (!status) {

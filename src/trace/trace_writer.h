@@ -1,6 +1,6 @@
 /*
- * Writes a trace file: open, add events as often as wanted, finish. Equal input gives equal bytes.
- * For the command's side; ends the process through bug_report() when memory is exhausted.
+ * Writes a trace file: open, add events, finish. Equal input gives equal bytes. Only the command
+ * uses it, because the writer calls bug_report() when memory is exhausted.
  */
 #ifndef RADDLE_TRACE_TRACE_WRITER_H
 #define RADDLE_TRACE_TRACE_WRITER_H
@@ -12,21 +12,24 @@
 struct trace_writer;
 
 /*
- * Creates or replaces the file and writes program and threads of `run` (the rest of it is not
- * read). On failure no file is left behind.
+ * Creates or replaces the file and writes program and threads of `run`; other fields of `run` are
+ * not read. On failure no file is left.
  */
 int trace_writer_open(struct trace_writer **out, const char *path, const struct trace_run *run,
 	struct error *err);
 /*
- * The same into memory: finish() sets *bytes (to be freed by the caller) and *size; both must stay
- * until then. Abandoned or failed, *bytes is NULL.
+ * The same into memory: trace_writer_finish() sets *bytes, which the caller frees, and *size. Both
+ * variables must exist until then. After a failure or trace_writer_abandon() *bytes is NULL.
  */
 int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
 	const struct trace_run *run, struct error *err);
-/* Events must name threads of the run and be in the order of their steps (checked by BUG_ON). */
+/* Appends events. They must name threads of the run and be ordered by step (checked by BUG_ON). */
 int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
 	struct error *err);
-/* Ends the file, syncs it and frees the writer, also on failure; then the file is removed. */
+/*
+ * Completes the file, calls fsync and frees the writer. On failure the file is removed and the
+ * writer is freed too.
+ */
 int trace_writer_finish(struct trace_writer *writer, const struct outcome *outcome,
 	uint64_t events_dropped, struct error *err);
 /* Frees the writer and removes the file. */
