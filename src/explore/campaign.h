@@ -1,6 +1,17 @@
 /*
- * A campaign: many runs of one target under one budget, and what becomes of the failures. Says
- * nothing itself; whoever listens is told, and findings are in the store before that.
+ * A campaign: many runs of one target under one budget, and the investigation of the failures they
+ * show.
+ *
+ * campaign_run() opens the workers, gives them batches of runs and collects their reports. Each new
+ * failure is confirmed, minimised and stored as a finding. The campaign prints nothing: the
+ * listener is called for progress, notices and findings. A finding is in the store before the
+ * listener is called.
+ *
+ * With one seed and a number of schedules as budget, the result does not depend on the number of
+ * workers. A strategy makes its runs in rounds, as tasks, or one after the other
+ * (strategies/strategy.h).
+ *
+ * Thread context: the command's only thread; listener functions are called in it.
  */
 #ifndef RADDLE_EXPLORE_CAMPAIGN_H
 #define RADDLE_EXPLORE_CAMPAIGN_H
@@ -20,79 +31,98 @@
 struct remote_link;
 struct memory_view;
 
-/* When sites are off whose accesses the strategy does not need in a run (runtime/focus.h). */
+/* When a run switches off the sites whose accesses the strategy does not need (runtime/focus.h). */
 enum campaign_focus {
-	FOCUS_MEASURED, /* where a run has so many accesses that it pays */
+	FOCUS_MEASURED, /* where the runs have so many accesses that switching sites saves time */
 	FOCUS_ALWAYS,
 	FOCUS_NEVER
 };
 
-/* Pointers are the caller's and must outlive the campaign. */
+/* Pointers belong to the caller and must outlive the campaign. */
 struct campaign_options {
-	char *const *argv;     /* the target's, NULL-terminated; argv[0] is looked for in PATH */
-	const char *directory; /* where .raddle is */
-	struct store *store;   /* that is to be used, and stays open; NULL: the one there */
-	uint32_t strategy;     /* index in `strategies` */
+	/* command line of the target, NULL-terminated; argv[0] is searched for in PATH */
+	char *const *argv;
+	const char *directory; /* folder that contains .raddle */
+	/* open store to use, stays open; NULL: the campaign opens the store of `directory` */
+	struct store *store;
+	uint32_t strategy;
 	struct strategy_config strategy_config;
 	uint64_t seed;
-	int64_t part_of;    /* first campaign of the same command; 0: none */
-	uint64_t schedules; /* 0: no limit */
-	/* Of so many parts of the campaign that know nothing of each other this one, from 1; 0: it is whole. */
+	int64_t part_of;    /* id of the first campaign of the same command; 0: none */
+	uint64_t schedules; /* budget in runs; 0: no limit */
+	/*
+	 * This process runs shard `shard`, from 1, of `shards` independent shards. 0: the campaign
+	 * is not sharded.
+	 */
 	uint32_t shard, shards;
-	bool resumes;	    /* goes on behind the runs that the store has of this campaign */
-	uint64_t time_ns;   /* 0: no limit */
-	bool watches_races; /* where races are no failures: tells of those that are seen */
-	/* 0: as many as there are cores, where runs can be made side by side. The result is the same. */
+	bool resumes;	    /* continues after the runs that the store has of this campaign */
+	uint64_t time_ns;   /* budget in time; 0: no limit */
+	bool watches_races; /* reports the data races that runs show where races are not failures */
+	/*
+	 * 0: one worker per available core, where the strategy can use several. The result is the
+	 * same.
+	 */
 	uint32_t workers;
 	bool is_restart_forced;
-	enum contract_restart restart; /* where forced */
+	enum contract_restart restart; /* used if is_restart_forced */
 	struct settings settings;
-	const char *variables; /* patterns (chosen.h): their accesses only; NULL: any */
-	const struct suppressions *suppressions; /* of races; NULL: none */
-	const struct remote_link
-		*remote; /* all workers but the first are elsewhere; NULL: they are here */
-	bool keep_going; /* collect distinct findings until the budget ends */
+	/* patterns (chosen.h): only accesses to these variables are scheduling points; NULL: to any */
+	const char *variables;
+	const struct suppressions *suppressions; /* suppressions of data races; NULL: none */
+	/* all workers except worker 0 are remote and reached by this link; NULL: all are local */
+	const struct remote_link *remote;
+	bool keep_going; /* collects distinct findings until the budget ends */
 	bool without_minimising;
-	bool without_forked_children; /* has_forked_children of the settings stays as it is */
-	uint64_t
-		store_bytes; /* findings behind so many in the store are kept without traces; 0: no limit */
-	bool show_output; /* pass on what the runs print */
+	/* the campaign never switches has_forked_children of the settings on */
+	bool without_forked_children;
+	/* findings that are added when the store is larger than this have no trace; 0: no limit */
+	uint64_t store_bytes;
+	bool show_output; /* prints the output of the runs */
 	enum contract_checkpoints checkpoints;
-	uint64_t checkpoint_bytes; /* of memory for all of them */
+	uint64_t checkpoint_bytes; /* memory for all checkpoints of one worker */
 	enum campaign_focus focus;
-	bool has_digest; /* the result's is wanted */
+	bool has_digest; /* computes the digest of the result */
 	/*
-	 * Each run is a batch of its own and the listener is told of it. With trace_events they are
-	 * traced, so many events at most.
+	 * Each run is a batch of its own, and the listener is called after each. With trace_events
+	 * each run is traced, up to this number of events.
 	 */
 	bool is_one_by_one;
-	const uint64_t *known_failures; /* keys (failure.h) of failures that are not looked at */
+	const uint64_t *known_failures; /* keys (failure.h) of failures that are not investigated */
 	uint32_t known_failure_count;
-	uint32_t ignored; /* bit OUTCOME_x: such failures are not looked at, and are no findings */
+	/* bits OUTCOME_x: such failures are not investigated and are no findings */
+	uint32_t ignored;
 	uint64_t trace_events;
-	/* Signals that raddle is sent are the program's, of whose runs there is one: see forward.h. */
+	/*
+	 * Passes signals sent to raddle on to the program; requires a campaign of one run
+	 * (process/forward.h).
+	 */
 	bool forwards_signals;
-	bool has_contexts; /* traces tell functions, strategies see contexts (runtime/contexts.h) */
-	const struct memory_view
-		*memory; /* what runs see of memory, nothing is learnt; NULL: it is */
-	const volatile int *is_interrupted; /* a stop_reason (stop.h) */
-	const char *runtime;		    /* libraddle.so */
+	/* traces contain functions, strategies see call contexts (runtime/contexts.h) */
+	bool has_contexts;
+	/* fixed view of shared memory, runs learn nothing new; NULL: runs learn it */
+	const struct memory_view *memory;
+	const volatile int *is_interrupted; /* a stop_reason (stop.h), set by a signal handler */
+	const char *runtime;		    /* path of libraddle.so */
 };
 
 void campaign_options_init(struct campaign_options *options);
 
-/* What the store keeps of the campaign from its beginning on; the target's fingerprint is still to be set. */
+/*
+ * Fills the row that the store holds from the beginning of the campaign. The caller sets the
+ * target's fingerprint.
+ */
 void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
 	const struct settings *settings, enum contract_restart restart);
 
-/* What is known after the first run. */
+/* Properties of the target, known after the first run. */
 struct campaign_start {
 	const char *program;
-	bool has_memory_sites; /* raddle-cc: accesses to memory are scheduling points too */
-	bool has_dispatch;     /* Syscall User Dispatch */
-	uint32_t chosen_variables, chosen_sites; /* 0: none were asked for */
+	/* compiled by raddle-cc: accesses to memory are scheduling points too */
+	bool has_memory_sites;
+	bool has_dispatch;			 /* Syscall User Dispatch is in use */
+	uint32_t chosen_variables, chosen_sites; /* 0: the user selected none */
 	enum contract_restart restart;
-	uint64_t resumed_runs; /* that earlier campaigns have made, which this one continues */
+	uint64_t resumed_runs; /* made by earlier campaigns that this one continues */
 };
 
 struct campaign_progress {
@@ -100,82 +130,90 @@ struct campaign_progress {
 	uint64_t failures;
 	uint64_t steps;
 	uint64_t elapsed_ns;
-	uint64_t exploring_ns; /* without what replaying and minimising took */
-	uint32_t findings;     /* distinct */
+	uint64_t exploring_ns; /* without the time for replaying and minimising failures */
+	uint32_t findings;     /* distinct findings */
 };
 
 struct campaign_found {
 	const struct finding *finding;
-	bool is_new; /* the store did not have it */
+	bool is_new; /* the store did not contain the finding */
 	struct confirmation confirmation;
 	bool is_minimal;
 };
 
-/* Every function may be NULL. `progress` comes about ten times a second. */
+/* Each function may be NULL. `progress` is called about ten times a second. */
 struct campaign_listener {
 	void *context;
 	void (*started)(void *context, const struct campaign_start *start);
 	void (*progress)(void *context, const struct campaign_progress *progress);
 	void (*confirming)(void *context, const struct failure *failure);
 	void (*minimising)(void *context, const struct minimise_progress *progress);
-	void (*notice)(void *context, const char *text); /* one line, lower case, no full stop */
+	/* text: one line, lower case, no full stop */
+	void (*notice)(void *context, const char *text);
 	/*
-	 * One line in the form of a notice: the campaign misses part of the program's behaviour.
+	 * One line in the form of a notice: the campaign misses a part of the program's behaviour.
 	 * NULL: notice() is called instead.
 	 */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
-	/* Fills the state of a strategy that has to be told something; it is zeroed. */
+	/* Initialises the zeroed state of a strategy that needs input from the caller. */
 	void (*equip)(void *context, void *strategy_state);
-	/* After each batch and each failure: what the last run left in the contract. */
+	/* Called after each batch and each failure; the contract holds the results of the last run. */
 	void (*ran)(void *context, struct contract *contract);
 	/*
-	 * Where runs are handed out to several campaigns: asked at the beginning, and when all so far have
-	 * been made, for the numbers of more, [first, end). May wait. False ends the campaign. NULL: its runs
-	 * are its own. There is one worker then.
+	 * For runs that a coordinator distributes to several campaigns. The campaign asks at its
+	 * beginning, and again when its runs are made, for further numbers [first, end). The call
+	 * may block. False ends the campaign. The campaign has one worker then. NULL: the campaign
+	 * makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
-	/* Asked after that: true ends the campaign before its budget does. */
+	/* Asked after `ran`: true ends the campaign before its budget is used up. */
 	bool (*is_enough)(void *context);
 };
 
 struct campaign_result {
 	struct campaign_progress total;
 	uint64_t outcomes[OUTCOME_KIND_COUNT];
-	enum contract_restart restart; /* in the end */
+	enum contract_restart restart; /* restart in use at the end */
 	struct strategy_guarantee guarantee;
-	bool has_verdict; /* the strategy goes through all runs of some kind */
+	bool has_verdict; /* the strategy is an exhaustive search and gives a verdict */
 	struct strategy_verdict verdict;
-	uint32_t races;		   /* findings that are races */
-	uint32_t races_suppressed; /* distinct ones */
-	uint64_t races_let_pass;   /* times that one of those, or of the findings, came again */
-	uint64_t blind_runs;	   /* in which the detector of races ran out of memory */
-	uint32_t races_seen;	   /* where they are no failures: different ones */
+	uint32_t races;		   /* findings that are data races */
+	uint32_t races_suppressed; /* distinct races that match a suppression */
+	/* repeated occurrences of suppressed or already reported races */
+	uint64_t races_let_pass;
+	uint64_t blind_runs; /* runs in which the race detector ran out of memory */
+	uint32_t races_seen; /* where races are no failures: distinct races observed */
 	char races_seen_text
-		[512];	 /* the first of them, a line each; empty: their names are not known */
-	uint64_t digest; /* of what all runs did, in whatever order */
-	uint64_t
-		runs_made; /* by all workers; some of these may lie behind the failure that ended it */
-	uint64_t checkpoints;  /* that runs left for others to go on from, */
-	uint64_t runs_resumed; /* and runs that did */
+		[512]; /* the first of these races, one line each; empty: their names are unknown */
+	uint64_t digest; /* over all runs, independent of their order */
+	/* by all workers, including runs after the failure that ended the campaign */
+	uint64_t runs_made;
+	uint64_t checkpoints;  /* checkpoints taken by runs */
+	uint64_t runs_resumed; /* runs that began at a checkpoint */
 	char checkpoint_obstacle
-		[128]; /* what a run did behind which there are none; empty: nothing */
+		[128]; /* the operation of a run that prevents further checkpoints; empty: none */
 	uint32_t threads_most;
 	uint64_t steps_most;
-	uint32_t met;		  /* bits MET_x (model/op.h) */
-	bool has_forked_children; /* set by the campaign, not by its options */
+	uint32_t met; /* bits MET_x (model/op.h) */
+	/* the campaign has switched the setting on; its options did not */
+	bool has_forked_children;
 	bool is_interrupted;
-	bool has_started; /* a run has reached its first thread */
-	bool is_alone; /* processes of the target are in each other's way: one worker did the rest */
-	bool has_no_threads;	/* the target made none: it was run once */
+	bool has_started; /* a run has reached its first thread creation */
+	/* processes of the target disturb each other, so one worker made the remaining runs */
+	bool is_alone;
+	bool has_no_threads;	/* the target created no thread: it was run once */
 	bool is_unfinished;	/* the last run had not ended when the time was up */
-	bool waits_for_outside; /* likewise, and it waited for input or a connection */
-	struct outcome outcome; /* of that single run */
+	bool waits_for_outside; /* as is_unfinished, and the run waited for input or a connection */
+	struct outcome outcome; /* of that single run (has_no_threads) */
 	int64_t campaign;	/* id in the store */
-	uint64_t resumed_runs;	/* that earlier campaigns have made, which this one continues */
+	uint64_t resumed_runs;	/* made by earlier campaigns that this one continues */
 };
 
-/* Negative where raddle could not work. Findings made before that are in the store. */
+/*
+ * Runs a whole campaign. Returns a negative error code where raddle itself cannot work. Findings
+ * made before the error are in the store.
+ */
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 

@@ -1,6 +1,24 @@
 /*
- * What the files of a campaign share: its state. campaign.c sets up and adds up, campaign_explore.c drives
- * the workers, campaign_failure.c deals with what they find.
+ * State of a campaign, shared by the files of this folder.
+ *
+ * One `struct campaign` holds the workers, the budget and the failures already investigated. The
+ * command's only thread polls the workers in campaign_explore.c; no lock is needed. A worker
+ * receives a batch, makes its runs, reports, and receives the next batch.
+ *
+ * Three schemes distribute runs to workers: - Rounds (campaign_rounds.c): sampling strategies. Each
+ * run has a place in its round, and results are counted in
+ *   the order of places.
+ * - Tasks (campaign_parts.c, "parts" in identifiers): exhaustive strategies. Worker 0, the leader,
+ * owns the
+ *   strategy's state. The other workers explore subtrees of it.
+ * - One worker: strategies whose runs depend on each other.
+ *
+ * Invariant: with a budget in runs, findings and totals do not depend on the number of workers or
+ * on their speed.
+ *
+ * campaign.c sets up the campaign and computes totals, campaign_explore.c drives the workers,
+ * campaign_failure.c investigates failures, campaign_quiet.c stops all other processes for an
+ * exclusive confirmation run.
  */
 #ifndef RADDLE_EXPLORE_CAMPAIGN_INTERNAL_H
 #define RADDLE_EXPLORE_CAMPAIGN_INTERNAL_H
@@ -14,116 +32,137 @@
 #include "process/target.h"
 #include "worker/worker.h"
 
-/* A worker with the batch it was given. */
+/* A worker with the batch assigned to it. */
 struct campaign_worker {
 	struct worker worker;
 	bool is_busy;
-	uint64_t run_first; /* of the batch: still to do are [run_first, run_end) */
+	uint64_t run_first; /* runs of the batch still to be made: [run_first, run_end) */
 	uint64_t run_end;
 	uint64_t begun_ns;
-	uint64_t runs_before; /* that its contract had counted then */
-	uint64_t batch;	      /* size of the next batch */
-	bool has_groups;      /* its process knows which sites may touch the same variables */
-	uint32_t deaths;      /* by a SIGKILL from outside, in a row */
-	/* What it reported while nobody could deal with it (campaign_quiet.c); REPORT_NONE: nothing. */
+	uint64_t runs_before; /* value of contract->totals.runs when the batch began */
+	uint64_t batch;	      /* number of runs of the next batch */
+	bool has_groups;      /* its process knows which sites may access the same variables */
+	uint32_t deaths;      /* consecutive deaths by a SIGKILL that raddle did not send */
+	/*
+	 * Report received during an exclusive confirmation run and handled later
+	 * (campaign_quiet.c). REPORT_NONE: no report is pending.
+	 */
 	enum contract_report put_off;
-	bool was_sent_away; /* REPORT_DIED: by ourselves */
-	/* What the detector of races had counted when its runs were last taken over. */
+	/* put_off is REPORT_DIED because the campaign itself stops this process */
+	bool was_sent_away;
+	/* Counters of the race detector when its results were last collected. */
 	uint64_t races_let_pass, blind_runs, races_seen;
 
-	/* campaign_parts.c */
-	struct campaign_part *part;    /* that it makes; NULL: none */
-	bool has_memory;	       /* it knows what the first worker knows of memory, */
-	uint32_t points;	       /* which knew so many points then */
-	struct contract_totals before; /* the part */
+	/* Tasks: campaign_parts.c. */
+	struct campaign_part *part;    /* task that the worker executes; NULL: none */
+	bool has_memory;	       /* it has the leader's view of shared memory */
+	uint32_t points;	       /* number of memory points that the leader knew then */
+	struct contract_totals before; /* the worker's totals before the task began */
 	bool is_comparing,
-		is_compared; /* campaign_compare.c: it makes the first run again, or has */
+		/* campaign_compare.c: the worker repeats the leader's first run, or has done so */
+		is_compared;
 };
 
-/* A failing run as it was taken from a worker, to be looked into. */
+/* A failing run, copied from its worker for the investigation. */
 struct campaign_failure {
 	uint64_t key;
 	struct failure failure;
 	struct memory_view memory;
-	enum contract_restart restart; /* that it was made with */
-	char *strategy;		       /* that made it, as one would write it */
+	enum contract_restart restart; /* restart with which the run was made */
+	/* name and options of the strategy, as the user writes them */
+	char *strategy;
 };
 
-/* A race that ended no run, and the first run that showed it. */
+/* A data race that did not end its run, and the first run that showed it. */
 struct campaign_race {
 	uint64_t run;
 	struct race_seen seen;
 };
 
 /*
- * Runs are made in rounds (strategies/strategy.h), so that neither the number of workers nor who is faster
- * makes a difference: what is learnt becomes effective between rounds, failures are looked into in
- * the order of their runs, and a campaign that ends with one has made the runs before it and no other. A
- * strategy that makes its runs one after the other has no rounds. campaign_rounds.c.
+ * Sampling strategies make runs in rounds (strategies/strategy.h), so the result does not depend on
+ * the number or speed of workers. Lessons of runs take effect between two rounds only. Failures are
+ * investigated in the order of their runs. A campaign that ends with a failure counts the runs
+ * before it and no other. Sequential strategies have no rounds. campaign_rounds.c.
  */
 struct campaign_round {
 	uint64_t number; /* from 1 */
 	uint64_t first;	 /* number of its first run */
-	uint64_t before; /* runs in the rounds before */
+	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
-	uint32_t given; /* places below this are handed out */
+	uint32_t given; /* places below this one are assigned to workers */
+	/* runs at places below this one are made and counted, and their failures are investigated */
+	uint32_t settled;
 	uint32_t
-		settled; /* runs at places below this are made, counted, and looked into if they failed */
-	uint32_t
-		hold; /* the first place at which a failure waits for that; no run behind it is begun */
-	bool has_news;	 /* runs shared new memory: the next round has one run */
-	uint64_t looks;	 /* rounds of one run that has_news caused */
+		hold; /* first place whose failure awaits investigation; no run after it is begun */
+	bool has_news;	 /* runs found new shared memory: the next round has one run */
+	uint64_t looks;	 /* number of one-run rounds caused by has_news */
 	uint32_t layout; /* memory layout of the round's runs (model/layout.h) */
 	uint32_t layout_index;
-	uint64_t layout_until; /* the layout changes once `before` reaches this */
+	uint64_t layout_until; /* the layout changes when `before` reaches this number */
 	uint8_t is_made[STRATEGY_ROUND_MOST];
 	struct contract_run log[STRATEGY_ROUND_MOST];
-	uint64_t keys[STRATEGY_ROUND_MOST]; /* of runs that failed */
-	struct campaign_failure *failures;  /* new ones that wait, by run */
+	uint64_t keys[STRATEGY_ROUND_MOST]; /* keys of failing runs, by place; 0: none */
+	/* new failures that await investigation, sorted by run */
+	struct campaign_failure *failures;
 	uint32_t failure_count;
-	struct race_pair *passed; /* races that are let pass from the next round on */
+	struct race_pair *passed; /* races that end no run from the next round on */
 	uint32_t passed_count;
 };
 
-/* A part of a strategy's work (struct strategy_parts), from when it is split off until it is joined or dropped. */
+/*
+ * A task: a subtree of an exhaustive search (struct strategy_parts), from its split until it is
+ * joined or dropped.
+ */
 struct campaign_part {
 	uint32_t number;
-	bool rests;		       /* at a failure that may end the campaign */
-	void *state;		       /* where its worker has none of it any more */
-	struct contract_totals totals; /* likewise */
+	bool rests; /* the task pauses at a failure that may end the campaign */
+	/* copy of the strategy's state, when no worker holds it any more */
+	void *state;
+	struct contract_totals totals; /* totals of the task, valid together with `state` */
 	struct campaign_failure
-		*failures; /* to be looked into when its turn comes, in their order */
+		*failures; /* found by the task, in order; investigated when the task is joined */
 	uint32_t failure_count;
 
-	/* campaign_told.c: what it was when it was told last; NULL: it was not. */
+	/*
+	 * campaign_told.c: copy of the state at the last synchronisation; NULL: the task has not
+	 * been synchronised yet.
+	 */
 	void *told;
-	struct contract_totals told_totals; /* of its worker */
+	struct contract_totals told_totals; /* totals of its worker at that time */
 	uint32_t told_failures;
 };
 
 #define CAMPAIGN_PARTS_KEPT 64
 
-/* Of a strategy whose runs are made in parts. The first worker leads: its state is the strategy's. */
+/*
+ * Task queue of an exhaustive strategy. Worker 0, the leader, owns the strategy's state; the others
+ * explore subtrees of it.
+ */
 struct campaign_parts {
-	const struct strategy_parts *strategy; /* NULL: they are not */
-	uint32_t numbers;		       /* given so far */
+	const struct strategy_parts *strategy; /* NULL: the campaign has no tasks */
+	uint32_t numbers;		       /* tasks created so far */
 	uint64_t joined_runs;
-	struct contract_totals dropped;			 /* runs that the leader makes again */
-	struct campaign_part *kept[CAMPAIGN_PARTS_KEPT]; /* done, but not joined */
+	/* runs of tasks that were discarded; the leader makes these runs again */
+	struct contract_totals dropped;
+	/* complete tasks that are not joined yet */
+	struct campaign_part *kept[CAMPAIGN_PARTS_KEPT];
 	uint32_t kept_count;
-	uint64_t patience_ns; /* before the leader is interrupted for others' sake */
-	uint32_t episodes;    /* of other workers' states */
-	bool is_telling;      /* all are to stop for that */
-	uint64_t told_ns;     /* when that was over */
+	/* time after which the leader is interrupted to split off a task for an idle worker */
+	uint64_t patience_ns;
+	/* last epoch assigned to another worker's state (contract_plan.episode) */
+	uint32_t episodes;
+	bool is_telling;  /* a synchronisation is due: all workers are asked to stop */
+	uint64_t told_ns; /* end of the last synchronisation */
 
 	/* campaign_compare.c */
-	bool compares; /* workers make the leader's first run again */
-	bool differ;   /* it was another one then */
+	bool compares; /* workers repeat the leader's first run before their first task */
+	bool differ;   /* a repetition had a different digest */
 	uint64_t first_run, first_digest;
-	uint64_t compared_runs; /* that were made for this alone */
+	uint64_t compared_runs; /* runs made only for this comparison */
 };
 
-/* How far it was when: for charts. campaign_course.c. */
+/* Progress of the campaign over time, for charts. campaign_course.c. */
 #define COURSE_MOMENTS_MAX 240
 
 struct course_moment {
@@ -136,7 +175,7 @@ struct campaign_course {
 	struct course_moment moments[COURSE_MOMENTS_MAX];
 	uint32_t count;
 	uint64_t every_ns;
-	uint64_t covered[CONTRACT_COVERED_WORDS]; /* by any worker */
+	uint64_t covered[CONTRACT_COVERED_WORDS]; /* union over all workers */
 };
 
 struct campaign {
@@ -146,84 +185,102 @@ struct campaign {
 	struct target target;
 	struct store *store;
 	struct store_campaign row;
-	struct chosen chosen;	  /* accesses that are points; empty: none were asked for */
-	struct settings settings; /* the options', with what standard input is */
-	bool reads_ours;	  /* the only run reads our standard input: a pipe, a socket */
-	char *directory;	  /* our working folder: where replays must go */
+	/* accesses that are scheduling points; empty: the user selected none */
+	struct chosen chosen;
+	struct settings settings; /* the options' settings, with the input file resolved */
+	/* the only run reads raddle's standard input: a pipe or a socket */
+	bool reads_ours;
+	char *directory; /* working folder of the command, also used by replays */
 	struct campaign_worker *workers;
 	uint32_t worker_count;
 	enum contract_restart restart;
-	uint64_t run_next; /* first run that nobody has been given */
-	uint64_t run_end;  /* first one that is not the campaign's */
+	uint64_t run_next; /* first run that is not assigned to a worker */
+	uint64_t run_end;  /* first run after those of the campaign */
 	uint64_t started_ns;
 	uint64_t deadline_ns;	   /* UINT64_MAX: none */
-	uint64_t investigating_ns; /* spent on failures so far: not part of the rate */
-	uint64_t progress_ns;	   /* when progress was last told */
-	uint64_t saved_ns;	   /* when the store was last told */
-	bool has_started;	   /* a run that reached its first thread has ended */
-	bool is_alone; /* processes of the target disturb each other: only the first worker works */
-	uint64_t alone_ns; /* when the other processes were gone after that; 0: never */
-	bool is_disturbed; /* likewise, and runs have to be made again for that */
-	struct campaign_worker *reporting; /* whose report is being dealt with; or NULL */
-	bool is_focused;		   /* processes are to know of groups of sites (chosen.h) */
-	bool has_told_start;		   /* the listener knows what kind of target it is */
-	bool has_told_refusal;		   /* likewise, why accesses to memory are not seen */
-	bool has_told_remark;		   /* likewise, what is odd about the strategy's options */
-	bool has_told_limit;		   /* likewise, that findings are kept without traces */
-	bool has_told_spinning;		   /* likewise, that threads wait by reading memory */
-	uint32_t warned_unseen;		   /* bits UNSEEN_x that the user was warned of */
-	bool has_told_stop;	  /* likewise, that the program goes on after a signal to end */
-	uint64_t asked_to_end_ns; /* when that was passed on; 0: it was not */
+	uint64_t investigating_ns; /* time spent on failures, excluded from the rate of runs */
+	uint64_t progress_ns;	   /* when the listener's progress() was last called */
+	uint64_t saved_ns;	   /* when the store was last updated */
+	bool has_started;	   /* a run that reached its first thread creation has ended */
+	bool is_alone; /* processes of the target disturb each other: only worker 0 works */
+	/* when all other processes were gone, after is_alone was set; 0: not yet */
+	uint64_t alone_ns;
+	bool is_disturbed; /* is_alone was set because of a wrong result: runs must be made again */
+	/* worker whose report is handled at the moment; or NULL */
+	struct campaign_worker *reporting;
+	bool is_focused; /* processes need the groups of sites (chosen.h) */
+	/* the listener has been called with the properties of the target */
+	bool has_told_start;
+	/* the user was warned: why accesses to memory are not seen */
+	bool has_told_refusal;
+	/* the user was notified: unusual values of the strategy's options */
+	bool has_told_remark;
+	/* the user was notified: further findings have no traces */
+	bool has_told_limit;
+	bool has_told_spinning; /* the user was warned: threads wait by reading memory */
+	uint32_t warned_unseen; /* bits UNSEEN_x that the user was warned of */
+	/* the user was notified: the program has not ended after a signal */
+	bool has_told_stop;
+	uint64_t asked_to_end_ns; /* when that signal was passed on; 0: not yet */
 	bool is_stopping;	  /* no new batches */
 	bool is_over;		  /* runs that are not settled do not count */
 	bool has_rounds;
 	struct campaign_round *round;
-	void *knowledge;		/* the strategy's state, with the lessons of all workers */
-	struct contract_totals counted; /* runs that are settled */
-	uint64_t races_let_pass, blind_runs; /* likewise, of rounds */
-	struct campaign_race *races_seen;    /* by run */
+	void *knowledge;		/* the strategy's state with the lessons of all workers */
+	struct contract_totals counted; /* totals of settled runs */
+	uint64_t races_let_pass, blind_runs; /* likewise of settled runs */
+	struct campaign_race *races_seen;    /* sorted by run at the end */
 	uint32_t races_seen_count;
-	struct symbols *symbols;  /* of the first worker's process, where it is gone */
-	uint64_t suppressed_runs; /* that ended with a race which is no failure */
-	uint64_t *suppressed;	  /* keys of those */
+	struct symbols *symbols;  /* of worker 0's process, loaded before that process is killed */
+	uint64_t suppressed_runs; /* runs that ended with a suppressed race */
+	uint64_t *suppressed;	  /* failure keys of suppressed races */
 	uint32_t suppressed_count;
 	struct campaign_parts parts;
-	int64_t resumed_id;    /* of the campaign that this one continues; 0: none */
-	uint64_t state_due_ns; /* campaign_state.c: when it is to be kept again */
+	int64_t resumed_id;    /* id of the campaign that this one continues; 0: none */
+	uint64_t state_due_ns; /* campaign_state.c: when the state is saved next */
 	struct campaign_course course;
-	/* campaign_spare.c: for findings that the store would not take; NULL: it took all. */
+	/*
+	 * campaign_spare.c: fallback store for findings that the store refused; NULL: it refused
+	 * none.
+	 */
 	struct store *spare;
 	int64_t spare_campaign;
 	char spare_folder[256];
-	uint64_t *keys; /* of failures that have been investigated */
+	uint64_t *keys; /* keys of failures that have been investigated */
 	uint32_t key_count;
 };
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Warns of behaviour that the campaign does not explore or see. Unlike a notice, a warning is also
- * shown where the user asked for findings only.
+ * Warns of behaviour that the campaign does not explore or does not see. Unlike a notice, a warning
+ * is also shown where the user asked for findings only.
  */
 void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Has the strategy made every run it knows of, of the program as it is known now? campaign_runs.c. */
+/* True if the strategy has made every run of the program that it knows of. campaign_runs.c. */
 bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract);
-/* Sets row.run_first, run_next and run_end; the rest of the row is known. campaign_runs.c. */
+/* Sets row.run_first, run_next and run_end from the other members of the row. campaign_runs.c. */
 int campaign_find_runs(struct campaign *campaign, struct error *err);
-/* After the first run: do the strategy and the program want few sites on? campaign_focus.c. */
+/*
+ * After the first run: do the strategy and the program profit from switching sites off?
+ * campaign_focus.c.
+ */
 bool campaign_wants_focus(const struct campaign *campaign, struct contract *contract);
-/* Tells a worker which sites may touch which variables. */
+/* Informs a worker's process which sites may access which variables. */
 void campaign_tell_groups(struct campaign *campaign, struct campaign_worker *worker);
 
-/* That nobody has been given yet. */
+/* Number of runs not assigned to a worker. */
 uint64_t campaign_runs_left(const struct campaign *campaign);
-/* Where they are handed out and none is left: for more. */
+/* Asks the listener's more_runs() for further runs, if no run is left. */
 void campaign_ask_for_runs(struct campaign *campaign);
-/* All below this number have been made; where they are handed out nothing is said. */
+/* All runs below this number have been made. Meaningless where more_runs() distributes runs. */
 uint64_t campaign_runs_made(const struct campaign *campaign);
 
-/* campaign_notices.c. A run has reached its first thread: what raddle sees of this target. */
+/*
+ * campaign_notices.c. A run has reached its first thread creation: reports the properties of the
+ * target once.
+ */
 void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker);
 /*
  * Warns once of each kind of operation that raddle does not see in the runs. Called repeatedly, and
@@ -231,24 +288,30 @@ void campaign_tell_start(struct campaign *campaign, const struct campaign_worker
  */
 void campaign_warn_unseen(struct campaign *campaign);
 
-/* ---- campaign_state.c: strategies that go through all runs go on later ---- */
+/* ---- campaign_state.c: exhaustive searches that a later campaign continues ---- */
 
-/* The first worker stands still: keeps what is needed, if that is due or the last. Of a campaign that is done: nothing. */
+/*
+ * Saves the strategy's state if that is due or `is_last`. Does nothing while worker 0 is busy.
+ * Removes the saved state when the search is complete.
+ */
 void state_save(struct campaign *campaign, bool is_last);
-/* Has that campaign left one? */
+/* True if campaign `id` has left a saved state. */
 bool state_is_kept(const struct campaign *campaign, int64_t id);
-/* Where the campaign that this one continues has stopped. */
+/* *run: number of the next run in the saved state of the campaign that this one continues. */
 int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);
-/* Into the first worker, before its first run. */
+/* Loads the saved state into worker 0, before its first run. */
 int state_load(struct campaign *campaign, struct error *err);
 
 /* ---- campaign_state_parts.c ---- */
 
-/* The parts that there are, into the file and back. */
+/* Write all tasks into the state file, and read them back. False: an error of the file. */
 bool state_write_parts(struct campaign *campaign, FILE *file, bool is_last);
 bool state_read_parts(struct campaign *campaign, FILE *file);
 
-/* campaign_signals.c. What raddle was sent is the program's, where there is only one run. */
+/*
+ * campaign_signals.c. Passes signals that raddle received on to the program, if the campaign has
+ * one run.
+ */
 void campaign_pass_signals_on(struct campaign *campaign);
 bool campaign_is_interrupted(const struct campaign *campaign);
 /*
@@ -257,148 +320,183 @@ bool campaign_is_interrupted(const struct campaign *campaign);
  */
 uint64_t campaign_end_grace_ns(const struct campaign *campaign);
 
-/* ---- campaign_parts.c: strategies that go through all runs, by several workers ---- */
+/* ---- campaign_parts.c: exhaustive search by several workers ---- */
 
 void parts_begin(struct campaign *campaign);
-/* Do the very runs matter that are made, not only how many there are? */
+/*
+ * True if the exact runs and their order must not depend on the number of workers. False: only
+ * their number matters.
+ */
 bool parts_are_exact(const struct campaign *campaign);
 void parts_release(struct campaign *campaign);
-/* One that is kept: its runs are made again. */
+/* Discards a complete task that is not joined; the leader makes its runs again. */
 void parts_forget_kept(struct campaign *campaign, uint32_t index);
-/* Nobody is at a part any more. */
+/* Discards all tasks. */
 void parts_drop_all(struct campaign *campaign);
 /*
- * The leader has reported and is to go on. *may_go_on: else it has to wait for a part.
+ * The leader has reported. Joins the tasks that come next in its order, and splits off tasks for
+ * idle workers. *may_go_on: false where the leader must wait for a task.
  */
 int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err);
-/* Sets out on the worker's part, or goes on with it. */
+/* Starts or continues the worker's task. */
 int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Another worker has reported. */
+/* Handles the report of a worker other than the leader. */
 int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
-/* Its worker has made all of it, and has it still. */
+/* True if the worker has completed its task and still holds the state of it. */
 bool parts_is_done(const struct campaign *campaign, const struct campaign_worker *worker);
-/* Of the part that the worker has. */
+/* Totals of the worker's current task. */
 struct contract_totals parts_totals(const struct campaign_worker *worker);
-/* What the leader has learnt of memory. Processes that have begun with something else are of no use. */
+/*
+ * Copies the leader's view of shared memory to the worker. Kills the worker's process if that began
+ * with another view.
+ */
 void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worker);
 /*
- * The leader stands still, and those who were told to: whoever was stopped to be told goes on, and what is done makes
- * room, unless it is the next to be joined.
+ * Called while the leader and all stopped workers are idle. Synchronises their tasks and lets them
+ * continue. Complete tasks leave their worker, except the task that is joined next.
  */
 int parts_settle(struct campaign *campaign, struct error *err);
 
-/* campaign_told.c: the leader and those who make parts tell each other what they have found (struct strategy_parts). */
+/* campaign_told.c: synchronisation of the leader with the other workers (strategy_parts.tell). */
 bool parts_tell_each_other(const struct campaign *campaign);
-/* When that is due, in nanoseconds from now; 0: all are told to stop for it. UINT64_MAX: nothing is to be told. */
+/*
+ * Nanoseconds until the next synchronisation; 0: due now, and all workers were asked to stop.
+ * UINT64_MAX: none.
+ */
 uint64_t parts_due(struct campaign *campaign);
-/* The leader and the worker stand still. False: the part was of no use, and is dropped. */
+/*
+ * Synchronises the worker's task with the leader; both must be idle. False: the task was useless
+ * and is dropped.
+ */
 bool parts_tell(struct campaign *campaign, struct campaign_worker *worker);
 void parts_drop(struct campaign *campaign, struct campaign_worker *worker);
 void parts_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, uint64_t sign);
 
-/* Runs in the order of one worker that are made. */
+/* Number of runs made, counted in the order of a single worker. */
 uint64_t parts_runs_done(const struct campaign *campaign);
-/* campaign_compare.c: is the program the same for all workers that make parts? Before the first run. */
+/*
+ * campaign_compare.c: checks that the program does the same in the processes of all workers. Before
+ * the first run.
+ */
 void compare_begin(struct campaign *campaign);
-/* The leader has reported. */
+/* The leader has reported: remembers the digest of its first run. */
 void compare_note_first(struct campaign *campaign, enum contract_report report);
-/* Has the worker to make the first run again before it may have a part? */
+/* True if the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
- * It has reported. Where it was another run, all that is under way may be stopped (campaign_clear_way), and is forgotten
- * if processes turn out to be in each other's way: is_disturbed, is_alone.
+ * Handles the report of a worker that repeated the first run. A different digest starts a second
+ * repetition, for which campaign_clear_way() may stop all runs. If processes disturb each other,
+ * the campaign sets is_disturbed and is_alone and forgets the stopped runs.
  */
 int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
-/* Nobody compares any more. */
+/* Ends all comparisons under way. */
 void compare_forget(struct campaign *campaign);
-/* What is known of memory before any run. campaign_part_memory.c. */
+/* Writes the view of memory that holds before any run. campaign_part_memory.c. */
 void campaign_tell_memory(const struct campaign *campaign, struct campaign_worker *worker);
 
-/* Adds what the others have made of parts that are not dropped. */
+/* Adds the totals of the other workers' tasks, except dropped ones. */
 void parts_add_up(const struct campaign *campaign, struct contract_totals *totals);
-/* Interrupts the leader where others have nothing to do, now or in so many nanoseconds. */
+/*
+ * Interrupts the leader when other workers are idle. Returns the time until that is due, in
+ * nanoseconds.
+ */
 uint64_t parts_wake(struct campaign *campaign);
-/* The campaign ends. `is_cut`: before its work was done; then what is not joined counts all the same. */
+/*
+ * The campaign ends. `is_cut`: before its search was complete; failures of tasks that are not
+ * joined are investigated then.
+ */
 int parts_end(struct campaign *campaign, bool is_cut, struct error *err);
 
-/* Notes how far it is, when that is due, or in any case. */
+/* Records the current progress if that is due, or in any case with `is_due`. */
 void course_note(struct campaign *campaign, bool is_due);
-/* What was noted, as the store keeps it: a JSON array; to be freed. */
+/* The recorded progress as the store holds it, a JSON array. The caller frees it. */
 char *course_text(const struct campaign_course *course);
 
 /* ---- campaign_spare.c ---- */
 
-/* The store would not take the finding, as `err` says: keeps it elsewhere. Negative: cannot, and `err` stands. */
+/*
+ * Keeps a finding that the store refused, with error `err`, in a fallback store. Negative:
+ * impossible, and `err` is unchanged.
+ */
 int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err);
-/* At the end, where there are such findings: prints where they are. */
+/* At the end: reports where the findings of the fallback store are. */
 void spare_notify(struct campaign *campaign);
 
 /* ---- campaign_verdict.c ---- */
 
-/* Into the result, of what the first worker's strategy has made. */
+/* Fills the verdict of the result from the strategy's state in `contract`. */
 void verdict_take(struct campaign *campaign, struct contract *contract);
-/* Into the store: at the beginning which shard it is, and when `is_over` the verdict. */
+/* Stores which shard this campaign is, and, when `is_over`, its verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
 
-/* A campaign with one worker and no store, whose batches come from elsewhere (serve.h). */
+/* A campaign with one worker and no store, which serves batches of another process (serve.h). */
 int campaign_open_alone(struct campaign *campaign, struct error *err);
 void campaign_close_alone(struct campaign *campaign);
 
-/* Makes runs until the budget ends, a finding ends it, or the user does. campaign_explore.c. */
+/*
+ * Makes runs until the budget ends, a finding ends the campaign, or the user interrupts.
+ * campaign_explore.c.
+ */
 int campaign_explore(struct campaign *campaign, struct error *err);
-/* Tells the listener and the store how far it is, when that is due. */
+/* Reports progress to the listener and the store, when due. */
 int campaign_tell_progress(struct campaign *campaign, struct error *err);
 
 /*
- * The last run of a worker failed. False: that is known already, or does not matter; `out` is empty then. Else it
- * is to be released.
+ * The worker's last run failed: copies the failure. False: the failure is known or ignored, and
+ * `out` needs no release. Otherwise the caller releases `out`.
  */
 bool campaign_catch_failure(struct campaign *campaign, const struct campaign_worker *from,
 	struct campaign_failure *out);
 void campaign_failure_release(struct campaign_failure *failure);
 /*
- * Investigates it unless it has become known, and stores the finding. Sets campaign->is_stopping where the
- * campaign is to end with it.
+ * Investigates the failure unless its key is known, and stores the finding. Sets
+ * campaign->is_stopping where the finding ends the campaign.
  */
 int campaign_look_into(
 	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
 
-/* ---- rounds ---- */
+/* ---- rounds: campaign_rounds.c ---- */
 
 void rounds_open(struct campaign *campaign);
 void rounds_close(struct campaign *campaign);
-/* The next runs for the worker, in run_first and run_end; false: none now. Fills the plan's round. */
+/*
+ * Assigns runs to the worker, in run_first and run_end, and fills the plan's round. False: none
+ * available now.
+ */
 bool rounds_give(struct campaign *campaign, struct campaign_worker *worker);
-/* The worker has made its runs below this one. */
+/* The worker has made its runs below `end`. */
 void rounds_take(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
-/* Its last run, which is still its own, failed. */
+/* The worker's last run, not yet passed to rounds_take(), failed. */
 void rounds_take_failure(struct campaign *campaign, struct campaign_worker *worker);
 /*
- * Counts what is complete, looks into failures, ends the round and begins the next. With `is_last` nothing more
- * will be made: whatever was counts.
+ * Counts complete runs in order, investigates failures, ends a complete round and begins the next.
+ * With `is_last` no further run will be made, and every run made so far counts.
  */
 int rounds_advance(struct campaign *campaign, bool is_last, struct error *err);
-/* Counts what was made behind the settled runs: for progress. */
+/* Adds runs that are made but not settled: for progress only. */
 void rounds_add_unsettled(const struct campaign *campaign, struct contract_totals *totals);
 
 /*
- * The last run of a worker died of a signal that raddle was sent and has passed on: no failure of the
- * program. It is not counted, and the campaign ends as if raddle itself had been interrupted.
+ * True if a signal that raddle received and passed on killed the worker's last run. Such a run is
+ * no failure and is not counted. The campaign then ends as if the user had interrupted raddle.
  */
 bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worker);
 
-/* The server of a worker's runs has ended: it may be started again, otherwise if need be; or an error. */
+/*
+ * The server process of a worker's runs has ended. Returns an error, or 0 if the worker may start
+ * again, possibly with another restart.
+ */
 int campaign_worker_died(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
- * `restart` cannot be used for this target, for the reason given: the next one is, from now on, and
- * it is said once. `is_shared`: nor can forks that share what was open before the first thread.
- * Fails where the restart was forced or is the last one.
+ * `restart` cannot be used for this target because of `reason`. Switches to the next more faithful
+ * restart and prints one notice. `is_shared`: a fork at the first thread creation is unsuitable
+ * too. Fails where the restart was forced or is the last one.
  */
 int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	bool is_shared, struct error *err);
@@ -406,44 +504,59 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 /* Opens a worker that has made no run yet. campaign.c. */
 int campaign_open_worker(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* True when the first run of the campaign shows that its forked children make threads, and children are to be explored. */
+/*
+ * True if the first run shows that forked children create threads, and the settings allow to
+ * explore children.
+ */
 bool campaign_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker);
-/* Begins the campaign again, with the setting has_forked_children. */
+/* Restarts the campaign with the setting has_forked_children. */
 int campaign_include_children(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
 /*
- * The process of a worker that is not the first one has ended before its first thread, which the first worker's does
- * not: it wants what that one has (a port, a file, a name). From now on there is one worker; the run is made again.
+ * A worker's process ended before its first thread creation, but worker 0's process did not. The
+ * two compete for a resource: a port, a file, a name. From now on worker 0 works alone; the run is
+ * made again.
  */
 int campaign_go_on_alone(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
-/* ---- campaign_quiet.c ---- */
+/* ---- campaign_quiet.c: exclusive confirmation runs ---- */
 
-/* The first run that is not made of a batch that has ended, also of one that was stopped before it began. */
+/* Number of the first run not made, for a batch that has ended or was stopped. */
 uint64_t campaign_end_of_batch(const struct campaign_worker *worker);
-/* As worker_poll(); what was put off comes first. Who is told of each run is told in their order. */
+/*
+ * As worker_poll(), but a deferred report comes first. With is_one_by_one, reports come in the
+ * order of runs.
+ */
 int campaign_poll(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err);
-/* No process of the target is there any more. What workers report meanwhile is put off. */
+/*
+ * Stops all local processes of the target for an exclusive confirmation run. Reports that arrive
+ * meanwhile are deferred.
+ */
 int campaign_clear_way(struct campaign *campaign, struct error *err);
-/* After is_alone was set: ends the target's processes of other workers. Batches that began before may be doubted. */
+/*
+ * After is_alone was set: ends the processes of all other workers. Results of batches that began
+ * earlier may be wrong.
+ */
 int campaign_end_others(struct campaign *campaign, struct error *err);
 /*
- * A failure does not repeat while no other process is there: was it one of them? Then it does not count, is_disturbed
- * says that its run is to be made again, and there is one worker from now on.
+ * True if a failure did not repeat in exclusive confirmation runs although other processes ran
+ * beside its run. The failure does not count then. Sets is_disturbed, and one worker makes the run
+ * and all later ones.
  */
 bool campaign_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
 /*
- * Does a process of the target bind a name that others of it would bind, too? Then there is one worker from now on, and
- * runs that are under way are made again: whose name has been taken waits for good, unlike one that fails.
+ * Detects that the target binds a name that its other processes would bind as well. One worker
+ * continues then, and runs under way are made again. A process whose name is taken may wait forever
+ * instead of failing.
  */
 int campaign_share_no_names(struct campaign *campaign, struct error *err);
-/* Forgets what workers but the reporting one were about. */
+/* Discards the batches of all workers except the reporting one. */
 void campaign_forget_others(struct campaign *campaign);
-/* A strategy that goes through all runs does so from the beginning. */
+/* An exhaustive strategy begins again from its first run. */
 void campaign_begin_again(struct campaign *campaign);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Making batches for a campaign that is led elsewhere (remote.h): one worker, with the options of that campaign, and no
- * store. What it finds the leader looks into.
+ * Serves batches of a campaign whose leader runs in another process, possibly on another machine
+ * (worker/remote.h). This side has one worker, the options of that campaign, and no store. The
+ * leader investigates all failures.
  */
 #ifndef RADDLE_EXPLORE_SERVE_H
 #define RADDLE_EXPLORE_SERVE_H
@@ -13,20 +14,20 @@
 
 enum serve_wish {
 	SERVE_ON,
-	SERVE_STOP, /* the batch is to end */
-	SERVE_END   /* everything is */
+	SERVE_STOP, /* ends the batch after the current run */
+	SERVE_END   /* ends the batch at once */
 };
 
 struct serve_link {
 	void *context;
-	/* Waits for a batch; to be freed. NULL: there will be no more. */
+	/* Blocks until a batch arrives. The caller frees it. NULL: no more batches. */
 	char *(*next)(void *context, size_t *size);
-	/* Asked while one is under way. */
+	/* Polled while a batch is under way. */
 	enum serve_wish (*wish)(void *context);
 	void (*send)(void *context, const void *bytes, size_t size);
 };
 
-/* Until there are no more. Negative where the target cannot be run here. */
+/* Serves batches until the leader sends no more. Negative where the target cannot be run here. */
 int campaign_serve(
 	const struct campaign_options *options, const struct serve_link *link, struct error *err);
 

@@ -1,6 +1,7 @@
 /*
- * What each shard of a strategy that goes through all schedules has made, as a document of its campaign in the store, and
- * what all of them have made together once their stores are merged.
+ * Verdicts of shards. Each shard of an exhaustive search stores its verdict as a document of its
+ * campaign. After the stores are merged, shards_list() combines the verdicts of all shards of one
+ * search.
  */
 #ifndef RADDLE_EXPLORE_SHARDS_H
 #define RADDLE_EXPLORE_SHARDS_H
@@ -13,29 +14,38 @@
 #include "plan/memory_view.h"
 #include "store/store.h"
 
-/* Of a campaign so far; `memory`: what its last run saw; NULL: there was none, and no verdict either. */
+/*
+ * Stores the shard of a campaign, and its verdict if `memory` is not NULL. `memory`: shared memory
+ * as the last run saw it.
+ */
 int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
 	const struct campaign_result *result, const struct memory_view *memory, struct error *err);
 
-/* Shards of one campaign, as far as they are there. */
+/* The shards of one search, as far as this store has them. */
 struct shards {
 	char strategy[256];
-	uint32_t count, here; /* how many there are, and are known here */
-	/* All have seen the same variables as shared, and dealt out the same work: else they do not fit together. */
+	uint32_t count, here; /* number of shards, and of those in this store */
+	/*
+	 * True if all shards saw the same shared variables and divided the work alike. Otherwise
+	 * their verdicts cannot be combined.
+	 */
 	bool is_one_memory;
 	char absent
-		[64]; /* numbers of those that are not known here, as far as there is room: "2, 5, ..." */
-	/* One of the absent is here of a campaign that is another one, 0: none is; and what is different there. */
+		[64]; /* numbers of missing shards, shortened if there are too many for it: "2, 5, ..." */
+	/*
+	 * A missing shard that this store has from a different search, and the difference between
+	 * the searches. 0: none.
+	 */
 	uint32_t stranger;
 	const char *difference;
-	char cut[64]; /* likewise: of those that were not through with all that is theirs */
+	char cut[64]; /* likewise: shards that did not complete their work */
 	uint64_t failures;
-	uint64_t least_order;		 /* of their scopes */
-	struct strategy_verdict verdict; /* of all; where all are here */
-	char missing[160];		 /* verdict.missing is here, or NULL */
+	uint64_t least_order;		 /* the smallest scope_order of all shards */
+	struct strategy_verdict verdict; /* of all shards together; valid if none is missing */
+	char missing[160];		 /* storage of verdict.missing, where that is not NULL */
 };
 
-/* *out is to be freed. */
+/* Lists every sharded search of the store. The caller frees *out. */
 int shards_list(struct store *store, struct shards **out, uint32_t *count, struct error *err);
 
 #endif
