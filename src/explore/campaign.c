@@ -21,9 +21,12 @@
 #include "symbols/symbols.h"
 #include "strategies/strategy.h"
 
-/* A test that fails once a minute is what people bring; longer is theirs to ask for. */
+/* Default --time. Most users start raddle for a test that fails about once a minute. */
 #define STANDARD_TIME_NS UINT64_C(60000000000)
-/* Some hundred checkpoints of a small program; what is not used takes no memory. */
+/*
+ * Default memory for checkpoints: some hundred of a small program. Unused checkpoint memory is
+ * never allocated.
+ */
 #define STANDARD_CHECKPOINT_BYTES (UINT64_C(256) << 20)
 #define PROGRESS_EVERY_NS UINT64_C(100000000)
 #define SAVE_EVERY_NS UINT64_C(2000000000)
@@ -71,9 +74,8 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- adding up ---- */
+/* ---- totals ---- */
 
-/* Of all runs so far. */
 static void take_guarantee(struct campaign *campaign)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
@@ -84,7 +86,10 @@ static void take_guarantee(struct campaign *campaign)
 		campaign->result->guarantee = guarantee;
 }
 
-/* Strategies that go through all runs leave checkpoints, of which the detector knows nothing. */
+/*
+ * Exhaustive strategies use checkpoints, and a checkpoint does not hold the state of the race
+ * detector.
+ */
 static bool campaign_watches_races(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
@@ -100,7 +105,10 @@ static int compare_races(const void *one, const void *other)
 	return (a->run > b->run) - (a->run < b->run);
 }
 
-/* While the target is there. What several workers have seen, by the first run that showed it. */
+/*
+ * Lists the observed races by the first run that showed each. Needs the symbols of a process that
+ * still exists.
+ */
 static void tell_races_seen(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
@@ -111,7 +119,7 @@ static void tell_races_seen(struct campaign *campaign)
 		return;
 	seen = calloc(campaign->races_seen_count + 1u, sizeof *seen);
 	BUG_ON(!seen);
-	if (campaign->races_seen_count) /* of one run they are in their order already */
+	if (campaign->races_seen_count) /* the races of one run have one order already */
 		qsort(campaign->races_seen, campaign->races_seen_count,
 			sizeof *campaign->races_seen, compare_races);
 	for (uint32_t i = 0; i < campaign->races_seen_count; i++) {
@@ -127,7 +135,10 @@ static void tell_races_seen(struct campaign *campaign)
 	free(seen);
 }
 
-/* Counters that workers keep for themselves: of what was done, whether it counts or not. */
+/*
+ * Adds counters that each worker maintains for itself. They include runs that do not count in the
+ * end.
+ */
 static void add_workers(struct campaign *campaign, struct contract_totals *totals)
 {
 	struct campaign_result *result = campaign->result;
@@ -151,7 +162,7 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 		return;
 	*totals = campaign->workers[0].worker.contract->totals;
 	parts_add_up(campaign, totals);
-	/* A run that tainted is done again and counts once. */
+	/* A tainted run is made again and counts once. */
 	totals->runs -= totals->outcome[OUTCOME_TAINTED];
 	campaign->races_let_pass = races_counted(campaign->workers[0].worker.contract).ignored;
 	campaign->blind_runs = races_counted(campaign->workers[0].worker.contract).blind_runs;
@@ -166,7 +177,7 @@ static void campaign_add_up(struct campaign *campaign)
 		rounds_add_unsettled(campaign, &totals);
 	add_workers(campaign, &totals);
 	result->total.runs = totals.runs;
-	/* Runs that showed a suppressed race ended with it, but are no failures. */
+	/* A run that a suppressed race ended is no failure. */
 	result->total.failures = totals.failures - campaign->suppressed_runs;
 	result->total.steps = totals.steps;
 	memcpy(result->outcomes, totals.outcome, sizeof result->outcomes);
@@ -222,7 +233,8 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 		return 0;
 	campaign->saved_ns = now;
 	if (campaign->spare) {
-		(void)campaign_save(campaign, "running", &unsaid); /* the last one is told of */
+		/* only the error of the last save is reported */
+		(void)campaign_save(campaign, "running", &unsaid);
 		return 0;
 	}
 	return campaign_save(campaign, "running", err);
@@ -230,7 +242,10 @@ int campaign_tell_progress(struct campaign *campaign, struct error *err)
 
 /* ---- set-up ---- */
 
-/* The file behind our standard input, by a path that can be opened again; NULL: it is no file. */
+/*
+ * Path of the file behind standard input, so that each process can open it again. NULL: standard
+ * input is no file. The caller frees it.
+ */
 static char *input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;
@@ -239,7 +254,10 @@ static char *input_file(struct campaign *campaign)
 
 	if (fstat(STDIN_FILENO, &ours) != 0)
 		return NULL;
-	/* The only run may have it. A terminal would stop it: it is not in the foreground. */
+	/*
+	 * The only run may read standard input itself, unless that is a terminal. A terminal would
+	 * stop the run's process group, which is not in the foreground.
+	 */
 	campaign->reads_ours = campaign->options->forwards_signals &&
 			       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
 	if (campaign->reads_ours)
@@ -254,7 +272,7 @@ static char *input_file(struct campaign *campaign)
 	if (path && stat(path, &theirs) == 0 && theirs.st_ino == ours.st_ino &&
 		theirs.st_dev == ours.st_dev)
 		return path;
-	free(path); /* its name is gone: the descriptor still leads to it */
+	free(path); /* the file was deleted: the path of the descriptor still opens it */
 	return strdup("/proc/self/fd/0");
 }
 
@@ -302,7 +320,7 @@ int campaign_open_worker(
 	struct contract_plan *plan;
 	int result;
 
-	if (options->remote && number) { /* the first is here */
+	if (options->remote && number) { /* worker 0 is always local */
 		params.remote = options->remote;
 		params.remote_number = number - 1;
 	}
@@ -320,7 +338,8 @@ int campaign_open_worker(
 	if (strategies[options->strategy]->is_elsewhere) {
 		plan->strategy_config.shard = options->shard;
 		plan->strategy_config.shards = options->shards;
-		plan->strategy_config.seed = hash_pair(options->seed, 0); /* runtime_seed() */
+		/* as runtime_seed() computes it for run 0 */
+		plan->strategy_config.seed = hash_pair(options->seed, 0);
 	}
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
@@ -330,7 +349,8 @@ int campaign_open_worker(
 	plan->checkpoint_bytes = options->checkpoint_bytes;
 	plan->has_digest = options->has_digest;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
-	if (campaign->has_rounds) { /* it may be told something before its first run */
+	/* gather() and share() need an initialised state before the first run */
+	if (campaign->has_rounds) {
 		strategies[options->strategy]->begin_campaign(
 			contract_strategy(worker->worker.contract), &options->strategy_config);
 		worker->worker.is_strategy_fresh = false;
@@ -355,7 +375,10 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
-/* What one run prints or reads is not to be mixed with another's, unless somebody wants that. */
+/*
+ * Number of workers to open. Output that is shown and input that is read must belong to a single
+ * run, unless the user asks for several workers.
+ */
 static uint32_t wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
@@ -363,7 +386,7 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	uint64_t wanted = options->remote ? options->remote->count + UINT64_C(1) : options->workers;
 
 	if (!campaign->has_rounds && !strategies[options->strategy]->parts)
-		return 1; /* each run has to wait for the one before it */
+		return 1; /* each run depends on the run before it */
 	if (campaign->reads_ours || options->forwards_signals)
 		return 1;
 	if (!wanted)
@@ -373,7 +396,7 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	return (uint32_t)(wanted > runs && runs ? runs : wanted);
 }
 
-/* What runs are made of, but for what they are to be. */
+/* Finds the program, its input and its debug information, and chooses the restart. */
 static int find_program(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
@@ -395,7 +418,10 @@ static int find_program(struct campaign *campaign, struct error *err)
 	campaign->restart = options->is_restart_forced
 				    ? options->restart
 				    : restart_fastest(options->settings.executor);
-	/* The judge is asked about processes that have ended. Input that is read is gone: no second try. */
+	/*
+	 * --check judges a process that has ended. Standard input that a run has read cannot be
+	 * read again, so no other restart can be tried later.
+	 */
 	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
 	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
@@ -449,7 +475,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Whatever happened, nothing is left running. */
+/* Releases everything and kills all processes of the target, also after errors. */
 static void campaign_tear_down(struct campaign *campaign)
 {
 	parts_release(campaign);
@@ -498,7 +524,7 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		campaign_warn_unseen(&campaign);
 		campaign_add_up(&campaign);
 		tell_races_seen(&campaign);
-		/* What broke first is what is reported. */
+		/* The first error is reported, not one that saving adds. */
 		if (status < 0)
 			(void)campaign_save(&campaign, "failed", NULL);
 		else
@@ -508,8 +534,8 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 			status = verdict_keep(&campaign, true, err);
 		if (campaign.spare) {
 			spare_notify(&campaign);
-			status =
-				0; /* the same full disk may have refused the campaign's last figures */
+			/* the full disk that refused a finding may have refused this row too */
+			status = 0;
 		}
 	}
 	campaign_tear_down(&campaign);

@@ -1,23 +1,26 @@
 /*
- * Is the program the same in the processes of all workers? What a part shows is taken as if the leader had made its
- * runs, and a part that does not fit is only dropped. So of a program that finds out which process it is (by a file's
- * lock, or by what others have left) each worker might see another one, and none of them that there are two. Therefore a
- * worker makes the leader's first run again before its first part: the strategy is at its beginning in both, nothing is
- * known of memory, and the run has the same number, so it is the same one. It does not count.
+ * Checks that the program does the same in the processes of all workers.
  *
- * Where it is another one, that may be the work of other workers' processes. So it is made once more while there is no
- * other: if it is the first one then, or cannot be made, processes are in each other's way, and the campaign begins again
- * with one worker.
+ * A task's results are joined as if the leader had made its runs, and a task that does not fit is
+ * dropped without notice. A program that distinguishes its processes (by a locked file, or by files
+ * of earlier ones) would make the search wrong unnoticed. Therefore each worker repeats the
+ * leader's first run before its first task. Strategy state, view of memory and run number are those
+ * of the leader's first run, so both runs must be equal. The repetition does not count.
  *
- * Not where that run hangs or spins, which depends on time, of a campaign that is resumed, as it has no first run, and
- * of workers that are elsewhere.
+ * If the runs differ, other processes may be the cause, so the run is repeated once more without
+ * other processes. If that repetition equals the first run or cannot be made, the processes disturb
+ * each other. The campaign then begins again with one worker. Otherwise the program itself varies,
+ * and the user is warned.
+ *
+ * Not checked: a first run that hangs or spins (it depends on time), a resumed campaign (it has no
+ * first run), and remote workers.
  */
 #include "explore/campaign_internal.h"
 
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* How long nobody looks whether the campaign is to end. */
+/* Interval at which the end of the campaign is checked. */
 #define SLEEP_NS UINT64_C(100000000)
 
 void compare_begin(struct campaign *campaign)
@@ -28,7 +31,7 @@ void compare_begin(struct campaign *campaign)
 		campaign->workers[i].worker.contract->plan.has_operations = true;
 }
 
-/* What the threads did, when, and what came of it. */
+/* Digest of what the threads did, in which order, and of the outcome. */
 static uint64_t campaign_compare_digest_of(struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
@@ -41,7 +44,7 @@ static uint64_t campaign_compare_digest_of(struct contract *contract)
 			hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code)));
 }
 
-/* Is the last run one that is the same whenever it is made? */
+/* True if the last run does not depend on time, so that a repetition must be equal. */
 static bool is_telling(const struct contract *contract, enum contract_report report)
 {
 	const enum outcome_kind kind = (enum outcome_kind)contract->outcome.kind;
@@ -58,7 +61,10 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 
 	if (!parts->compares || !contract->plan.has_operations)
 		return;
-	/* One that was not carried to its end is made again, but may have taught something of memory. */
+	/*
+	 * A tainted run is made again, so its repetition is the first run. With memory sites it has
+	 * already changed the view of memory.
+	 */
 	if (report == REPORT_TAINTED && contract->outcome.kind == OUTCOME_TAINTED &&
 		!contract->has_memory_sites)
 		return;
@@ -82,7 +88,6 @@ bool compare_is_under_way(const struct campaign *campaign)
 	return false;
 }
 
-/* Kills the worker's process, and sets out on the first run. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
@@ -115,7 +120,7 @@ static bool is_made(const struct campaign *campaign, const struct campaign_worke
 	       is_telling(contract, report);
 }
 
-/* It is over, and counts for nothing. */
+/* Ends the comparison and excludes its run from the totals. */
 static void campaign_compare_leave(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
@@ -128,7 +133,10 @@ static void campaign_compare_leave(struct campaign *campaign, struct campaign_wo
 	worker->is_comparing = worker->is_busy = worker->was_sent_away = false;
 }
 
-/* Makes it while no other process is there. *report is REPORT_NONE where the campaign ends before. */
+/*
+ * Repeats the run while no other process of the target exists. *report: REPORT_NONE if the campaign
+ * ends first.
+ */
 static int campaign_compare_make_alone(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
 {
@@ -168,7 +176,7 @@ static void differ(struct campaign *campaign)
 	campaign->parts.differ = true;
 }
 
-/* It was another one. */
+/* The repetition differed. */
 static int doubt_others(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -201,7 +209,7 @@ int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 			return doubt_others(campaign, worker, err);
 		worker->is_compared = true;
 	} else if (contract->spin.is_needed) {
-		worker->is_compared = true; /* it never is the same */
+		worker->is_compared = true; /* its runs depend on time */
 	}
 	campaign_compare_leave(campaign, worker);
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * How a campaign went: moments of it, from close ones at the beginning on. When there is no room for more, every
- * other one is dropped, and they are taken half as often.
+ * Progress of a campaign over time, for charts. Samples are close together at the beginning. When
+ * the array is full, every other sample is dropped and the interval is doubled.
  */
 #include <inttypes.h>
 

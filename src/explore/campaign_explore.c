@@ -7,23 +7,26 @@
 #include "process/forward.h"
 #include "platform/platform.h"
 
-/* Batches are to take about this long: short enough to share work, long enough to cost nothing. */
+/*
+ * Intended duration of a batch: short enough to balance the workers, long enough to make the
+ * overhead negligible.
+ */
 #define BATCH_NS UINT64_C(200000000)
 #define BATCH_MOST (UINT64_C(1) << 20)
 #define SLEEP_NS UINT64_C(100000000)
-/* Whoever is elsewhere rings no bell. */
+/* Remote workers cannot ring the doorbell, so the command polls them. */
 #define REMOTE_NAP_NS UINT64_C(1000000)
-/* Kills from outside that are taken for accidents. */
+/* Number of consecutive SIGKILLs from outside that are treated as accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
 /* ---- workers ---- */
 
-/* Of a strategy without rounds. */
+/* For strategies without rounds: assigns the next runs to the worker. False: none is left. */
 static bool campaign_explore_give_runs(struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t size = worker->batch;
 
-	if (campaign->options->shards) { /* not all that were made count */
+	if (campaign->options->shards) { /* runs of other shards do not count */
 		campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 		worker->run_first = worker->run_end = campaign->run_next;
 	}
@@ -38,8 +41,8 @@ static bool campaign_explore_give_runs(struct campaign *campaign, struct campaig
 }
 
 /*
- * A process that starts would keep all others waiting for the runs that it was given of a short round: it is given
- * none until it is there.
+ * True if the worker's process starts before runs are assigned to it. A starting process would
+ * delay the end of a short round for all other workers.
  */
 static bool starts_ahead(const struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -64,7 +67,7 @@ static int start_ahead(
 	return worker_begin(&worker->worker, err);
 }
 
-/* Gives the worker what is left of its batch, or a new one; is_busy says whether there was one. */
+/* Starts the rest of the worker's batch or a new batch. Sets is_busy to whether there was one. */
 static int give_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract_plan *plan = &worker->worker.contract->plan;
@@ -100,7 +103,7 @@ static int give_batch(struct campaign *campaign, struct campaign_worker *worker,
 	return worker_begin(&worker->worker, err);
 }
 
-/* The next batch is to take about BATCH_NS. */
+/* Adapts the batch size to BATCH_NS. */
 static void size_batch(const struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t took_ns = platform_monotonic_ns() - worker->begun_ns;
@@ -113,7 +116,7 @@ static void size_batch(const struct campaign *campaign, struct campaign_worker *
 		worker->batch /= 2;
 }
 
-/* A run has reached its first thread. */
+/* A run has reached its first thread creation. */
 static void take_start(struct campaign *campaign, struct campaign_worker *worker)
 {
 	campaign->is_focused |=
@@ -122,7 +125,7 @@ static void take_start(struct campaign *campaign, struct campaign_worker *worker
 	campaign_tell_start(campaign, worker);
 }
 
-/* Runs of the batch below `run` are done; a number of another batch says nothing. */
+/* Runs of the batch below `run` are made. Ignores a run number outside of the batch. */
 static void done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
 {
 	if (campaign->has_rounds)
@@ -131,7 +134,6 @@ static void done_until(struct campaign *campaign, struct campaign_worker *worker
 		worker->run_first = run;
 }
 
-/* The worker's last run failed. */
 static int campaign_explore_take_failure(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -149,7 +151,7 @@ static int campaign_explore_take_failure(
 	return result;
 }
 
-/* The target has ended without ever making a thread: there is nothing to explore. */
+/* The target ended without a thread creation, so there is nothing to explore. */
 static int end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -174,7 +176,7 @@ int campaign_worker_died(
 	char reason[128];
 
 	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
-		/* raddle stands for the program: who kills the one does not want another. */
+		/* raddle acts in place of the program, so a SIGKILL of the user ends both. */
 		campaign->is_stopping = campaign->result->is_interrupted = true;
 		return error_set(err, ERROR_TARGET,
 			"the program was ended by SIGKILL; does it do that itself, is memory "
@@ -199,7 +201,7 @@ int campaign_worker_died(
 	return campaign_fall_back(campaign, restart, reason, false, err);
 }
 
-/* This restart is refused, so the batch is made again with the next. */
+/* This restart was refused: makes the batch again with the next one. */
 static int fall_back_and_go_on(struct campaign *campaign, struct campaign_worker *worker,
 	const char *reason, struct error *err)
 {
@@ -221,8 +223,8 @@ static void tell_ran(struct campaign *campaign, struct campaign_worker *worker)
 }
 
 /*
- * The run itself was good, only the next one cannot be made like this; or it ended in a way that proves nothing, and
- * is made again.
+ * The run cannot be undone by this restart. Either the run itself was valid, or its outcome is
+ * TAINTED and the run is made again.
  */
 static int take_taint(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -232,7 +234,7 @@ static int take_taint(struct campaign *campaign, struct campaign_worker *worker,
 
 	done_until(campaign, worker, contract->run_number + is_made);
 	if (is_made)
-		tell_ran(campaign, worker); /* before more runs are asked for */
+		tell_ran(campaign, worker); /* before the listener is asked for more runs */
 	if (campaign->has_rounds)
 		result = rounds_advance(campaign, false, err);
 	if (result < 0)
@@ -241,7 +243,7 @@ static int take_taint(struct campaign *campaign, struct campaign_worker *worker,
 		contract->taint_text, contract->taint == TAINT_SHARED, err);
 }
 
-/* What a worker reported. Afterwards it is given its next batch. */
+/* Handles the report of a worker, then gives it the next batch. */
 static int handle_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
 {
@@ -270,19 +272,19 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		return result;
 	if (campaign->parts.strategy && worker != campaign->workers) {
 		result = parts_take_report(campaign, worker, report, err);
-		/* The first may have waited for this. */
+		/* The leader may have waited for this task. */
 		return result < 0 || campaign->workers[0].is_busy
 			       ? result
 			       : give_batch(campaign, &campaign->workers[0], err);
 	}
-	if (!worker->is_busy) /* it has just been left out */
+	if (!worker->is_busy) /* campaign_go_on_alone() has excluded this worker */
 		return 0;
 	switch (report) {
 	case REPORT_TAINTED:
 		result = take_taint(campaign, worker, err);
 		break;
 	case REPORT_DIED:
-		/* The run that could not be made is made again: it is the first one left. */
+		/* The first run that is left was not completed and is made again. */
 		done_until(campaign, worker, contract->run_number);
 		if (!worker->was_sent_away)
 			result = campaign_worker_died(campaign, worker, err);
@@ -301,7 +303,10 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 	default:
 		worker->deaths = 0;
 		size_batch(campaign, worker);
-		/* Who was stopped before its first run has one of an earlier batch still. */
+		/*
+		 * A worker that was stopped before its first run still shows a run of an earlier
+		 * batch.
+		 */
 		has_made_runs = campaign_end_of_batch(worker) > worker->run_first;
 		done_until(campaign, worker, campaign_end_of_batch(worker));
 		if (has_made_runs)
@@ -316,7 +321,7 @@ static int handle_report(struct campaign *campaign, struct campaign_worker *work
 		worker->is_busy = false;
 		state_save(campaign, false);
 	}
-	/* Only the first worker runs until it is known how runs are restarted. */
+	/* Only worker 0 runs until the restart is known to work. */
 	return result < 0 ? result : give_batch(campaign, worker, err);
 }
 
@@ -347,14 +352,20 @@ static int poll_workers(struct campaign *campaign, bool *has_report, struct erro
 		campaign->reporting = worker;
 		result = handle_report(campaign, worker, report, err);
 		campaign->reporting = NULL;
-		/* It has what it wanted: what others have to report is of runs that one worker would not make. */
+		/*
+		 * The finding ends the campaign: reports of other workers belong to runs that a
+		 * single worker would not make.
+		 */
 		if (result < 0 || campaign->is_stopping)
 			return result;
 	}
 	return 0;
 }
 
-/* The first worker alone makes the first run; the others join when that has shown the way. */
+/*
+ * Worker 0 makes the first run alone. The other workers start when that run has shown that the
+ * restart works.
+ */
 static int wake_workers(struct campaign *campaign, struct error *err)
 {
 	if (!campaign->has_started || campaign->parts.strategy)
@@ -388,9 +399,9 @@ static void sleep_for_workers(struct campaign *campaign)
 		worker_sleep(busy, count, wake_ns < sleep_ns ? wake_ns : sleep_ns);
 }
 
-/* ---- the end ---- */
+/* ---- end of the campaign ---- */
 
-/* It was told to stop, and has. */
+/* The worker has stopped as requested: counts its last runs. */
 static void take_last_runs(
 	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report)
 {
@@ -405,8 +416,8 @@ static void take_last_runs(
 }
 
 /*
- * Time is up or the user wants to stop: runs may end by themselves for a moment, and a failure that
- * shows then still counts. Whoever calls kills what is left.
+ * The time is up or the user interrupts: unfinished runs get a grace period, and a failure within
+ * it counts. The caller kills the remaining processes.
  */
 static int end_workers(struct campaign *campaign, struct error *err)
 {
@@ -466,14 +477,17 @@ static int campaign_explore_explore(struct campaign *campaign, struct error *err
 			result = campaign_share_no_names(campaign, err);
 		if (result == 0 && !campaign->is_stopping)
 			result = wake_workers(campaign, err);
-		/* A long first run is not to be waited for. */
+		/*
+		 * Reports the properties of the target without waiting for the end of a long first
+		 * run.
+		 */
 		if (campaign->workers[0].worker.contract->is_live)
 			campaign_tell_start(campaign, &campaign->workers[0]);
 		if (result == 0)
 			result = campaign_tell_progress(campaign, err);
 		if (result == 0 && !has_report)
 			sleep_for_workers(campaign);
-		/* It has what it wanted: nobody waits for what the others are doing. */
+		/* The campaign has its result and does not wait for batches under way. */
 		if (campaign->is_stopping)
 			return result == 0 ? parts_end(campaign, false, err) : result;
 	}
@@ -484,7 +498,7 @@ static int campaign_explore_explore(struct campaign *campaign, struct error *err
 	return result == 0 ? parts_end(campaign, is_cut, err) : result;
 }
 
-/* What was made counts, up to a failure that ends the campaign. */
+/* Counts the runs made so far, up to a failure that ends the campaign. */
 static int settle_all(struct campaign *campaign, struct error *err)
 {
 	if (!campaign->has_rounds || campaign->is_over)

@@ -11,12 +11,16 @@
 #include "plan/strategy_option.h"
 #include "platform/platform.h"
 
-/* A replay that left its schedule may wait for the world for ever. */
+/*
+ * Limit for one replay. A replay that diverged from its schedule may wait for the outside world
+ * forever.
+ */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * A failure that shows at the end of --time is looked into behind it, so long and for this part of it. Of the standard minute this
- * is what minimising may take anyway, of a short campaign of a program whose runs take seconds it is a replay and the trace.
+ * Time for an investigation that begins near the end of --time: this constant plus this part of
+ * --time. For the default minute that suffices for minimising; for a short campaign of slow runs,
+ * for a replay and the trace.
  */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
@@ -24,7 +28,7 @@
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
 
-/* True once per key. */
+/* True once per key, which becomes known. */
 static bool is_new_key(struct campaign *campaign, uint64_t key)
 {
 	for (uint32_t i = 0; i < campaign->key_count; i++)
@@ -54,7 +58,10 @@ static void finish_finding(const struct campaign *campaign, const struct campaig
 	finding->run_number = caught->failure.run_number + 1;
 }
 
-/* The store has what it may have: its schedule is what a finding cannot do without. */
+/*
+ * Drops the trace of a finding when the store has reached its limit. The schedule suffices for a
+ * replay.
+ */
 static void shorten_finding(struct campaign *campaign, struct finding *finding)
 {
 	const uint64_t limit = campaign->options->store_bytes;
@@ -117,7 +124,10 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 	return 0;
 }
 
-/* So many of its workers may be at work on one machine, ours; none is while a failure is looked into. */
+/*
+ * Number of local workers. They are idle while a failure is investigated, so minimising can use as
+ * many processes.
+ */
 static uint32_t workers_here(const struct campaign *campaign)
 {
 	uint32_t count = 0;
@@ -152,16 +162,16 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
 		investigation->until_ns = campaign->deadline_ns + BEHIND_NS +
 					  campaign->options->time_ns / BEHIND_PART;
 	investigation->probe.worker.output = OUTPUT_KEEP;
-	investigation->probe.worker.reads_ours = false; /* what the run has read is gone */
-	/* For minimising and tracing. confirm() makes its first replay with the whole limit. */
+	investigation->probe.worker.reads_ours = false; /* the run has consumed standard input */
+	/* For minimising and tracing. The first replay of confirm() uses the whole hang time. */
 	if (caught->failure.outcome.kind == OUTCOME_HANG)
 		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;
 }
 
 /*
- * A failure of a restart that does not repeat in a fresh process may be the restart's own: the
- * campaign goes on with a more faithful one. At the last one it is the program's (or the machine's)
- * own nondeterminism, and exploring on is of use only to who asked to keep going.
+ * A failure that does not repeat in a fresh process may be caused by the restart, so the campaign
+ * switches to a more faithful one. With the last restart the program or the machine is
+ * nondeterministic, and the campaign ends unless the user asked to keep going.
  */
 static int doubt_restart(
 	struct campaign *campaign, enum contract_restart restart, struct error *err)
@@ -177,7 +187,7 @@ static int doubt_restart(
 		campaign, restart, "a failure did not repeat in a fresh process", false, err);
 }
 
-/* The pair of places ends no run any more; what else a run shows is behind it. */
+/* From now on this race ends no run, so that runs show what follows it. */
 static void let_race_pass(struct campaign *campaign, const struct outcome *outcome)
 {
 	struct race_pair pair = {.site = outcome->site, .other = outcome->other_site};
@@ -189,7 +199,7 @@ static void let_race_pass(struct campaign *campaign, const struct outcome *outco
 		campaign->is_stopping = true;
 		return;
 	}
-	if (campaign->has_rounds) { /* the next one */
+	if (campaign->has_rounds) { /* effective with the next round */
 		struct campaign_round *round = campaign->round;
 
 		round->passed =
@@ -198,11 +208,12 @@ static void let_race_pass(struct campaign *campaign, const struct outcome *outco
 		round->passed[round->passed_count++] = pair;
 		return;
 	}
+	/* cannot be full: the table has the size of ours */
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		(void)races_tell(campaign->workers[i].worker.contract, pair); /* as long as ours */
+		(void)races_tell(campaign->workers[i].worker.contract, pair);
 }
 
-/* A race that the user does not want to hear of is let pass from now on. */
+/* Tests a race against the user's suppressions. A match is suppressed in all further runs. */
 static int check_suppressions(struct campaign *campaign, const struct investigation *investigation,
 	const struct failure *failure, bool *is_suppressed, struct error *err)
 {
@@ -233,7 +244,7 @@ static int check_suppressions(struct campaign *campaign, const struct investigat
 static int investigate_and_keep(struct campaign *campaign, const struct campaign_failure *caught,
 	struct investigation *investigation, struct error *err)
 {
-	/* Minimising may find another one's. */
+	/* Minimising may replace the outcome by one at another place. */
 	const struct outcome outcome = caught->failure.outcome;
 	struct failure failure;
 	struct finding finding;
@@ -245,11 +256,14 @@ static int investigate_and_keep(struct campaign *campaign, const struct campaign
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
 	if (result == 0 && campaign_doubt_others(campaign, &investigation->confirmation)) {
-		campaign->key_count--; /* it may come again */
+		campaign->key_count--; /* the failure may occur again */
 		finding_release(&finding);
 	} else if (result == 0) {
 		finish_finding(campaign, caught, &finding);
-		/* A line may have several places in the code, each pair of which comes here. */
+		/*
+		 * One source line may have several code places, and each pair of places is a
+		 * failure of its own.
+		 */
 		if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
 			result = keep_finding(campaign, investigation, &finding, err);
 			campaign->result->races += outcome.kind == OUTCOME_RACE;
@@ -313,7 +327,7 @@ int campaign_look_into(
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
-	/* The replays are raddle's own: what comes now is for raddle. */
+	/* The replays belong to raddle: signals are no longer passed on to the program. */
 	forward_end();
 	if (!is_new_key(campaign, caught->key))
 		return 0;

@@ -1,11 +1,13 @@
-/* Runs in which only the sites are on that may touch the variables which the strategy has chosen. */
+/*
+ * Focused runs: only the sites that may access the variables selected by the strategy are switched
+ * on.
+ */
 #include "explore/campaign_internal.h"
 #include "strategies/strategy.h"
 
-/* So many accesses that sites have told of take longer than to switch these sites. */
+/* Number of accesses in a run from which switching the sites costs less than handling all accesses. */
 #define VISITS_THAT_PAY 20000
 
-/* After the first run: do the strategy and the program want runs with few sites on? The same in every campaign. */
 bool campaign_wants_focus(const struct campaign *campaign, struct contract *contract)
 {
 	const struct campaign_options *options = campaign->options;
@@ -22,7 +24,7 @@ void campaign_tell_groups(struct campaign *campaign, struct campaign_worker *wor
 	struct error err;
 
 	worker->has_groups = true;
-	/* It is a matter of speed alone: without the analysis all sites stay on. */
+	/* An error only costs speed: without the analysis all sites stay on. */
 	if (chosen_group(contract_memory(worker->worker.contract), campaign->target.path,
 		    campaign->target.traits.loader, &err))
 		campaign->is_focused = false;

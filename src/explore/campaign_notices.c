@@ -1,8 +1,8 @@
-/* What the user hears, once, of how raddle sees the target. */
+/* One-time notices and warnings about the target. */
 #include "explore/campaign_internal.h"
 #include "symbols/symbols.h"
 
-/* Functions that are inlined at one address are fewer. */
+/* Limit for functions inlined at one address. */
 #define FRAMES_MAX 32
 
 static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
@@ -21,7 +21,10 @@ static void tell_sight(struct campaign *campaign, const struct campaign_worker *
 	if (campaign->has_told_start)
 		return;
 	campaign->has_told_start = true;
-	/* The runtime steps down by itself here: nobody would tell what a run did to the kernel. */
+	/*
+	 * Without dispatch the runtime itself falls back to fork: a rewind would miss the effects
+	 * of system calls.
+	 */
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
 		campaign_notice(campaign,
@@ -39,7 +42,7 @@ static void tell_sight(struct campaign *campaign, const struct campaign_worker *
 		campaign->listener->started(campaign->listener->context, &start);
 }
 
-/* The runtime could not switch sites on: what looks like a search of memory is none. */
+/* The runtime could not switch sites on, so the run did not see all accesses to memory. */
 static void tell_refusal(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const char *refusal = contract_memory(worker->worker.contract)->refusal;
@@ -59,7 +62,10 @@ void campaign_tell_start(struct campaign *campaign, const struct campaign_worker
 	tell_refusal(campaign, worker);
 }
 
-/* The runtime cannot tell a computation from a loop that waits; only the loop makes a campaign slow. */
+/*
+ * The runtime cannot distinguish a computation from a loop that waits. Only a waiting loop slows a
+ * campaign down.
+ */
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
 	if (campaign->has_told_spinning ||
@@ -74,7 +80,10 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 			: "build the program with raddle-cc, which notices such loops at once");
 }
 
-/* The innermost call in the user's own code: a lock of the C++ library is called by its templates. */
+/*
+ * The innermost call in the user's own code. A lock of the C++ library is called from its
+ * templates.
+ */
 static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[UNSEEN_SITES])
 {
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++) {

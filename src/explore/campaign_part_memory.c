@@ -1,9 +1,9 @@
-/* Parts of a campaign: what the first worker has learnt of memory, for the others. */
+/* Copies the view of shared memory from the leader to the other workers. */
 #include "explore/campaign_internal.h"
 
 #include <string.h>
 
-/* Of an area of a contract, into zeroed memory. */
+/* Copies the non-empty pages of an area of a contract into zeroed memory. */
 static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
 {
 	uint64_t at = offset, length;

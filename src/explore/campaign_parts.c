@@ -1,9 +1,16 @@
 /*
- * Several workers for a strategy that goes through all runs. The first worker leads: what it does is the campaign, and
- * is what one worker alone would do. The others make parts of its work ahead (struct strategy_parts), which it takes where
- * they come in its order; so neither runs nor findings nor the verdict depend on how many workers there are. A failure in a
- * part is looked at when the part is joined. What memory is shared a part knows from the leader; one that learns more is
- * dropped, and its runs are made again.
+ * Tasks of an exhaustive strategy, made by several workers.
+ *
+ * Worker 0, the leader, owns the strategy's state and makes runs in the order of a single worker.
+ * Idle workers receive tasks: subtrees of the search that the leader will reach later (struct
+ * strategy_parts). When the leader reaches a task, the task is joined: its results replace the runs
+ * that the leader would make. Therefore runs, findings and verdict do not depend on the number of
+ * workers.
+ *
+ * Life of a task: split -> made by its worker -> kept if complete early -> joined or dropped.
+ * Failures of a task are investigated when the task is joined. A task explores with the leader's
+ * view of shared memory. A task that discovers more shared memory is dropped, and the leader makes
+ * its runs again.
  */
 #include "explore/campaign_internal.h"
 
@@ -15,10 +22,13 @@
 #include "worker/remote.h"
 #include "platform/platform.h"
 
-/* Shorter than this the leader is not let alone; longer where that was in vain. */
+/*
+ * Least and most time that the leader runs before it is interrupted to split off a task. The time
+ * doubles when no task could be split off.
+ */
 #define PATIENCE_LEAST_NS UINT64_C(300000)
 #define PATIENCE_MOST_NS UINT64_C(20000000)
-/* Of a part where no number of runs is asked for. */
+/* Number of runs of a task without a budget in runs. */
 #define RUNS_ENDLESS (UINT64_C(1) << 40)
 
 void parts_begin(struct campaign *campaign)
@@ -30,7 +40,10 @@ void parts_begin(struct campaign *campaign)
 	campaign->parts.patience_ns = PATIENCE_LEAST_NS;
 }
 
-/* Which runs are made of so many must not depend on others, nor may what their digest is of; time is never the same. */
+/*
+ * With a budget in runs, or a digest, the exact runs must be independent of the number of workers.
+ * With a budget in time they never are.
+ */
 bool parts_are_exact(const struct campaign *campaign)
 {
 	return campaign->options->schedules || campaign->options->has_digest;
@@ -46,7 +59,7 @@ static void *campaign_parts_state_of(const struct campaign_worker *worker)
 	return contract_strategy(worker->worker.contract);
 }
 
-/* ---- counts ---- */
+/* ---- totals ---- */
 
 void parts_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, const uint64_t sign)
@@ -72,7 +85,6 @@ static uint64_t count_runs(const struct contract_totals *totals)
 	return totals->runs - totals->outcome[OUTCOME_TAINTED];
 }
 
-/* Runs in the leader's order that are made. */
 uint64_t parts_runs_done(const struct campaign *campaign)
 {
 	return count_runs(&campaign->workers[0].worker.contract->totals) +
@@ -96,7 +108,7 @@ void parts_add_up(const struct campaign *campaign, struct contract_totals *total
 	parts_add_totals(totals, &campaign->parts.dropped, UINT64_MAX);
 }
 
-/* ---- parts ---- */
+/* ---- tasks ---- */
 
 static void release_part(struct campaign *campaign, struct campaign_part *part)
 {
@@ -105,7 +117,7 @@ static void release_part(struct campaign *campaign, struct campaign_part *part)
 	while (part->failure_count)
 		campaign_failure_release(&part->failures[--part->failure_count]);
 	free(part->failures);
-	/* Our own mappings. */
+	/* Errors are impossible: these mappings are our own. */
 	if (part->state)
 		(void)munmap(part->state, leader_of(campaign)->worker.contract->strategy_bytes);
 	if (part->told)
@@ -142,7 +154,7 @@ void parts_drop_all(struct campaign *campaign)
 		struct campaign_worker *worker = &campaign->workers[i];
 
 		if (worker->is_comparing)
-			continue; /* which does not depend on the leader's state */
+			continue; /* a comparison does not depend on the leader's state */
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
 		worker->is_busy = false;
@@ -163,7 +175,7 @@ void parts_release(struct campaign *campaign)
 		release_part(campaign, campaign->workers[i].part);
 }
 
-/* The worker's last run failed: that is looked into when the part's turn comes. */
+/* The worker's last run failed: the failure is investigated when the task is joined. */
 static void campaign_parts_take_failure(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_part *part = worker->part;
@@ -191,7 +203,7 @@ static int look_into(struct campaign *campaign, const struct campaign_part *part
 	return result;
 }
 
-/* ---- giving ---- */
+/* ---- splitting ---- */
 
 int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -217,7 +229,10 @@ int parts_make(struct campaign *campaign, struct campaign_worker *worker, struct
 	return result;
 }
 
-/* Is what the leader knows of memory what its next run will see? */
+/*
+ * True if the last run changed the view of shared memory, so the next run sees other scheduling
+ * points.
+ */
 static bool has_news(const struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory((struct contract *)contract);
@@ -225,13 +240,16 @@ static bool has_news(const struct contract *contract)
 	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
 }
 
-/* There is a part for the worker, which has it now, unless it is to make the first run again before. */
+/*
+ * Splits off a task for the worker. True: the worker has a task, or must first repeat the first
+ * run.
+ */
 static bool campaign_parts_split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	struct contract *contract = worker->worker.contract;
 
-	/* What lies there from before does no harm, and its pages need not be had again. */
+	/* split() overwrites the old state of the block, and its pages are already allocated. */
 	if (!parts->strategy->split(campaign_parts_state_of(leader_of(campaign)),
 		    campaign_parts_state_of(worker), parts->numbers + 1,
 		    campaign_runs_left(campaign), parts_are_exact(campaign)))
@@ -253,8 +271,8 @@ static bool campaign_parts_split(struct campaign *campaign, struct campaign_work
 }
 
 /*
- * A part for everybody who has none. Of focused runs there are none: who has made which decides what is known of the sites
- * that the next ones need, and so what these tell.
+ * Splits off a task for each idle worker. Focused campaigns have no tasks: their runs depend on the
+ * sites that earlier runs of the same worker have switched on.
  */
 static int split_for_all(struct campaign *campaign, struct error *err)
 {
@@ -285,7 +303,7 @@ static int split_for_all(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-/* At a part? */
+/* True if any worker executes a task. */
 static bool campaign_parts_is_any_busy(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count; i++)
@@ -296,7 +314,7 @@ static bool campaign_parts_is_any_busy(const struct campaign *campaign)
 
 /* ---- joining ---- */
 
-/* The awaited part. False: there is no use in it. */
+/* Joins the task that the leader has reached. False: the task is useless. */
 static bool join_state(struct campaign *campaign, uint32_t number, void *state,
 	const struct contract_totals *totals)
 {
@@ -351,7 +369,7 @@ static int join_kept(struct campaign *campaign, uint32_t number, struct error *e
 
 	while (i < parts->kept_count && parts->kept[i]->number != number)
 		i++;
-	if (i == parts->kept_count) { /* it was dropped before */
+	if (i == parts->kept_count) { /* the task was dropped before */
 		parts->strategy->leave(campaign_parts_state_of(leader_of(campaign)), number);
 		return 0;
 	}
@@ -365,7 +383,10 @@ static int join_kept(struct campaign *campaign, uint32_t number, struct error *e
 	return result;
 }
 
-/* Joins what the leader has come to. False: it has to wait for somebody who is at it. */
+/*
+ * Joins all tasks that the leader has reached. *may_go_on: false if the leader must wait for the
+ * worker of a task.
+ */
 static int join_awaited(struct campaign *campaign, bool *may_go_on, struct error *err)
 {
 	const struct strategy_parts *strategy = campaign->parts.strategy;
@@ -402,13 +423,14 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 	if (campaign->is_disturbed)
 		campaign_begin_again(campaign);
 	if (campaign->parts.is_telling && campaign_parts_is_any_busy(campaign)) {
-		*may_go_on = false; /* until they have stopped, too */
+		*may_go_on = false; /* the other workers must stop for the synchronisation, too */
 		return 0;
 	}
 	campaign->run_next = campaign->row.run_first + parts_runs_done(campaign);
 	leader->run_first = leader->run_end = campaign->run_next;
 	if (has_news(leader->worker.contract)) {
-		parts_drop_all(campaign); /* its next run begins all over */
+		/* the leader's next run restarts the search with new memory points */
+		parts_drop_all(campaign);
 		return 0;
 	}
 	result = parts_settle(campaign, err);
@@ -481,7 +503,10 @@ int parts_end(struct campaign *campaign, bool is_cut, struct error *err)
 
 	if (!campaign->parts.strategy)
 		return 0;
-	/* What was found is told, and what was made is counted, although others have not come so far. */
+	/*
+	 * The campaign ends early. Failures and runs of tasks count although the leader has not
+	 * reached these tasks.
+	 */
 	for (uint32_t i = 1; is_cut && i < campaign->worker_count && result == 0; i++)
 		if (campaign->workers[i].part)
 			result = look_into(campaign, campaign->workers[i].part, err);

@@ -1,8 +1,8 @@
-/* When the leader is interrupted, so that a part can be split off for who has none. */
+/* Decides when the leader is interrupted to split off a task for an idle worker. */
 #include "explore/campaign_internal.h"
 #include "platform/platform.h"
 
-/* Has somebody nothing to do who might work? */
+/* True if a worker is idle and could execute a task. */
 static bool is_any_free(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count && !campaign->is_alone; i++) {

@@ -1,7 +1,10 @@
 /*
- * Processes of one program may be in each other's way: a file in the working folder, a port, a name. So a failure is
- * looked into while none of them is there but its replays, and what does not happen then is no finding: its run is made
- * again, by one worker from now on.
+ * Exclusive confirmation runs.
+ *
+ * Processes of one program may disturb each other through a file in the working folder, a port or a
+ * name. Therefore all other processes of the target are stopped before a failure is replayed. A
+ * failure that does not repeat then is no finding. Its run is made again, and one worker makes all
+ * further runs.
  */
 #include <string.h>
 
@@ -10,10 +13,13 @@
 #include "strategies/strategy.h"
 #include "symbols/symbols.h"
 
-/* Runs that are under way may end by themselves; one that takes longer is made again. */
+/* Grace period for runs under way. A run that takes longer is killed and made again. */
 #define QUIET_GRACE_NS UINT64_C(500000000)
 
-/* Is an earlier run under way? Then this one's turn is later; nothing of it is lost, as its worker is given no other. */
+/*
+ * With is_one_by_one, reports are handled in the order of runs: true while an earlier run is under
+ * way. The deferred worker receives no new batch meanwhile, so its report stays valid.
+ */
 static bool has_to_wait(const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	if (!campaign->options->is_one_by_one)
@@ -55,7 +61,7 @@ static bool is_under_way(const struct campaign *campaign, const struct campaign_
 	       !worker->worker.params.remote;
 }
 
-/* What it reports is dealt with later. */
+/* Waits until the worker's batch ends or the time is up, and stores the report in put_off. */
 static int campaign_quiet_wait_for(struct campaign *campaign, struct campaign_worker *worker,
 	uint64_t until_ns, struct error *err)
 {
@@ -88,17 +94,17 @@ int campaign_clear_way(struct campaign *campaign, struct error *err)
 			worker_stop(&campaign->workers[i].worker);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
 		result = campaign_quiet_wait_for(campaign, &campaign->workers[i], until_ns, err);
-	/* Races are told with their names in the end. */
+	/* The report of the campaign names these races, which requires the symbols of this process. */
 	if (campaign->races_seen_count && !campaign->symbols && first->guest_pid)
 		(void)symbols_from_process(&campaign->symbols, (pid_t)first->guest_pid, NULL);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
 		if (!campaign->workers[i]
-				.worker.params.remote) /* whoever is elsewhere is in nobody's way */
+				.worker.params.remote) /* remote processes disturb no local one */
 			worker_kill(&campaign->workers[i].worker);
 	return result;
 }
 
-/* A batch that began before the other processes were gone may have failed because of them. */
+/* True if the batch began while other processes of the target existed. */
 static bool ran_beside_others(const struct campaign *campaign)
 {
 	return campaign->worker_count > 1 &&

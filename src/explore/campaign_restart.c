@@ -1,4 +1,7 @@
-/* How runs are restarted, where that turns out not to do for a program, and where they begin. */
+/*
+ * Switches a campaign to another restart, to a single worker, or to runs that include forked
+ * children.
+ */
 #include <stdio.h>
 
 #include "explore/campaign_internal.h"
@@ -24,11 +27,11 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 {
 	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
 
-	/* What all runs share, such as an open pipe, a fork at the first creation shares as well. */
+	/* Processes forked at the first thread creation share open pipes and files as well. */
 	if (is_shared && next == RESTART_FORK_CREATE)
 		next = restart_next(next, campaign->options->settings.executor);
 	if (campaign->restart != restart)
-		return 0; /* another worker has been through this */
+		return 0; /* another worker has already switched the restart */
 	if (campaign->options->is_restart_forced)
 		return error_set(err, ERROR_TARGET,
 			"restart %s cannot be used for this program: %s; leave --restart away, or "
@@ -63,8 +66,8 @@ int campaign_go_on_alone(
 }
 
 /*
- * A strategy without rounds would try each seed of each child, and still miss schedules. A campaign of one run has no
- * run to repeat.
+ * Strategies without rounds are excluded: they would search each seed of each child and still miss
+ * schedules. A campaign of one run has no run to repeat.
  */
 bool campaign_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker)

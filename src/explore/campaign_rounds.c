@@ -1,4 +1,7 @@
-/* Rounds: see struct campaign_round. Bookkeeping of places, and what happens between two rounds. */
+/*
+ * Rounds (struct campaign_round): assigns places to workers, counts runs in the order of places,
+ * and exchanges lessons, shared memory and suppressed races between two rounds.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +16,16 @@
 #include "model/layout.h"
 #include "strategies/strategy.h"
 
-/* Towards the end of a round parts are small, so that nobody waits long for the last one; not smaller than that. */
+/*
+ * Batches become smaller towards the end of a round, so that all workers end at about the same
+ * time. The smallest is a worker's usual batch divided by PARTS_OF_BATCH.
+ */
 #define PARTS_OF_BATCH 512
 #define NO_HOLD UINT32_MAX
-/* Length and locks of a run are not known from the first one, which has no preemptions. */
+/*
+ * The first run has no preemptions, so the number of steps and locks is known only after a few
+ * runs.
+ */
 #define RUNS_BEFORE_REMARK 8
 
 static const struct strategy *campaign_rounds_strategy_of(const struct campaign *campaign)
@@ -53,10 +62,11 @@ static void choose_layout(struct campaign *campaign)
 	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
 }
 
-/* ---- which runs ---- */
+/* ---- assignment ---- */
 
 /*
- * What is new of memory is looked at in a round of one run.
+ * Begins a round. After the discovery of new shared memory the round has one run, which shows its
+ * accesses.
  */
 static void campaign_rounds_begin_round(struct campaign *campaign)
 {
@@ -134,7 +144,7 @@ static uint32_t part_size(const struct campaign *campaign, const struct campaign
 	return size ? (uint32_t)size : 1;
 }
 
-/* The first worker makes what was left to those that may not work any more. */
+/* Moves an unfinished batch of a worker that may not continue (is_alone) to `worker`. */
 static void campaign_rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
@@ -173,9 +183,9 @@ bool rounds_give(struct campaign *campaign, struct campaign_worker *worker)
 	return true;
 }
 
-/* ---- what was made ---- */
+/* ---- results of runs ---- */
 
-/* Pairs of places that the worker's process has seen race since it was last asked. */
+/* Collects the races that the worker's process has observed since the last call. */
 static void take_races_seen(
 	struct campaign *campaign, struct campaign_worker *worker, uint64_t run, uint64_t until)
 {
@@ -193,7 +203,10 @@ static void take_races_seen(
 	}
 }
 
-/* The log of a worker's run counts races from the beginning of its life; ours has those of the run. */
+/*
+ * Copies the log of a run. The worker counts races since its start, the copy counts those of the
+ * run.
+ */
 static void take_log(struct campaign *campaign, struct campaign_worker *worker, uint32_t place)
 {
 	struct campaign_round *round = campaign->round;
@@ -229,7 +242,10 @@ void rounds_take(struct campaign *campaign, struct campaign_worker *worker, uint
 	worker->run_first = end;
 }
 
-/* Runs behind a failure that may end the campaign need not be made. */
+/*
+ * Runs after a failure that may end the campaign are not needed: sets `hold` and stops workers
+ * beyond it.
+ */
 static void find_hold(struct campaign *campaign)
 {
 	struct campaign_round *round = campaign->round;
@@ -246,7 +262,7 @@ static void find_hold(struct campaign *campaign)
 	}
 }
 
-/* Of several with one key the first run's is kept. */
+/* Inserts the failure by run number. Of several failures with one key the first run's is kept. */
 static void keep_failure(struct campaign_round *round, struct campaign_failure *caught)
 {
 	uint32_t at = 0;
@@ -289,7 +305,7 @@ void rounds_take_failure(struct campaign *campaign, struct campaign_worker *work
 	find_hold(campaign);
 }
 
-/* ---- in the order of runs ---- */
+/* ---- counting in the order of runs ---- */
 
 static void add_run(struct contract_totals *totals, const struct contract_run *run)
 {
@@ -321,7 +337,7 @@ static bool is_suppressed(const struct campaign *campaign, uint64_t key)
 	return false;
 }
 
-/* This run and those behind it are made by one worker; what others have made of them does not count. */
+/* Discards the results from `place` on. One worker makes these runs again. */
 static void make_again(struct campaign *campaign, uint32_t place)
 {
 	struct campaign_round *round = campaign->round;
@@ -336,7 +352,7 @@ static void make_again(struct campaign *campaign, uint32_t place)
 	campaign->is_disturbed = false;
 }
 
-/* The run at `place` counts from now on. */
+/* Counts the run at `place`, and investigates its failure. */
 static int settle_run(struct campaign *campaign, uint32_t place, struct error *err)
 {
 	struct campaign_round *round = campaign->round;
@@ -349,7 +365,7 @@ static int settle_run(struct campaign *campaign, uint32_t place, struct error *e
 	campaign->races_let_pass += log->races_let_pass;
 	campaign->blind_runs += log->blind_runs;
 	round->settled = place + 1;
-	/* A race that ended runs of this round, before it could be let pass. */
+	/* A race ended this run before it was suppressed for later rounds. */
 	if (round->keys[place] && is_suppressed(campaign, round->keys[place])) {
 		campaign->suppressed_runs++;
 		campaign->races_let_pass++;
@@ -380,7 +396,7 @@ static int campaign_rounds_settle(struct campaign *campaign, bool is_last, struc
 
 		if (!round->is_made[place] && !is_last)
 			return 0;
-		/* What was asked for has been found: runs behind it do not count. */
+		/* Runs after the failure that ended the campaign do not count. */
 		if (campaign->is_over || !round->is_made[place])
 			continue;
 		result = settle_run(campaign, place, err);
@@ -394,8 +410,9 @@ static int campaign_rounds_settle(struct campaign *campaign, bool is_last, struc
 /* ---- between rounds ---- */
 
 /*
- * Where runs are focused (runtime/focus.h), one in which all sites are on takes many times as long, and a program that
- * allocates much may have something new in each: then it has to wait for the first run of a usual round.
+ * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
+ * sites on is many times slower, and a program that allocates much may show new memory in each run.
+ * Beyond the limits, the first run of a usual round looks at the new memory.
  */
 #define LOOKS_FIRST 4
 #define LOOK_EVERY 16
@@ -429,7 +446,8 @@ static void share_races(struct campaign *campaign)
 	for (uint32_t i = 0; i < round->passed_count; i++)
 		for (uint32_t j = 0; j < campaign->worker_count; j++)
 			(void)races_tell(campaign->workers[j].worker.contract,
-				round->passed[i]); /* as long as ours */
+				/* cannot be full: the table has the size of ours */
+				round->passed[i]);
 	round->passed_count = 0;
 }
 

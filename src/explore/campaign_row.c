@@ -1,4 +1,4 @@
-/* What the store keeps of a campaign from its beginning on. */
+/* The row of a campaign in the store, as written at its beginning. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * Which runs a campaign makes: all, or those of its shard, or those that earlier campaigns of the same program,
- * strategy, seed and settings have left. A run is known by its number, which its seed is made of.
+ * Selects the runs of a campaign: all, those of its shard, or those that earlier campaigns have not
+ * made. Earlier campaigns are those of the same program, strategy, seed and settings. A run is
+ * identified by its number, from which its seed is computed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,8 +25,8 @@ static bool is_continued_by(const struct store_campaign *earlier, const struct s
 }
 
 /*
- * The last campaign that this one continues. One that was killed before it had kept a state of its own has left that of
- * the one before it, which is continued then.
+ * The campaign that this one continues: the last suitable one. A campaign killed before its first
+ * save has no state; then the one before it is continued.
  */
 static const struct store_campaign *find_earlier(const struct campaign *campaign,
 	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
@@ -46,8 +47,8 @@ static const struct store_campaign *find_earlier(const struct campaign *campaign
 }
 
 /*
- * Goes on from the state that was kept. Runs behind it are made again, and the store may not have been told of the last
- * ones before it: those of the earlier campaign count up to there, so that all campaigns together have as many as there are.
+ * Continues from the saved state. Runs made after that state was saved are made again. The store's
+ * row may be older or newer than the state, so the row's run count is set to that of the state.
  */
 static int resume_from_state(
 	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
@@ -64,7 +65,7 @@ static int resume_from_state(
 	return store_campaign_update(campaign->store, &cut, err);
 }
 
-/* Of campaigns behind that one, which have kept no state: what they made is made again. */
+/* Sets the runs of later campaigns without saved state to zero, because these runs are made again. */
 static int forget_later(struct campaign *campaign, const struct store_campaign *earlier,
 	const struct store_campaign *end, struct error *err)
 {
@@ -137,7 +138,7 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 				    (before < options->schedules % shards);
 	campaign->row.run_first = first;
 	if (campaign->listener->more_runs) {
-		campaign->run_end = campaign->run_next = 0; /* they are to be asked for */
+		campaign->run_end = campaign->run_next = 0; /* more_runs() supplies the numbers */
 		return 0;
 	}
 	if (options->resumes)
@@ -158,7 +159,7 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 
 uint64_t campaign_runs_made(const struct campaign *campaign)
 {
-	/* Which ones it was given, whoever handed them out knows. */
+	/* Only the caller of more_runs() knows the numbers of the runs made. */
 	if (campaign->listener->more_runs)
 		return campaign->row.run_first;
 	if (campaign->has_rounds)

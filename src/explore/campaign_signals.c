@@ -1,10 +1,10 @@
-/* Signals that raddle is sent: whether they end the campaign, and which are the program's. */
+/* Signals sent to raddle: which of them end the campaign, and which are passed on to the program. */
 #include "explore/campaign_internal.h"
 #include "process/forward.h"
 #include "plan/stop.h"
 #include "platform/platform.h"
 
-/* How long a program that was told to end is given before the user hears of it. */
+/* Time for a program to end after a passed signal, before the user is notified. */
 #define ASKED_TO_END_NS UINT64_C(1000000000)
 /*
  * Grace period for unfinished runs when the campaign's time is up: a twentieth of that time, at
@@ -15,7 +15,7 @@
 /* Grace period after an interrupt: short, because the user waits for the end of the campaign. */
 #define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
-/* What raddle was sent is the program's, where there is only one run. */
+/* Passes received signals on to the program's process. */
 void campaign_pass_signals_on(struct campaign *campaign)
 {
 	struct worker *worker = &campaign->workers[0].worker;

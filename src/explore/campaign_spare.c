@@ -1,6 +1,7 @@
 /*
- * Where a finding goes that the store will not take, as on a full disk: into a store of its own in the folder for temporary
- * things, so that the campaign can go on, and raddle merge can take it from there.
+ * Fallback store for findings that the store refuses, for example because the disk is full. It lies
+ * in a temporary folder. The campaign continues, and `raddle merge` can take the findings from
+ * there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "base/bug.h"
 #include "explore/campaign_internal.h"
 
-/* Its row there has made no runs: those are told where they were made. */
+/* Adds a row for the campaign with zero runs: the main store has the real counts. */
 static int campaign_spare_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign row = campaign->row;
@@ -40,7 +41,7 @@ int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new,
 	struct error here;
 	int status = 0;
 
-	/* Who uses a store of somebody's is told. */
+	/* The caller that owns the store receives the error instead. */
 	if (campaign->options->store)
 		return err->code;
 	if (!campaign->spare)
@@ -49,7 +50,7 @@ int spare_keep(struct campaign *campaign, struct finding *finding, bool *is_new,
 		status = store_add_finding(
 			campaign->spare, campaign->spare_campaign, finding, is_new, &here);
 	if (status < 0)
-		return err->code; /* what broke first is what is reported */
+		return err->code; /* the first error is reported */
 	campaign_notice(campaign, "a finding is not stored (%s); it is kept in %s/.raddle",
 		err->text, campaign->spare_folder);
 	return 0;

@@ -1,8 +1,10 @@
 /*
- * What a strategy that goes through all runs needs to go on later: its state, and what is known of memory, as the contract
- * holds them while the first worker stands still. Kept in a file beside the store, written anew every few seconds under another
- * name and then renamed, so that there is a whole one whenever the campaign is killed. It is read by the
- * same raddle only, for the same program.
+ * Saved state of an exhaustive search, for --resume: the strategy's state, the view of memory, and
+ * the tasks.
+ *
+ * The contract of worker 0 holds both while that worker is idle. The file lies beside the store. It
+ * is rewritten every few seconds under a temporary name and then renamed, so a complete file exists
+ * whenever the campaign is killed. Only the same release of raddle reads it, for the same program.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 
 #define STATE_MAGIC UINT64_C(0x6674617473646472) /* "rddstate" */
 #define SAVE_EVERY_NS UINT64_C(2000000000)
-/* Large states are written less often: this takes one part in so many of the time. */
+/* Saving takes at most one part in SAVE_PART of the time, so large states are saved less often. */
 #define SAVE_PART 20
 
 struct state_header {
@@ -24,13 +26,13 @@ struct state_header {
 	char release[64];
 	uint64_t target; /* fingerprint of the program */
 	uint64_t strategy_bytes, memory_bytes;
-	uint64_t run; /* number of the next */
+	uint64_t run; /* number of the next run */
 	uint64_t shards;
 };
 
-/* A stretch of the contract that is not empty; bytes 0: there is no more. */
+/* A non-empty extent of an area of the contract; bytes 0 ends the list. */
 struct state_extent {
-	uint64_t is_memory; /* of that area, else of the strategy's */
+	uint64_t is_memory; /* 1: in the memory area, 0: in the strategy's area */
 	uint64_t offset, bytes;
 };
 
@@ -75,7 +77,6 @@ static bool write_state(struct campaign *campaign, FILE *file, uint64_t run, boo
 	       state_write_parts(campaign, file, is_last);
 }
 
-/* Number of the next run. */
 static uint64_t next_run(const struct campaign *campaign)
 {
 	return campaign->row.run_first + parts_runs_done(campaign);
@@ -109,9 +110,7 @@ void state_save(struct campaign *campaign, bool is_last)
 		is_whole = write_state(campaign, file, next_run(campaign), is_last);
 		is_whole &= fclose(file) == 0;
 	}
-	/*
-	 * A failure is not reported here: a later --resume reports that the campaign has no state.
-	 */
+	/* A failure is not reported here: a later --resume reports that the campaign has no state. */
 	if (fd >= 0 && store_state_publish(campaign->store, campaign->row.id, fd, is_whole) &&
 		campaign->resumed_id)
 		store_state_remove(campaign->store, campaign->resumed_id);
@@ -213,7 +212,8 @@ int state_load(struct campaign *campaign, struct error *err)
 			campaign->resumed_id);
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
-	if (strategy->parts && !campaign->parts.strategy) /* nobody is at them any more */
+	/* one worker makes the runs of all tasks */
+	if (strategy->parts && !campaign->parts.strategy)
 		strategy->parts->leave(contract_strategy(worker->contract), 0);
 	if (strategy->is_exhausted(contract_strategy(worker->contract)))
 		return error_set(err, ERROR_USAGE,

@@ -1,7 +1,10 @@
 /*
- * Parts in what is kept to go on from (campaign_state.c): else all that other workers have made, and the leader has not come to,
- * would be made again. Of a part that is under way what it was when it was told last is kept, or, in the end, what it is;
- * one whose failures have not been looked into is made again. Whoever goes on has them as parts that are done so far.
+ * Tasks in the saved state (campaign_state.c). Without them a resumed campaign would repeat the
+ * runs of all other workers that the leader had not joined.
+ *
+ * A running task is saved as of its last synchronisation, or at the end of the campaign as it is. A
+ * task with failures that are not investigated is saved without state and made again. A resumed
+ * campaign treats saved tasks as complete.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +13,22 @@
 #include "base/bug.h"
 #include "explore/campaign_internal.h"
 
-/* Before each part's stretches; number 0: there is no more. */
+/* Header of a task, before its extents. Number 0 ends the list. */
 struct state_part {
 	uint64_t number;
 	uint64_t has_state;
 	struct contract_totals totals;
 };
 
-/* A stretch of its state that is not empty; bytes 0: there is no more. */
+/* A non-empty extent of the task's state; bytes 0 ends the list. */
 struct state_stretch {
 	uint64_t offset, bytes;
 };
 
-/* By way of a block whose holes are known. */
+/*
+ * Writes the non-empty pages of a state. The state is copied into a contract block first, because
+ * that block knows which of its pages are empty.
+ */
 static bool write_stretches(const struct campaign *campaign, FILE *file,
 	struct contract_block *scratch, const void *state)
 {
@@ -97,7 +103,7 @@ bool state_write_parts(struct campaign *campaign, FILE *file, bool is_last)
 	const struct state_part last = {0};
 	struct contract_block scratch;
 	bool is_written = true;
-	struct error err; /* nothing is kept then */
+	struct error err; /* unused: an error means that no state is saved */
 
 	if (campaign->parts.strategy) {
 		if (contract_block_open(&scratch, &sizes, &err) < 0)
@@ -146,20 +152,24 @@ static bool read_part(struct campaign *campaign, FILE *file, const struct state_
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (part->state == MAP_FAILED ||
 		!read_stretches(file, part->state, leader->contract->strategy_bytes)) {
+		/* our own mapping */
 		if (part->state != MAP_FAILED)
-			(void)munmap(part->state, leader->contract->strategy_bytes); /* ours */
+			(void)munmap(part->state, leader->contract->strategy_bytes);
 		free(part);
 		return false;
 	}
-	/* No worker here has counted its runs. */
+	/*
+	 * The workers of this campaign have not counted these runs, so the totals are subtracted in
+	 * advance.
+	 */
 	parts_add_totals(&parts->dropped, &part->totals, UINT64_MAX);
 	parts->kept[parts->kept_count++] = part;
 	return true;
 }
 
 /*
- * The first run comes before anything is joined, so that the leader must not wait for a part: it hardly ever does longer
- * than it takes to stop who is at it.
+ * Returns an awaited task to the leader, because the resumed leader makes its first run before it
+ * joins tasks. Such a task is rare: the leader waits only until the worker of the task stops.
  */
 static void leave_awaited(struct campaign *campaign)
 {
@@ -180,7 +190,7 @@ bool state_read_parts(struct campaign *campaign, FILE *file)
 	struct state_part head;
 
 	if (!campaign->parts.strategy)
-		return true; /* nobody would join them */
+		return true; /* one worker joins no tasks */
 	while (fread(&head, sizeof head, 1, file) == 1) {
 		if (!head.number) {
 			leave_awaited(campaign);

@@ -1,7 +1,10 @@
 /*
- * Parts of a campaign whose strategy lets them drift apart from what they were split off (strategy_parts.tell): every few
- * milliseconds all workers stop between two runs and are told what the others have found. A part that has drifted too far
- * goes back to where it was when it was told last. So what is made in vain is bounded by that time.
+ * Synchronisation of tasks with the leader, for strategies whose tasks may diverge
+ * (strategy_parts.tell).
+ *
+ * Every few milliseconds all workers stop between two runs and exchange what they have learnt. A
+ * task that has diverged too far returns to its state at the last synchronisation. The interval
+ * therefore bounds the work that is lost.
  */
 #include "explore/campaign_internal.h"
 
@@ -9,10 +12,13 @@
 
 #include "platform/platform.h"
 
-/* A stop takes some ten microseconds, and the rest of a run of each. */
+/*
+ * Least interval. A stop costs about ten microseconds and, for each worker, the rest of its current
+ * run.
+ */
 #define TELL_EVERY_NS UINT64_C(10000000)
 #define TELL_EVERY_RUNS 50
-/* Where states are sent to other machines and back for it. */
+/* Least interval with remote workers, because states travel over the network. */
 #define TELL_REMOTE_EVERY_NS UINT64_C(200000000)
 
 static void *campaign_told_state_of(const struct campaign_worker *worker)
@@ -20,14 +26,17 @@ static void *campaign_told_state_of(const struct campaign_worker *worker)
 	return contract_strategy(worker->worker.contract);
 }
 
-/* Not where the order of runs counts: then nothing that was told would be of use. */
+/* False where the order of runs counts: lessons out of order could not be used. */
 bool parts_tell_each_other(const struct campaign *campaign)
 {
 	return campaign->parts.strategy && campaign->parts.strategy->tell &&
 	       !parts_are_exact(campaign);
 }
 
-/* Shorter is not worth it. */
+/*
+ * Interval between synchronisations: the time of TELL_EVERY_RUNS runs, but not below the least
+ * interval.
+ */
 static uint64_t interval_ns(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
@@ -73,7 +82,10 @@ static void campaign_told_note(struct campaign *campaign, struct campaign_worker
 	part->told_failures = part->failure_count;
 }
 
-/* Its runs since then do not count. What it was without any would only drift apart again. */
+/*
+ * Resets the task to its state at the last synchronisation and discards the runs since then.
+ * Requires part->told: without it the task would only diverge again.
+ */
 static void go_back(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_part *part = worker->part;
@@ -113,7 +125,7 @@ bool parts_tell(struct campaign *campaign, struct campaign_worker *worker)
 	return false;
 }
 
-/* ---- when the leader stands still ---- */
+/* ---- while the leader is idle ---- */
 
 bool parts_is_done(const struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -123,7 +135,10 @@ bool parts_is_done(const struct campaign *campaign, const struct campaign_worker
 	       strategy->is_exhausted(contract_strategy(worker->worker.contract));
 }
 
-/* It is done before its turn has come: its worker is free for another one. */
+/*
+ * The task is complete before the leader reaches it: copies its state, so that its worker can take
+ * another task.
+ */
 static void campaign_told_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;

@@ -1,4 +1,4 @@
-/* What a strategy that goes through all schedules says of those that were made. */
+/* The verdict of an exhaustive strategy on the schedules it has explored. */
 #include "explore/campaign_internal.h"
 #include "explore/shards.h"
 
@@ -18,7 +18,7 @@ static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 	verdict->missed = 0;
 }
 
-/* Of the only worker: such a strategy has no other. */
+/* With several workers, `contract` is worker 0's: its state covers all joined tasks. */
 void verdict_take(struct campaign *campaign, struct contract *contract)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
@@ -35,7 +35,7 @@ void verdict_take(struct campaign *campaign, struct contract *contract)
 		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
 }
 
-/* Of a strategy that goes through all schedules: which part of them this is, and what it is known of it in the end. */
+/* For exhaustive strategies: stores the shard, and at the end the verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)
 {
 	struct memory_view memory = {0};

@@ -35,13 +35,16 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 	strbuf_release(&message);
 }
 
-/* False: the leader's block is laid out otherwise. */
+/*
+ * Loads a batch into the worker. False: the leader's contract has another layout or the message is
+ * damaged.
+ */
 static bool take_batch(struct worker *worker, const char *bytes, size_t size)
 {
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 
 	if (size >= sizeof *head && head->has_memory)
-		worker_kill(worker); /* what it has begun with is of no use */
+		worker_kill(worker); /* the process has begun with another view of memory */
 	if (!remote_unpack(worker, bytes, size) ||
 		!contract_is_batch_plan(worker->contract, &head->contract.plan))
 		return false;

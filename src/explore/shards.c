@@ -8,14 +8,14 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* ---- keeping ---- */
+/* ---- writing ---- */
 
 static void shards_put(json_t *object, const char *key, json_t *value)
 {
 	BUG_ON(json_object_set_new(object, key, value));
 }
 
-/* Numbers that JSON's may not hold. */
+/* As text, because a JSON number may lose precision. */
 static void shards_put_number(json_t *object, const char *key, uint64_t number)
 {
 	char text[32];
@@ -93,7 +93,7 @@ static uint64_t shards_get_number(const json_t *object, const char *key)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* ---- adding up ---- */
+/* ---- combining ---- */
 
 struct summing {
 	const struct store_campaign *campaigns;
@@ -114,7 +114,10 @@ static bool is_same_campaign(const struct store_campaign *a, const struct store_
 	       shards_is_same_text(a->options, b->options);
 }
 
-/* The last campaign of the shard, which knows of what those before it have made: its verdict; NULL: none. */
+/*
+ * Verdict of the shard's last campaign, which includes the runs of earlier ones; NULL: none. The
+ * caller releases the reference.
+ */
 static json_t *last_of_shard(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shard, uint32_t shards)
 {
@@ -139,8 +142,9 @@ static json_t *last_of_shard(const struct summing *summing, const struct store_c
 }
 
 /*
- * The scope of all: the smallest of those that were cut short; where all are complete, the largest: those that have
- * no such schedules have all of them.
+ * True if a shard's scope replaces the combined scope. If any shard was cut short, the smallest
+ * scope of those applies. If all are complete, the largest applies: a shard without schedules of
+ * that scope is complete for it as well.
  */
 static bool is_scope_of_all(
 	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
@@ -177,7 +181,7 @@ static void add_shard(struct shards *sum, const json_t *object)
 	sum->here++;
 }
 
-/* What the shard's work was when it had that scope; empty: that is not known, or it has no such thing. */
+/* Hash of the shard's plan at scope `order`; empty: unknown, or there is none. */
 static const char *plan_of(const json_t *object, uint64_t order)
 {
 	const uint64_t last = shards_get_number(object, "scope_order");
@@ -187,7 +191,10 @@ static const char *plan_of(const json_t *object, uint64_t order)
 	return !plan || last - order >= STRATEGY_PLANS || !strcmp(plan, "0") ? "" : plan;
 }
 
-/* Have all shards dealt out the same, as far as they all are? */
+/*
+ * True if all shards divided the work alike at scope `order`, the smallest that any of them has
+ * completed.
+ */
 static bool have_one_plan(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shards, uint64_t order)
 {
@@ -215,7 +222,10 @@ static const char *difference_of(const struct store_campaign *a, const struct st
 	return a->seed != b->seed ? "has another seed" : "has other settings";
 }
 
-/* The shard is not here: or has somebody given it other options than the rest? */
+/*
+ * The shard is missing. Looks for a shard of that number from a search with other options, to
+ * explain the difference.
+ */
 static void look_for_stranger(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shard, struct shards *sum)
 {
@@ -232,7 +242,7 @@ static void look_for_stranger(const struct summing *summing, const struct store_
 	}
 }
 
-/* Adds a number to a list in words, or that there are more. */
+/* Appends a number to a list, or "..." if the list is full. */
 static void name_shard(char *list, size_t size, uint32_t shard)
 {
 	const size_t length = strlen(list);
@@ -275,7 +285,7 @@ static void sum_up(
 	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
 }
 
-/* Is none before it of the same campaign? */
+/* True if no earlier campaign belongs to the same search. */
 static bool is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
 {
 	for (uint32_t i = 0; i < number; i++)
