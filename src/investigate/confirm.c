@@ -32,13 +32,16 @@ int confirm(struct confirmation *out, const struct failure *failure,
 		longest_ns = taken_ns > longest_ns ? taken_ns : longest_ns;
 		out->diverged += probe.has_diverged;
 		/*
-		 * Only kind and code: addresses of a fresh process may differ from those of a fork
-		 * (where the kernel does not let us turn address randomisation off).
+		 * Compares only kind and code. Where address randomisation cannot be switched off,
+		 * addresses of a fresh process differ from those of a forked one.
 		 */
 		out->failed_again += probe.is_failure && !probe.has_diverged &&
 				     outcome->kind == failure->outcome.kind &&
 				     outcome->code == failure->outcome.code;
-		/* Only a replay with the whole limit tells a hang from a computation. */
+		/*
+		 * The first failing replay waits for the full limit, which tells a hang from a long
+		 * computation. Later replays may use the shorter limit.
+		 */
 		if (out->failed_again && params->hang_ns)
 			probe.worker.params.hang_ns = params->hang_ns;
 	}

@@ -6,13 +6,19 @@
 #include "base/bug.h"
 #include "platform/platform.h"
 
-/* One fall per switch and thread above: more than a schedule worth measuring has. */
+/* At most one fall per switch and thread above. Schedules with more are not worth measuring. */
 #define FALLS_MAX (UINT32_C(1) << 16)
 
-/* Of so few each is tried by itself at once: then the far ones go and the near ones stay. */
+/*
+ * Up to this many falls, single falls are tried at once, so that those far from the failure go
+ * first. Up to this many threads, every thread is tried as the initially lowest one.
+ */
 #define FEW 8
 
-/* Priorities at the start (threads from the highest down), and who falls later. */
+/*
+ * Initial priorities (order: from the highest down) and the later falls: a fall gives a thread the
+ * lowest priority.
+ */
 struct priorities {
 	thread_name *order;
 	uint32_t thread_count;
@@ -63,7 +69,7 @@ static void move_to_end(struct priorities *priorities, thread_name thread)
 	priorities->order[priorities->thread_count - 1] = thread;
 }
 
-/* Falls of the prefix are gone; the threads begin in the order in which those left them. */
+/* Keeps the last `kept` falls. The removed falls are applied to the initial order instead. */
 static void keep_last(struct priorities *out, const struct priorities *all, uint32_t kept)
 {
 	priorities_copy(out, all, all->fall_count - kept);
@@ -88,7 +94,10 @@ static bool depth_has_budget(struct measuring *measuring)
 	return !measuring->is_over_budget;
 }
 
-/* One run. Takes the contents of `priorities`, which become the best where the failure shows. */
+/*
+ * Makes one run. Takes ownership of the contents of `priorities`, which become the best if the
+ * failure shows.
+ */
 static int try_priorities(
 	struct measuring *measuring, struct priorities *priorities, bool *shows, struct error *err)
 {
@@ -119,7 +128,10 @@ static int try_priorities(
 	return 0;
 }
 
-/* All the falls that make the run of the schedule. *is_done: it could be followed and recorded. */
+/*
+ * Records all the falls that reproduce the schedule. *is_done: the schedule could be followed and
+ * its falls recorded.
+ */
 static int record_falls(
 	struct measuring *measuring, struct priorities *out, bool *is_done, struct error *err)
 {
@@ -150,7 +162,7 @@ static int record_falls(
 	return result;
 }
 
-/* The shortest end, of 0, 1, 2, 4, ... falls, that shows the failure. */
+/* Finds the shortest suffix of 0, 1, 2, 4, ... falls that shows the failure. */
 static int cut_beginning(
 	struct measuring *measuring, const struct priorities *all, struct error *err)
 {
@@ -170,7 +182,7 @@ static int cut_beginning(
 	return result;
 }
 
-/* Does without some falls, with `lowest` as the last at the beginning (0: the order stays). */
+/* Tries to remove falls, with `lowest` as the initially lowest thread (0: unchanged order). */
 static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count,
 	thread_name lowest, bool *is_dropped, struct error *err)
 {
@@ -183,8 +195,8 @@ static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count
 }
 
 /*
- * Does without some falls. Without a single one another order at the beginning may do: its thread
- * begins where it would have fallen to, or of few threads any other one begins as the lowest.
+ * Tries to remove falls. To remove a single fall, other initial orders are tried: the falling
+ * thread as the lowest one, and, where threads are few, every other thread.
  */
 static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
 	struct error *err)
@@ -206,8 +218,8 @@ static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t coun
 }
 
 /*
- * Chunks from half of the falls down to single ones, until none of those can go. From the beginning:
- * what is far from the failure goes first.
+ * Removes chunks, from half of the falls down to single ones, until no single one can go. Starts at
+ * the beginning of the run: falls far from the failure go first.
  */
 static int depth_reduce(struct measuring *measuring, struct error *err)
 {

@@ -26,7 +26,9 @@ static void directives_insert(
 	directives->count++;
 }
 
-/* Before the items of the same thread with an equal or later `after`, else at the end. */
+/*
+ * Position before the first item of the same thread with an equal or later `after`, else the end.
+ */
 static uint32_t place_before_equals(
 	const struct directives *directives, const struct replay_directive *directive)
 {
@@ -45,7 +47,7 @@ struct walk {
 	uint32_t segment;
 	uint32_t used;
 	uint64_t step;
-	uint16_t thread; /* moved last; UINT16_MAX before the first step */
+	uint16_t thread; /* thread of the last step; UINT16_MAX before the first step */
 };
 
 static void walk_init(struct walk *walk, const struct failure *failure)
@@ -61,7 +63,10 @@ static const struct schedule_segment *walk_here(struct walk *walk)
 	while (walk->segment < walk->failure->segment_count) {
 		const struct schedule_segment *segment = &walk->failure->segments[walk->segment];
 
-		/* A thread beyond the table is a wild write of the target: the walk ends there. */
+		/*
+		 * An index beyond the table comes from a wild write of the target: the walk ends
+		 * here.
+		 */
 		if (!(segment->flags & SEGMENT_VALUE) && segment->thread >= THREAD_CAPACITY)
 			return NULL;
 		if (!(segment->flags & SEGMENT_VALUE) && walk->used < segment->count)
@@ -102,10 +107,10 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 }
 
 /*
- * In `run`, `moved` moved where `wanted` has `instead`. Up to there they are the same, so indices
- * mean the same threads; names are those of `wanted` (a run that passed has not left its own).
- * `moved` was the one to move by default, or a directive put it there: then that directive came too
- * early, and the new one goes before it.
+ * At the first difference, `run` moved the thread `moved` where `wanted` has `instead`. Up to there
+ * both runs are equal, so an index means the same thread in both. The names are those of `wanted`,
+ * because a passing run leaves none. `moved` ran by default or by a directive. In the second case
+ * that directive came too early, and the new one goes before it.
  */
 static void directives_add_missing(struct directives *directives, const struct failure *wanted,
 	const struct walk *run, uint16_t moved, uint16_t instead)

@@ -1,6 +1,7 @@
 /*
- * Lists of directives (strategies/replay.h) as minimising needs them: taken from a schedule, mended
- * where a run under them leaves the schedule, and cut.
+ * Lists of directives (strategies/replay.h) for minimising. A directive is a context switch that
+ * stays meaningful when other directives are removed. Lists are made from a schedule, completed
+ * where a run leaves the schedule, and shortened.
  */
 #ifndef RADDLE_INVESTIGATE_DIRECTIVES_H
 #define RADDLE_INVESTIGATE_DIRECTIVES_H
@@ -11,7 +12,7 @@
 #include "investigate/failure.h"
 #include "strategies/replay.h"
 
-/* Sorted: those of one thread by growing `after`, in the order in which they are to be used. */
+/* Directives of one thread are sorted by `after`, the order in which the replay uses them. */
 struct directives {
 	struct replay_directive *items;
 	uint32_t count;
@@ -24,13 +25,14 @@ void directives_release(struct directives *directives);
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
 /*
- * `run` was made under these directives and should have followed `wanted`: adds the one that was
- * missing where they part. *parted_at is that step; false: they do not part.
+ * `run` was made under these directives and should have followed `wanted`. Adds the directive that
+ * is missing where the two schedules diverge; *parted_at becomes that step. False: they do not
+ * diverge.
  */
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);
 
-/* `out` becomes a copy without the items [from, to). */
+/* Makes `out` a copy without the items [from, to). */
 void directives_without(
 	struct directives *out, const struct directives *directives, uint32_t from, uint32_t to);
 

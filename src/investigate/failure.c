@@ -61,8 +61,8 @@ void failure_release(struct failure *failure)
 }
 
 /*
- * The threads that wait for each other; where no cycle was seen, all that wait. A thread that merely
- * happened to wait as well does not make it another failure.
+ * Key of the waits on a cycle, or of all waits where no cycle was seen. A thread that is blocked as
+ * well, outside the cycle, does not make another failure.
  */
 static uint64_t waits_key(const struct outcome *outcome)
 {
@@ -71,7 +71,7 @@ static uint64_t waits_key(const struct outcome *outcome)
 
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		has_cycle |= outcome->waits[i].is_on_cycle;
-	/* Added, not chained: who is listed first is an accident. */
+	/* A sum: the order of the threads in the list is arbitrary. */
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		if (outcome->waits[i].is_on_cycle || !has_cycle)
 			key += hash_pair(outcome->waits[i].op, outcome->waits[i].site);
@@ -88,8 +88,9 @@ static const struct wait_edge *failure_wait_of(
 }
 
 /*
- * The object that the first waiting thread depends on, through joins and locks. Which other threads wait, and in which
- * line of a loop, differs between runs of one lost wake-up; this object does not.
+ * Key of the object that the first waiting thread depends on, through joins and locks. Which other
+ * threads wait, and at which line of a loop, differs between runs of one lost wake-up; this object
+ * does not.
  */
 static uint64_t lost_wakeup_key(const struct outcome *outcome)
 {
@@ -110,7 +111,7 @@ uint64_t failure_key(const struct outcome *outcome)
 
 	switch (outcome->kind) {
 	case OUTCOME_RACE:
-		/* Added: which of the two comes first is an accident. */
+		/* A sum: which access comes first is arbitrary. */
 		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
 	case OUTCOME_DEADLOCK:
 		return hash_pair(key, waits_key(outcome));
@@ -118,10 +119,13 @@ uint64_t failure_key(const struct outcome *outcome)
 		return hash_pair(key, lost_wakeup_key(outcome));
 	case OUTCOME_HANG:
 	case OUTCOME_LIVELOCK:
-		/* Where in its loop a thread was when the patience ended is an accident. */
+		/*
+		 * A livelock is cut off at an arbitrary place of its loop: the place is no part of
+		 * the key.
+		 */
 		return key;
 	case OUTCOME_ABORT:
-		/* All abort in the same place of glibc: who asked for it tells them apart. */
+		/* All aborts have the same site in glibc: the calling site tells them apart. */
 		return hash_pair(hash_pair(key, outcome->site), outcome->other_site);
 	default:
 		return hash_pair(key, outcome->site);

@@ -1,6 +1,6 @@
 /*
- * A failing run as it was taken out of the contract: outcome, schedule and the names of its
- * threads. Plain memory of the command's; nothing refers to the guest any more.
+ * A failing run, copied from the contract: outcome, schedule and thread names. The command owns all
+ * of its memory; nothing refers to the target.
  */
 #ifndef RADDLE_INVESTIGATE_FAILURE_H
 #define RADDLE_INVESTIGATE_FAILURE_H
@@ -16,7 +16,7 @@
 struct failure {
 	struct outcome outcome;
 	uint64_t run_number;
-	struct schedule_segment *segments; /* thread: its index in that run */
+	struct schedule_segment *segments; /* thread: index in that run */
 	uint32_t segment_count;
 	uint64_t step_count;
 	uint32_t layout;    /* memory layout of the run (model/layout.h) */
@@ -26,15 +26,16 @@ struct failure {
 	uint32_t switches, preemptions;
 };
 
-/* Copies the last run out of the contract; `failure` is released first. */
+/* Copies the last run from the contract; releases the previous content of `failure` first. */
 void failure_take(struct failure *failure, struct contract *contract);
-/* `to` is overwritten without being released. */
+/* Overwrites `to` without releasing it. */
 void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
 
 /*
- * Equal failures have equal keys: kind, code, where it happened. For a deadlock: the set of waits and their places. For a
- * lost wake-up: the object that the first waiting thread depends on. Cheap, and stable only while the target is laid out alike.
+ * Key under which equal failures are equal: outcome kind, code and place. For a deadlock: the set
+ * of waits and their places. For a lost wake-up: the object that the first waiting thread depends
+ * on. Cheap, and stable only while the target keeps its addresses.
  */
 uint64_t failure_key(const struct outcome *outcome);
 

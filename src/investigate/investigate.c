@@ -12,17 +12,23 @@
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
 
-/* What a person reads of a run's output. */
+/* Bytes of the run's output that a finding keeps. */
 #define OUTPUT_SHOWN_BYTES 4096
 
-/* The number is good to know, not worth waiting for; the simpler run is, where runs take long. */
+/*
+ * The depth justifies three seconds. Where runs are slow, the simpler run that measuring may yield
+ * justifies more.
+ */
 #define DEPTH_BUDGET                                                                               \
 	((struct budget){.runs = 1000,                                                             \
 		.time_ns = UINT64_C(3000000000),                                                   \
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
 
-/* A sanitizer says what it found first and explains its notation last. */
+/*
+ * Start of a sanitizer's report in the output. Such a report begins with the fault and ends with an
+ * explanation of its notation.
+ */
 static const char *report_start(const char *text)
 {
 	static const char *const starts[] = {
@@ -40,8 +46,8 @@ static const char *report_start(const char *text)
 }
 
 /*
- * The end of what the run printed, from a line's beginning where it is cut; of a sanitizer's report
- * its first paragraph. NULL: nothing.
+ * The end of the run's output, cut at the beginning of a line, or the first paragraph of a
+ * sanitizer's report. NULL: no output. The caller frees the text.
  */
 static char *output_end(const struct capture *capture)
 {
@@ -94,19 +100,20 @@ static struct finding_source_thread *source_threads(struct contract *contract, u
 
 #define STACK_ADDRESSES_MAX 64
 
-/* Where the earlier access of a race was made, by return addresses, innermost first. */
+/* Call stack of the earlier access of a race: return addresses, innermost first. */
 struct earlier_access {
 	uint64_t addresses[STACK_ADDRESSES_MAX];
-	uint32_t count; /* 0: not known */
+	uint32_t count; /* 0: unknown */
 };
 
-/* What a finding is made of. */
+/* Inputs of a finding. */
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	struct symbols *symbols;	      /* of somebody else; NULL: none, or they are read */
-	const struct earlier_access *earlier; /* NULL: not known */
-	uint32_t steps_most;		      /* 0: what a stored finding keeps */
+	/* owned by the caller; NULL: read from the process */
+	struct symbols *symbols;
+	const struct earlier_access *earlier; /* NULL: unknown */
+	uint32_t steps_most;		      /* 0: as many as a stored finding keeps */
 };
 
 static int build(struct finding *finding, const struct ingredients *ingredients, struct error *err)
@@ -145,7 +152,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	return result;
 }
 
-/* One traced run, as a finding. */
+/* Makes one traced run and builds a finding from it. */
 static int trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
 	struct finding *finding, struct error *err)
 {
@@ -160,7 +167,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (result < 0)
 		return result;
 	failure_take(&run, contract);
-	/* Without symbols a finding has addresses; that is better than none. */
+	/* Without symbols the finding shows addresses. */
 	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
 		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
 		ingredients->symbols = own;
@@ -194,8 +201,9 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 }
 
 /*
- * A race is over when its second access is due. The first one's stack is to be seen when it is due
- * itself: in a run of its own, which stands still there. Without it a finding has the place only.
+ * Finds the call stack of a race's earlier access. The failing run ends at the second access, where
+ * that stack is gone. A run of its own therefore stops at the first access. Without it the finding
+ * has only the place.
  */
 static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
 	struct earlier_access *out)
@@ -230,10 +238,13 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 	probe_close(&probe);
 }
 
-/* What comes behind minimising: a replay, the trace, a run that passes. */
+/* Runs that follow minimising: a replay, the trace, and the search for a passing run. */
 #define RUNS_BEHIND (2 + PASSING_RUNS)
 
-/* But for so many runs. 0: there is no limit. 1: none. */
+/*
+ * Time until the deadline less the duration of `but_runs` replays. 0: no deadline; 1: no time is
+ * left.
+ */
 static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
 {
 	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
@@ -259,9 +270,9 @@ static void limit_budget(struct budget *budget, uint64_t limit_ns)
 }
 
 /*
- * A run by priorities with the fewest falls is also a good run to begin with: a schedule of hundreds of
- * preemptions is far from any that minimising step by step could reach. Not for failures that take
- * long by their nature.
+ * Measures the depth. The run with the fewest priority changes is also a better start for
+ * minimising: removing switches one by one from hundreds of preemptions would not get there. Hangs
+ * and livelocks are excluded, because each of their runs takes the full limit.
  */
 static int measure_depth(
 	struct investigation *investigation, struct failure *failure, struct error *err)
@@ -279,7 +290,7 @@ static int measure_depth(
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
-/* By so many probes side by side. */
+/* Minimises with up to `workers` probes side by side. */
 static int minimise_with(struct investigation *investigation, uint32_t workers,
 	struct failure *failure, struct error *err)
 {
@@ -310,7 +321,10 @@ static bool is_same_schedule(const struct failure *one, const struct failure *ot
 		       0;
 }
 
-/* The minimised schedule must repeat as well; if it does not, the one that was found is kept. */
+/*
+ * Minimises and confirms the result. If the minimised schedule does not repeat, the one that was
+ * found is kept.
+ */
 static int minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
@@ -320,7 +334,7 @@ static int minimise_and_confirm(
 	int result;
 
 	if (failure->is_truncated)
-		return 0; /* what is not recorded cannot be followed */
+		return 0; /* steps that were not recorded cannot be replayed */
 	if (!has_time_for(
 		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
 		investigation->left_out |= 1u << PART_MINIMISING;
@@ -332,7 +346,8 @@ static int minimise_and_confirm(
 	for (;; workers = 1) {
 		if (result == 0)
 			result = minimise_with(investigation, workers, failure, err);
-		if (result == 0) /* of a simple schedule less is left to do without */
+		/* a simpler schedule has fewer priority changes to start from */
+		if (result == 0)
 			result = measure_depth(investigation, failure, err);
 		if (result == 0 && is_same_schedule(failure, &found))
 			confirmation = investigation->confirmation;
@@ -341,7 +356,7 @@ static int minimise_and_confirm(
 				investigation->until_ns, err);
 		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
 			break;
-		/* Processes side by side may have been in each other's way: once more, one by one. */
+		/* Concurrent processes may have disturbed each other: repeat with one probe. */
 		failure_release(failure);
 		failure_copy(failure, &begun);
 	}
@@ -383,8 +398,8 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 }
 
 /*
- * The traced run as a finding. Where the failure does not repeat, the traced run is a different
- * one: then the numbers of the run that failed are all there is.
+ * Builds the finding from a traced run. If that run does not show the failure, the finding is built
+ * from the recorded failing run instead.
  */
 static int trace_or_describe(const struct investigation *investigation,
 	const struct failure *failure, struct finding *finding, struct error *err)
@@ -407,7 +422,7 @@ static int trace_or_describe(const struct investigation *investigation,
 	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
 				   finding->code == failure->outcome.code)) {
 		finding_release(finding);
-		probe.report = REPORT_NONE; /* nothing stands still any more for this run */
+		probe.report = REPORT_NONE; /* the process of this run no longer exists */
 		probe.worker.contract->trace_count = 0;
 		result =
 			build(finding, &(struct ingredients){.probe = &probe, .run = failure}, err);
@@ -461,13 +476,13 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 		result = minimise_and_confirm(investigation, failure, err);
 	if (result < 0 && result != ERROR_INTERRUPTED)
 		return result;
-	/* An impatient user loses the minimising, not the finding: one more run is made anyway. */
+	/* An interrupt ends minimising, but the finding still needs this run. */
 	investigation->probe.is_interrupted = &never;
 	result = trace_or_describe(investigation, failure, &built, err);
 	if (result < 0)
 		return result;
 	if (investigation->confirmation.replays < CONFIRM_REPLAYS &&
-		!has_time_for(investigation, 1)) /* it was not interrupted */
+		!has_time_for(investigation, 1)) /* not because of an interrupt */
 		investigation->left_out |= 1u << PART_REPLAYS;
 	if (confirmation_is_repeatable(&investigation->confirmation)) {
 		if (has_time_for(investigation, PASSING_RUNS))

@@ -8,15 +8,15 @@ struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
-	uint64_t steps_most; /* longer runs do not become the best */
+	uint64_t steps_most; /* longer runs never become the best run */
 	uint64_t begun_ns;
 	bool is_over_budget;
 	uint64_t runs;
-	struct probe *made; /* the probe that has made the last run */
+	struct probe *made; /* the probe that made the last run */
 
-	/* What comes next if the candidate whose turn it is is not taken; NULL: that is not known. */
+	/* Plan of a later candidate in case the current one is rejected; NULL: not predictable. */
 	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
-	const struct probe_plan *plan; /* whose turn it is */
+	const struct probe_plan *plan; /* the current candidate */
 	struct position {
 		const struct failure *whole; /* of cut_to_prefix() */
 		uint32_t low, high, middle;
@@ -25,7 +25,7 @@ struct minimiser {
 		bool has_shrunk;
 		uint32_t from, to; /* of move_segments() */
 	} at;
-	struct directives fewer; /* of a plan that is made ahead, likewise */
+	struct directives fewer; /* plan buffers for later candidates */
 	struct failure moved;
 };
 
@@ -50,9 +50,9 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 }
 
 /*
- * Most steps of a run that replaces the best one. Fewer switches may cost a few steps, such as one
- * more check of a condition. A much longer run, in which threads spin until a preempted thread runs
- * again, is harder to read.
+ * Upper bound on the steps of a run that replaces the best one. Fewer switches may cost a few
+ * steps, such as one more check of a condition. A much longer run, in which threads spin until a
+ * preempted thread runs again, is harder to read.
  */
 static uint64_t minimise_steps_most(uint64_t found)
 {
@@ -105,7 +105,7 @@ static int minimise_make_run(
 	return result;
 }
 
-/* What may have been made ahead is not what comes next. */
+/* Discards speculative runs: the later candidates have changed. */
 static void minimise_turn(struct minimiser *minimiser)
 {
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
@@ -114,7 +114,7 @@ static void minimise_turn(struct minimiser *minimiser)
 		ahead->turn(ahead->context);
 }
 
-/* One run. *run, when not NULL, becomes what happened; *shows: it was the same failure. */
+/* Makes one run. *run receives it; *shows: the run shows the same failure. */
 static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
 	struct failure *run, struct error *err)
 {
@@ -139,7 +139,7 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 /* What a run must be to become the best, compared to the best so far. */
 enum improvement { NO_WORSE, BETTER };
 
-/* As try_plan; a run that shows the failure and is good enough becomes the best. */
+/* As try_plan(); a run that shows the failure and is good enough becomes the best run. */
 static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
 	enum improvement wanted, bool *is_taken, struct error *err)
 {
@@ -160,7 +160,7 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 	return result;
 }
 
-/* ---- 1: how much of the beginning is needed, the rest without preemptions ---- */
+/* ---- 1: the shortest prefix that is needed, the rest without preemptions ---- */
 
 static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
@@ -188,7 +188,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 	failure_copy(&whole, minimiser->best);
 	plan = probe_plan_exact(&whole);
 	minimiser->ahead = cut_ahead;
-	/* The first question is for nothing at all; then the middle, as in any bisection. */
+	/* Tries the empty prefix first, then bisects. */
 	for (uint32_t middle = 0; low < high && minimise_has_budget(minimiser);
 		middle = low + (high - low) / 2) {
 		plan.segment_count = middle;
@@ -223,8 +223,8 @@ static struct probe_plan loose_plan(
 }
 
 /*
- * Starts with the preemptions alone and adds, run by run, the first missing switch at a wait.
- * Mostly the failure shows long before the schedule is followed to its end. *is_found: it showed.
+ * Starts with the preemptions alone and adds, run by run, the first missing switch at a wait. The
+ * failure usually shows long before the whole schedule is followed. *is_found: the failure showed.
  */
 static int find_directives(struct minimiser *minimiser, struct directives *directives,
 	bool *is_found, struct error *err)
@@ -246,9 +246,9 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 		if (result < 0 || *is_found)
 			break;
 		if (!directives_mend(directives, &wanted, &run, &parted_at))
-			break; /* the same steps and no failure: nothing to be had here */
+			break; /* same steps but no failure: no directive can be added */
 		if (has_mended && parted_at <= parted_last)
-			break; /* what was added had no effect, or broke an earlier place */
+			break; /* the added directive had no effect, or broke an earlier step */
 		parted_last = parted_at;
 		has_mended = true;
 	}
@@ -265,7 +265,9 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 
 /* ---- 3: ddmin ---- */
 
-/* Tries to do without items [from, to); *is_taken: it worked and they are gone. */
+/*
+ * Tries to remove the items [from, to). *is_taken: the failure still shows, the items are removed.
+ */
 static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
 	uint32_t to, bool *is_taken, struct error *err)
 {
@@ -285,7 +287,7 @@ static int try_without(struct minimiser *minimiser, struct directives *directive
 	return result;
 }
 
-/* Behind the items that are tried now, if they stay: the next ones. */
+/* Predicts the chunks that follow if the items being tried have to stay. */
 static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
 	struct position at = minimiser->at;
@@ -307,7 +309,7 @@ static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct pro
 	return true;
 }
 
-/* Chunks from half of the list down to single items; ends when no single one can go. */
+/* Removes chunks, from half of the list down to single items, until no single item can go. */
 static int minimise_reduce(
 	struct minimiser *minimiser, struct directives *directives, struct error *err)
 {
@@ -317,7 +319,7 @@ static int minimise_reduce(
 	while (directives->count > 0) {
 		bool has_shrunk = false;
 
-		/* From the end: what a failure does not need is mostly what came after it. */
+		/* From the end: most switches that a failure does not need lie at the end. */
 		for (uint32_t end = directives->count; end > 0 && minimise_has_budget(minimiser);) {
 			uint32_t start = end > chunk ? end - chunk : 0;
 			bool is_taken;
@@ -341,15 +343,17 @@ static int minimise_reduce(
 	return 0;
 }
 
-/* ---- 4: segments elsewhere, or not at all ---- */
+/* ---- 4: segments moved or dropped ---- */
 
-/* With so few segments every one of them is tried in every place: some thousand runs at most. */
+/*
+ * Up to this many segments, every segment is tried at every position: some thousand runs at most.
+ */
 #define MOVES_SEGMENTS_MAX 48
 
-/* A change of a schedule: segment `from` goes to where segment `to` is, or away. */
+/* A change of a schedule: segment `from` moves to the position of segment `to`, or is dropped. */
 struct move {
 	uint32_t from;
-	uint32_t to; /* as many as there are segments: to the end */
+	uint32_t to; /* segment count: to the end */
 	bool is_drop;
 };
 
@@ -364,7 +368,7 @@ static void minimise_append(struct failure *out, struct schedule_segment segment
 		out->segments[out->segment_count++] = segment;
 }
 
-/* The schedule after the move. What does not work out is followed as far as it goes. */
+/* The schedule after the move. The replay follows it as far as it is possible. */
 static struct probe_plan moved_plan(
 	struct failure *out, const struct failure *failure, const struct move *move)
 {
@@ -387,7 +391,10 @@ static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16
 	       failure->segments[segment].thread == thread;
 }
 
-/* In a long schedule only moves to another segment of the same thread are tried: they join. */
+/*
+ * In a long schedule, only moves next to another segment of the same thread are tried: the two
+ * segments then join.
+ */
 static bool is_promising(const struct failure *failure, const struct move *move)
 {
 	uint16_t thread = failure->segments[move->from].thread;
@@ -395,7 +402,7 @@ static bool is_promising(const struct failure *failure, const struct move *move)
 	if (move->is_drop)
 		return true;
 	if (move->to == move->from || move->to == move->from + 1)
-		return false; /* where it is */
+		return false; /* no change */
 	return failure->segment_count <= MOVES_SEGMENTS_MAX ||
 	       is_of_thread(failure, move->to, thread) ||
 	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));
@@ -407,7 +414,7 @@ static bool is_tried(const struct failure *failure, const struct move *move)
 	       is_promising(failure, move);
 }
 
-/* The next move that is tried; false: that was the last. */
+/* Advances to the next move worth trying; false: no further one. */
 static bool next_move(const struct failure *failure, struct move *move)
 {
 	do {
@@ -447,9 +454,9 @@ static int try_move(
 }
 
 /*
- * Directives can only be taken away; which of two threads goes first, or a detour over a third one,
- * is not theirs to change. *is_better: one move has improved the best run; then all is to be tried
- * again, for `best` is another schedule now.
+ * Tries moves until one improves the best run. Removing directives cannot change which of two
+ * threads runs first, nor remove a detour over a third thread. *is_better: a move improved the best
+ * run; all phases then start again on the new schedule.
  */
 static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
@@ -468,7 +475,7 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 	return result;
 }
 
-/* Rounds of taking directives away and of moving segments, until neither helps. */
+/* Alternates between removing directives and moving segments until neither improves the run. */
 static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struct error *err)
 {
 	struct directives directives = {0};
@@ -477,7 +484,7 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 
 	while (result == 0 && is_better) {
 		is_better = false;
-		minimiser->ahead = NULL; /* what is missing the run before shows */
+		minimiser->ahead = NULL; /* the next plan depends on the result of this run */
 		minimise_turn(minimiser);
 		result = find_directives(minimiser, &directives, is_found, err);
 		if (result == 0 && *is_found)
@@ -503,7 +510,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 
 	*is_minimal = false;
 	if (failure->is_truncated)
-		return 0; /* what is not recorded cannot be followed */
+		return 0; /* steps that were not recorded cannot be replayed */
 	result = probe_open(&minimiser.probe, &params->probe, err);
 	if (result < 0)
 		return result;

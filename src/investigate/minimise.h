@@ -1,14 +1,15 @@
 /*
- * Minimising a failing schedule: the same failure with as few preemptions, then as few context
- * switches, as can be found. Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input", IEEE TSE 2002) over *directives*: switches that stay meaningful when
- * others are taken away, see strategies/replay.h. What is kept in the end is the schedule that the
- * best run really had, so it replays exactly.
+ * Minimises a failing schedule: the same failure with as few preemptions, then as few context
+ * switches, as the search finds. The method is delta debugging (Zeller and Hildebrandt,
+ * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*, see
+ * strategies/replay.h. A directive is a context switch that stays meaningful when others are
+ * removed. The result is the recorded schedule of the best run, so it replays exactly.
  *
- * Deviations from ddmin: a smaller set is taken only if the run it gives is no worse in preemptions
- * and switches (a set can shrink while the run gets longer); the schedule is cut off at one point
- * first, because most failures need only a prefix; and between rounds whole segments are moved and
- * dropped, because directives can only be taken away.
+ * Deviations from ddmin:
+ * - A smaller set is accepted only if its run has no more preemptions and switches than the best
+ *   run. A set can shrink while the run grows.
+ * - The schedule is first cut at one point, because most failures need only a prefix.
+ * - Between rounds whole segments are moved and dropped, because directives can only be removed.
  */
 #ifndef RADDLE_INVESTIGATE_MINIMISE_H
 #define RADDLE_INVESTIGATE_MINIMISE_H
@@ -23,31 +24,44 @@ struct minimise_progress {
 };
 
 /*
- * The candidates that are tried one after the other for as long as none of them is taken, from the one whose turn it is
- * (0), which is the run of that number.
+ * The sequence of candidates to try until one is accepted. Candidate 0 is the one to try now; its
+ * run has the number `number`. The others follow if candidate 0 is rejected.
  */
 struct minimise_course {
 	uint64_t number;
 	void *context;
-	/* False: there are not so many. The plan is good until the next call. */
+	/*
+	 * Fills the plan of the candidate at distance `ahead`; the plan is valid until the next
+	 * call. False: the sequence is shorter.
+	 */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
-/* Makes runs before their turn has come (tries.h). What comes of a candidate does not depend on who makes its run. */
+/*
+ * Speculative runs of later candidates (tries.h). The result for a candidate does not depend on
+ * which probe runs it.
+ */
 struct minimise_ahead {
 	void *context;
-	/* As probe_run() of candidate 0, by `own` or another probe: *made. */
+	/*
+	 * As probe_run() for candidate 0; the run may use `own` or another probe, which *made
+	 * names.
+	 */
 	int (*run)(void *context, struct probe *own, const struct minimise_course *course,
 		struct probe **made, struct error *err);
-	/* Candidates behind the last one are others now. */
+	/*
+	 * Announces that a candidate was accepted: the later candidates of the sequence have
+	 * changed.
+	 */
 	void (*turn)(void *context);
 };
 
 struct minimise_params {
-	const struct minimise_ahead *ahead; /* NULL: each run is made when its turn has come */
-	struct probe_params probe;	    /* with the fastest restart that works for the target */
+	const struct minimise_ahead *ahead; /* NULL: no speculative runs */
+	/* restart: the fastest one that works for the target */
+	struct probe_params probe;
 	struct budget budget;
-	/* What the last run must have shown to be taken; NULL: the failure again. */
+	/* Decides whether the last run counts as the failure. NULL: probe_shows(). */
 	bool (*shows)(void *shows_context, const struct probe *probe);
 	void *shows_context;
 	void (*progress)(void *context, const struct minimise_progress *progress); /* or NULL */
@@ -55,9 +69,9 @@ struct minimise_params {
 };
 
 /*
- * People wait for it: a few seconds, and on a fast restart all the runs that are of use. A schedule of
- * hundreds of preemptions, on the other hand, takes some hundred runs to become one that can be read:
- * that is worth a minute.
+ * Users wait for minimising: a few seconds, and all useful runs where the restart is fast. A
+ * schedule with hundreds of preemptions needs some hundred runs to become readable, which justifies
+ * a minute of slow runs.
  */
 #define MINIMISE_BUDGET                                                                            \
 	((struct budget){.runs = 5000,                                                             \
@@ -66,9 +80,9 @@ struct minimise_params {
 		.slow_time_ns = UINT64_C(60000000000)})
 
 /*
- * Replaces `failure` by the best one found, which may be itself. *is_minimal: no single switch can
- * be taken away; false where the budget ended first. Fails only where runs cannot be made at all
- * (or are interrupted); then `failure` is the best one so far all the same.
+ * Replaces `failure` by the best run found, possibly the run itself. *is_minimal: no single context
+ * switch can be removed; false where the budget ended first. Errors: runs cannot be made at all, or
+ * were interrupted; `failure` is the best run so far even then.
  */
 int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
 	struct error *err);

@@ -3,7 +3,7 @@
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
 
-/* Segments before the last one that took the turn from a thread that could have gone on. */
+/* Number of segments before the last one that preempts an enabled thread. */
 static uint32_t before_last_preemption(const struct failure *failure)
 {
 	uint32_t count = failure->segment_count;
@@ -46,7 +46,7 @@ void passing_find(
 	struct probe_params own = *params;
 
 	own.restart = RESTART_EXEC;
-	own.worker.output = OUTPUT_KEEP; /* and nobody asks for it */
+	own.worker.output = OUTPUT_KEEP; /* not forwarded to the terminal */
 	trace_window_apply_passing(&own, failure);
 	if (!try_prefix(&own, failure, before, finding) && before)
 		(void)try_prefix(&own, failure, 0, finding);

@@ -1,6 +1,7 @@
 /*
- * A run that passes, to be shown beside one that fails: it begins likewise, and goes on without preemptions from
- * the last one of the failing run on; where that fails, too, from the start.
+ * Finds a passing run to show beside a failing one. The run follows the failing schedule up to its
+ * last preemption and continues without preemptions. If that run also fails, a run without any
+ * preemption is tried.
  */
 #ifndef RADDLE_INVESTIGATE_PASSING_H
 #define RADDLE_INVESTIGATE_PASSING_H
@@ -9,10 +10,10 @@
 #include "investigate/probe.h"
 #include "findings/finding.h"
 
-/* So many runs at most. */
+/* Limit on the number of runs. */
 #define PASSING_RUNS 2
 
-/* Fills finding->passing_..., or leaves it as it is: not every program passes by such a schedule. */
+/* Fills finding->passing_...; leaves these fields unchanged where neither run passes. */
 void passing_find(
 	const struct probe_params *params, const struct failure *failure, struct finding *finding);
 

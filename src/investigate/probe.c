@@ -8,7 +8,7 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* Directives are the switches of one schedule; minimising has no hope far below this many. */
+/* A directive is one switch of a schedule; minimising cannot succeed with more than this many. */
 #define DIRECTIVES_MAX (UINT32_C(1) << 20)
 
 uint64_t probe_strategy_bytes(void)
@@ -88,7 +88,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 
 	worker_clear_strategy(
 		worker, replay_state_bytes(plan->segment_count, plan->directive_count));
-	/* Filled here, so nobody may begin it afresh. */
+	/* The state is filled here, so the worker must not initialise it. */
 	worker->is_strategy_fresh = false;
 	state = contract_strategy(worker->contract);
 	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->directives,
@@ -123,7 +123,7 @@ static void probe_note_run(struct probe *probe)
 	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
 }
 
-/* Does the process have to be restarted in another way for this run? */
+/* Does this run have to be repeated with another way of restarting? */
 static bool needs_restart(const struct probe *probe, enum contract_restart *next)
 {
 	const struct contract *contract = probe->worker.contract;
@@ -132,7 +132,7 @@ static bool needs_restart(const struct probe *probe, enum contract_restart *next
 		return false;
 	*next = restart_next((enum contract_restart)contract->plan.restart,
 		(enum contract_executor)contract->plan.executor);
-	/* It ran to its end without threads, or took too long: that is what there is. */
+	/* The program ended before it created a thread, or exceeded the limit: the run counts. */
 	return contract->is_live && *next != RESTART_COUNT;
 }
 

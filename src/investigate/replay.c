@@ -12,7 +12,7 @@
 #include "investigate/probe.h"
 #include "investigate/replay_setting.h"
 
-/* Steps of a traced replay: more than anybody reads, and a few hundred megabytes in words. */
+/* Steps of a traced replay; takes a few hundred megabytes as text. */
 #define REPLAY_STEPS_MAX 200000
 
 int replay_prepare(struct replay_setting *setting, const struct finding *finding,

@@ -66,7 +66,7 @@ static const char gdb_select[] =
 	"    frame = frame.older()\n"
 	"''')";
 
-/* In single quotes for the shell that gdb starts the program with. */
+/* Quotes the text for the shell in which gdb starts the program. */
 static void add_quoted(struct strbuf *out, const char *text)
 {
 	strbuf_adds(out, "'");
@@ -104,7 +104,7 @@ static void gdb_describe(struct gdb_command *command, const struct replay_settin
 	}
 	gdb_execute(command, text.text);
 	gdb_execute(command, "set disable-randomization on");
-	/* The runtime's own signals are no business of the user's. */
+	/* Signals that the runtime uses itself are hidden from the user. */
 	gdb_execute(command, "handle SIGSYS nostop noprint pass");
 	strbuf_clear(&text);
 	strbuf_adds(&text, "set args");
@@ -131,8 +131,8 @@ static void gdb_release(struct gdb_command *command)
 }
 
 /*
- * A child of its own, in our process group: it owns the terminal while it runs. What the user types
- * there to interrupt the program is gdb's to see and not ours.
+ * Runs gdb as a child in the command's process group: gdb owns the terminal meanwhile. The command
+ * ignores SIGINT, which gdb handles to interrupt the program.
  */
 static int gdb_run(struct gdb_command *command, struct error *err)
 {
@@ -151,7 +151,7 @@ static int gdb_run(struct gdb_command *command, struct error *err)
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	(void)sigaction(SIGINT, &old, NULL); /* likewise */
-	children_kill_strays();		     /* a program that gdb has left behind */
+	children_kill_strays();		     /* a target process that gdb has left running */
 	if (pid < 0)
 		return error_set(err, ERROR_IO,
 			"no new process (%s); end others or raise ulimit -u", strerror(errno));

@@ -1,4 +1,4 @@
-/* What replaying plainly and replaying under gdb have in common: the setting of the finding's run. */
+/* The setting of a finding's run, shared by plain replay and replay under gdb. */
 #ifndef RADDLE_INVESTIGATE_REPLAY_SETTING_H
 #define RADDLE_INVESTIGATE_REPLAY_SETTING_H
 
@@ -14,7 +14,7 @@ struct replay_setting {
 	struct probe_params probe; /* refers to this struct */
 };
 
-/* Enters the finding's folder, checks its program. Release with replay_setting_release. */
+/* Changes to the finding's folder and checks its program. Release with replay_setting_release. */
 int replay_prepare(struct replay_setting *setting, const struct finding *finding,
 	const struct replay_options *options, struct error *err);
 void replay_setting_release(struct replay_setting *setting);

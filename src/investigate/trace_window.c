@@ -1,15 +1,15 @@
 #include "investigate/trace_window.h"
 
-/* 256 MB of events; what comes after is counted and said to be missing. */
+/* 256 MB of events; later events are counted as missing. */
 #define EVENTS_MAX (UINT64_C(4) << 20)
-/* 8 MB: far more rounds of a loop than anybody reads, and no matter beside the millions of steps that are run. */
+/* 8 MB of events of a loop, negligible beside its millions of steps. */
 #define LOOP_EVENTS (UINT64_C(1) << 17)
-/* The failing run may have ended early. */
+/* A passing run may be this many times longer than the failing one. */
 #define LONGER 4
 
 /*
- * What goes on for this part of the limit is taken for endless where another one like it was seen to be, the smaller one where
- * it is known how many steps the program needs to pass: then it is very many times those, too.
+ * A run counts as endless after `limit` / LOOP_PART steps. LOOP_PART_KNOWN replaces LOOP_PART where
+ * a passing run is known; the run must then also be PASSING_TIMES longer than the passing one.
  */
 #define LOOP_PART 50
 #define LOOP_PART_KNOWN 500
@@ -17,7 +17,7 @@
 
 uint64_t trace_window_events(uint64_t step_count)
 {
-	/* A replay that leaves its schedule may be longer than it. */
+	/* A replay that diverges from its schedule may be longer. */
 	const uint64_t wanted = 2 * step_count + 4096;
 
 	return wanted < EVENTS_MAX ? wanted : EVENTS_MAX;
@@ -28,7 +28,7 @@ static bool is_long_loop(const struct failure *failure)
 	return failure->outcome.kind == OUTCOME_LIVELOCK && failure->step_count > LOOP_EVENTS;
 }
 
-/* Steps before the one thread that runs at the end has its last turn. */
+/* Steps before the last time slice of the thread that runs at the end. */
 static uint64_t steps_before_last_turn(const struct schedule_segment *segments, uint32_t count)
 {
 	uint64_t steps = 0, turn = 0;
@@ -78,7 +78,10 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 	const uint64_t turn = steps_before_last_turn(schedule->segments, schedule->segment_count);
 	uint64_t loop = limit / (passing ? LOOP_PART_KNOWN : LOOP_PART);
 
-	/* Where threads take turns to the end, all steps may have led to it, or none. */
+	/*
+	 * If several threads alternate to the end, the beginning of the loop is unknown and nothing
+	 * is added.
+	 */
 	if (schedule->step_count > turn + loop)
 		loop += turn;
 	if (loop < PASSING_TIMES * passing)

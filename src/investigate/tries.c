@@ -5,11 +5,11 @@
 #include "platform/platform.h"
 
 /*
- * To hand a run over takes two processes to be woken and a look at what they say, some hundred microseconds, and a
- * process that a further probe starts a few milliseconds.
+ * Handing a run over wakes two processes and polls them: some hundred microseconds. The first run
+ * of an additional probe also starts a process: a few milliseconds.
  */
 #define PAYS_FROM_NS UINT64_C(2000000)
-#define PAYS_AFTER_RUNS 4u /* the first one may have started the process */
+#define PAYS_AFTER_RUNS 4u /* the first run may have started the process */
 #define SLEEP_NS UINT64_C(20000000)
 
 static uint64_t tries_digest_of(const struct probe_plan *plan)
@@ -23,7 +23,10 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 		hash_bytes(plan->directives, plan->directive_count * sizeof *plan->directives));
 }
 
-/* Processes that bind one name would wait for each other. */
+/*
+ * Are additional probes worthwhile? Never for programs that bind a name, such as a port: their
+ * processes would conflict.
+ */
 static bool pays(const struct tries *tries, const struct probe *own)
 {
 	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PAYS_AFTER_RUNS &&
@@ -38,7 +41,7 @@ static int make_own(struct tries *tries, struct probe *own, const struct minimis
 	struct probe_plan plan;
 	int result;
 
-	(void)course->plan(course->context, 0, &plan); /* there is one */
+	(void)course->plan(course->context, 0, &plan); /* candidate 0 always exists */
 	own->run_count = course->number;
 	result = probe_run(own, &plan, err);
 	tries->runs++;
@@ -46,7 +49,7 @@ static int make_own(struct tries *tries, struct probe *own, const struct minimis
 	return result;
 }
 
-/* The other hands; those that cannot be had are done without. */
+/* Opens the additional probes; continues with fewer if one cannot be opened. */
 static void open_hands(struct tries *tries, struct probe *own)
 {
 	tries->hands[0] = (struct try_hand){.probe = own};
@@ -97,7 +100,7 @@ static int tries_set_out(
 	return result;
 }
 
-/* What comes next, for those who have nothing to do. */
+/* Starts speculative runs on the free probes. */
 static void send_ahead(struct tries *tries, const struct minimise_course *course)
 {
 	for (uint32_t ahead = 1; ahead < tries->count && !tries->has_failed; ahead++) {
@@ -178,11 +181,11 @@ static int tries_make_run(void *context, struct probe *own, const struct minimis
 		return make_own(tries, own, course, err);
 	if (!tries->is_on)
 		open_hands(tries, own);
-	(void)course->plan(course->context, 0, &plan); /* there is one */
+	(void)course->plan(course->context, 0, &plan); /* candidate 0 always exists */
 	hand = tries_hand_of(tries, course->number, tries_digest_of(&plan));
 	tries->ahead_runs += hand != NULL;
 	if (!hand) {
-		hand = free_hand(tries); /* whoever made the last run is */
+		hand = free_hand(tries); /* at least the probe of the last run is free */
 		result = tries_set_out(hand, course->number, &plan, err);
 	}
 	if (result == 0)
@@ -191,7 +194,7 @@ static int tries_make_run(void *context, struct probe *own, const struct minimis
 		return result;
 	if (hand->state == TRY_SPOILT) {
 		(void)course->plan(
-			course->context, 0, &plan); /* others have been asked for since */
+			course->context, 0, &plan); /* the plan buffer was reused since */
 		hand->probe->run_count = course->number;
 		result = probe_run(hand->probe, &plan, err);
 	}

@@ -1,43 +1,50 @@
 /*
- * Runs of minimising that are made before their turn has come, by several probes side by side: while one candidate is tried, the
- * others try those that come next if it is not taken. What a run shows depends on its schedule and its number only, and
- * each is made with the number that it would have had; so what is taken, and what is left of a schedule, is what one
- * probe after the other would have left.
+ * Speculative runs of minimising. While one probe tries the current candidate, other probes try the
+ * candidates that follow if the current one is rejected. A run depends only on its schedule and its
+ * run number, and each speculative run gets the number that it would have had. The accepted
+ * candidates, and hence the minimised schedule, equal those of a single probe.
  *
- * Where a run takes less than to hand it over, one probe makes them all. Memory that runs see is frozen in probes, so none
- * learns what another does not know. Processes of the program side by side may be in each other's way: whoever asks for
- * this looks at what is left with nobody else there.
+ * Below PAYS_FROM_NS per run one probe makes all runs, because handing a run to another process
+ * costs more than the run. The probes' memory views are frozen: no probe learns of shared memory
+ * that another one does not know.
+ *
+ * Processes that run side by side may disturb each other, for example by a shared file or port. The
+ * caller therefore confirms the result without concurrent probes.
  */
 #ifndef RADDLE_INVESTIGATE_TRIES_H
 #define RADDLE_INVESTIGATE_TRIES_H
 
 #include "investigate/minimise.h"
 
-#define TRIES_MOST 16u /* probes: candidates are taken too often for more to be of use */
+#define TRIES_MOST 16u /* probes; candidates are accepted too often for more to be useful */
 
 enum try_state { TRY_FREE, TRY_BUSY, TRY_DONE, TRY_SPOILT };
 
 struct try_hand {
 	struct probe opened;
-	struct probe *probe; /* `opened`, or the minimiser's own */
+	struct probe *probe; /* `opened`, or the minimiser's own probe */
 	enum try_state state;
-	bool is_stale;		 /* nobody wants what it is at */
+	bool is_stale;		 /* the candidate it runs is no longer needed */
 	uint64_t number, digest; /* of its run and plan */
 	uint64_t begun_ns;
 };
 
 struct tries {
 	const struct probe_params *params;
-	uint32_t wanted, count; /* hands; the others are opened when it is known that it pays */
-	uint64_t pays_from_ns;	/* that a run takes */
+	/*
+	 * Numbers of probes. Additional probes are opened once the runs are known to be long
+	 * enough.
+	 */
+	uint32_t wanted, count;
+	uint64_t pays_from_ns; /* least duration of a run that justifies side-by-side probes */
 	bool is_on, has_failed;
-	uint64_t runs, runs_ns; /* that were made one after the other */
-	uint64_t ahead_runs;	/* that were made before their turn, and were of use */
+	uint64_t runs, runs_ns; /* made by the single probe before */
+	uint64_t ahead_runs;	/* speculative runs whose result was used */
 	struct try_hand hands[TRIES_MOST];
 	struct minimise_ahead ahead; /* for minimise_params */
 };
 
-/* `params` must outlive it. Nothing is started yet. */
+/* `params` must outlive `tries`. Starts no process. */
 void tries_init(struct tries *tries, const struct probe_params *params, uint32_t hands);
 void tries_release(struct tries *tries);
 
