@@ -1,6 +1,6 @@
 /*
- * The scheduling point. One function makes a decision (engine_decide), one function blocks a thread
- * (executor->transfer inside it). Runs in the target's moving thread.
+ * The scheduling point. engine_decide() makes every decision; engine_transfer_to() blocks the
+ * calling thread. Runs in the target's moving thread.
  */
 #include "engine/engine.h"
 
@@ -196,7 +196,8 @@ void engine_changed_shared(void)
 
 void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption)
 {
-	(void)interruption; /* what has come stands in the thread; evaluate looks at all of it */
+	/* the thread holds the signal or cancellation; engine_evaluate() checks both */
+	(void)interruption;
 	engine_evaluate(thread);
 }
 
@@ -240,7 +241,7 @@ static void engine_account(struct engine_thread *next)
 		*run->heartbeat = engine.step;
 }
 
-/* It moves: whatever held it back is over. */
+/* The chosen thread moves: ends the effect of its yield. */
 static struct engine_thread *engine_release(struct engine_thread *next)
 {
 	next->last_moved = engine.step;
@@ -251,7 +252,7 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 	return next;
 }
 
-/* Chooses who moves next. The caller has announced its op, or has ended. */
+/* Chooses the next thread to move. The caller has announced its op, or has ended. */
 static struct engine_thread *engine_decide(void)
 {
 	struct engine_thread *next;
@@ -276,7 +277,7 @@ static struct engine_thread *engine_decide(void)
 		BUG_ON(chosen.index >= engine.thread_count ||
 			!bitset_has(engine.view.enabled, chosen.index));
 		next = &engine.threads[chosen.index];
-		if (next->op->kind == OP_SPIN) /* no step: see engine_spin_point */
+		if (next->op->kind == OP_SPIN) /* no step: see engine_spin_point() */
 			return engine_release(next);
 		engine_account(next);
 	} else {
@@ -301,7 +302,7 @@ void engine_tell_ending(void)
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
-/* `self` has announced an op, and `next` does its own first. */
+/* Coverage: `self` has announced an op, and `next` performs its own op first. */
 static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
 {
 	const uint64_t pair =
@@ -335,13 +336,14 @@ void engine_hand_over_for_good(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* Chosen: what does the op come to? WAIT_DONE also covers "announce again" through *again. */
+/* Determines the result of a chosen op. With *again set, the caller must announce the op again. */
 static enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
 	*again = false;
 	if (reason & WAKE_CANCEL) {
-		engine_note(OP_TEST_CANCEL, self, op->site); /* the canceller comes before this */
+		/* the cancelling thread happens-before this */
+		engine_note(OP_TEST_CANCEL, self, op->site);
 		if (!(op->interruptions & INTERRUPT_CANCEL) && engine.host.cancel_now)
 			engine.host.cancel_now();
 		return WAIT_CANCELLED;
@@ -361,13 +363,14 @@ static enum engine_result engine_conclude(
 	}
 	if (reason & WAKE_READY)
 		return WAIT_DONE;
-	/* An early time-out: time is what the strategy says it is. */
+	/* An early time-out: virtual time jumps to the deadline that the strategy let expire. */
 	if (op->deadline_ns > engine.clock_ns)
 		engine_clock_advance_to(op->deadline_ns);
 	return WAIT_TIMED_OUT;
 }
 
-/* Before the first thread, and in a forked child that is alone: no choice, no record. */
+/* Before the first thread creation, and in a forked child with one thread: no choice, no
+ * recording. */
 static enum engine_result engine_perform_alone(struct engine_op *op)
 {
 	struct engine_thread *self = engine.current;
@@ -387,7 +390,8 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 	}
 }
 
-/* A wait whose time is over before it begins: in a loop it must not keep others from what it waits for. */
+/* Is this a wait whose deadline has already passed? In a polling loop it must not delay the thread
+ * that it waits for. */
 static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
 {
 	return op->deadline_ns <= engine.clock_ns &&
@@ -395,8 +399,9 @@ static bool waits_for_no_time(const struct engine_op *op, const struct engine_th
 }
 
 /*
- * An op of the moving thread that needs nothing but that it goes on, where the strategy has it go on: the step is the
- * same as by engine_decide(), but nothing is announced and nobody else is looked at. False: it is none.
+ * Fast path: the moving thread's op is ready and the strategy continues with this thread. The step
+ * is the same as through engine_decide(), but nothing is announced and no other thread is
+ * evaluated. False: the fast path does not apply.
  */
 static bool engine_goes_on(struct engine_thread *self, const struct engine_op *op)
 {
@@ -414,7 +419,8 @@ static bool engine_goes_on(struct engine_thread *self, const struct engine_op *o
 	engine.view.step = engine.step;
 	if (!run->strategy->goes_on(run->strategy_state, &engine.view))
 		return false;
-	/* Objects are named in the order in which they are announced. */
+	/* Object names depend on the order of announcements, so the fast path assigns names as
+	 * engine_announce() does. */
 	if (!op->object && op->address)
 		(void)engine_object_name(op->address);
 	if (op->kind == OP_COND_WAIT)
@@ -462,7 +468,8 @@ enum engine_result engine_perform(struct engine_op *op)
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
 			engine_hold_back_yielder(self);
 		}
-		/* What freed memory holds by now may look like a lock that is held, for ever. */
+		/* Freed memory may contain a value that looks like a held lock. The wait would
+		 * never end, so the use is reported first. */
 		if (__builtin_expect(engine.watches_uses, 0) && op->ready && !op->ready(op, self))
 			engine_tell_use(op);
 		engine_announce(self, op);

@@ -1,19 +1,20 @@
 /*
- * Addresses of a target that the relocator loads (src/relocate/). Without randomisation the kernel uses the same program and stack
- * addresses; only mappings lie lower, because they must lie below the lowest random start of the kernel's search.
+ * Addresses of a target that the relocator loads (src/relocate/). The program and the stack get the
+ * addresses that the kernel uses without randomisation. The mappings lie lower, because they must
+ * lie below the lowest random start of the kernel's search.
  */
 #ifndef RADDLE_MODEL_FIXED_ADDRESSES_H
 #define RADDLE_MODEL_FIXED_ADDRESSES_H
 
 #include <stdint.h>
 
-/* Of a position-independent program. */
+/* Start of a position-independent program. */
 #define FIXED_PROGRAM UINT64_C(0x555555554000)
 /* One past the last byte of main's stack. */
 #define FIXED_STACK_END UINT64_C(0x7ffffffff000)
 /* One past the last byte of the loader; other mappings lie below. */
 #define FIXED_MAPPINGS_END UINT64_C(0x7ef000000000)
-/* The same where the stack has no limit. */
+/* As FIXED_MAPPINGS_END, for a process without a stack limit. */
 #define FIXED_MAPPINGS_END_UNLIMITED UINT64_C(0x144000000000)
 
 #endif

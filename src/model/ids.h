@@ -1,8 +1,8 @@
 /*
- * Identities inside one run. An index is only meaningful within its run; what is stable across runs
- * is the *name*: for a thread the hash of its path of creations (main, main.0, main.0.2), for an
- * object a hash of where it lives or where it was first used. Names are what strategies and
- * findings keep.
+ * Identities inside one run. An index is valid only within its run. A *name* is stable across runs,
+ * and strategies and findings store names. The name of a thread is the hash of its creation path
+ * (main, main.0, main.0.2). The name of an object is a hash of its place in a module or of its
+ * first use.
  */
 #ifndef RADDLE_MODEL_IDS_H
 #define RADDLE_MODEL_IDS_H
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Threads that one run may create; the tables of the engine and of the contract have this size. */
+/* The maximum number of threads in one run; the tables of the engine and of the contract have this
+ * size. */
 #define THREAD_CAPACITY 4096
 
 /* Index of a thread in creation order; main is 0. */
@@ -28,8 +29,8 @@ static inline bool thread_same(struct thread_id a, struct thread_id b)
 /* Stable name of a synchronisation object, of a file descriptor or of memory; 0 means no object. */
 typedef uint32_t object_name;
 /*
- * Name of a variable (eight aligned bytes of memory): its low half is its object_name. A program may touch
- * millions of variables, too many for names of 32 bits to be all different.
+ * Name of a variable (eight aligned bytes of memory); the low half is the variable's object_name. A
+ * program may access millions of variables, and 32-bit names of that many variables would collide.
  */
 typedef uint64_t variable_name;
 /* Stable name of a thread. */

@@ -14,10 +14,10 @@
 #define LAYOUT_MAX UINT32_C(65535)
 
 struct layout {
-	uint32_t heap_bytes;	     /* shift of the heap's start upwards; a multiple of 16 */
-	uint32_t map_bytes;	     /* shift of the mappings downwards; whole pages */
-	uint32_t main_stack_bytes;   /* shift of main's frames downwards; a multiple of 16 */
-	uint32_t thread_stack_bytes; /* the same for other threads */
+	uint32_t heap_bytes;	     /* upward shift of the start of the heap; a multiple of 16 */
+	uint32_t map_bytes;	     /* downward shift of the mappings; whole pages */
+	uint32_t main_stack_bytes;   /* downward shift of the frames of main; a multiple of 16 */
+	uint32_t thread_stack_bytes; /* as main_stack_bytes, for other threads */
 	bool has_ascending_stacks;   /* a later thread's stack lies above an earlier one's */
 };
 

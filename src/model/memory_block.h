@@ -1,6 +1,6 @@
 /*
- * An allocation of a traced run: the runtime notes it in shared memory, symbols/ and findings/ name
- * addresses by it.
+ * An allocation of a traced run. The runtime records allocations in shared memory; symbols/ and
+ * findings/ use them to describe addresses.
  */
 #ifndef RADDLE_MODEL_MEMORY_BLOCK_H
 #define RADDLE_MODEL_MEMORY_BLOCK_H
@@ -11,12 +11,12 @@
 
 #define MEMORY_BLOCK_CALLERS 10
 
-/* How a block of memory was made. */
+/* The function that allocated a block. */
 enum memory_block_kind {
 	BLOCK_MALLOC,
 	BLOCK_CALLOC,
 	BLOCK_REALLOC,
-	BLOCK_ALIGNED, /* aligned_alloc and its likes */
+	BLOCK_ALIGNED, /* aligned_alloc and similar functions */
 	BLOCK_NEW,
 	BLOCK_TEXT,    /* strdup, getline, asprintf */
 	BLOCK_MAPPING, /* mmap */
@@ -27,10 +27,11 @@ struct memory_block {
 	uint64_t start;
 	uint64_t bytes;
 	uint64_t site; /* return address of the allocating call in the user's code */
-	uint64_t callers[MEMORY_BLOCK_CALLERS]; /* around it, innermost first */
+	uint64_t callers[MEMORY_BLOCK_CALLERS]; /* the call stack around `site`, innermost first */
 	uint64_t made_step;
-	uint64_t freed_step; /* UINT64_MAX: it was not */
-	uint32_t ordinal;    /* n-th of its site and thread, from 1 */
+	uint64_t freed_step; /* UINT64_MAX: never freed */
+	/* number of this allocation among those of its site and thread, from 1 */
+	uint32_t ordinal;
 	thread_name thread;
 	uint32_t kind; /* enum memory_block_kind */
 	uint32_t reserved;

@@ -1,6 +1,6 @@
 /*
- * Operations: what a thread is about to do that other threads could notice. The kinds stand in
- * ops.def. A *pending op* is an op that has been announced and not yet performed.
+ * Operations: the actions of a thread that other threads can observe. ops.def lists the kinds. A
+ * *pending op* is announced by its thread and not yet performed.
  */
 #ifndef RADDLE_MODEL_OP_H
 #define RADDLE_MODEL_OP_H
@@ -12,11 +12,11 @@
 
 enum op_flag {
 	OP_READ = 1,	  /* commutes with other READ ops on the same object */
-	OP_ACQUIRE = 2,	  /* takes a lock */
-	OP_RELEASE = 4,	  /* gives up a lock */
-	OP_PAUSE = 8,	  /* the thread cannot get on by itself: it yields */
-	OP_MAYBLOCK = 16, /* can be disabled: somebody else must move first */
-	OP_WIDE = 32 /* not in ops.def: an access to more memory than its object's eight bytes */
+	OP_ACQUIRE = 2,	  /* acquires a lock */
+	OP_RELEASE = 4,	  /* releases a lock */
+	OP_PAUSE = 8,	  /* the thread cannot make progress by itself: it yields */
+	OP_MAYBLOCK = 16, /* can be disabled: another thread must run first */
+	OP_WIDE = 32	  /* not in ops.def: an access to more than the eight bytes of its object */
 };
 
 enum op_kind {
@@ -60,9 +60,9 @@ static inline uint16_t descriptor_number(enum descriptor_noun noun, int fd)
 			  (fd >= 0 && (unsigned)fd < most ? (unsigned)fd : most));
 }
 
-/* The noun, such as "socket"; "file descriptor" where the kind is not known. */
+/* The noun, such as "socket"; "file descriptor" if the kind of descriptor is not known. */
 const char *descriptor_noun_text(uint16_t number);
-/* The descriptor; -1: not known. */
+/* The number of the descriptor; -1: not known. */
 int descriptor_of(uint16_t number);
 
 /* How a performed operation ended, in traces. */
@@ -87,18 +87,19 @@ enum object_class {
 	OBJECT_CLASS_COUNT
 };
 
-/* Sixteen bytes, read by strategies at every scheduling point. */
+/* The struct has only sixteen bytes, because strategies read pending ops at every scheduling
+ * point. */
 struct pending_op {
-	uint8_t kind;  /* enum op_kind; OP_NONE where the thread has none (it has ended) */
+	uint8_t kind;  /* enum op_kind; OP_NONE for a thread without an op (it has ended) */
 	uint8_t flags; /* enum op_flag, from ops.def */
-	/* COND_WAIT: op_second() of the mutex it gives up. Memory on the heap: of the site that
-	 * allocated it. 0: none. */
+	/* COND_WAIT: op_second() of the mutex that the wait releases. Memory on the heap: number of
+	 * the allocation site. 0: none. */
 	uint16_t second;
 	object_name object; /* 0: no object */
-	uint64_t site;	    /* return address in the target of the call that announced it */
+	uint64_t site;	    /* return address in the target of the call that announced the op */
 };
 
-/* Row of ops.def, for whoever prints. */
+/* A row of ops.def, for reports. */
 struct op_description {
 	const char *name; /* "MUTEX_LOCK" */
 	const char *verb; /* "locks" */
@@ -111,16 +112,18 @@ extern const struct op_description op_descriptions[OP_KIND_COUNT];
 /* "mutex", "condition variable", ...; never NULL. */
 const char *object_class_text(enum object_class class);
 
-/* A second object of an op, by what fits into it: equal for equal objects, and rarely for others. */
+/* Hash of a second object of an op to 16 bits, never 0. Different objects rarely have the same
+ * value. */
 static inline uint16_t op_second(object_name object)
 {
 	return (uint16_t)((object ^ object >> 16) | 1);
 }
 
-/* Numbers of kinds up to here are of places that allocate: names of objects are larger, but for very few. */
+/* The largest number of an allocation site. Nearly all object names are larger than this number. */
 #define OP_PLACE_MOST UINT16_MAX
 
-/* A number for the object's kind: one for all memory that is allocated at one site. */
+/* The class of the op's object: one number for all memory allocated at one site, else the object's
+ * name. */
 static inline uint32_t op_class(const struct pending_op *op)
 {
 	const bool is_heap =
@@ -131,20 +134,21 @@ static inline uint32_t op_class(const struct pending_op *op)
 }
 
 /*
- * Dependence: may exchanging two adjacent ops of different threads change what happens? Same
- * object, and not both mere reads. Ops without an object are independent of everything. This is the
- * relation of partial-order sampling and of partial-order reduction.
+ * Dependence: can the exchange of two adjacent ops of different threads change the result? Two ops
+ * are dependent if they have the same object and are not both reads. An op without an object is
+ * independent of all others. Partial-order sampling and partial-order reduction use this relation.
  */
 static inline bool op_dependent(const struct pending_op *a, const struct pending_op *b)
 {
 	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
 }
 
-/* What a run has met that an option of `raddle run` explores further. */
+/* Events of a run for which an option of `raddle run` offers further exploration. */
 enum op_met {
-	MET_CONDITION = 1,    /* a condition variable: spurious wake-ups */
-	MET_TIME = 2,	      /* a deadline, alone or as the limit of a wait: early time-outs */
-	MET_CHILD_THREADS = 4 /* threads of a forked child */
+	MET_CONDITION = 1, /* the run used a condition variable: spurious wake-ups */
+	/* the run used a deadline, alone or as the limit of a wait: early time-outs */
+	MET_TIME = 2,
+	MET_CHILD_THREADS = 4 /* a forked child created threads */
 };
 
 #endif

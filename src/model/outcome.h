@@ -1,6 +1,6 @@
 /*
- * The outcome of a run with its evidence, in a form that survives a crash: plain numbers in shared
- * memory. The command gives them names and lines.
+ * The outcome of a run with its evidence. The struct holds plain numbers in shared memory and
+ * survives a crash of the target. The command adds names and source lines.
  */
 #ifndef RADDLE_MODEL_OUTCOME_H
 #define RADDLE_MODEL_OUTCOME_H
@@ -28,48 +28,53 @@ extern const struct outcome_description outcome_descriptions[OUTCOME_KIND_COUNT]
 
 #define OUTCOME_WAITS_MAX 64
 
-/* One thread that waits at the end of a run: an edge of the waits-for graph. */
+/* A thread that is blocked at the end of a run: an edge of the wait-for graph. */
 struct wait_edge {
 	struct thread_id waiter;
-	struct thread_id holder; /* whom it waits for, THREAD_NONE where nobody in particular */
-	uint8_t op;		 /* enum op_kind of the pending op */
-	uint8_t is_on_cycle;	 /* part of a cycle of waits */
-	uint16_t lost_signals;	 /* condition variables: signals sent while nobody waited */
+	/* the thread that blocks the waiter; THREAD_NONE: no particular thread */
+	struct thread_id holder;
+	uint8_t op;	       /* enum op_kind of the pending op */
+	uint8_t is_on_cycle;   /* part of a cycle of the wait-for graph */
+	uint16_t lost_signals; /* condition variables: signals sent while no thread waited */
 	object_name object;
-	/* Equal for static data and stacks: `object`. Equal for all blocks that one call allocates. */
+	/* Static data and stacks: equal to `object`. Heap: the same number for all blocks that one
+	 * call allocates. */
 	object_name object_group;
-	uint8_t is_in_child; /* in a child forked by `waiter`; `holder` may be a thread of the parent */
-	uint8_t call;	     /* enum call_kind */
-	uint16_t number;     /* as in struct trace_event */
-	uint32_t reserved; /* 0 */
+	/* the wait is in a child forked by `waiter`; `holder` may be a thread of the parent */
+	uint8_t is_in_child;
+	uint8_t call;	 /* enum call_kind */
+	uint16_t number; /* as in struct trace_event */
+	uint32_t reserved;
 	uint64_t object_address;
-	uint64_t site;	      /* where it waits: return address in the target */
-	uint64_t holder_site; /* where the holder took the object, 0 if not known */
+	uint64_t site;	      /* return address in the target where the thread waits */
+	uint64_t holder_site; /* where the holder acquired the object; 0: not known */
 };
 
 struct outcome {
 	uint16_t kind;		 /* enum outcome_kind */
-	struct thread_id thread; /* whose step ended the run */
+	struct thread_id thread; /* the thread whose step ended the run */
 	int32_t code;		 /* exit status, or signal number */
-	uint64_t step;		 /* steps of the run */
-	uint64_t site;	   /* program counter or return address where it happened, 0 if not known */
-	uint64_t address;  /* object or faulting address, 0 if none */
+	uint64_t step;		 /* number of steps of the run */
+	uint64_t site;	   /* program counter or return address of the failure; 0: not known */
+	uint64_t address;  /* object or faulting address; 0: none */
 	uint64_t clock_ns; /* virtual time at the end */
 	/*
-	 * A race: the earlier of the two accesses; of memory that was freed: how it was. An abort: the call that aborted,
-	 * 0 if not known. A lock that is destroyed while held or released by another thread: its holder, and where that
-	 * took it.
+	 * Race: the earlier of the two accesses. Use after free: the call that freed the memory.
+	 * Abort: the call that aborted; 0: not known. Lock destroyed while held, or released by
+	 * another thread: its holder and the place of the acquisition.
 	 */
 	uint64_t other_site;
 	uint64_t other_step;
 	struct thread_id other_thread;
 	uint8_t other_op; /* enum op_kind; OP_NONE: no race */
-	uint8_t op; /* of the later access; of such a lock: an op that takes one of its kind */
-	uint32_t wait_count;	 /* entries of waits[] that are filled */
-	uint32_t waits_left_out; /* waiting threads beyond OUTCOME_WAITS_MAX */
-	uint32_t reserved;	 /* 0 */
+	/* the op of the later access; for such a lock: the op that acquires locks of its kind */
+	uint8_t op;
+	uint32_t wait_count;	 /* number of valid entries in waits[] */
+	uint32_t waits_left_out; /* number of blocked threads beyond OUTCOME_WAITS_MAX */
+	uint32_t reserved;
 	struct wait_edge waits[OUTCOME_WAITS_MAX];
-	char text[256]; /* one line in words where numbers do not say it: why refused, tainted */
+	/* one line of explanation that numbers cannot express, such as the reason of a refusal */
+	char text[256];
 };
 
 static inline bool outcome_is_failure(const struct outcome *outcome)
@@ -77,14 +82,15 @@ static inline bool outcome_is_failure(const struct outcome *outcome)
 	return outcome_descriptions[outcome->kind].is_failure;
 }
 
-/* Its evidence is two accesses to the same memory: the fields other_*, site and op are theirs. */
+/* Is the evidence a pair of accesses to the same memory? Then other_*, site and op describe these
+ * accesses. */
 static inline bool outcome_has_accesses(const struct outcome *outcome)
 {
 	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_USE_AFTER_FREE ||
 	       outcome->kind == OUTCOME_DOUBLE_FREE;
 }
 
-/* Fills kind, thread, code and clears the rest. */
+/* Sets kind, thread and code, and clears all other fields; wait_count 0 empties waits[]. */
 void outcome_set(
 	struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code);
 

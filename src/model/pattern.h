@@ -1,6 +1,6 @@
 /*
- * Access patterns: one to four accesses to one or two variables, by two threads, in an order that is
- * often wrong. The kinds stand in patterns.def. Patterns of different runs are the same pattern if
+ * Access patterns: one to four accesses to one or two variables by two threads, in an order that is
+ * often wrong. patterns.def lists the kinds. Patterns of different runs are the same pattern if
  * their keys are equal.
  */
 #ifndef RADDLE_MODEL_PATTERN_H
@@ -22,27 +22,28 @@ enum pattern_kind {
 	PATTERN_KIND_COUNT
 };
 
-/* Row of patterns.def. */
+/* A row of patterns.def. */
 struct pattern_description {
 	const char *text;      /* "R1-W2-W1" */
-	const char *kinds;     /* R or W, one for each access */
-	const char *parties;   /* '1' or '2' */
-	const char *variables; /* 'x' or 'y' */
+	const char *kinds;     /* R or W, one letter for each access */
+	const char *parties;   /* the thread of each access, '1' or '2' */
+	const char *variables; /* the variable of each access, 'x' or 'y' */
 	const char *meaning;
 };
 
 extern const struct pattern_description pattern_descriptions[PATTERN_KIND_COUNT];
 
 /*
- * A pattern as one run showed it. The key is of what is equal in all runs: kind, sites, roles and
- * classes. The rest tells where it was seen first in this run.
+ * A pattern observed in one run. The key covers the fields that are equal in all runs: kind, sites,
+ * roles and classes. The other fields describe the first occurrence in this run.
  */
 struct pattern {
 	uint64_t key;
-	uint64_t sites[PATTERN_ACCESSES_MAX]; /* of accesses; 0 beyond the pattern's count */
+	/* sites of the accesses; 0 beyond the pattern's access count */
+	uint64_t sites[PATTERN_ACCESSES_MAX];
 	uint64_t roles[PATTERN_PARTIES]; /* start functions of the threads; 0: the main thread's */
-	uint32_t classes[PATTERN_VARIABLES_MAX]; /* kinds of memory; 0: there is no such variable */
-	uint32_t times;				 /* in this run */
+	uint32_t classes[PATTERN_VARIABLES_MAX]; /* classes of memory; 0: no such variable */
+	uint32_t times;				 /* number of occurrences in this run */
 
 	uint64_t steps[PATTERN_ACCESSES_MAX];
 	uint64_t addresses[PATTERN_VARIABLES_MAX];
@@ -50,20 +51,22 @@ struct pattern {
 	thread_name names[PATTERN_PARTIES];
 	uint16_t threads[PATTERN_PARTIES]; /* indices in that run */
 	uint8_t kind;			   /* enum pattern_kind */
-	bool is_followed;		   /* PATTERN_R: a write came after it all the same */
+	bool is_followed;		   /* PATTERN_R: a write follows the read in this run */
 	uint8_t reserved[2];
-	uint8_t ops[PATTERN_ACCESSES_MAX]; /* enum op_kind: what each access was */
+	uint8_t ops[PATTERN_ACCESSES_MAX]; /* enum op_kind of each access */
 };
 
-/* Of kind, sites, roles and classes. Never 0. */
+/* Hash of kind, sites, roles and classes. Never 0. */
 uint64_t pattern_key(const struct pattern *pattern);
 
-/* 1: a read too early, 2: an order pattern, 3: an atomicity pattern, 4: one over two variables. */
+/* 1: a premature read; 2: an order pattern; 3: an atomicity pattern; 4: a pattern over two
+ * variables. */
 unsigned pattern_access_count(const struct pattern *pattern);
 bool pattern_is_write(const struct pattern *pattern, unsigned access);
-/* Is the pattern an order of operations on synchronisation objects (locks, waits, signals, creations, joins), not of accesses? */
+/* Does the pattern describe an order of synchronisation operations (locks, waits, signals,
+ * creations, joins) instead of accesses? */
 bool pattern_is_order(const struct pattern *pattern);
-/* 0 or 1. */
+/* The thread (0 or 1) of an access, and below its variable (0 or 1). */
 unsigned pattern_party(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);
 

@@ -1,9 +1,10 @@
 /*
- * A schedule in memory: the choices of a run in order, run-length encoded. The text form is
- * trace/'s. A step segment says that a thread performs `count` ops in a row; a value segment says
- * that the next value choice (which waiter a signal wakes, raddle_choose) is `thread` out of
- * `count` possibilities. Value segments stand where they happened: after the step whose op asked
- * for them.
+ * A schedule in memory: the choices of a run in order, run-length encoded. trace/ defines the text
+ * form.
+ *
+ * A step segment means that a thread performs `count` ops in a row. A value segment means that the
+ * next value choice (the waiter that a signal wakes, raddle_choose) is `thread` out of `count`
+ * possibilities. A value segment follows the step whose op requested the value.
  */
 #ifndef RADDLE_MODEL_SCHEDULE_H
 #define RADDLE_MODEL_SCHEDULE_H
@@ -14,8 +15,9 @@
 #include "model/ids.h"
 
 enum schedule_flag {
-	SEGMENT_VALUE = 1,   /* a value choice, not steps */
-	SEGMENT_PREEMPTS = 2 /* the thread that ran before this segment could have gone on */
+	SEGMENT_VALUE = 1, /* a value choice, not steps */
+	/* preemption: the previously running thread was enabled at this context switch */
+	SEGMENT_PREEMPTS = 2
 };
 
 struct schedule_segment {
@@ -24,12 +26,12 @@ struct schedule_segment {
 	uint32_t count; /* steps, or the number of possibilities */
 };
 
-/* A recorder over memory of the caller. */
+/* A recorder; the caller provides the memory. */
 struct schedule {
 	uint32_t capacity;
 	uint32_t count;
 	uint64_t step_count;
-	bool is_truncated; /* ran out of capacity: what is there is a true prefix */
+	bool is_truncated; /* the capacity was exhausted: the segments are a prefix of the run */
 	struct schedule_segment segments[];
 };
 
@@ -64,7 +66,7 @@ static inline void schedule_add_step(
 		schedule_append(schedule, thread.index, preempts ? SEGMENT_PREEMPTS : 0, 1);
 }
 
-/* Further steps of the thread that made the last one. */
+/* Adds further steps of the thread that made the last step. */
 static inline void schedule_add_more(
 	struct schedule *schedule, struct thread_id thread, uint32_t count)
 {
@@ -84,13 +86,13 @@ static inline void schedule_add_value(
 	schedule_append(schedule, value, SEGMENT_VALUE, possibilities);
 }
 
-/* Where replay stands in a schedule; starts as all zero. */
+/* The position of a replay in a schedule; the start is all zero. */
 struct schedule_cursor {
 	uint32_t segment;
-	uint32_t used; /* steps of that segment already taken */
+	uint32_t used; /* steps of that segment that are already replayed */
 };
 
-/* Context switches: step segments that follow one of another thread. */
+/* Counts the context switches: step segments that follow one of another thread. */
 static inline uint32_t schedule_switch_count(const struct schedule *schedule, uint32_t *preemptions)
 {
 	uint32_t switches = 0;

@@ -1,4 +1,4 @@
-/* How stable thread names are computed: one formula for the engine, the files and the reports. */
+/* Computes stable thread names: one formula for the engine, the files and the reports. */
 #ifndef RADDLE_MODEL_THREAD_NAME_H
 #define RADDLE_MODEL_THREAD_NAME_H
 
@@ -7,8 +7,8 @@
 
 #define THREAD_NAME_MAIN ((thread_name)1)
 
-/* Name of the `ordinal`-th thread (from 0) that `parent` created. Never 0, never THREAD_NAME_MAIN.
- */
+/* The name of the thread that `parent` created as number `ordinal` (from 0). Never 0, never
+ * THREAD_NAME_MAIN. */
 static inline thread_name thread_name_child(thread_name parent, uint32_t ordinal)
 {
 	thread_name name = (thread_name)hash_pair(parent, ordinal);

@@ -1,6 +1,6 @@
 /*
- * What a strategy sees at a scheduling point. Read-only, valid during the call. Every array is
- * indexed by thread index; entries at or above thread_count are not to be read.
+ * The state that a strategy sees at a scheduling point. The view is read-only and valid during the
+ * call. Every array is indexed by thread index; entries at or above thread_count are undefined.
  */
 #ifndef RADDLE_MODEL_VIEW_H
 #define RADDLE_MODEL_VIEW_H
@@ -9,29 +9,33 @@
 #include "model/ids.h"
 #include "model/op.h"
 
-/* Where a variable of memory on the heap lies. */
+/* Identity of a variable on the heap by its block. */
 struct object_place {
 	object_name block;
 	uint32_t
-		loop; /* n-th block that was allocated with its call stack, from 1; 0: not counted */
+		/* number of the block among those allocated with the same call stack, from 1; 0:
+		 * not counted */
+		loop;
 };
 
 struct schedule_view {
 	uint32_t thread_count;	/* threads created so far in this run, ended ones included */
 	uint32_t enabled_count; /* >= 1 */
 	/*
-	 * Threads that may be chosen: their pending op can happen now, and fairness does not hold
-	 * them back (a thread that yielded waits until those it yielded to have moved). Never
-	 * empty.
+	 * Enabled threads: their pending op can happen now, and fairness does not delay them.
+	 * Fairness delays a thread that yielded until the threads to which it yielded have moved.
+	 * Never empty.
 	 */
 	const uint64_t *enabled;
 	const struct pending_op *pending; /* OP_NONE for ended threads */
 	const thread_name *names;
-	const uint32_t *contexts; /* of the pending ops: hashes of calls; NULL: not known */
-	struct thread_id current; /* moved last; the point is a preemption iff it is enabled and not
-				     chosen */
-	uint64_t step;		  /* ops chosen before this one in this run */
-	/* Of a pending op's object; false: it is not on the heap. NULL: nobody knows. */
+	/* calling contexts of the pending ops, as hashes of the call stack; NULL: not known */
+	const uint32_t *contexts;
+	/* the thread that moved last; if it is enabled, choosing another one is a preemption */
+	struct thread_id current;
+	uint64_t step; /* number of ops chosen earlier in this run */
+	/* The heap place of a pending op's object; false: the object is not on the heap. NULL: not
+	 * available. */
 	bool (*place)(object_name object, struct object_place *out);
 };
 
@@ -46,7 +50,7 @@ static inline uint32_t view_next_enabled(const struct schedule_view *view, uint3
 	return bitset_next(view->enabled, view->thread_count, from);
 }
 
-/* The current thread if it may go on, else the lowest enabled one: the schedule without
+/* The current thread if it is enabled, else the lowest enabled one: the schedule without
  * preemptions. */
 static inline struct thread_id view_default(const struct schedule_view *view)
 {
