@@ -1,8 +1,8 @@
 /*
- * Where accesses whose address depends on shared memory may lead under another schedule: to places that the run
- * itself shows. What a pointer or an index may be is taken from what was written in the run to where it was
- * read; of those addresses count that an access of the same size went to, or static data. Whoever uses this says so in a
- * constraint: the address is one of them.
+ * Possible targets of accesses whose address depends on shared memory. The candidates come from the
+ * run itself: the values that were written to where the pointer or index was read. An address is a
+ * candidate only if an access of the same size went there, or if it lies in static data. A user of
+ * a set must also add the constraint that the address is one of the set.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_ADDRESSES_H
 #define RADDLE_BRANCHES_SOLVE_ADDRESSES_H
@@ -12,13 +12,16 @@
 
 #include "branches/solve/order.h"
 
-/* Of the events of the walk. The order must have been built. */
+/* Builds the sets from the walk's events. `order` must be complete. */
 void addresses_build(struct addresses *addresses, const struct order *order);
 void addresses_release(struct addresses *addresses);
-/* NULL: there is only the address of the run. */
+/* NULL: only the address of the run is possible. */
 const struct address_set *addresses_find(
 	const struct addresses *addresses, const struct term *term);
-/* Words that accesses might go to and that there are no events of: they are to be shared. How many there are. */
+/*
+ * Marks words as shared that accesses might go to but that have no events yet. Returns how many
+ * words are new; then the events must be made again.
+ */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
 
 #endif

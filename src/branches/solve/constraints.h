@@ -1,8 +1,15 @@
 /*
- * The constraints of a run, as TAME (section 4) has them, for Z3. Each thread has a *cut*: its events below
- * it happen, in their order. Each event that happens has a number in the total order. Branches below the
- * cut go the way they went, what leaves sight has the value that it had, and each read gives what the last
- * write before it wrote.
+ * Constraints of a run for Z3, after TAME, section 4. A model of the constraints is a schedule.
+ *
+ * Each thread has a *cut*: its events before the cut happen, in program order. Each event that is a
+ * scheduling point has a *moment*, its number in a total order of all threads. For all events that
+ * happen:
+ * - branches have the outcome that they had in the run;
+ * - values passed to code that is not instrumented are those of the run;
+ * - each read returns the value of the last write before it.
+ *
+ * Life cycle: constraints_open() states all this for one window; then a worker asserts a query and
+ * asks the solver; constraints_close(). One object belongs to one worker thread.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
 #define RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
@@ -14,27 +21,29 @@
 #include "branches/solve/addresses.h"
 #include "branches/solve/order.h"
 
-/* A read or write of a place of memory. */
+/* An access to a *place*, a range of bytes in memory. */
 struct place_access {
 	uint64_t address, position;
 	struct event_id id;
 	uint8_t bytes;
-	uint8_t from; /* the first of the event's bytes that it is; where sizes are mixed */
+	/* first of the event's bytes that this access stands for; not 0 only for mixed sizes */
+	uint8_t from;
 	bool is_write;
-	bool is_conditional; /* a write that may not be made: walk_event.when */
+	bool is_conditional; /* the write may not happen: walk_event.when */
 };
 
-/* Accesses that overlap, directly or through others; and those that stand with other groups. */
+/* Accesses that overlap directly or transitively, and groups that open addresses unite. */
 struct place_group {
 	uint32_t first, count;
-	uint32_t united; /* number of a group that it stands with; its own: of the first of them */
-	bool is_mixed;	 /* of different sizes */
-	bool is_open;	 /* what is read there is said already */
+	/* first group of the united ones; its own number: not united or first itself */
+	uint32_t united;
+	bool is_mixed; /* its accesses have different sizes */
+	bool is_open;  /* constraints_aliases.c has already constrained its reads */
 };
 
 struct place_groups {
-	const struct place_access *accesses; /* by address */
-	struct place_group *items;	     /* likewise */
+	const struct place_access *accesses; /* sorted by address */
+	struct place_group *items;	     /* sorted by address */
 	uint32_t count, capacity;
 };
 
@@ -44,18 +53,19 @@ struct section_list {
 	uint32_t count, capacity;
 };
 
-/* A term as the solver has it. */
+/* The solver's expression for a term. */
 struct solver_term {
-	const struct term *term; /* NULL: free */
+	const struct term *term; /* NULL: free slot */
 	Z3_ast ast;
 };
 
 enum constraints_kind {
-	CONSTRAINTS_PLAIN, /* addresses are those of the run */
-	CONSTRAINTS_OPEN,  /* those that depend on shared memory may be others (addresses.h) */
+	CONSTRAINTS_PLAIN, /* all addresses as in the run */
+	CONSTRAINTS_OPEN,  /* addresses that depend on shared memory may differ (addresses.h) */
 	/*
-	 * TSO, as x86 has it: reads pass earlier writes of their thread to other places, which others see later, in the
-	 * order in which they were made; operations and updates wait for them. Addresses are those of the run.
+	 * Total store order as on x86: a read may pass earlier writes of its thread to other
+	 * places. Other threads see these writes later, in program order. Operations and atomic
+	 * updates wait until the buffer is empty. Addresses are as in the run.
 	 */
 	CONSTRAINTS_STORE_BUFFERS
 };
@@ -69,18 +79,20 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	Z3_ast **moments;	       /* by thread and event: its number; NULL: it has none */
-	Z3_ast *cuts;		       /* by thread: how many events happen */
-	struct section_list *sections; /* by thread: those that the window has a part of */
-	uint64_t count;		       /* of assertions */
+	/* by thread and event; NULL: the event has no moment of its own */
+	Z3_ast **moments;
+	Z3_ast *cuts;		       /* by thread: number of events that happen */
+	struct section_list *sections; /* by thread: sections that overlap the window */
+	uint64_t count;		       /* assertions */
 	uint64_t terms_made;	       /* comparisons and connectives */
-	uint32_t hard_cost;	       /* of floating-point operations and divisions */
-	uint64_t concrete_terms;       /* beyond the solver: they keep their value */
-	uint64_t mixed_reads;	       /* of which only a part was written at once: likewise */
+	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
+	uint64_t concrete_terms;       /* terms too hard for the solver, which keep their value */
+	/* reads that no single write covers, which keep their value */
+	uint64_t mixed_reads;
 	bool has_open_addresses;
-	bool has_store_buffers;	   /* the moment of a write is when others see it */
-	uint64_t end_ns;	   /* on the monotonic clock: building is given up then; 0: never */
-	bool is_cut;		   /* it was: nothing may be concluded */
+	bool has_store_buffers;	   /* the moment of a write is when other threads see it */
+	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
+	bool is_cut;		   /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	   /* by condition variable: constraints_conditions.c */
 	struct solver_term *terms; /* by term; open addressing */
 	uint64_t term_count, term_capacity;
@@ -92,89 +104,111 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 void constraints_close(struct constraints *constraints);
 
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
-/* Is there no time left to build them? Then they are cut. */
+/* Whether time is up; then building stops and the constraints are cut. */
 bool constraints_is_late(struct constraints *constraints);
-/* Is the event one of the window, or before it? */
+/*
+ * constraints_has(): the event is in the window or before it. constraints_is_past(): the event is
+ * before the window.
+ */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
 bool constraints_is_past(const struct constraints *constraints, struct event_id event);
-/* Does the event happen? */
+/* The event happens. */
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
-/* Is the outcome of the branch (or what must not change) as it was? */
+/* The branch has its recorded outcome, or the fixed value its recorded value. */
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
-/* What is searched for at the event; NULL: nothing. */
+/* The outcome that a query asks for; NULL: no other outcome exists. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
 
-/* Does the section begin before the window's end, and is it not left before its beginning? */
+/*
+ * Whether the section begins before the window's end and is not left before the window's beginning.
+ */
 bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
-/* Before the next two. */
+/* Must be called before constraints_section_of() and constraints_find_guard(). */
 void constraints_list_sections(struct constraints *constraints);
 void constraints_release_sections(struct constraints *constraints);
-/* The section of this lock that the event lies in; NULL: none. */
+/* The section of this lock around the event; NULL: none. */
 const struct order_section *constraints_section_of(
 	const struct constraints *constraints, struct event_id event, uint64_t lock);
-/* The lock that all writes of a place are made under; false: there is none. */
+/* Finds a lock that is held at all writes of the place. False: none. */
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
-/* The event happens, and surely before the other one. (Where nothing says which is the earlier one both may have one moment.) */
+/*
+ * The event happens, and its moment is strictly smaller. Unordered events may have equal moments.
+ */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
-/* The event surely does not come before the other one. */
+/* The event does not happen before the other one. */
 Z3_ast constraints_happens_later(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 
-/* What must happen before what (constraints_order.c). */
+/* Happens-before of the run that every schedule keeps (constraints_order.c). */
 void constraints_add_edges(struct constraints *constraints);
-/* Operations whose outcome may be another one (constraints_outcomes.c), and semaphores. */
+/* Operations whose result may differ from the run, and semaphores (constraints_outcomes.c). */
 void constraints_add_operations(struct constraints *constraints);
 /* Barriers (constraints_rounds.c). */
 void constraints_add_rounds(struct constraints *constraints);
-/* Is it an arrival in such a round? What it is told is said there. */
+/*
+ * Whether the event is an arrival whose round constrains its result; then constraints_rounds.c does
+ * so.
+ */
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
-/* May another one come last than in the run? */
+/* Whether another thread than in the run may arrive last. */
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
-/* Of an arrival at a barrier, or of leaving it: does the thread come last? NULL: it is neither. */
+/* For an arrival at a barrier, or for leaving it: the thread arrives last. NULL: neither. */
 Z3_ast constraints_comes_last(
 	struct constraints *constraints, struct event_id event, bool *was_last);
-/* The thread comes to the goal behind its last step: NULL: nothing can keep it from that. */
+/* The thread reaches the goal after its last step. NULL: nothing can block the thread there. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
-/* Of an arrival at a barrier: the thread still waits there at that event. NULL: it is none. */
+/*
+ * For an arrival at a barrier: the thread still waits there when the other event happens. NULL: no
+ * arrival.
+ */
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
-/* What came of the operation is not what it was, if it happens; NULL: it always is. */
+/* If the operation happens, its result differs from the run. NULL: the result never differs. */
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
-/* It happens, and comes to what it did. */
+/* The operation happens with the result that it had in the run. */
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
-/* Somebody else got the lock by a try that failed in the run, before that event, and keeps it; NULL: nobody can. */
+/*
+ * Another thread has the lock from a try-lock that failed in the run, before the event, and keeps
+ * it. NULL: impossible.
+ */
 Z3_ast constraints_is_taken_before(
 	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
 
-/* Who is woken by what (constraints_conditions.c). */
+/* Which signal wakes which wait (constraints_conditions.c). */
 void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);
-/* Of a thread that was woken, and takes its mutex again: can it, before that event? NULL: another event, or not known. */
+/*
+ * For the event at which a woken thread locks its mutex again: a signal wakes the thread before the
+ * other event. NULL: not such an event, or not known.
+ */
 Z3_ast constraints_is_woken_before(
 	struct constraints *constraints, struct event_id back, struct event_id event);
-/* The signal wakes the wait, by their numbers (order.h); NULL: it never does, or that is not known. */
+/* This signal wakes this wait; numbers as in order.h. NULL: never, or not known. */
 Z3_ast constraints_wakes(
 	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal);
 
-/* Does the event happen while the section's thread has the lock? */
+/* The event happens while the section's thread holds the lock. */
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);
 
 /*
- * Who yields lets the others move (constraints_yields.c). Not of constraints_open(): the recorded run, where accesses
- * were no points, may not have.
+ * Yields and other enabled threads (constraints_yields.c). Not part of constraints_open(), as the
+ * recorded run may violate these constraints: accesses were no scheduling points there.
  */
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);
-/* Of these, reads of places that accesses without a fixed address may go to (constraints_aliases.c). */
+/* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
-/* What was there before all writes of the window, of accesses to one place; false: not known. */
+/*
+ * The value of a place before all writes of the window. `items` are the accesses to the place.
+ * False: not known.
+ */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
 static inline bool constraints_is_certain(const struct place_access *access)
@@ -182,31 +216,31 @@ static inline bool constraints_is_certain(const struct place_access *access)
 	return access->is_write && !access->is_conditional;
 }
 
-/* Is a write made that may not be? */
+/* A conditional write is made. */
 Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write);
-/* What it gives or leaves there. */
+/* The value that the access reads or writes. */
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
-/* Reads of one place, which all these access: as large as each other. */
+/* Constrains the reads of one place. All items access the same bytes. */
 void constraints_add_place(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* These reads give what they gave. */
+/* These reads return their recorded values. */
 void constraints_keep_reads(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* Accesses of several sizes that overlap, by address (constraints_mixed.c). */
+/* Overlapping accesses of several sizes, sorted by address (constraints_mixed.c). */
 void constraints_add_mixed(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* A term as the solver's (constraints_terms.c). */
+/* Translates a term (constraints_terms.c). */
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
-/* Makes room for more of them; also for the first ones. */
+/* Enlarges the table of terms, also from empty. */
 void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
-/* constraints_counts.c: of an intrinsic function that counts bits or turns words round; NULL: it is another one. */
+/* Intrinsics that count or reverse bits (constraints_counts.c); NULL: another intrinsic. */
 Z3_ast constraints_count(struct constraints *constraints, const struct term *term, Z3_ast a);
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b);
-/* `first` comes before `second`. */
+/* `first` has a smaller moment than `second`. */
 Z3_ast constraints_before(
 	struct constraints *constraints, struct event_id first, struct event_id second);
 

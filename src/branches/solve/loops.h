@@ -5,7 +5,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/* Loops that wait are short. */
+/* Longer loops do not count as waiting. */
 #define LOOP_BLOCKS_MOST 24
 
 struct loop_body {
@@ -13,16 +13,22 @@ struct loop_body {
 	unsigned count;
 };
 
-/* loops_bodies.c: the innermost loop that the block is in. False: there is none, it is long, or the function is. */
+/*
+ * Finds the innermost loop around the block (loops_bodies.c). False: no loop, or loop or function
+ * are too long.
+ */
 bool loop_around(LLVMBasicBlockRef block, struct loop_body *body);
 bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block);
 
 /*
- * Does the branch end a loop that only looks at memory, gives way, or waits at locks and condition
- * variables, until another thread has changed what it looks at?
+ * Whether the branch ends a loop that only reads memory, yields, or waits for locks and condition
+ * variables until another thread changes what the loop reads.
  */
 bool loop_is_waiting(LLVMValueRef branch);
-/* Of such a branch with two ways, of a loop without locks: the number of the one that leaves it. -1: it is none. */
+/*
+ * For a two-way branch of a waiting loop without locks: the number of the successor outside of the
+ * loop. -1: no such branch.
+ */
 int loop_spin_leaves(LLVMValueRef branch);
 
 #endif

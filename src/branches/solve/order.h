@@ -1,9 +1,14 @@
 /*
- * What must happen in the order in which it happened, whatever the schedule: creation and joins, barriers,
- * and (more strictly than need be) condition variables and everything else that threads wait
- * for. And the critical sections, which exclude each other in either order.
+ * The order that every considered schedule must keep, built once from the events of the walk.
  *
- * Events are named by thread and index in its list (branches/interpret/walk.h).
+ * *Edges* are happens-before of the run: creation and joins, barriers, and operations whose order
+ * cannot be changed here. Some edges are stricter than POSIX demands; each such case is explained
+ * where the edge is added. *Sections* are critical sections, which exclude each other in either
+ * order. Condition variables and semaphores are listed with their operations if all of them are
+ * known, and constraints decide about them.
+ *
+ * An event is named by its thread and its index in the thread's list (branches/interpret/walk.h).
+ * All lists are read-only after order_build().
  */
 #ifndef RADDLE_BRANCHES_SOLVE_ORDER_H
 #define RADDLE_BRANCHES_SOLVE_ORDER_H
@@ -20,66 +25,78 @@ struct event_id {
 	uint32_t index;
 };
 
-/* `first` comes before `second`, and has happened where `second` has. */
+/* `second` happens only after `first` has happened. */
 struct order_edge {
 	struct event_id first, second;
-	bool is_usual; /* a wait and the post or signal in the run: another one may do */
-	uint32_t
-		round; /* of a barrier that it is in (plus one; 0: none): unless another one comes last there */
+	/* a wait and the post or signal that satisfied it in the run; another one may satisfy it */
+	bool is_usual;
+	/*
+	 * barrier round of the edge plus one; 0: none. The edge holds only while the same thread
+	 * arrives last as in the run
+	 */
+	uint32_t round;
 };
 
 struct order_section {
-	uint64_t lock; /* address */
+	uint64_t lock; /* address of the lock */
 	uint16_t thread;
-	uint32_t begin, end; /* events; end UINT32_MAX: not left in this run */
-	bool is_shared;	     /* of a read-write lock: held by readers */
+	/* indices of events; end UINT32_MAX: the lock is not released in this run */
+	uint32_t begin, end;
+	bool is_shared; /* shared by readers of a read-write lock */
 };
 
-/* A lock that could not be had: somebody else held it at that point. */
+/* A failed attempt to lock: another thread held the lock at that point. */
 struct order_failure {
 	uint64_t lock;
 	struct event_id event;
-	bool is_shared; /* it would be a reader of a read-write lock */
+	bool is_shared; /* an attempt to read-lock a read-write lock */
 };
 
 /*
- * A read of what the allocator writes to when another thread gives the block back, which it did behind it: where it comes later it
- * gives nobody knows what.
+ * A read of the first bytes of a block that another thread frees later. Allocators write there when
+ * the block is freed, so the read would return an unknown value after that.
  */
 struct order_life {
 	struct event_id read;
-	struct event_id last; /* of who gives it back, before it does so */
+	struct event_id last; /* the freeing thread's last event before it frees the block */
 };
 
 #define ORDER_NONE UINT32_MAX
 
-/* A thread that comes to a barrier. */
+/* Arrival of a thread at a barrier. */
 struct order_arrival {
 	struct event_id at;
-	uint32_t leave; /* event of the thread: it leaves, having waited; ORDER_NONE: it has not */
+	/*
+	 * index of the thread's event that leaves the barrier after waiting; ORDER_NONE: the thread
+	 * did not wait
+	 */
+	uint32_t leave;
 };
 
-/* Of a barrier: when the last one has arrived they all go on. */
+/* One round of a barrier. All threads leave when the last one has arrived. */
 struct order_round {
 	uint64_t address, number;
 	struct order_arrival *arrivals; /* in the order of the run */
 	uint32_t count;
-	uint32_t last; /* in the run; ORDER_NONE: it was not complete */
-	bool is_known; /* complete, and all of it was seen */
+	uint32_t last; /* arrival that was last in the run; ORDER_NONE: the round was incomplete */
+	bool is_known; /* complete, and every arrival has an event */
 };
 
-/* An op on a semaphore. */
+/* An operation on a semaphore. */
 struct order_use {
 	struct event_id event;
-	uint8_t kind; /* OP_SEM_WAIT (TRYWAIT, too), OP_SEM_POST, OP_SEM_READ */
+	uint8_t kind; /* OP_SEM_WAIT (or TRYWAIT), OP_SEM_POST or OP_SEM_READ */
 	bool is_try, has_failed;
-	uint32_t value; /* of the semaphore before it, in this run */
+	uint32_t value; /* of the semaphore before the operation, in this run */
 };
 
-/* A semaphore of which all is known: how often it was given and taken before says whether it can be taken. */
+/*
+ * A semaphore with a known initial value and all operations known: the earlier posts and waits
+ * decide whether a wait may go on.
+ */
 struct order_semaphore {
 	uint64_t address;
-	uint32_t value; /* that it began with */
+	uint32_t value; /* initial value */
 	struct order_use *uses;
 	uint32_t count;
 };
@@ -87,11 +104,11 @@ struct order_semaphore {
 /* A wait on a condition variable. */
 struct order_wait {
 	struct event_id at;
-	struct event_id back; /* where the thread, which was woken, takes its mutex again */
-	struct event_id left; /* where it gave up waiting */
+	struct event_id back; /* where the thread, once woken, locks its mutex again */
+	struct event_id left; /* where the thread timed out */
 	bool has_back, has_left;
-	uint32_t begin;	 /* signals before it in this run */
-	uint32_t signal; /* that woke it in this run; ORDER_NONE: none did */
+	uint32_t begin;	 /* number of signals before the wait in this run */
+	uint32_t signal; /* signal that woke the wait in this run; ORDER_NONE: none */
 };
 
 struct order_signal {
@@ -99,41 +116,49 @@ struct order_signal {
 	bool is_broadcast;
 };
 
-/* Each signal wakes one of those that wait then, if there are any (engine/cond.c): a choice that schedules make. */
+/*
+ * A condition variable. Each signal wakes one of the threads that wait at that moment, if any
+ * (engine/cond.c). Which thread it wakes is a choice of the schedule.
+ */
 struct order_condition {
 	uint64_t address;
-	struct order_wait *waits; /* in the order of the run, as the signals */
+	struct order_wait *waits; /* waits and signals are in the order of the run */
 	struct order_signal *signals;
 	uint32_t wait_count, signal_count;
-	bool is_told; /* all of the run is known, and it is as it would be if the first one were always woken */
-	bool is_known; /* told, and few enough: constraints say which signal wakes whom. Otherwise the one that did. */
+	/* all operations are known, and each signal of the run woke the first waiter */
+	bool is_told;
+	/*
+	 * is_told, and few enough operations: constraints decide which signal wakes which wait.
+	 * Otherwise the recorded signal does.
+	 */
+	bool is_known;
 };
 
 /*
- * Where accesses of an open address may go (addresses.h): of one term. The first one is the address
- * of the run.
+ * Possible addresses of the accesses that use one term (addresses.h). items[0] is the address of
+ * the run.
  */
 #define ADDRESSES_MOST 16
 
 struct address_set {
-	const struct term *term; /* NULL: free */
-	uint8_t bytes;		 /* of the accesses */
+	const struct term *term; /* NULL: free slot */
+	uint8_t bytes;		 /* size of the accesses */
 	uint8_t count;
 	uint64_t items[ADDRESSES_MOST];
 };
 
 struct addresses {
-	struct address_set *sets; /* open addressing */
+	struct address_set *sets; /* hash table with open addressing */
 	uint32_t count, capacity;
 };
 
 /*
- * How many events of each thread came before an event. Most events have the same row as the one before them in
- * their thread: of that one a row says nothing.
+ * Vector clocks: for each event, how many events of each thread happened before it. Consecutive
+ * events of a thread mostly share a row, so the column of the event's own thread is not maintained.
  */
 struct order_clocks {
-	uint32_t **numbers; /* [thread][index]: of its row */
-	uint32_t *rows;	    /* [number * thread_count + other] */
+	uint32_t **numbers; /* [thread][index]: number of the event's row */
+	uint32_t *rows;	    /* [row * thread_count + other thread] */
 	uint64_t row_count, row_capacity;
 };
 
@@ -147,47 +172,53 @@ struct order {
 	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
-	struct order_life *lives; /* by their reads */
+	struct order_life *lives; /* sorted by their reads */
 	uint32_t life_count, life_capacity;
 	struct order_round *rounds;
 	uint32_t round_count, round_capacity;
-	struct order_semaphore *semaphores; /* those of which all is known */
+	struct order_semaphore *semaphores; /* those with all operations known */
 	uint32_t semaphore_count;
 	struct order_condition *conditions;
 	uint32_t condition_count;
-	struct event_id *events; /* all of them, in the order of the run */
+	struct event_id *events; /* all events, in the order of the run */
 	uint64_t event_count;
 	struct order_clocks clocks;
-	struct event_id *reads; /* by the number of a variable: where it was read */
-	/* The same with what happened to be before it in this run: what it read, who had its lock. */
+	struct event_id *reads; /* by number of the variable: the event that read it */
+	/*
+	 * Like `clocks`, plus the accidental order of this run: earlier accesses to the same word,
+	 * earlier holders of the lock.
+	 */
 	struct order_clocks pasts;
 	struct addresses addresses;
-	struct order_first *firsts; /* order_firsts.c: open addressing */
+	struct order_first *firsts; /* hash table of order_firsts.c */
 	uint64_t first_count, first_capacity;
-	uint64_t *hidden; /* words that were written by who was not seen (hidden.h), sorted */
+	uint64_t *hidden; /* words with hidden writes (hidden.h), sorted */
 	uint32_t hidden_count, hidden_capacity;
 };
 
-/* That of the op; NULL: its condition variable is none of the list. */
+/* NULL: the address is no condition variable of the list. */
 const struct order_condition *order_condition_at(const struct order *order, uint64_t address);
 void order_build(struct order *order, const struct walk *walk);
 void order_release(struct order *order);
 
 /*
- * Part of a run: of each thread the events [begin, end). What was before them has happened as it did, and
- * needs nothing of what was not; what is behind them does not happen.
+ * A part of the run: events [begin, end) of each thread. Earlier events have happened as recorded,
+ * independently of events in the window. Later events do not happen.
  */
 struct order_window {
 	uint32_t *begin, *end; /* by thread */
 };
 
-/* It takes no time, but lets all others go on first: a yield, or a sleep of no length, which the engine takes for one. */
+/*
+ * Whether the operation only lets other enabled threads go first: a yield, or a sleep of no length,
+ * which the engine treats alike.
+ */
 static inline bool order_is_pause(const struct record_op *op)
 {
 	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
 }
 
-/* Of an event: how many of the other thread's came before. */
+/* How many events of the thread `other` happened before the event. */
 static inline uint32_t order_clock_of(const struct order *order, const struct order_clocks *clocks,
 	struct event_id event, uint16_t other)
 {
@@ -198,12 +229,15 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 				      other];
 }
 
-/* What stood there before all writes of the run; false: no read of all of it came before them. */
+/*
+ * The value before all writes of the run. False: no read of all these bytes came before the first
+ * write.
+ */
 bool order_first_value(
 	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
-/* Of a read: what it must not come behind; NULL: nothing of that kind. */
+/* The block whose freeing the read must precede; NULL: none. */
 const struct order_life *order_life_of(const struct order *order, struct event_id read);
-/* Must `first` come before `second`? */
+/* Whether happens-before orders `first` before `second`. */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
 
 #endif

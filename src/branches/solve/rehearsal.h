@@ -1,13 +1,18 @@
 /*
- * Schedules tried without running them: the events of the recorded run in another order, with the values that they have then.
- * A thousand of these *trials* take as long as one question to a solver, however long the formula would be.
+ * Simulated reorderings: schedules that are tried on the events of the recorded run, without
+ * running the program. A *trial* takes about a thousandth of a solver query and may span the whole
+ * run, which no solver window does. Trials need not be exact, as each answer is proven by a run.
  *
- * A trial begins as the run did. At one event a thread is *held* back until another thread has come to a certain event, with as
- * little of the others as that takes, or else until none of the others can move; then all go on as they did in the run, what came
- * first there first. A thread whose
- * branch goes another way is as far as its events are known: it *stops* there, and the others go on. So does one that leaves what
- * is known otherwise: an address that the run did not access, code that has a value it never had. Loops that wait are an exception:
- * who would leave one earlier than in the run leaves it, and who would look again stands still until there is something to see.
+ * Course of a trial: the recorded run is applied up to one event. There one thread is *held* until
+ * another thread has made a given event, or until no other thread is enabled. Before that, other
+ * threads move only as far as the other thread needs. Afterwards all threads continue in the order
+ * of the run. Reads return the current memory, and terms are computed from them.
+ *
+ * A thread *stops* in the trial when its future is no longer known: a branch takes its other side,
+ * an address is one that the run did not access, or code gets a value that it did not have in the
+ * run. The first flipped branch of a thread is an answer. Loops that wait are an exception: a
+ * thread may leave such a loop earlier than in the run, or stand still in it until there is a new
+ * write.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_REHEARSAL_H
 #define RADDLE_BRANCHES_SOLVE_REHEARSAL_H
@@ -16,37 +21,42 @@
 #include "branches/solve/schedule.h"
 #include "branches/solve/words.h"
 
-/* Where a thread is, and what of it comes next: numbers in the lists below. */
+/* State of one thread in a trial: its position in the lists of struct rehearsal. */
 struct player {
-	uint32_t at;			    /* event */
-	uint32_t edge, begin, end, failure; /* that is not before it */
-	uint64_t moved;			    /* its last step: number of the steps up to then */
-	uint32_t released; /* event that it waited before with its group, plus one; 0: none */
-	uint64_t held;	   /* of a group: it came to `at` when so many events had happened */
-	uint32_t changed;  /* the first variable with another value; UINT32_MAX: none */
-	uint64_t
-		waits; /* number of writes of the trial, plus one, when it saw that it must wait; 0: it does not */
-	uint32_t skipped; /* steps of the run that it does not make */
+	uint32_t at;			    /* index of its next event */
+	uint32_t edge, begin, end, failure; /* next items that do not lie before `at` */
+	uint64_t moved;			    /* number of the thread's last step among all steps */
+	/* event, plus one, at which the group's hold has released the thread; 0: none */
+	uint32_t released;
+	uint64_t held; /* number of events that had happened when the thread reached `at` */
+	/* the lowest variable with a value other than recorded; UINT32_MAX: none */
+	uint32_t changed;
+	/*
+	 * number of writes of the trial, plus one, when the thread found that it must wait; 0: it
+	 * need not
+	 */
+	uint64_t waits;
+	uint32_t skipped; /* recorded steps that the thread does not make in the trial */
 	bool is_stopped;
 };
 
-/* By instruction: the way that leaves a loop that waits (loops.h). */
+/* By branch instruction: the successor that leaves a waiting loop (loops.h). */
 struct wait_slot {
-	uint64_t key; /* of slots.h */
+	uint64_t key; /* key of slots.h */
 	int leaves;
 };
 
 struct done_event {
 	struct event_id id;
-	uint32_t skipped; /* of its thread, by then */
+	uint32_t skipped; /* by its thread so far */
 };
 
 struct lock_state {
-	uint32_t holder;  /* thread plus one; 0: nobody writes */
-	uint32_t readers; /* of a read-write lock */
+	uint32_t holder;  /* thread plus one; 0: no writer holds the lock */
+	uint32_t readers; /* number of readers of a read-write lock */
 };
 
-/* A variable or a term that has a value of its own in the trial. */
+/* Value of a variable or term in trial number `trial`. */
 struct trial_value {
 	uint32_t trial;
 	uint64_t value;
@@ -57,14 +67,15 @@ struct trial_term {
 	struct trial_value value;
 };
 
-/* What is tried: a thread waits before its event `held` until `until` has happened. */
+/* A trial: the thread of `held` waits before that event until `until` has happened. */
 struct hold {
 	struct event_id held;
 	struct event_id until;
-	bool is_long; /* until no other thread can move */
+	bool is_long; /* until no other thread is enabled */
 	/*
-	 * So does every thread at each event of this group, from `held` on, as long as others can move; who is least far, or has
-	 * waited longest, goes on first. 0: none.
+	 * Every thread is held at each event of this group from `held` on, as long as other threads
+	 * are enabled. Then the thread with the least progress is released; among equals, the one
+	 * held longest. 0: no group.
 	 */
 	uint32_t group;
 };
@@ -74,41 +85,42 @@ struct rehearsal {
 	const struct order *order;
 	uint32_t thread_count;
 	bool has_open_addresses;
-	uint32_t **ranks;	      /* by thread and event: place in the order of the run */
-	const uint32_t *groups;	      /* by that place; 0: of no group. NULL: there are none */
-	const uint32_t *group_places; /* likewise: how far the thread is (chances.h) */
+	/* by thread and event: rank, its place in the order of the run */
+	uint32_t **ranks;
+	const uint32_t *groups;	      /* by rank; 0: no group. NULL: there are no groups */
+	const uint32_t *group_places; /* by rank: the thread's progress in the group (chances.h) */
 	struct words words;
-	/* By thread, and one more: where its part of the lists begins. */
+	/* By thread, plus a final entry: where the thread's part of each list begins. */
 	uint32_t *first_edge, *first_end, *first_failure;
-	uint32_t *ends; /* numbers of sections, thread by thread, by their ends */
+	uint32_t *ends; /* numbers of sections, thread by thread, sorted by their ends */
 	struct order_failure *failures;
 	uint32_t *locks_of;	 /* by section: number of its lock */
-	uint32_t *failure_locks; /* by failure */
+	uint32_t *failure_locks; /* by failure: number of its lock */
 	uint32_t lock_count;
-	/* The run as it was, up to `rank`. */
+	/* The recorded run up to `rank`. */
 	struct player *recorded;
 	struct lock_state *recorded_locks;
 	uint64_t rank;
 	uint64_t recorded_steps;
-	/* The trial. */
+	/* The current trial. */
 	struct hold hold;
 	bool is_holding;
 	struct player *players;
 	struct lock_state *locks;
-	uint64_t steps;	    /* made so far */
-	uint64_t writes;    /* likewise */
-	uint64_t turn_ends; /* steps after which another thread has its turn */
-	uint32_t current;   /* thread that goes on; REHEARSAL_NOBODY: it is to be chosen */
-	uint64_t total;	    /* events that have happened, those before the trial counted */
-	uint64_t behind;    /* all that happened stands before this place in the order of the run */
-	uint64_t room;	    /* events that it may still take */
-	uint64_t look_at;   /* when it is next looked whether it is over */
-	bool has_changes;   /* a variable has another value */
-	uint32_t goal_skipped;	 /* of the thread of the event that was told, there */
-	struct done_event *done; /* in their order */
+	uint64_t steps;	       /* steps made so far */
+	uint64_t writes;       /* writes made so far */
+	uint64_t turn_ends;    /* with time slices: the step at which the slice ends */
+	uint32_t current;      /* thread that moves; REHEARSAL_NOBODY: to be chosen */
+	uint64_t total;	       /* events that have happened, including those before the trial */
+	uint64_t behind;       /* highest rank that has happened, plus one */
+	uint64_t room;	       /* limit of the trial's events */
+	uint64_t look_at;      /* number of events at which the trial is next checked for its end */
+	bool has_changes;      /* a variable has another value than recorded */
+	uint32_t goal_skipped; /* `skipped` of the thread at the event returned last */
+	struct done_event *done; /* events of the trial, in their order */
 	uint64_t done_count, done_capacity;
 	struct trial_value *variables; /* by number */
-	struct trial_term *terms;      /* open addressing; those of other trials are free */
+	struct trial_term *terms;      /* hash table; entries of earlier trials count as free */
 	uint64_t term_capacity, term_count;
 	uint64_t spent; /* events of all trials */
 	struct wait_slot *waits;
@@ -120,57 +132,81 @@ void rehearsal_open(
 void rehearsal_release(struct rehearsal *rehearsal);
 void rehearsal_rewind(struct rehearsal *rehearsal);
 
-/* Moves the run as it was up to the event that is held, which is not before the last trial's, and begins a trial. */
+/*
+ * Advances the recorded run to the held event and begins a trial there. Held events must not go
+ * backwards from trial to trial.
+ */
 void rehearsal_begin(struct rehearsal *rehearsal, const struct hold *hold, uint64_t events_most);
-/* Goes on until an event has its other outcome: *out. False: it is over. */
+/*
+ * Continues the trial until an event has its other outcome, which *out names. False: the trial is
+ * over.
+ */
 bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out);
 void rehearsal_end(struct rehearsal *rehearsal);
-/* The schedule of the trial so far, up to the event that it just told of. */
+/* The schedule of the trial up to `goal`, the event returned last. */
 void rehearsal_solution(
 	const struct rehearsal *rehearsal, struct event_id goal, struct solution *out);
 
 /* ---- rehearsal_terms.c ---- */
 
-/* The value of a term of this thread in the trial. False: it cannot be told. */
+/* The value of a term of this thread in the trial. False: not known. */
 bool rehearsal_value(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint64_t *out);
-/* Likewise, of values that may yet be others: nothing is kept. */
+/* The same without caching, for values that may still change. */
 bool rehearsal_value_so_far(struct rehearsal *rehearsal, const struct player *player,
 	const struct term *term, uint64_t *out);
 
 /* ---- rehearsal_waits.c ---- */
 
-/* The thread's next events are its last look before it left a loop that waits: would it have to look again? Then *branch says so. */
+/*
+ * Whether the thread, at the reads of its last recorded iteration of a waiting loop, would have to
+ * iterate again. On true, *branch is the branch that would go the other way.
+ */
 bool rehearsal_must_wait(struct rehearsal *rehearsal, uint32_t thread, uint32_t *branch);
-/* The thread's next event, a branch, goes the other way. Does it leave such a loop by that? Then it is behind it now. */
+/*
+ * The thread's next event is a branch that goes the other way. If that leaves a waiting loop early,
+ * moves the thread behind the loop and returns true.
+ */
 bool rehearsal_leaves_early(struct rehearsal *rehearsal, uint32_t thread);
-/* Is the event a branch of such a loop? How often it was reached is as in the run only if nothing was skipped. */
+/*
+ * Whether the event is a branch of a waiting loop. Its occurrence count matches the run only if no
+ * step was skipped.
+ */
 bool rehearsal_is_wait(struct rehearsal *rehearsal, const struct walk_event *event);
 
-/* ---- rehearsal.c, for those ---- */
+/* ---- rehearsal.c, for the files above ---- */
 
-/* What is read has the value that it has now. False: it is not known. */
+/* Sets the read's variable to the current memory. False: the value is not known. */
 bool rehearsal_read(
 	struct rehearsal *rehearsal, struct player *player, const struct walk_event *event);
 bool rehearsal_goes_as_it_went(const struct walk_event *event, uint64_t value);
 
 /* ---- rehearsal_moves.c ---- */
 
-/* The thread's next event has happened. */
+/* Moves the player behind its next event and updates locks. */
 void rehearsal_move_on(const struct rehearsal *rehearsal, struct player *player,
 	struct lock_state *locks, uint32_t thread);
-/* The thread's next event is this step. Whom it creates counts as having moved then. */
+/*
+ * The thread's next event is step number `step`. A thread that the event creates counts as having
+ * moved at that step.
+ */
 void rehearsal_note_step(
 	const struct rehearsal *rehearsal, struct player *players, uint32_t thread, uint64_t step);
-/* Would an attempt that failed in the run fail here? */
+/* Whether a try-lock that failed in the run would fail here, too. */
 bool rehearsal_fails_as_it_did(
 	const struct rehearsal *rehearsal, const struct player *player, uint32_t thread);
 bool rehearsal_may_move(const struct rehearsal *rehearsal, uint32_t thread);
-/* Nobody else can move: one that waits with its group goes on. REHEARSAL_NOBODY: nobody waits so. */
+/*
+ * No thread is enabled: releases one thread that is held with its group. REHEARSAL_NOBODY: no
+ * thread is.
+ */
 uint32_t rehearsal_release_one(struct rehearsal *rehearsal);
-/* Who has not moved for longest. REHEARSAL_NOBODY: no thread can move. */
+/* The enabled thread that has not moved for longest. REHEARSAL_NOBODY: no thread is enabled. */
 uint32_t rehearsal_longest_ago(const struct rehearsal *rehearsal);
-/* Who comes first in the run. REHEARSAL_NOBODY: no thread can move. */
+/*
+ * The enabled thread whose next event comes first in the run. REHEARSAL_NOBODY: no thread is
+ * enabled.
+ */
 #define REHEARSAL_NOBODY UINT32_MAX
 uint32_t rehearsal_first_to_move(const struct rehearsal *rehearsal);
 

@@ -1,4 +1,7 @@
-/* A solution of the constraints as a schedule: how many steps each thread makes, in which order. */
+/*
+ * Turns a model of the constraints into a schedule: a list of segments, each a thread and its
+ * number of steps.
+ */
 #ifndef RADDLE_BRANCHES_SOLVE_SCHEDULE_H
 #define RADDLE_BRANCHES_SOLVE_SCHEDULE_H
 
@@ -9,14 +12,18 @@
 struct solution {
 	struct schedule_segment *segments;
 	uint32_t count, capacity;
-	struct event_id *delayed; /* with store buffers: writes that were seen behind later reads */
+	/* with store buffers: writes that other threads see after later reads */
+	struct event_id *delayed;
 	uint32_t delayed_count;
 };
 
-/* Everything that happens in the model before `goal`, whose thread moves last. */
+/*
+ * Fills the schedule with everything that happens in the model before `goal`. The goal's thread
+ * moves last.
+ */
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal);
-/* Steps of a thread up to an event, and with what it does behind that at once. */
+/* Steps of a thread up to an event, without and with the steps that follow it at once. */
 struct solution_steps {
 	uint64_t own, with;
 };
@@ -26,10 +33,10 @@ struct solution_wakes {
 	void *context;
 };
 
-/* The next event: its steps, and the choice that is made at it. */
+/* Appends an event with its steps, and the choice made at it (values.h). */
 void solution_meet(struct solution *solution, struct values *values, struct event_id event,
 	struct solution_steps steps, const struct solution_wakes *wakes);
-/* So many more steps of the thread. */
+/* Appends further steps of the thread. */
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);
 

@@ -1,6 +1,7 @@
 /*
- * Which of several threads that wait on a condition variable a signal wakes is a choice of the schedule (model/schedule.h). A
- * schedule that is put together tells it: who waits is counted event by event.
+ * Choices of signals. Which of several threads waiting on a condition variable a signal wakes is a
+ * choice of the schedule (model/schedule.h). These functions follow a schedule event by event,
+ * track the waiting threads, and return the choice.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_VALUES_H
 #define RADDLE_BRANCHES_SOLVE_VALUES_H
@@ -8,7 +9,7 @@
 #include "branches/solve/order.h"
 
 struct values_queue {
-	uint32_t *waits; /* numbers of those that wait, in the order in which they came */
+	uint32_t *waits; /* numbers of the current waits, in the order of arrival */
 	uint32_t count;
 };
 
@@ -18,15 +19,18 @@ struct values {
 };
 
 struct value_choice {
-	uint32_t value, count; /* count 0: there is none */
+	uint32_t value, count; /* count 0: no choice */
 };
 
-/* Does the signal wake this wait in the schedule? By their numbers in the condition variable. */
+/*
+ * Whether the signal wakes this wait in the schedule; numbers index the condition variable's lists
+ * in order.h.
+ */
 typedef bool values_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal);
 
 void values_open(struct values *values, const struct order *order);
 void values_close(struct values *values);
-/* The next event of the schedule, and the choice that is made at it. */
+/* Appends the schedule's next event and returns the choice made at it. */
 struct value_choice values_meet(
 	struct values *values, struct event_id event, values_wakes *wakes, void *context);
 
