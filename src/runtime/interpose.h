@@ -1,13 +1,13 @@
 /*
- * For every interpose_<family>.c: how an interposed function is written.
+ * Rules for every file that defines interposed functions.
  *
- * Ground rules of the guest: no stdio, no malloc, no exit, no libc call that may take a lock or that we
- * interpose ourselves (system calls go through platform_call); errno is untouched unless POSIX says so;
- * a function may be called before our constructor, from another library's constructor, from a signal
- * handler and during pthread_exit. File-scope state lives in one commented struct per file.
+ * The runtime is a guest in the target. Interposed functions use no stdio, no malloc, no exit, and no libc call that
+ * may lock or that the runtime interposes itself. System calls go through platform_call. errno changes only where
+ * POSIX says so. A function may be called before the runtime's constructor, from another library's constructor, from
+ * a signal handler, and during pthread_exit. State of a file lies in one commented struct.
  *
- * Interposed functions never forward synchronisation to glibc, also where no command drives us: then
- * the engine schedules without preemptions and records nothing.
+ * An interposed function never forwards synchronisation to glibc. Without a command, the engine schedules without
+ * preemptions and records nothing.
  */
 #ifndef RADDLE_RUNTIME_INTERPOSE_H
 #define RADDLE_RUNTIME_INTERPOSE_H
@@ -19,18 +19,21 @@
 #include "runtime/focus.h"
 #include "runtime/library_code.h"
 
-/* Visible to the target. Everything else in libraddle.so is hidden. */
+/* Visible to the target. All other symbols of libraddle.so are hidden. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* Where the target called: must be expanded in the interposed function itself. */
+/* Return address of the interposed function. Must be expanded in that function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/* Likewise, or where the user's code called the function of the C++ library that called. */
+/*
+ * As RETURN_SITE. If the caller is a function of the C++ library, the address where the user's code called that
+ * library.
+ */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \
 			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
 			: RETURN_SITE)
 
-/* Last thing of every interposed function of threads that are under control: see focus.h. */
+/* Runs focus_left() at the end of every interposed function of controlled threads: see focus.h. */
 #ifdef RADDLE_HAS_POINTS
 #define LEAVE_AT_RETURN __attribute__((cleanup(focus_left), unused))
 #else
@@ -49,19 +52,19 @@
 /* False: the next interposed call takes the slow path runtime_enter() (set-up, raw threads, spin.c). */
 extern bool runtime_is_up;
 void runtime_set_up(void);
-/* What ENTER() does while runtime_is_up is false. */
+/* Slow path of ENTER(), for calls while runtime_is_up is false. */
 void runtime_enter(uint64_t site);
 
-/* The next definition of a function after ours (glibc's). Never NULL on return. */
+/* The next definition of a function behind the runtime's (glibc's). Never returns NULL. */
 void *runtime_next_symbol(const char *name);
-/* Likewise; NULL: there is none. */
+/* As runtime_next_symbol(); NULL: no such definition. */
 void *runtime_symbol_behind(const char *name);
-/* Any definition of a symbol in the process, NULL: there is none. */
+/* Any definition of a symbol in the process; NULL: none. */
 void *runtime_symbol(const char *name);
-/* What we export under this name, NULL: nothing. */
+/* The runtime's own exported function of this name; NULL: none. */
 void *runtime_own_symbol(const char *name);
 
-/* A function behind our interposition, found once. Set-up finds all of them: calls then cost no look-up. */
+/* A function behind the interposed one. Set-up finds all of them; calls then cost no look-up. */
 struct symbol_slot {
 	const char *name;
 	void *function; /* NULL: not found yet */
@@ -69,13 +72,13 @@ struct symbol_slot {
 
 static inline void *symbol_slot_function(struct symbol_slot *slot)
 {
-	/* Happens before set-up, or for a library that the program has loaded since (libstdc++). */
+	/* Needed before set-up, and for a library that the program has loaded since (libstdc++). */
 	if (__builtin_expect(!slot->function, 0))
 		slot->function = runtime_next_symbol(slot->name);
 	return slot->function;
 }
 
-/* Linked into one array of all slots. */
+/* Defines a slot in the section that holds the array of all slots. */
 #define SYMBOL_SLOT(symbol)                                                                        \
 	__extension__({                                                                            \
 		static struct symbol_slot slot_                                                    \
@@ -88,8 +91,8 @@ static inline void *symbol_slot_function(struct symbol_slot *slot)
 void runtime_find_symbols(void);
 
 /*
- * A system call on behalf of the target: raw, never trapped, and noted for the rewind's undo log (what
- * it changed in the kernel is put back, or taints the run). Calls without effect may use platform_call.
+ * Makes a raw system call for the target. The call is never trapped, and the rewind's undo log notes it. The rewind
+ * reverts its effect in the kernel, or the call taints the run. Calls without effect may use platform_call.
  */
 long runtime_target_call6(long number, long a, long b, long c, long d, long e, long f);
 #define TARGET_CALL_ARGS(number, a, b, c, d, e, f, ...)                                            \
@@ -97,13 +100,13 @@ long runtime_target_call6(long number, long a, long b, long c, long d, long e, l
 		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define target_call(...) TARGET_CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/* A cheap test for EFAULT: no program maps memory in the first page. */
+/* A cheap test for EFAULT: no program maps the first page. */
 static inline bool interpose_is_bad_pointer(const void *pointer)
 {
 	return (uintptr_t)pointer < 4096;
 }
 
-/* Turns a raw result into the libc convention: -1 and errno. */
+/* Converts a raw result to libc's convention: -1 and errno. */
 static inline long interpose_result(long raw)
 {
 	if (platform_failed(raw)) {
@@ -114,49 +117,56 @@ static inline long interpose_result(long raw)
 }
 
 /*
- * Cancellation is due and everything that the op held is undone: unwinds the caller with
- * PTHREAD_CANCELED (cleanup handlers, C++ destructors). Does not return.
+ * Unwinds the caller with PTHREAD_CANCELED (cleanup handlers, C++ destructors). Called when cancellation is due and
+ * all effects of the op are reverted. Does not return.
  */
 void runtime_act_on_cancel(void) __attribute__((noreturn));
-/* If cancellation is pending and enabled, acts on it (for cancellation points that did not wait). */
+/* Acts on cancellation if it is pending and enabled. For cancellation points that did not block. */
 void runtime_test_cancel(void);
-/* In code of the target that is no cancellation point: only asynchronous cancellation is acted on. */
+/* For code of the target that is no cancellation point: acts on asynchronous cancellation only. */
 void runtime_test_cancel_anywhere(void);
 
-/* Runs the handlers of signals that wait for this thread; whether any ran. signal.c. */
+/* Runs the handlers of the signals pending for this thread. Returns whether any ran. signal.c. */
 bool runtime_deliver_signals(struct engine_thread *thread);
 /* engine_host.route_signals: gives process-directed signals to threads. signal.c. */
 void runtime_route_signals(void);
-/* Nobody is enabled: waits in the real world. fd.c. See engine_host.wait_outside. */
+/* Implements engine_host.wait_outside: no thread is enabled, so the process waits in the real world. fd.c. */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
 /*
- * An absolute time of a clock as a virtual deadline for engine_op, and back; time.c.
- * Invalid nanoseconds are the caller's business (EINVAL).
+ * Convert an absolute or relative time of a clock to a virtual deadline for engine_op; time.c. The caller checks the
+ * nanoseconds (EINVAL).
  */
 struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
-/* The caller has done something that loops do to wait: now and then it gives way, and time passes. */
+/*
+ * Called when the caller has repeated a call that polling loops use. Every few calls the caller yields, and time
+ * passes.
+ */
 void runtime_waits_in_vain(void);
-/* sched_yield() by whatever way: gives way, and lets time pass for loops that wait by yielding. */
+/* Implements every form of sched_yield(): yields, and lets time pass for loops that poll and yield. */
 void runtime_yield(uint64_t site);
-/* A call that is no scheduling point has been made: now and then its loop gives way. passing.c. */
+/*
+ * Called for a call that is no scheduling point. Every few calls the caller yields, and so its loop cannot run
+ * forever. passing.c.
+ */
 void runtime_pass(uint64_t site);
 /* Random numbers of the run. A forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
 /*
- * This run did something that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text
- * is a literal or outlives the run. Noted once per run; rewind gives up, fork restarts may go on.
+ * Taints the run: it had an effect that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text is
+ * a literal or outlives the run. Only the first taint of a run is kept. A rewind gives up; the fork restarts may
+ * continue.
  */
 void runtime_taint(const char *what, long number);
-/* Likewise for what runs share even when each is forked at the first creation. */
+/* Taints the run with an effect on state that runs share even if each is forked at the first thread creation. */
 void runtime_taint_shared(const char *what);
 
 /*
- * Answers system calls about time, names and exec that are not in system_calls.def. False: the kernel answers the
+ * Answer system calls about time, names and exec that are not in system_calls.def. False: the kernel answers the
  * call.
  */
 bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */

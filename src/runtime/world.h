@@ -1,10 +1,10 @@
 /*
- * What the families about the outside world (time, descriptors, processes, signals) share with each
- * other. Thread context: the target's only moving thread, except where a comment says "signal".
+ * What the files about the outside world (time, descriptors, processes, signals) share with each other. The
+ * functions run in the target's only moving thread, except where a comment says "signal".
  *
- * New words: a descriptor is *scheduled* when its operations are scheduling points (pipes, sockets,
- * event descriptors: what another thread can make ready), else *plain*. It is *internal* when only
- * this process can make it ready, so that waiting for it in the real world would be in vain.
+ * A descriptor is *scheduled* when its operations are scheduling points: pipes, sockets and event descriptors, which
+ * another thread can make ready. Other descriptors are *plain*. A descriptor is *internal* when only this process
+ * can make it ready. A wait for an internal descriptor never needs real time.
  */
 #ifndef RADDLE_RUNTIME_WORLD_H
 #define RADDLE_RUNTIME_WORLD_H
@@ -26,36 +26,38 @@
 
 /* ---- time: time.c, sleep.c, timer.c ---- */
 
-/* Does virtual time jump to the next deadline when no thread is enabled? False where the plan turns this off. */
+/* True when virtual time jumps to the next deadline while no thread is enabled. The plan may turn this off. */
 bool time_is_virtual(void);
 /* Nanoseconds of a valid timespec, saturating below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
 struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
-/* The engine's clock; brought up to the real one first where time is real. */
+/* The engine's clock. Without virtual time, first advances that clock to the real one. */
 uint64_t time_now_ns(void);
-/* Attributes of a creation, NULL: none. Can the caller have them (0, EINVAL, EPERM)? affinity.c. */
+/*
+ * Checks whether the caller may use these creation attributes (NULL: none). Returns 0, EINVAL or EPERM. affinity.c.
+ */
 int affinity_check(const pthread_attr_t *attributes);
-/* The thread's policy and priority of the system's scheduler. The setter returns 0 or -errno. */
+/* Scheduling policy and priority of the thread, as the target set them. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
 long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority);
 /* Gives a thread created by the caller the caller's nice value and other priorities. priority.c. */
 void priority_inherit(const struct engine_thread *thread);
-/* The thread that it has made gets them. */
+/* Gives a created thread the scheduling attributes of its creation. */
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
-/* Named semaphores are to be seen by the child: semaphore.c. */
+/* Prepares named semaphores for use by the child: semaphore.c. */
 void semaphore_prepare_fork(void);
-/* From now on CLOCK_REALTIME shows this; and the system calls that ask for it: clock_set.c. */
+/* Sets CLOCK_REALTIME of the target, directly or by one of the system calls that set clocks: clock_set.c. */
 void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
-/* `ns` from now, saturating below ENGINE_FOREVER. */
+/* The time `ns` from now, saturating below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
-/* What a clock of the target's world shows, and the real one with the same name. False: EINVAL. */
+/* Reads a clock of the target's virtual world, or the real clock with the same id. False: EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
 /* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
 
-/* The parts of the next two that timer_create() has: posix_timer.c. */
+/* timer_create()'s share of timer_next_ns() and timer_fire_due(): posix_timer.c. */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
 /* Updates the overrun count of a timer's signal. */
@@ -73,24 +75,24 @@ static inline uint64_t timer_no_sooner(
 		       ? fired_ns + TIMER_SLACK_NS
 		       : deadline_ns;
 }
-/* Child side of fork(): no timer is inherited. */
+/* Called in the child after fork(): drops all timers, as a child inherits none. */
 void posix_timer_begin_child(void);
 void timer_begin_child(void);
-/* Likewise for timer descriptors: timerfd.c. */
+/* The same functions for timer descriptors: timerfd.c. */
 uint64_t timerfd_next_ns(void);
 bool timerfd_fire_due(uint64_t now_ns);
 void timerfd_begin_child(void);
-/* A read from this descriptor gave its 8 bytes: if it is a timer's, they are put right. */
+/* Corrects the 8 bytes that a read from a timer descriptor returned. Does nothing for other descriptors. */
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
 
-/* The earliest virtual timer (alarm, setitimer, timer_create), ENGINE_FOREVER: none. */
+/* Deadline of the earliest virtual timer (alarm, setitimer, timer_create); ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
-/* With real time the timer is the kernel's: will it send a signal? */
+/* With real time, timers are the kernel's. True: such a timer is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
-/* Fires the timers that are due. Whether any was. */
+/* Fires the timers that are due. Returns whether any was. */
 bool timer_fire_due(void);
-/* An engine_host.fire_timers. */
+/* Implements engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
 
 /* Called in the child after fork(): drops the parent's requests of asynchronous input and output. aio.c. */
@@ -99,21 +101,22 @@ void aio_begin_child(void);
 /* ---- descriptors: fd_table.c ---- */
 
 enum fd_class {
-	FD_UNKNOWN, /* asked of the kernel at the next use */
+	FD_UNKNOWN, /* class not known yet: the kernel is asked at the next use */
 	FD_PLAIN,
 	FD_PIPE,
 	FD_SOCKET,
 	FD_CHARACTER, /* terminals: reads are scheduled, writes are plain */
-	FD_RANDOM,    /* /dev/urandom and /dev/random: what is read is the run's */
-	FD_EVENT      /* eventfd, timerfd, epoll, ...: anything else that can be polled */
+	FD_RANDOM,    /* /dev/urandom and /dev/random: reads return random numbers of the run */
+	FD_EVENT      /* eventfd, timerfd, epoll and any other descriptor that can be polled */
 };
 
-/* How a waiting operation finds out that it can go on; pointed to by engine_op.argument. */
+/* How a blocked operation finds out whether it is enabled. engine_op.argument points to the request. */
 enum fd_shape {
 	FD_SHAPE_ONE,	 /* one descriptor, `events` */
 	FD_SHAPE_POLL,	 /* an array of poll() */
 	FD_SHAPE_SELECT, /* three sets */
-	FD_SHAPE_RETRY	 /* nothing to ask: tried again after `epoch` has moved (file locks) */
+	/* no condition to test: the operation is tried again after `epoch` has grown (file locks) */
+	FD_SHAPE_RETRY
 };
 
 struct fd_request {
@@ -126,92 +129,96 @@ struct fd_request {
 	const fd_set *sets[3];
 };
 
-/* What a call on this descriptor is: FD_PLAIN also for what is no descriptor at all. */
+/* The class of this descriptor; FD_PLAIN also for a number that is no descriptor. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
 /* True if only members of the process family (family.h) can make the descriptor ready. */
 bool fd_is_of_family(int fd);
-/* Of one that has been classified: `result` bytes that have been read are replaced by the run's random numbers. */
+/* Replaces the `result` bytes just read by random numbers of the run, if the (classified) descriptor is FD_RANDOM. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
-/* The object that this descriptor stands for, as an address for engine_op. Ends of a pipe share it. */
+/* The engine's object of this descriptor, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
-/* Is it certain that what goes in or comes out there does so through this object? */
+/* True when all data of the object provably passes through descriptors that the engine sees. */
 bool fd_object_is_whole(const void *object);
 /* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);
 /* Makes a scheduling point for a call that does not wait. */
 void fd_point(enum call_kind call, int fd, uint64_t site);
-/* The descriptor has come into being. `peer`: the other end, or itself. */
+/* Registers a new descriptor. `peer`: the other end, or the descriptor itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
-/* `copy` is a duplicate of `fd`. */
+/* Registers `copy` as a duplicate of `fd`. */
 void fd_duplicated(int fd, int copy);
-/* The number is free again, or its meaning is not known any more. */
+/* Forgets the descriptor: it was closed, or its meaning is no longer known. */
 void fd_forget(int fd);
-/* epoll: waiting for `epoll_fd` also means to wait for `fd`. */
+/* Notes that a wait for `epoll_fd` now includes `fd`. */
 void fd_watched(int epoll_fd, int fd);
-/* A child has copies of all there are. It may end, and leave them to a child of its own. */
+/* Notes that a child has copies of all descriptors. The child may pass them on to children of its own and end. */
 void fd_were_inherited(void);
-/* Another process may have a copy of this one. */
+/* Notes that another process may have a copy of this descriptor. */
 void fd_was_sent(int fd);
-/* Would a call on it wait (no O_NONBLOCK)? */
+/* True when a call on the descriptor may block (no O_NONBLOCK). */
 bool fd_waits(int fd);
 
-/* engine_ready of every request; pure. */
+/* engine_ready of every request; without side effects. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
-/* Is there a descriptor in it that other processes can make ready? */
+/* True when another process can make one of the request's descriptors ready. */
 bool fd_request_is_external(const struct fd_request *request);
 /*
- * The scheduling point of a descriptor operation. `op` comes with kind, site, deadline and ready;
- * this fills in the rest. Acts on cancellation itself.
+ * Makes the scheduling point of a descriptor operation, and waits until it is ready. `op` has kind, site, deadline
+ * and ready; this function fills in the rest. Acts on cancellation itself.
  */
 enum engine_result fd_perform(struct engine_op *op, struct fd_request *request);
 
-/* A read or write that may have to wait: tried without waiting after the scheduling point. */
+/* A read or write that may block. After its scheduling point, `attempt` tries it without blocking. */
 struct fd_transfer {
 	int fd;
 	uint8_t kind;	  /* OP_FD_READ or OP_FD_WRITE */
 	uint8_t call;	  /* enum call_kind */
-	bool never_waits; /* asked for by the call itself, such as MSG_DONTWAIT */
+	bool never_waits; /* the call itself forbids waiting, such as MSG_DONTWAIT */
 	uint64_t site;
-	/* Raw result; must not wait: -EAGAIN instead. */
+	/* Returns the raw result. Must not block: returns -EAGAIN instead. */
 	long (*attempt)(const struct fd_transfer *transfer);
-	/* For attempt(): */
+	/* Arguments for attempt(): */
 	const struct iovec *vector;
 	int vector_count;
 	struct msghdr *message;
 	int flags;
 };
 
-/* Are reads (writes) of this descriptor scheduling points? Never before the first thread. */
+/* True when reads (or writes) of this descriptor are scheduling points. Always false before the first thread. */
 bool fd_is_scheduled(int fd, enum op_kind kind);
-/* The whole of it: point, tries, waits, signals, socket time-outs. Raw result. */
+/* Performs the transfer: scheduling point, attempts, waits, signals, socket time-outs. Raw result. */
 long fd_transfer(const struct fd_transfer *transfer);
-/* Gather write of everything unless the descriptor does not wait. Raw result. */
+/* Gather write: writes all bytes, except on a non-blocking descriptor. Raw result. */
 long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count);
-/* For the undo log: `number` (SYS_read or SYS_write stand for their families) was done to fd. */
+/* Logs the call for the rewind. SYS_read and SYS_write stand for their families of calls. */
 void fd_note(long number, int fd, long result);
-/* A descriptor operation has had an effect: others that wait are asked again. */
+/* Called after a descriptor operation with an effect: blocked operations test their readiness again. */
 void fd_changed(void);
-/* File locks and listening queues: what waits with FD_SHAPE_RETRY tries again. */
+/* File locks and listening queues: makes operations with FD_SHAPE_RETRY try again. */
 void fd_retry_changed(void);
 uint64_t fd_retry_epoch(void);
 
-/* libc's end of programs that overran a buffer under _FORTIFY_SOURCE. */
+/* libc's function that ends a program which overran a buffer under _FORTIFY_SOURCE. */
 void __chk_fail(void) __attribute__((noreturn));
 
 /* ---- the real world: outside.c ---- */
 
 /*
- * After an operation that only gives way: has anything outside become ready meanwhile? Threads that
- * wait for it would starve beside a loop that yields. Whether any thread waits for the outside.
+ * Called after an operation that only yields: tests whether an outside event has become ready meanwhile. Without
+ * this test a loop that yields would starve threads that wait for the outside. Returns whether any thread waits for
+ * the outside.
  */
 bool outside_look(void);
-/* The last op failed for now (see engine_unproductive); outside, somebody may need time. */
+/*
+ * Called when the last op failed for now (engine_unproductive()). `is_external`: another process may need time to
+ * change that.
+ */
 void world_failed_try(bool is_external);
 
 /* ---- processors: affinity.c ---- */
 
-/* The processor on which the caller is said to run. */
+/* The processor number that the caller sees. */
 unsigned int affinity_processor(void);
 
 /* ---- children: children.c ---- */
@@ -223,13 +230,19 @@ unsigned int affinity_processor(void);
  */
 uint32_t children_alive(int pids[CHILDREN_MAX]);
 
-/* ---- children that cannot go on: stuck_children.c ---- */
+/* ---- deadlocked children: stuck_children.c ---- */
 
-/* In a child that the target has forked: no thread of it can go on. It will stand still. */
+/*
+ * Called in a forked child none of whose threads can ever run again: publishes its outcome. The child then stands
+ * still.
+ */
 void stuck_child_tell(const struct outcome *outcome);
-/* In the process of the run. */
+/* Called in the process of the run, at its begin. */
 void stuck_children_begin_run(void);
-/* The run ends, as nobody can go on: puts what the children wait for before what their parent's threads do. */
+/*
+ * Called when the run ends because no thread is enabled: puts the waits of deadlocked children before those of the
+ * run's own threads.
+ */
 void stuck_children_add_waits(struct outcome *outcome);
 /*
  * Lists threads of children in the run's evidence as created by their forker: the child's view of a thread, its
@@ -242,21 +255,24 @@ void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count
 
 /* ---- signals: signal_queue.c, signal_delivery.c, signal.c ---- */
 
-/* Has a signal arrived that no thread has been told of? */
+/* True when a signal has arrived that no thread has been given yet. */
 bool signals_arrived(void);
-/* Has the target a handler for a signal that processes send each other? Not those of a terminal, or of its own faults. */
+/*
+ * True when the target has a handler for a signal that processes send to each other. Signals of a terminal, and of
+ * the program's own faults, do not count.
+ */
 bool signals_have_handler_for_others(void);
-/* Runs the handlers that wait for the caller now. Whether any ran. */
+/* Runs the handlers that the caller must run now. Returns whether any ran. */
 bool signals_deliver_now(void);
-/* Did the handlers that ended the last wait of the caller all ask for SA_RESTART? */
+/* True when all handlers that ended the caller's last wait have SA_RESTART. */
 bool signals_want_restart(void);
 /* Called when the caller ends: reassigns signals of the process that were assigned to the caller. */
 void signals_leave_thread(void);
-/* For ppoll and its like: another mask meanwhile. Returns the old one. */
+/* For ppoll and similar calls: replaces the caller's mask for their duration. Returns the old mask. */
 uint64_t signals_swap_mask(uint64_t mask);
-/* A signal of our own making, such as a timer's: for `thread`, or (NULL) for the process. */
+/* Raises a signal that the runtime makes itself, such as a timer's. `thread` NULL: for the process. */
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
-/* The signal of a timer (timer_create) that has not been taken yet, NULL: there is none. */
+/* The pending signal of a timer (timer_create); NULL: no signal is pending. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
 /* Called in the child after fork(): drops the parent's pending signals. */
 void signals_begin_child(void);
