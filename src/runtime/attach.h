@@ -1,6 +1,6 @@
 /*
- * How a guest finds the contract and leaves no trace in the target's environment. Runs in the only
- * thread there is, before libc may be ready: raw system calls only.
+ * How a guest finds the contract and removes its traces from the target's environment. Runs in the process's only
+ * thread, possibly before libc is ready: raw system calls only.
  */
 #ifndef RADDLE_RUNTIME_ATTACH_H
 #define RADDLE_RUNTIME_ATTACH_H
@@ -9,11 +9,14 @@
 
 #include "abi/contract.h"
 
-/* Are this library's functions the ones that the process calls? Else it must leave everything alone. */
+/* True when the process calls this library's functions. Otherwise the library must change nothing. */
 bool attach_is_first(void);
-/* Maps the contract that the environment names; NULL: nobody drives this process. */
+/* Maps the contract that the environment names; NULL: no command drives this process. */
 struct contract *attach_contract(void);
-/* The target sees the environment that the user gave it; what it executes is not controlled. */
+/*
+ * Restores the environment that the user gave the target. Programs that the target executes are therefore not
+ * controlled.
+ */
 void attach_clean_environment(char **environment);
 
 #endif

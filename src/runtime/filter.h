@@ -1,18 +1,18 @@
 /*
- * Which memory may hold one of the few variables that are points in a run (focus.h): lines of 64 bytes, found by
- * some bits of the address. An access to any other line is nothing to the run, and site_thunk.S lets it pass
- * in a few instructions; one to these lines may still be to something else, and memory.c looks at it.
+ * A coarse filter for runs in which few variables are points (focus.h): lines of 64 bytes that may hold such a
+ * variable, indexed by some bits of the address. site_thunk.S lets an access to any other line pass in a few
+ * instructions. An access to a marked line may still touch another variable, so memory.c examines it.
  *
- * What is static lies where it lies. Blocks of the heap are added as they are made; one that is freed stays, as whoever
- * uses it too late means the same variable.
+ * Static data never moves. Heap blocks are added when allocated. A freed block stays marked, because a use after
+ * free means the same variable.
  *
- * Runs in whoever starts runs, and in the moving thread; general registers only.
+ * Runs in the code that starts runs, and in the moving thread; general registers only.
  */
 #ifndef RADDLE_RUNTIME_FILTER_H
 #define RADDLE_RUNTIME_FILTER_H
 
 #define FILTER_LINE_BITS 6 /* 64 bytes */
-#define FILTER_LINES 8192  /* a power of two: a byte each, so of 512 kB of neighbours */
+#define FILTER_LINES 8192  /* a power of two: one byte each, for a window of 512 kB */
 
 #ifndef __ASSEMBLER__
 
@@ -23,20 +23,20 @@
 struct heap_block;
 struct contract_memory;
 
-/* Read by site_thunk.S. Of FILTER_LINES bytes; 0: nothing there is wanted. */
+/* Read by site_thunk.S. Has FILTER_LINES bytes; 0: no access to the line needs work. */
 extern const uint8_t *filter_lines;
-/* Every line is wanted. */
+/* Marks every line. */
 extern const uint8_t filter_all[FILTER_LINES];
 
-/* The run begins, or goes on from a checkpoint; `is_filtered`: its points are known by name. */
+/* Called when the run begins or continues from a checkpoint. `is_filtered`: its points are known by name. */
 void filter_begin_run(const struct contract_memory *memory, bool is_filtered);
-/* The next access is wanted, whatever it is to, */
+/* Lets every access through, until filter_resume(). */
 void filter_suspend(void);
-/* and has come. */
+/* Ends filter_suspend(): the next access was seen. */
 void filter_resume(void);
-/* A block of the heap is made. */
+/* Marks the lines of a new heap block, if it may hold a point. */
 void filter_add_block(const struct heap_block *block);
-/* Is none of these bytes wanted? */
+/* True when no line of these bytes is marked. */
 bool filter_misses(uintptr_t start, size_t bytes);
 
 #endif

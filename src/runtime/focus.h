@@ -1,20 +1,21 @@
 /*
- * Runs of a strategy that needs the accesses to a few variables only: other sites are off. Which sites may
- * touch a variable is known by *groups*: sites of one group may touch the same variables (points-to
- * analysis, plan/chosen.h), and a group *meets* another where there is one that both may touch. What
- * a site has touched is one of its group's variables, so whoever else touches it is of a group that meets
- * it. A variable of the strategy's, eight bytes, may be several of the analysis's; all that have been
- * touched so far are minded, so all accesses of earlier runs are seen again. Of static data and of the locals of main
- * it is known from the beginning who may touch them (memory_object).
+ * Runs of a strategy that needs the accesses to a few variables only: all other sites are off.
  *
- * A site that is on touches other variables, too. Those are no points either, and after the first time most of
- * these accesses are done with in a few instructions (quick.h).
+ * *Groups* tell which sites may touch a variable: sites of one group may touch the same variables (points-to
+ * analysis, plan/chosen.h). Two groups *meet* when some variable may be touched by both. A site that touched a
+ * variable belongs to a group, so every other site that may touch this variable belongs to a group that meets that
+ * one. A variable of the strategy, eight bytes, may cover several variables of the analysis. All groups that have
+ * touched it so far count, so the run sees all accesses of earlier runs again. For static data and the locals of
+ * main the groups are known from the beginning (memory_object).
  *
- * Where accesses are no points, a thread that lets others go on would keep the turn until its next point,
- * and the strategy would decide elsewhere than with all sites on. So in such a run every interposed function that
- * has let somebody go on ends with a point of its own (OP_GO_ON).
+ * A site that is on touches other variables, too. Those are no points, and after the first access quick.h passes
+ * most of these accesses in a few instructions.
  *
- * Runs in whoever starts runs, and in the moving thread.
+ * A thread that wakes another thread would otherwise keep running until its next point, and the strategy would
+ * decide elsewhere than with all sites on. So in such a run every interposed function that has enabled another
+ * thread ends with a scheduling point (OP_GO_ON).
+ *
+ * Runs in the code that starts runs, and in the moving thread.
  */
 #ifndef RADDLE_RUNTIME_FOCUS_H
 #define RADDLE_RUNTIME_FOCUS_H
@@ -22,11 +23,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Behind memory_prepare_run(). True: the run has other points than the last one. */
+/* Called after memory_prepare_run(). True: the run has other points than the last one. */
 bool focus_prepare_run(uint64_t number);
-/* The run begins, or goes on from a checkpoint. */
+/* Called when the run begins or continues from a checkpoint. */
 void focus_begin_run(void);
-/* For ENTER(). */
+/* Cleanup of ENTER(): makes the OP_GO_ON point if the interposed function has enabled another thread. */
 void focus_left(const char *unused);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Where the locals of main lie that others may know the addresses of: what threads are given is often one of them. Their
- * sites (SITE_OF_MAIN) are on from the moment the program is loaded until its first run begins.
+ * Addresses of the locals of main that other code may reference: threads often get one as their argument. The sites
+ * of these locals (SITE_OF_MAIN) are on from the load of the program until its first run begins.
  *
- * Only in a process whose runs go on from the same beginning, which has been in main by then.
+ * Works only where all runs of the process begin at the same point inside main.
  */
 #ifndef RADDLE_RUNTIME_MAIN_LOCALS_H
 #define RADDLE_RUNTIME_MAIN_LOCALS_H
@@ -12,18 +12,21 @@
 
 #include "abi/contract_memory.h"
 
-/* Is it the site of one? */
+/* True for the site of such a local. */
 static inline bool main_locals_has(const struct site_record *record)
 {
 	return record->kind == SITE_ADDRESS && record->order == SITE_OF_MAIN;
 }
 
-/* main has told of one. General registers only. */
+/* Called at the site of a local of main. Uses general registers only. */
 void main_locals_note(const struct site_record *record, uintptr_t address);
-/* How far below the end of main's stack the eight bytes are, where that is the stack of main's locals; else 0. */
+/*
+ * Distance of the granule from the end of main's stack, in granules; 0: the address is not there, or holds no such
+ * local.
+ */
 uint32_t main_locals_depth(const void *address);
 const void *main_locals_address(uint32_t depth);
-/* The n-th local that lies in these eight bytes, from 0; NULL: there are no more. */
+/* The n-th local (from 0) that overlaps this granule; NULL: none. */
 const struct memory_object *main_locals_at(
 	const struct contract_memory *memory, uintptr_t address, uint32_t number);
 

@@ -1,16 +1,19 @@
 /*
- * The path of an access to memory, from a site or from the __tsan_* functions, to the scheduling
- * point; and names for memory. Everything runs in the target's moving thread.
+ * The path of a memory access, from a site or a __tsan_* function, to its scheduling point; and names for memory.
+ * All functions run in the target's moving thread.
  *
- *   sites.c	modules, records, switching them on and off (thunk: site_thunk.S)
- *   site_visit.c	accesses at sites, from the thunk on
- *   memory.c	an access: is it a point? learns who shares what
- *   memory_variable.c	what is known of the memory that it touches
- *   memory_prepare.c	before a run: which variables are points, which sites are on
- *   memory_freed.c	memory that is given back, and whoever touches it later
- *   focus.c	likewise, of a strategy that needs few variables
- *   heap.c	which allocation an address belongs to (allocation functions: allocation_functions.c)
- *   memory_name.c	names of all other memory
+ *   sites.c              modules, records; switches sites on and off (thunk: site_thunk.S)
+ *   site_visit.c         accesses at sites, from the thunk on
+ *   memory.c             one access: decides whether it is a scheduling point; learns which threads share which variables
+ *   memory_variable.c    knowledge about the variables that an access touches
+ *   memory_prepare.c     before a run: decides which variables are points and which sites are on
+ *   memory_freed.c       freed memory, and later accesses to it
+ *   focus.c              before a run of a strategy that needs few variables
+ *   heap.c               the allocation that holds an address (allocation functions: allocation_functions.c)
+ *   memory_name.c        names of all other memory
+ *
+ * A *point* is a variable whose accesses are scheduling points in this run. A *site* is *on* when its instruction
+ * reports. A *profiling run* has all sites on, to learn which variables threads share.
  */
 #ifndef RADDLE_RUNTIME_MEMORY_H
 #define RADDLE_RUNTIME_MEMORY_H
@@ -27,63 +30,70 @@
 struct memory_access {
 	const void *address;
 	size_t bytes;
-	uint64_t site;		  /* code address: of the point, or the return address (tsan ABI) */
+	/* code address of the point; with the tsan ABI the return address */
+	uint64_t site;
 	uint8_t kind;		  /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;		  /* enum site_order */
 	uint8_t order_of_failure; /* compare-exchange */
 	uint8_t call;		  /* enum call_kind; a free counts as a write to the whole block */
-	bool knows_expected;	  /* compare-exchange: it will write if `expected` is there */
+	/* compare-exchange: `expected` is valid, so it is known whether the exchange will write */
+	bool knows_expected;
 	uint64_t expected;
-	uint8_t *site_state; /* its byte in contract_memory.sites, NULL: it has none */
+	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL: none */
 };
 
-/* The scheduling point before the access, where it is one. Returns at once before the first thread,
- * in a forked child, and inside the runtime. */
+/*
+ * Makes the scheduling point before the access if the variable is a point. Returns at once before the first thread,
+ * in a forked child, and inside the runtime.
+ */
 void memory_access(const struct memory_access *access);
 
-/* The race detector let a race there pass: from the next run on its accesses are points in any mode. */
+/*
+ * The race detector suppressed a race at this address. From the next run on accesses to the variable are points in
+ * any mode.
+ */
 void memory_raced(const void *address);
 
 /*
- * The block there is about to be given back: a write of all of it, where an access to it was seen; a point
- * where one of its variables is. A failure where it was given back before.
+ * Called before the block is freed. Counts as a write to the whole block where an access to the block was seen, and
+ * as a scheduling point where one of its variables is a point. Ends the run if the block was freed before.
  */
 void memory_freed(const void *start, uint64_t site);
 
 /*
- * For a timer's signal handler that finds us at work on an access: the others get a turn before it
- * (engine_spin_point). Where the last access from a site was; 0: there was none in this run.
+ * memory_give_turn() is for a timer's signal handler that interrupts an access: the next access first lets other
+ * threads run (engine_spin_point()). memory_last_site() is the site of the last access; 0: none in this run.
  */
 void memory_give_turn(void);
 uint64_t memory_last_site(void);
 bool memory_turn_is_wanted(void);
 
 /*
- * Before each run, by whoever starts it and with no thread of the target moving: makes effective
- * what was learnt, switches sites. `number` of the run decides whether it is a profiling run.
+ * Called before each run while no thread of the target moves. Makes the knowledge of earlier runs effective and
+ * chooses sites. `number` of the run decides whether it is a profiling run.
  */
 void memory_prepare_run(uint64_t number);
 /*
- * Behind it, and behind the restoring of memory: a program that ends takes back its modules, so before that
- * there are no sites to switch.
+ * Switches the chosen sites. Called after memory_prepare_run() and after the restore of memory: a program that has
+ * ended has unregistered its modules, and only the restore brings them back.
  */
 void memory_switch_sites(void);
 
-/* Where no image of the memory is restored: forgets what an earlier run has done here. */
+/* Discards the state of an earlier run, where the restart restores no memory image. */
 void memory_begin_run(void);
 
-/* Marks the sites that are to be on in the coming run, as the contract says. */
+/* Sets SITE_ON for the sites of the coming run, by the contract's mode. */
 void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
-/* For struct schedule_view. */
+/* Implements struct schedule_view: the allocation or module that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 
-/* What is known by address holds no longer; once for every run at least. */
+/* Invalidates all entries of contract_memory.known. Called at least once per run. */
 void memory_next_epoch(struct contract_memory *memory);
 
-/* The last run has found variables to be shared that will be points from the next one on. */
+/* True when the last run found shared variables that become points in the next run. */
 bool memory_has_news(void);
-/* Have there come new points since this was last asked? */
+/* True when new points were added since the last call. */
 bool memory_take_change(void);
 
 static inline bool memory_kind_is_atomic(uint8_t kind)
@@ -91,7 +101,7 @@ static inline bool memory_kind_is_atomic(uint8_t kind)
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
 }
 
-/* Of ranges and strings. */
+/* Kinds that access a range or a string. */
 static inline bool memory_kind_is_range(uint8_t kind)
 {
 	return kind >= SITE_RANGE_READ && kind <= SITE_STRING_WRITE;
@@ -102,7 +112,7 @@ static inline bool memory_kind_writes_range(uint8_t kind)
 	return kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
 }
 
-/* memory_prepare.c: switches every site to what its byte says; false: not possible, the contract says why. */
+/* memory_prepare.c: patches every site by its SITE_ON bit. False: impossible, and the contract has the reason. */
 bool sites_apply(void);
 
 /* ---- names (heap.c, memory_name.c) ---- */
@@ -112,41 +122,38 @@ struct heap_block {
 	size_t bytes;
 	object_name name;   /* hash of site, thread and ordinal */
 	uint64_t site;	    /* return address of the allocating call */
-	thread_name thread; /* that allocated it */
-	uint32_t ordinal;   /* n-th of this site and thread, from 1 */
-	uint32_t loop;	    /* n-th of this call stack, from 1; 0: not counted */
-	bool is_used;	    /* an access to it was seen in this run */
+	thread_name thread; /* thread that allocated it */
+	uint32_t ordinal;   /* counts allocations of this site and thread, from 1 */
+	uint32_t loop;	    /* counts allocations of this call stack, from 1; 0: not counted */
+	bool is_used;	    /* this run has accessed it */
 };
 
-/*
- * From here on allocations are recorded; a second call does nothing. For whoever sees the first
- * instrumented code of the process.
- */
+/* Begins to record allocations; later calls do nothing. Called when the process loads its first instrumented code. */
 void heap_start_recording(void);
-/* The live allocation that holds the address; false: none that was seen being made. */
+/* Finds the live allocation that holds the address. False: no recorded allocation holds it. */
 bool heap_find(const void *address, struct heap_block *out);
-/* Stable name of the eight aligned bytes around the address; never 0. */
+/* Stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
-/* The same where it can be told with general registers only, which is nearly always; else 0. */
+/* memory_variable_name() computed with general registers only; 0 in the rare cases where that is impossible. */
 variable_name memory_quick_name(const void *address);
-/* The same of blocks of the heap and of static data alone; else 0. */
+/* memory_variable_name() of heap blocks and static data; 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
-/* The same of what lies `bytes` further on in the same block of the heap; 0: nothing does. */
+/* The name of the variable `bytes` behind the address in the same heap block; 0: outside of the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);
-/* The same of an object of synchronisation there; 0: it is not on a recorded heap nor on a stack. */
+/* The name of a synchronisation object at the address; 0: neither in a recorded heap block nor on a stack. */
 object_name memory_object_name(const void *address);
-/* From the heap: the block there is freed, and accesses to it are to be looked at again. */
+/* Called by the heap: the block is freed, so accesses to it must be examined again. */
 void memory_given_back(uintptr_t start, size_t bytes);
-/* From the heap: memory there has another name than before, or none. SIZE_MAX bytes: all memory may have. */
+/* Called by the heap: memory in the range changed or lost its name. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
-/* Name of a place in the code, the same in every process that has its module. */
+/* Name of a code address, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
 /*
- * What kind of memory is there, never 0: blocks of one allocating call are of one kind, and all static
- * data is, and all other memory.
+ * Class of the memory at the address, never 0. Blocks of one allocating call share a class; so does all static data,
+ * and all other memory.
  */
 uint32_t memory_class(uint64_t address);
-/* The class of a block of the heap; 0: the address is in none. */
+/* The class of a heap block; 0: the address is in no block. */
 uint32_t memory_block_class(uint64_t address);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Variables: what is known of eight aligned bytes of memory, by name (contract_memory.variables) and by
- * address (contract_memory.known). On the path of every access: general registers only, and the way
- * that most accesses take is inline. Runs in the moving thread.
+ * Variables: knowledge about eight aligned bytes of memory, by name (contract_memory.variables) and by address
+ * (contract_memory.known). Lies on the path of every access: uses general registers only, and the most frequent case
+ * is inline. Runs in the moving thread.
  */
 #ifndef RADDLE_RUNTIME_MEMORY_VARIABLE_H
 #define RADDLE_RUNTIME_MEMORY_VARIABLE_H
@@ -11,26 +11,26 @@
 
 #define GRANULE_BYTES 8
 
-/* The variable of that name, the first of several; NULL: it is not known. */
+/* The first variable of that name; NULL: unknown. */
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object);
-/* memory_known_at() of an address that is not remembered. */
+/* Slow path of memory_known_at(), for an address without a valid entry. */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
-/* The variable there is not on the heap: if it is static data, it is kept where it lies. */
+/* Stores the address of a variable outside of the heap, if it is static data. */
 void memory_note_static(struct memory_variable *variable, const void *address);
-/* Where it lies, as far as is known; NULL: it is no static data. */
+/* Address of a variable in static data; NULL: no static data, or unknown. */
 const void *memory_static_address(const struct memory_variable *variable);
-/* A site, by its byte in the contract, has touched the variable. */
+/* Notes that a site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
-/* Other processes that make runs of this round are to know of it in the next. */
+/* Lists the variable among the news of this round, which other processes learn before the next round. */
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
-/* memory_learn() of something new. */
+/* Slow path of memory_learn(). */
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
 /*
- * What lies at an address. NULL: name_of() has no name for it. `add`: a variable that is not in the table is
- * added where there is room. Valid until the next call.
+ * Knowledge about the variable at an address. NULL: name_of() has no name for it. `add`: adds an unknown variable
+ * where the table has room. Valid until the next call.
  */
 static inline struct memory_known *memory_known_at(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
@@ -43,7 +43,7 @@ static inline struct memory_known *memory_known_at(struct contract_memory *memor
 	return memory_known_find(memory, at, name_of, add);
 }
 
-/* The moving thread accesses the variable. */
+/* Learns that the moving thread accesses the variable. */
 static inline void memory_learn(
 	struct contract_memory *memory, struct memory_known *known, bool is_write)
 {

@@ -1,34 +1,35 @@
 /*
- * The short way of accesses where races are looked for and plain accesses are no scheduling points
- * (MEMORY_RACES): most tell nothing new.
+ * The fast path of memory accesses, for runs in which most accesses yield no new information.
  *
- * An access that is like an earlier one of its *episode* (engine_count_episodes(): one thread's accesses
- * with nothing between them that orders threads) needs nothing at all. That is found out in site_thunk.S, by a
- * table of the latest such accesses: same address, same properties of the site's record, same episode. Which
- * one of several sites it was makes no difference to the detector, nor to what is learnt of variables; what is
- * learnt of sites can wait, since one that has never been looked at stays on.
+ * With MEMORY_RACES plain accesses are no scheduling points, and the race detector needs only the first of equal
+ * accesses in an *epoch*: a span in which one thread accesses memory and nothing orders threads. The code still says
+ * *episode* for epoch (engine_count_episodes()). site_thunk.S compares each access with a table of the latest ones:
+ * same address, same properties of the site's record, same epoch. An access found there needs no further work. The
+ * detector and the knowledge about variables do not depend on the particular site. Knowledge about sites may wait,
+ * because a site that was never examined stays on.
  *
- * What is not shared is looked at only once by each thread: that it touches it, and how, was learnt then.
+ * Accesses to unshared memory are examined once per thread: this first access teaches that the thread touches the
+ * memory, and how.
  *
- * Where shared variables are points (MEMORY_LEARN), it is a table of *granules*, eight aligned bytes, that is
- * looked at: those of which the thread that moves has nothing more to tell, as they are no points, and those that are
- * points at which the strategy need not be asked (a lease, engine.h). Not in profiling runs, as these are there to
- * learn, nor, unless not all sites are on anyway, where threads wait by reading, as they have to be seen.
+ * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. An entry means one of two things. The
+ * moving thread has nothing to report about the granule, which is no point. Or the granule is a point, and a lease
+ * (engine.h) lets the thread access it without a question to the strategy. Profiling runs use no granules, because
+ * these runs exist to learn. Nor do runs whose threads wait by reading memory, unless only some sites are on: the
+ * reads must be seen.
  *
- * One that is new in its episode goes to quick_passes(), which knows the most frequent cases; whatever
- * else there is goes to memory.c.
+ * quick_passes() handles the most frequent accesses that are new in their epoch. memory.c handles the rest.
  */
 #ifndef RADDLE_RUNTIME_QUICK_H
 #define RADDLE_RUNTIME_QUICK_H
 
-/* For site_thunk.S: of struct quick_now. */
+/* Offsets in struct quick_now, for site_thunk.S. */
 #define QUICK_EPISODE 0
 #define QUICK_TURN 8
 #define QUICK_OWN_TAG 24
 #define QUICK_LEASE 32
 #define QUICK_POINT_TAG 48
 #define QUICK_LEFT 56
-/* sites_are_live, from least to most. */
+/* Values of sites_are_live, from the least to the most reporting path. */
 #define SITES_QUIET 0
 #define SITES_LIVE 1
 #define SITES_QUICK 2
@@ -43,21 +44,25 @@
 
 #include "engine/engine.h"
 
-/* More bytes are no single access. */
+/* A single access has at most this many bytes. */
 #define QUICK_BYTES_MOST 64
-/* Longer ranges are looked at anew each time. */
+/* Longer ranges are examined each time. */
 #define QUICK_RANGE_MOST 4096
 
 #define QUICK_OWN (UINT64_C(1) << 63)
-/* Above the number of any granule. */
+/* A tag is a multiple of this, above the number of any granule. */
 #define QUICK_TAG (UINT64_C(1) << 44)
 
-/* In the process. */
+/* State of the fast path in this process. */
 struct quick_now {
-	/* turn: what keys of the thread's own memory begin with; own: the tag of granules of which it has no more to tell */
+	/*
+	 * engine.turn: the upper part of keys of the thread's own memory. engine.own: the tag of granules about
+	 * which the thread has nothing more to report.
+	 */
 	struct engine_episodes engine;
-	uint64_t point_tag; /* of granules that are points; 0: there are none yet */
-	int32_t left;	    /* accesses until some are looked at for waiting, see quick.c */
+	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
+	/* accesses until the next sample is examined for threads that wait by reading, see quick.c */
+	int32_t left;
 };
 
 _Static_assert(offsetof(struct quick_now, engine.episode) == QUICK_EPISODE &&
@@ -70,7 +75,7 @@ _Static_assert(offsetof(struct quick_now, engine.episode) == QUICK_EPISODE &&
 		       offsetof(struct quick_now, left) == QUICK_LEFT,
 	"site_thunk.S knows other places");
 
-/* The last word of a struct site_record. Nothing but a plain load or store is ever in the table. */
+/* The last word of a struct site_record. Only plain loads and stores enter the table. */
 static inline uint32_t quick_properties(uint8_t kind, uint8_t order, uint16_t bytes)
 {
 	return (uint32_t)kind | (uint32_t)order << 8 | (uint32_t)bytes << 16;
@@ -88,7 +93,7 @@ static inline uint64_t *quick_granule(
 	return &quick->granules[properties & 1][granule % QUICK_GRANULES];
 }
 
-/* What site_thunk.S does for sites; there, of 16 bytes, both granules have to have the same tag. */
+/* The test of site_thunk.S at sites. For 16 bytes the thunk requires the same tag for both granules. */
 static inline bool quick_is_granule_known(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
@@ -101,7 +106,7 @@ static inline bool quick_is_granule_known(
 	       (tag == now->point_tag && --now->engine.lease >= 0);
 }
 
-/* What site_thunk.S does for sites. */
+/* The test of site_thunk.S at sites. */
 static inline bool quick_is_repeated(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
@@ -115,29 +120,29 @@ static inline bool quick_is_repeated(
 	       --now->left >= 0;
 }
 
-/* A run begins: sets sites_are_live and sites_quick. */
+/* Sets sites_are_live and sites_quick for the run that begins. */
 void quick_begin_run(void);
-/* Likewise, of a run that goes on from a checkpoint of one that may have had other points. */
+/* As quick_begin_run(), for a run that continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
 /*
- * An access with these properties, new in its episode; `state`: of its site, NULL: it has none. True:
- * it is done with. General registers only.
+ * Handles an access that is new in its epoch. `state`: the byte of its site; NULL: none. True: the access needs no
+ * further work. Uses general registers only.
  */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
-/* Likewise of a range, or of a string, and of granules only. */
+/* As quick_passes(), for a range or a string; uses granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
 /*
- * It was looked at, is no point and is done with: others like it need nothing. `is_own`: nobody else is to be
- * told of it. General registers only.
+ * Stores an examined access that is no point: equal accesses need no further work. `is_own`: no other thread or
+ * observer needs to know of them. Uses general registers only.
  */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
-/* Likewise of a range. */
+/* As quick_remember(), for a range. */
 void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);
-/* It is a point, and so is all of its granule: others like it need nothing while there is a lease. */
+/* Stores an access to a point, whose whole granule is a point: equal accesses need no further work during a lease. */
 void quick_remember_point(uint64_t address, uint32_t properties);
-/* What has been said so is over: of this memory, which has another name, */
+/* Removes the entries of this memory, whose name has changed. */
 void quick_forget(uint64_t start, uint64_t bytes);
-/* or of all, since somebody wants to see the next access. */
+/* Removes all entries, because an observer needs the next access. */
 void quick_forget_all(void);
 
 #endif

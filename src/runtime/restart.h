@@ -1,6 +1,6 @@
 /*
- * The restart: how the target is brought back to its starting point for the next run. Four of them,
- * from fastest to most faithful: rewind, fork_create, fork_main, exec.
+ * The restart: how the target returns to its starting point for the next run. The four restarts, from the fastest to
+ * the most faithful: rewind, fork_create, fork_main, exec.
  */
 #ifndef RADDLE_RUNTIME_RESTART_H
 #define RADDLE_RUNTIME_RESTART_H
@@ -9,11 +9,16 @@
 
 struct restart {
 	const char *name;
-	/* Just before the target's main. A server of runs returns in each run. */
+	/*
+	 * Called just before the target's main. A server of runs returns from it once per run, in the process of
+	 * that run.
+	 */
 	void (*at_main)(void);
-	/* At the first thread creation. Returns once per run; runtime_begin_run() has been called. */
+	/* Called at the first thread creation. Returns once per run, after runtime_begin_run(). */
 	void (*at_first_create)(void);
-	/* The run is over and its outcome in place. `status`: what the process would end with. */
+	/*
+	 * Called when the run is over and its outcome stored. `status`: the exit status that the process would have.
+	 */
 	void (*finish)(int status) __attribute__((noreturn));
 };
 

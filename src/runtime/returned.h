@@ -1,10 +1,9 @@
 /*
- * Blocks of the heap that were given back and whose memory was not given out again: freeing one once
- * more, or an operation on a mutex, a stream or the like that lies in one, is a failure, also in
- * programs with no instrumented code. The latest blocks of a run are known, those made by glibc.
- * What is told is certain; what is not known is not told.
+ * Freed heap blocks whose memory was not allocated again. A second free of such a block is a failure. So is an
+ * operation on a mutex, a stream or another object inside it, even in programs without instrumented code. The latest
+ * freed blocks of a run are known, if glibc allocated them. Every report is certain; unknown cases are not reported.
  *
- * Runs in the moving thread; one page, restored with the run.
+ * Runs in the moving thread. The state is one page, restored with the run.
  */
 #ifndef RADDLE_RUNTIME_RETURNED_H
 #define RADDLE_RUNTIME_RETURNED_H
@@ -15,15 +14,18 @@
 
 #include "engine/engine.h"
 
-/* Where no image of the memory is restored: nothing was given back yet. */
+/* Forgets all freed blocks, where the restart restores no memory image. */
 void returned_begin_run(void);
-/* A run goes live in a program of AddressSanitizer: what was freed its runtime knows. */
+/* Called when a run begins in a program with AddressSanitizer: its shadow memory knows the freed blocks. */
 void returned_look_for_shadow(void);
-/* The block is about to be given back at `site`. The run ends here if it was before. */
+/* Called before `site` frees the block. Ends the run if it was freed before. */
 void returned_note(void *block, uint64_t site);
-/* The memory is given out. */
+/* Called when memory is allocated again. */
 void returned_given_out(const void *block, size_t bytes);
-/* The op is about to take effect. The run ends here if its object is no more. engine_host.used. */
+/*
+ * Implements engine_host.used: called before an op takes effect. Ends the run if the op's object lies in a freed
+ * block.
+ */
 void returned_check_use(const struct engine_op *op);
 
 #endif

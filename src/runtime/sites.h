@@ -1,4 +1,4 @@
-/* Sites of instrumented modules as the process has them: which are there, which are on. */
+/* Sites of the instrumented modules in this process: which sites exist, and which are on. */
 #ifndef RADDLE_RUNTIME_SITES_H
 #define RADDLE_RUNTIME_SITES_H
 
@@ -10,49 +10,55 @@
 #include "abi/instrument_abi.h"
 
 /*
- * Read by site_thunk.S: sites that are on lead to site_reached(). Set while runs are live, to SITES_LIVE or, where
- * most accesses need not come that far, SITES_QUICK (quick.h).
+ * Read by site_thunk.S: sites that are on lead to site_reached(). While runs are live the value is SITES_LIVE, or
+ * SITES_QUICK where the fast path (quick.h) handles most accesses.
  */
 extern uint8_t sites_are_live;
-/* Likewise, whenever a site may be on. */
+/* Read by site_thunk.S whenever a site may be on. */
 extern struct contract_quick *sites_quick;
 extern struct quick_now sites_now;
 /*
- * Read by site_thunk.S: which vector registers, besides %xmm0 to 15, there are (XCR0); whether the
- * processor says which of them are in use; which of them are saved by hand.
+ * Read by site_thunk.S: the vector registers besides %xmm0 to 15 (XCR0), whether the processor reports which are in
+ * use, and which the thunk saves one by one.
  */
 extern uint32_t sites_vectors;
 extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
 extern uint32_t sites_vectors_by_hand;
 
-/* Where a point that is on leads instead of the site's own stub; its answer NULL: there. Set at start-up. */
+/*
+ * Chooses the stub that a point which is on calls instead of the site's own. A NULL result: the site's own stub. Set
+ * at start-up.
+ */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
-/* Its answer where the point is to be left off. */
+/* Result of sites_quick_stub: the point stays off. */
 extern const unsigned char sites_left_off[];
 
-/* To a contract that is new to this process: all modules that are loaded. */
+/* Registers all loaded modules in a contract that is new to this process. */
 void sites_tell_again(void);
 /*
- * From site_thunk.S, with nothing but general registers saved: the code at the record's point is about to
- * do its access; `frame` is its frame pointer. True: site_perform() is to be called, with all registers saved.
+ * Called by site_thunk.S with only general registers saved: the code at the record's point is about to access
+ * memory. `frame`: its frame pointer. True: the thunk must call site_perform() with all registers saved.
  */
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame);
 void site_perform(void);
 
-/* The byte in contract_memory.sites of a record; NULL: its module is not known there. */
+/* The record's byte in contract_memory.sites; NULL: the contract does not have its module. */
 uint8_t *site_state(const struct site_record *record);
 
-/* Its number among the sites of all modules; UINT32_MAX: its module is not known there. */
+/* Index of the record among the sites of all modules; UINT32_MAX: the contract does not have its module. */
 uint32_t site_index(const struct site_record *record);
-/* Is there a module with sites around this address of code? Then also where it begins and ends. */
+/* True when a module with sites holds this code address. Stores the bounds of the module's code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
-/* Patches every site of every module to what `is_on` says of its byte. False: see the refusal. */
+/*
+ * Patches every site of every module on or off by `is_on`. False: impossible; contract_memory.refusal has the
+ * reason.
+ */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 
-/* NULL: nobody drives this process. */
+/* NULL: no command drives this process. */
 struct contract_memory *sites_memory(void);
 
 #endif

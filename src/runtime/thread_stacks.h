@@ -1,7 +1,8 @@
 /*
- * Places of threads' stacks and thread-local blocks: slots of a separate address range, at the same address under
- * every restart. A restart may make stacks ahead or during a run; the program's heap and mappings must be alike
- * in both cases. glibc's pthread_create() therefore also takes its vector of thread-local blocks from the slot.
+ * Addresses of threads' stacks and thread-local blocks: slots of a separate address range, at the same address under
+ * every restart. A restart may make stacks in advance or during a run; the program's heap and mappings must be
+ * identical in both cases. glibc's pthread_create() therefore also takes its vector of thread-local blocks from the
+ * slot.
  */
 #ifndef RADDLE_RUNTIME_THREAD_STACKS_H
 #define RADDLE_RUNTIME_THREAD_STACKS_H

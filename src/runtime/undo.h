@@ -1,7 +1,7 @@
 /*
- * What a run changed in the kernel, and how it is put back: the other half of a rewind beside the
- * memory image. System calls are noted as they happen; what cannot be undone taints the run.
- * The log lies in shared memory, so that restoring the target's memory does not wipe it.
+ * Reverts a run's changes in the kernel: the part of a rewind beside the memory image. The runtime logs system calls
+ * as they occur; a call that cannot be reverted taints the run. The log lies in shared memory, so the restore of the
+ * target's memory does not erase it.
  */
 #ifndef RADDLE_RUNTIME_UNDO_H
 #define RADDLE_RUNTIME_UNDO_H
@@ -10,32 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNDO_RANGES_MAX 64 /* that a checkpoint can have */
+#define UNDO_RANGES_MAX 64 /* most ranges that a checkpoint can have */
 
 /*
- * Open files of the starting point: where they stand, so that a run's reads do not move the next.
- * can_reopen: also keeps duplicates, so that what a run closes comes back. They have high numbers, and a
- * large table of descriptors makes every fork slow: for the rewind only.
+ * Saves the offsets of files that are open at the starting point, so that a run's reads do not change the next run.
+ * can_reopen: also keeps duplicates of the descriptors, so that a rewind can reopen what a run closes. The
+ * duplicates have high numbers, and a large descriptor table makes every fork slow: for the rewind only.
  */
 void undo_save_offsets(bool can_reopen);
 void undo_restore_offsets(void);
 
-/* The target has mapped memory that is shared, or given it back; undo_shared.c. */
+/* Called when the target maps or unmaps shared memory; undo_shared.c. */
 void undo_note_shared(void *start, size_t bytes);
 void undo_forget_shared(const void *start, size_t bytes);
-/* What such memory holds at the starting point; again, after a run. */
+/* Save the content of shared memory at the starting point, and restore it after a run. */
 void undo_save_shared(void);
 void undo_restore_shared(void);
 
-/* From here on calls are noted. */
+/* Begins to log calls. */
 void undo_begin_run(void);
-/* Puts back descriptors, offsets and the like. Calls are not noted any more. */
+/* Reverts descriptors, offsets and other logged changes, and ends logging. */
 void undo_world(void);
 
-/*
- * What there is of memory that the starting point does not have: mappings that the run made, and what the
- * program break has grown by.
- */
+/* Memory that the starting point does not have: mappings that the run made, and the growth of the program break. */
 struct undo_range {
 	uintptr_t start, end;
 };
@@ -46,14 +43,14 @@ struct undo_memory {
 };
 
 /*
- * Can the run at hand be put back to where it stands now, by its memory alone? NULL: yes. Else why not, in
- * words ("opened a file").
+ * NULL: restoring memory alone can return the run to its present state. Else the reason why not, in words ("opened a
+ * file").
  */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
-/* False: there is too much of it. */
+/* Stores the memory that the run has added. False: too many ranges. */
 bool undo_note_memory_of_run(struct undo_memory *memory);
-/* Gives the process just that again; what is mapped anew is zero. NULL: as at the starting point. */
+/* Gives the process exactly this additional memory; new mappings are zero. NULL: none, as at the starting point. */
 bool undo_memory(const struct undo_memory *memory);
 
 #endif
