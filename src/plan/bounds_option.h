@@ -1,4 +1,4 @@
-/* `--bounds c=2,v=2,t=3`: one check by strategy `bounded`, as a person writes it. */
+/* Parses `--bounds c=2,v=2,t=3`: one search by strategy `bounded`. */
 #ifndef RADDLE_PLAN_BOUNDS_OPTION_H
 #define RADDLE_PLAN_BOUNDS_OPTION_H
 

@@ -1,4 +1,4 @@
-/* How many runs, and how long, looking for a simpler run may take. */
+/* Budget in runs and time for the search of a simpler failing run. */
 #ifndef RADDLE_PLAN_BUDGET_H
 #define RADDLE_PLAN_BUDGET_H
 
@@ -8,13 +8,16 @@
 #include "platform/platform.h"
 
 struct budget {
-	uint64_t runs;	  /* no more than so many, */
-	uint64_t time_ns; /* and none after so long, */
-	/* but of a program whose runs take long so many all the same, within this time. 0: none. */
+	uint64_t runs;	  /* at most this many runs */
+	uint64_t time_ns; /* and none after this time */
+	/* Slow programs: this many runs are allowed beyond time_ns, up to slow_time_ns. 0: none. */
 	uint64_t slow_runs, slow_time_ns;
 };
 
-/* Is another run within it, after so many, for what was begun at `begun_ns` of the monotonic clock? */
+/*
+ * True if a further run is allowed after `runs` runs. `begun_ns`: start of the search on the
+ * monotonic clock.
+ */
 static inline bool budget_allows(const struct budget *budget, uint64_t runs, uint64_t begun_ns)
 {
 	uint64_t past_ns = platform_monotonic_ns() - begun_ns;

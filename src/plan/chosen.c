@@ -1,4 +1,3 @@
-/* See chosen.h. */
 #include "plan/chosen.h"
 
 #include <fnmatch.h>
@@ -40,7 +39,7 @@ static bool has_sites(const char *path)
 	return true;
 }
 
-/* "	libfoo.so => /lib/libfoo.so (0x7f...)": the path in it, or NULL. */
+/* The path in a line of the form " libfoo.so => /lib/libfoo.so (0x7f...)", or NULL. */
 static char *path_in_line(char *line)
 {
 	char *start = strstr(line, "=> ");
@@ -52,7 +51,7 @@ static char *path_in_line(char *line)
 	return start + 3;
 }
 
-/* Asks the loader, which alone knows where libraries are. */
+/* Asks the loader for the libraries, because only the loader knows their paths. */
 static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
 {
 	char *line = NULL;
@@ -60,7 +59,10 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 	char command[2 * 4096];
 	FILE *list;
 
-	/* Quotes in a path would end it: such programs are looked at alone. */
+	/*
+	 * A path with a quote cannot be quoted in the command: such a program is analysed without
+	 * its libraries.
+	 */
 	if (!*loader || strchr(program, '\'') || strchr(loader, '\''))
 		return;
 	if (snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", loader, program) >=
@@ -76,12 +78,12 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 			add_file(files, path);
 	}
 	free(line);
-	(void)pclose(list); /* what it told counts */
+	(void)pclose(list); /* only the output matters */
 }
 
 /* ---- patterns ---- */
 
-/* "queue" means "queue.head" and "queue[]"; "que" does not. */
+/* "queue" matches "queue.head" and "queue[]"; "que" does not. */
 static bool means(const char *pattern, const char *name)
 {
 	const size_t length = strlen(pattern);
@@ -91,7 +93,7 @@ static bool means(const char *pattern, const char *name)
 	return strncmp(pattern, name, length) == 0 && strchr(".[+", name[length]);
 }
 
-/* Marks the variables that a pattern means; false: none. */
+/* Marks the variables that match a pattern. False: none. */
 static bool choose_variables(const struct points_to *result, const char *pattern, uint64_t *marked)
 {
 	bool has_any = false;

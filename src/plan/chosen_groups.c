@@ -1,6 +1,6 @@
 /*
- * Groups of sites: those that may touch the same variables. See chosen.h, and runtime/focus.h for what
- * they are good for.
+ * Groups of sites that may touch the same variables; see chosen.h, and runtime/focus.h for their
+ * use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,18 @@
 #include "plan/chosen_internal.h"
 
 struct group {
-	const struct points_to_site *like; /* its variables are those of this site */
+	/* representative: all sites of the group may touch the same variables */
+	const struct points_to_site *like;
 	uint32_t site_count;
-	uint32_t met; /* sites that may touch one of them */
+	uint32_t met; /* number of sites that may touch one of these variables */
 };
 
 struct grouping {
 	const struct points_to *result;
 	struct group *groups;
 	uint32_t count;
-	uint16_t *of_site;  /* by site of the result: number + 1; 0: it may touch anything */
-	uint64_t *touching; /* by variable: a set of groups */
+	uint16_t *of_site;  /* by site of the result: group + 1; 0: the site may touch anything */
+	uint64_t *touching; /* by variable: a bit set of groups */
 };
 
 static bool is_like(const struct points_to_site *a, const struct points_to_site *b)
@@ -29,7 +30,7 @@ static bool is_like(const struct points_to_site *a, const struct points_to_site 
 	       memcmp(a->variables, b->variables, a->variable_count * sizeof *a->variables) == 0;
 }
 
-/* False: there are too many. */
+/* False: there are too many groups. */
 static bool find_groups(struct grouping *grouping)
 {
 	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
@@ -75,20 +76,23 @@ static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met
 		met[word] |= touching(grouping, variable)[word];
 }
 
-/* The groups that may touch what this one may. */
+/* Fills `met` with the groups that may touch a variable of this group. */
 static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 {
 	const struct points_to_site *site = grouping->groups[group].like;
 
 	memset(met, 0, CHOSEN_GROUP_WORDS * sizeof *met);
-	bitset_add(met, group); /* what code without bitcode knows only */
+	bitset_add(met, group); /* also memory that only code without bitcode knows */
 	for (uint32_t i = 0; i < site->variable_count; i++)
 		meet_all(grouping, site->variables[i], met);
 	for (uint32_t i = 0; site->is_open && i < grouping->result->foreign_count; i++)
 		meet_all(grouping, grouping->result->foreign[i], met);
 }
 
-/* Groups by how many sites they meet: new numbers by old ones. */
+/*
+ * Sorts groups by the number of sites in their conflicting groups; number[]: new index by old
+ * index.
+ */
 static void sort_groups(struct grouping *grouping, uint16_t *number)
 {
 	uint64_t met[CHOSEN_GROUP_WORDS];

@@ -1,7 +1,9 @@
 /*
- * Which groups of sites may touch what has an address: static data, found by its symbol, and the locals of main,
- * which a site tells of. What is told apart is each eight bytes, as they are one variable of a run. Names that end in
- * a number (".3") are taken for the same without it: compilers and linkers number what has one name.
+ * Computes which groups of sites may touch objects with a known address. These are static data,
+ * found by symbol, and the locals of main, found by the site that reports them.
+ *
+ * The unit is eight bytes, which are one variable of a run. Names that end in a number (".3") count
+ * as equal to the name without it, because compilers and linkers number equal names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +14,25 @@
 #include "symbols/data_symbols.h"
 
 #define GRANULE 8
-/* Of longer ones, and of what repeats after more, all is one. */
+/* Larger objects, and objects with a larger period, have one pattern for all bytes. */
 #define PERIOD_MOST 4096
-/* The first pattern is that of what nothing is known of. */
+/* The first pattern means: groups unknown. */
 #define PATTERN_UNKNOWN 0
 
 struct placing {
 	const struct chosen_grouping *grouping;
 	struct contract_memory *memory;
-	uint32_t group_end;	/* groups without sites, behind those with */
-	uint32_t pattern_count; /* in use */
+	/* next free group number; groups after grouping->count have no sites */
+	uint32_t group_end;
+	uint32_t pattern_count; /* number of patterns in use */
 	bool is_full;
 };
 
-/* The objects that one name may mean, and how they lie. */
+/* The objects that one name may denote, and their alignment. */
 struct meant {
 	const struct points_to_object **objects;
 	uint32_t count;
-	unsigned misplaced; /* from the eight bytes in which it begins */
+	unsigned misplaced; /* offset of the object's start from its eight-byte unit */
 };
 
 static size_t plain_length(const char *name)
@@ -51,7 +54,10 @@ static bool is_one_name(const char *a, const char *b)
 
 /* ---- groups ---- */
 
-/* The group that meets these, which have the numbers in which they were found; + 1. 0: there is none, or no room. */
+/*
+ * Number + 1 of a group that conflicts with the given groups (numbered in order of discovery). 0:
+ * the set is empty, or there is no room.
+ */
 static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 {
 	const uint32_t count = placing->grouping->count;
@@ -76,7 +82,10 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 
 /* ---- patterns ---- */
 
-/* May the variable lie in these eight bytes of its object, of which some may be before it? */
+/*
+ * True if the variable may lie in the eight bytes at offset `at` of its object. `at` may be
+ * negative.
+ */
 static bool lies_in(const struct points_to_variable *variable, int64_t stride, int64_t at)
 {
 	for (int64_t byte = at; byte < at + GRANULE; byte++) {
@@ -90,7 +99,7 @@ static bool lies_in(const struct points_to_variable *variable, int64_t stride, i
 	return false;
 }
 
-/* Those that may touch the n-th eight bytes of it; `is_all`: any of it. */
+/* Collects the groups that may touch the unit `number` of the object; `is_all`: any unit of it. */
 static void gather(const struct placing *placing, const struct meant *meant, uint64_t number,
 	bool is_all, uint64_t *touching)
 {
@@ -113,20 +122,23 @@ static void gather(const struct placing *placing, const struct meant *meant, uin
 	}
 }
 
-/* After how many times eight bytes it is the same again. */
+/* Number of units after which the object's pattern repeats. */
 static uint64_t period_of(const struct meant *meant, uint64_t granules)
 {
 	int64_t stride = meant->objects[0]->stride;
 
 	if (meant->count != 1 || !stride)
 		return granules;
+	/*
+	 * removes factors shared with 8, so that 8 times the result is the least common multiple of
+	 * both
+	 */
 	while (stride % 2 == 0 && stride * GRANULE > meant->objects[0]->stride)
-		stride /=
-			2; /* without the factors that 8 has: times 8 it is the least multiple of both */
+		stride /= 2;
 	return (uint64_t)stride < granules ? (uint64_t)stride : granules;
 }
 
-/* Writes what may touch it; `is_whole`: as one. False: there is no room. */
+/* Writes the object's pattern; `is_whole`: one entry for all units. False: there is no room. */
 static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
 	struct memory_object *out)
 {
@@ -171,7 +183,7 @@ static int64_t end_granule(const struct data_symbol *symbol)
 	       (int64_t)((symbol->misplaced + symbol->bytes + GRANULE - 1) / GRANULE * GRANULE);
 }
 
-/* `meant` NULL: who touches it is not known. */
+/* `meant` NULL: the groups that touch the symbol are unknown. */
 static void write_symbol(struct placing *placing, uint32_t module, const struct data_symbol *symbol,
 	struct meant *meant)
 {
@@ -195,7 +207,7 @@ static void write_symbol(struct placing *placing, uint32_t module, const struct 
 		placing->is_full = true;
 }
 
-/* Is some of it in the same eight bytes as what is known? Another name of that is nothing else. */
+/* True if an unknown symbol shares an eight-byte unit with a known one. */
 static bool is_near_known(
 	const struct data_symbols *symbols, uint32_t i, int64_t known_end, const bool *is_known)
 {
@@ -214,7 +226,7 @@ static bool is_alias(const struct data_symbol *a, const struct data_symbol *b)
 	return a->start == b->start && a->bytes == b->bytes;
 }
 
-/* Has what is known the same place, by another name? */
+/* True if a known symbol has the same address and size: the unknown one is only another name. */
 static bool has_known_alias(const struct data_symbols *symbols, uint32_t i, const bool *is_known)
 {
 	const struct data_symbol *symbol = &symbols->symbols[i];
@@ -261,7 +273,10 @@ static void write_file(
 
 /* ---- locals of main ---- */
 
-/* Where in the eight bytes of its stack it will lie is not known: all of it is one. False: there is no room. */
+/*
+ * Writes one pattern for the whole local, because its offset within an eight-byte unit of the stack
+ * is unknown. False: there is no room.
+ */
 static bool write_local(
 	struct placing *placing, const struct points_to_object *local, struct meant *meant)
 {
@@ -284,7 +299,7 @@ static bool write_local(
 	return true;
 }
 
-/* Several may lie in the same eight bytes: all of them, or none. */
+/* Writes all locals or none, because several locals may share an eight-byte unit. */
 static void write_locals(struct placing *placing, struct meant *meant)
 {
 	const struct points_to *result = placing->grouping->result;
@@ -315,7 +330,10 @@ void chosen_write_objects(const struct chosen_grouping *grouping, struct contrac
 		if (module != UINT32_MAX)
 			write_file(&placing, module, grouping->files->paths[i], &meant);
 	}
-	/* What shares eight bytes with something that is missing would seem to be alone. */
+	/*
+	 * An object that is missing here may share a unit with a listed one, which would then look
+	 * unshared.
+	 */
 	if (placing.is_full)
 		memory->object_count = 0;
 	free(meant.objects);

@@ -6,7 +6,7 @@
 
 /* ---- variables ---- */
 
-/* The entry of that name, which may be new; NULL: there is no room. The runtime's rule. */
+/* The entry of that name, possibly new; NULL: no room. Same hashing and limit as in the runtime. */
 static struct memory_variable *memory_join_find_variable(
 	struct contract_memory *memory, variable_name name)
 {
@@ -35,7 +35,7 @@ static void note_news(struct contract_memory *memory, struct memory_variable *va
 	memory->news_count++;
 }
 
-/* Adds the groups that were noted in this round. */
+/* Adds the groups noted in this round. */
 static void join_vias(struct memory_variable *to, const struct memory_variable *from)
 {
 	for (uint32_t i = from->via_known; i < MEMORY_VIAS_MAX && from->via[i]; i++) {
@@ -61,7 +61,10 @@ static void join_variable(struct contract_memory *memory, const struct memory_va
 	to->flags |= from->flags & learnt;
 	if (to->thread && from->thread && to->thread != from->thread)
 		to->flags |= VARIABLE_MANY;
-	/* Who was first is not known: the same one for all. */
+	/*
+	 * The order of threads across workers is unknown: the smallest number makes all workers
+	 * agree.
+	 */
 	if (!to->thread || (from->thread && from->thread < to->thread))
 		to->thread = from->thread;
 	if (!to->allocated_at) {
@@ -86,7 +89,7 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 
 /* ---- sites ---- */
 
-/* The place of the module's sites, which may be new; NULL: there is no room. The runtime's rule. */
+/* The module's sites, possibly new; NULL: no room. Same rule as in the runtime. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {
@@ -119,9 +122,12 @@ static void join_sites(struct contract_memory *to, const struct contract_memory 
 	to->has_waited |= from->has_waited;
 }
 
-/* ---- what becomes effective ---- */
+/* ---- making knowledge effective ---- */
 
-/* What was noted in the round before, in an order that does not tell who noted it. */
+/*
+ * Sorts the groups noted in the last round, so that the result does not depend on the worker that
+ * noted them.
+ */
 static void settle_vias(const struct contract_memory *memory, struct memory_variable *variable)
 {
 	uint16_t *via = variable->via;
@@ -184,7 +190,7 @@ static bool memory_join_settle(struct contract_memory *memory)
 	return has_points;
 }
 
-/* ---- all ---- */
+/* ---- merging all workers ---- */
 
 bool memory_join(struct contract_memory *const *blocks, unsigned count)
 {
@@ -192,7 +198,7 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 
 	for (unsigned i = 0; i < count; i++)
 		has_site_news |= blocks[i]->has_site_news;
-	/* All into the first, then that one into the others. */
+	/* All into the first block, then the first block into the others. */
 	for (unsigned i = 1; i < count; i++) {
 		join_variables(blocks[0], blocks[i]);
 		if (has_site_news)

@@ -1,7 +1,10 @@
 /*
- * What several workers have learnt of memory in a round, joined, so that all of them know the same in the
- * next: of each variable who has touched it and how, of each site what it has touched. Which of them has
- * learnt what makes no difference to the result, nor does the order of workers. Between rounds: no guest moves.
+ * Merges the knowledge of several workers about shared memory after a round, so that all know the
+ * same in the next.
+ *
+ * For each variable: the threads that touched it and how; for each site: what it has touched. The
+ * result depends neither on the order of workers nor on which worker has learnt a fact. Call
+ * between rounds, while no guest runs.
  */
 #ifndef RADDLE_PLAN_MEMORY_JOIN_H
 #define RADDLE_PLAN_MEMORY_JOIN_H
@@ -10,7 +13,7 @@
 
 #include "abi/contract_memory.h"
 
-/* Are there points then that there were not before? */
+/* True if the merge has created new memory points. */
 bool memory_join(struct contract_memory *const *blocks, unsigned count);
 
 #endif

@@ -37,9 +37,9 @@ static void *memory_view_allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* ---- from and to the contract ---- */
+/* ---- copying from and to the contract ---- */
 
-/* The target may change the module meanwhile: each of its fields is read once. */
+/* The target may change the module meanwhile, so each field is read once. */
 static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
 	const struct memory_module *from)
 {
@@ -79,7 +79,7 @@ static bool memory_view_is_taken(
 	       (!memory->is_filtered || memory_is_focused(memory, variable));
 }
 
-/* The variables with a flag, of those that the run had as points. */
+/* The variables with a flag, limited to those that were scheduling points of the run. */
 static variable_name *memory_view_take_names(
 	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {
@@ -172,7 +172,7 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 
 /* ---- JSON ---- */
 
-/* "0-12,15": the members of the set. */
+/* Appends the members of the set as ranges: "0-12,15". */
 static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
 {
 	const char *separator = "";
@@ -229,7 +229,7 @@ char *memory_view_to_json(const struct memory_view *view)
 		return NULL;
 	}
 	for (uint32_t i = 0; i < view->module_count; i++)
-		(void)json_array_append_new(/* fails only without memory: json_pack would, too */
+		(void)json_array_append_new(/* fails only without memory: json_pack fails then, too */
 			modules, module_to_json(&view->modules[i]));
 	memory_view_add_names(&points, view->points, view->point_count);
 	memory_view_add_names(&racy, view->racy, view->racy_count);
@@ -252,7 +252,7 @@ static int memory_view_damaged(struct error *err, const char *what)
 		what);
 }
 
-/* Exactly `digits` hexadecimal digits. */
+/* Reads exactly `digits` hexadecimal digits. */
 static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 {
 	*out = 0;
@@ -267,7 +267,7 @@ static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 	return true;
 }
 
-/* A number below `limit` in front of *text, which moves behind it. */
+/* Reads a number below `limit` and moves *text to its end. */
 static bool read_index(const char **text, uint32_t limit, uint32_t *out)
 {
 	const char *start = *text;
@@ -349,7 +349,7 @@ static int read_names(const char *text, variable_name **names, uint32_t *count, 
 {
 	const size_t length = strlen(text);
 
-	/* The table must keep a free slot. */
+	/* The hash table must have a free slot. */
 	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX / 2)
 		return memory_view_damaged(err, "points");
 	*names = memory_view_allocate(length / NAME_DIGITS, sizeof **names);

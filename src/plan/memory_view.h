@@ -1,6 +1,8 @@
 /*
- * What a run saw of memory: which sites were on and which variables were points. Part of what makes
- * a run, so it is kept with a finding and given to every replay, frozen (contract_memory.h).
+ * The view of memory of a run: which sites were on, and which variables were scheduling points.
+ *
+ * A run depends on it, so each finding stores it and each replay applies it, frozen
+ * (abi/contract_memory.h).
  */
 #ifndef RADDLE_PLAN_MEMORY_VIEW_H
 #define RADDLE_PLAN_MEMORY_VIEW_H
@@ -14,8 +16,8 @@
 struct memory_view_module {
 	uint64_t name;
 	uint64_t fingerprint;
-	uint32_t count;	     /* of its sites */
-	uint64_t *is_on;     /* bit set over them */
+	uint32_t count;	     /* number of sites of the module */
+	uint64_t *is_on;     /* bit set over the sites */
 	uint64_t *is_chosen; /* likewise, with MEMORY_CHOSEN */
 };
 
@@ -24,25 +26,28 @@ struct memory_view {
 	enum memory_mode mode;
 	struct memory_view_module *modules;
 	uint32_t module_count;
-	variable_name *points; /* names of the variables, ascending */
+	variable_name *points; /* names of variables that are scheduling points, ascending */
 	uint32_t point_count;
-	variable_name *racy; /* of these, with MEMORY_RACES */
+	variable_name *racy; /* subset of `points`, with MEMORY_RACES */
 	uint32_t racy_count;
-	bool is_partial; /* sites were off that had touched points: see runtime/focus.h */
+	bool is_partial; /* sites that touch points were off: see runtime/focus.h */
 };
 
-/* Copies what the last run had; `view` is overwritten without being released. */
+/* Copies the view of the last run; overwrites `view` without releasing it. */
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory);
 void memory_view_release(struct memory_view *view);
 
-/* Into a block that no process has used yet; from then on nothing is learnt there. */
+/*
+ * Writes the view into a block that no process has used yet, and freezes it: runs learn nothing new
+ * there.
+ */
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory);
 
-/* To be freed; NULL for an empty view. */
+/* The caller frees the text; NULL for an empty view. */
 char *memory_view_to_json(const struct memory_view *view);
 int memory_view_from_json(const char *text, struct memory_view *out, struct error *err);
 
-/* "shared", "none", "all": the word of a mode, and back. */
+/* "shared", "none", "all": the word of a mode, and back. False: no mode has this word. */
 extern const char *const memory_mode_words[MEMORY_MODE_COUNT];
 bool memory_mode_parse(const char *word, enum memory_mode *out);
 

@@ -1,7 +1,9 @@
 /*
- * Races as failures: whether they are, and which pairs of places are let pass because the user
- * suppressed them or has been told of them. Part of the settings of a run: a replay must let the same
- * pairs pass to get as far.
+ * Data races as failures: whether they are, and which pairs of code places are suppressed.
+ *
+ * A pair is suppressed because the user suppressed it or because it is already reported. The
+ * suppressed pairs belong to the settings of a run: a replay must ignore the same pairs to get past
+ * them.
  */
 #ifndef RADDLE_PLAN_RACES_H
 #define RADDLE_PLAN_RACES_H
@@ -16,36 +18,41 @@
 
 struct symbols;
 
-/* All zero: races are not looked for. */
+/* All zero: races are not detected. */
 struct races {
 	bool are_failures;
-	struct race_pair *ignored; /* owned */
+	struct race_pair *ignored; /* suppressed pairs; owned */
 	uint32_t ignored_count;
 };
 
-/* `to` is overwritten without being released. */
+/* Overwrites `to` without releasing it. */
 void races_copy(struct races *to, const struct races *from);
 void races_release(struct races *races);
 
-/* Room that detectors need in the contract. */
+/* Bytes that the detectors need in the contract. */
 uint64_t races_state_bytes(const struct races *races);
-/* Tells the guest, before its first run. */
+/* Writes the settings into the contract, before the guest's first run. */
 void races_apply(const struct races *races, struct contract *contract);
-/* Tells the guest, before its first run, to look for races that end no run. */
+/* Makes the guest detect races that end no run. Call before its first run. */
 void races_watch(struct contract *contract);
-/* Those that it has seen. */
+/*
+ * Lists the races that the guest has observed; *seen points into the contract. Returns their
+ * number.
+ */
 uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
-/* Is it one of them? */
+/* True if `pair`, in either order, is among `seen`. */
 bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
-/* The first of them in words, a line each. `symbols` NULL: those of the process, if it is there still; else *text is
- * empty. */
+/*
+ * Describes the first races, one line each. `symbols` NULL: uses the symbols of the process if it
+ * still exists, or leaves *text empty.
+ */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* Adds the pair, also for a guest that is running. False: there are too many. */
+/* Suppress a pair: in the settings, and for a guest that may be running. False: too many pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_tell(struct contract *contract, struct race_pair pair);
 
-/* How often a pair was let pass, and the runs in which the detector ran out of memory. */
+/* Occurrences of suppressed pairs, and runs in which the detector ran out of memory. */
 struct races_count {
 	uint64_t ignored;
 	uint64_t blind_runs;
@@ -53,9 +60,9 @@ struct races_count {
 
 struct races_count races_counted(struct contract *contract);
 
-/* NULL where races are no failures. */
+/* The caller owns the reference. NULL where races are no failures. */
 json_t *races_to_json(const struct races *races);
-/* `value` NULL: as written before races were known. */
+/* `value` NULL: written by a release that had no race detector. */
 int races_from_json(const json_t *value, struct races *out, struct error *err);
 
 #endif

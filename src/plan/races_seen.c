@@ -1,4 +1,4 @@
-/* Races that ended no run, in words: the places, and the variable where it is static. */
+/* Describes races that ended no run: their code places, and the variable where it is static. */
 #include <stdio.h>
 #include <string.h>
 

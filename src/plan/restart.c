@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The costs are measured figures of a 3-thread program with 124 scheduling points. */
+/* Costs measured with a program of 3 threads and 124 scheduling points. */
 const struct restart_description restart_descriptions[RESTART_COUNT] = {
 	[RESTART_REWIND] = {"rewind", "memory is put back inside the process", 9000},
 	[RESTART_FORK_CREATE] = {"fork_create", "a fork where the first thread is created", 123000},

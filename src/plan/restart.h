@@ -1,6 +1,6 @@
 /*
- * How runs are started again, from the fastest way to the most faithful one, and what to do when
- * one of them cannot be used for a program.
+ * The restarts, from the fastest to the most faithful, and the order in which a campaign falls
+ * back.
  */
 #ifndef RADDLE_PLAN_RESTART_H
 #define RADDLE_PLAN_RESTART_H
@@ -11,20 +11,24 @@
 
 struct restart_description {
 	const char *word;     /* "rewind", as --restart takes it */
-	const char *sentence; /* what it does */
-	unsigned cost_ns;     /* per run of a small program, as measured: for saying what is lost */
+	const char *sentence; /* what the restart does, for messages */
+	/* measured cost per run of a small program: tells the user what a fall-back costs */
+	unsigned cost_ns;
 };
 
 extern const struct restart_description restart_descriptions[RESTART_COUNT];
 extern const char *const executor_words[EXECUTOR_COUNT];
 
-/* False when there is no restart or executor of that name. */
+/* False when no restart or executor has that name. */
 bool restart_parse(const char *word, enum contract_restart *out);
 bool executor_parse(const char *word, enum contract_executor *out);
 
-/* The next more faithful restart that `executor` can do; RESTART_COUNT: there is none. */
+/* The next more faithful restart that `executor` supports; RESTART_COUNT: none. */
 enum contract_restart restart_next(enum contract_restart restart, enum contract_executor executor);
-/* The fastest restart of an executor: kernel threads can be carried over neither fork nor rewind. */
+/*
+ * The fastest restart of an executor. Neither rewind nor fork at the first creation preserves
+ * kernel threads.
+ */
 enum contract_restart restart_fastest(enum contract_executor executor);
 
 #endif

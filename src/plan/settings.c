@@ -10,12 +10,12 @@
 #include "model/layout.h"
 #include "model/outcome.h"
 
-/* A run of a unit test has thousands of steps; past this many it is not going to end. */
+/* A run of a unit test has thousands of steps. A run with more steps than this probably never ends. */
 #define STANDARD_STEP_LIMIT UINT64_C(10000000)
-/* Longer than any computation between two synchronisation operations that tests have. */
+/* Longer than any computation between two synchronisation operations in usual tests. */
 #define STANDARD_HANG_NS UINT64_C(10000000000)
 
-/* Stacks made ahead; the runtime makes more when a program turns out to want them. */
+/* Stacks allocated in advance; the runtime allocates more for a program with more threads. */
 #define THREAD_POOL 8
 
 void settings_init(struct settings *settings)
@@ -133,7 +133,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	const char *input = NULL;
 	const char *check = NULL;
 	json_int_t step_limit, hang_ns;
-	json_int_t random_seed = 1; /* its bits: JSON knows no unsigned numbers */
+	/* bit pattern of the seed: JSON has no unsigned 64-bit numbers */
+	json_int_t random_seed = 1;
 	json_int_t layout = -1;
 	int spurious, early, dispatch, virtual_time, children = false;
 	json_t *tolerated;

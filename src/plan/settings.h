@@ -1,6 +1,8 @@
 /*
- * The settings of a run: everything but the schedule that a run depends on and that a replay must
- * therefore repeat. Kept with each finding as JSON.
+ * The settings of a run: everything except the schedule that determines a run, and that a replay
+ * must repeat.
+ *
+ * Each finding stores its settings as JSON.
  */
 #ifndef RADDLE_PLAN_SETTINGS_H
 #define RADDLE_PLAN_SETTINGS_H
@@ -15,21 +17,20 @@
 
 struct settings {
 	enum contract_executor executor;
-	uint32_t tolerated; /* bit OUTCOME_x */
+	uint32_t tolerated; /* bits OUTCOME_x of outcomes that are no failures */
 	uint64_t step_limit;
 	uint64_t hang_ns;
-	uint64_t random_seed; /* of the random numbers that the target asks the system for */
+	uint64_t random_seed; /* seed of the random numbers that the system gives to the target */
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
-	/*
-	 * Memory layout of all runs (model/layout.h). For a finding, the schedule holds the layout.
-	 */
+	/* Memory layout of all runs (model/layout.h). For a finding, the schedule holds the layout. */
 	uint32_t layout;
-	bool has_fixed_layout;	      /* all rounds have the same layout */
-	enum memory_mode memory_mode; /* of the campaign; a finding keeps what came of it */
+	bool has_fixed_layout; /* all rounds have the same layout */
+	/* of the campaign; a finding stores the resulting view of memory */
+	enum memory_mode memory_mode;
 	struct races races;
 	char *input; /* file for standard input, NULL: /dev/null. Owned */
 	char *check; /* the user's judge, NULL: none. Owned */
@@ -37,19 +38,22 @@ struct settings {
 
 void settings_init(struct settings *settings);
 void settings_release(struct settings *settings);
-/* `to` is overwritten without being released. */
+/* Overwrites `to` without releasing it. */
 void settings_copy(struct settings *to, const struct settings *from);
 
-/* The part that the guest is told; the rest of the plan is left as it is. */
+/* Fills the part of the plan that depends on the settings; leaves the rest unchanged. */
 void settings_to_plan(const struct settings *settings, struct contract_plan *plan);
 
-/* To be freed. */
+/* The caller frees the text. */
 char *settings_to_json(const struct settings *settings);
 int settings_from_json(const char *text, struct settings *out, struct error *err);
 
-/* "race": kinds of failure that are none unless asked for. */
+/* "race": a kind of failure that counts only on request. */
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
-/* "exit,hang": words of outcomes.def that are failures, added to *tolerated. */
+/*
+ * "exit,hang": words of failures in outcomes.def, added to *tolerated. Negative: unknown word,
+ * *tolerated unchanged.
+ */
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err);
 
 #endif

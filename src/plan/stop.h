@@ -1,4 +1,4 @@
-/* Why a command is to end: the values of the flag that loops and child waits of a campaign check. */
+/* Reasons to end a command: values of the flag that a campaign's loops and waits check. */
 #ifndef RADDLE_PLAN_STOP_H
 #define RADDLE_PLAN_STOP_H
 

@@ -10,7 +10,7 @@
 #include "strategies/portfolio.h"
 #include "strategies/sampling/rpro.h"
 
-/* Adds to a line that may be cut. */
+/* Appends to a line that may be cut. */
 static void line_add(char *line, size_t size, const char *separator, const char *word)
 {
 	const size_t length = strlen(line);
@@ -45,7 +45,7 @@ static int unknown_option(
 		strategy->name, shown, name, known);
 }
 
-/* The value whose word it is. */
+/* Finds the value by its word. */
 static int parse_word(const struct strategy *strategy, const struct strategy_option *option,
 	const char *text, size_t length, int64_t *value, struct error *err)
 {
@@ -69,7 +69,7 @@ static bool is_in_range(const struct strategy_option *option, int64_t value)
 	return value >= option->least && value <= option->most;
 }
 
-/* A value that an example may show. */
+/* A valid value for an example in a message. */
 static int64_t example_of(const struct strategy_option *option)
 {
 	return is_in_range(option, option->standard) ? option->standard : option->least;
@@ -97,7 +97,7 @@ static int parse_value(const struct strategy *strategy, const struct strategy_op
 	return 0;
 }
 
-/* One `name=value` of `length` bytes. */
+/* Parses one `name=value` of `length` bytes. */
 static int parse_option(const struct strategy *strategy, const char *text, size_t length,
 	struct strategy_config *config, struct error *err)
 {
@@ -123,7 +123,7 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 	return unknown_option(strategy, text, name_length, err);
 }
 
-/* Does the option that begins at `text` stand among those from `first` on as well? */
+/* True if the option that begins at `text` occurs between `first` and `text` as well. */
 static bool strategy_option_is_repeated(const char *first, const char *text)
 {
 	const size_t name_length = strcspn(text, "=,");
@@ -184,7 +184,7 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 		const int64_t value = config->option[i];
 		char written[64];
 
-		if (!is_in_range(option, value)) /* not given, and left to the strategy */
+		if (!is_in_range(option, value)) /* not given, and decided by the strategy */
 			continue;
 		if (option->words)
 			(void)snprintf(written, sizeof written, "%s=%s", option->name,

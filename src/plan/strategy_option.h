@@ -1,6 +1,6 @@
 /*
- * Strategies as a person writes them: `pct,depth=3`. A name of strategies.def, then options of that
- * strategy; those not given keep their standard value.
+ * Parses and formats strategies as the user writes them: `pct,depth=3`. A name of strategies.def is
+ * followed by options of that strategy; missing options have their standard value.
  */
 #ifndef RADDLE_PLAN_STRATEGY_OPTION_H
 #define RADDLE_PLAN_STRATEGY_OPTION_H
@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "strategies/strategy.h"
 
-/* The strategy of a campaign for which none was named. */
+/* The strategy of a campaign whose user names none. */
 #define STRATEGY_STANDARD "portfolio"
 
 /*
- * Fills *index (in `strategies`) and *config (all options checked, thread_capacity at its most).
- * ERROR_USAGE with one line that lists what is possible; then nothing is changed.
+ * Fills *index (in `strategies`) and *config: all options checked, thread_capacity at its maximum.
+ * ERROR_USAGE with one line that lists the possibilities; then nothing is changed.
  */
 int strategy_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
@@ -25,15 +25,15 @@ int strategy_parse(
 void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
 
 /*
- * As strategy_format, with the part of the strategy that chose in the last run of `state` where it
- * is made of several: "portfolio: pct,depth=3". This is what a finding names.
+ * As strategy_format, plus the part of a composite strategy that made the last run of `state`:
+ * "portfolio: pct,depth=3". A finding names its strategy in this form.
  */
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
 /*
- * What the runs so far have shown about the options, "problem; remedy": rpro's radius is beyond the
- * length of a run, or there are no events of the kind it is to count. False: nothing.
+ * A remark on the options after some runs, in the form "problem; remedy". Example: rpro's radius
+ * exceeds the length of a run. False: no remark.
  */
 bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);

@@ -31,14 +31,14 @@ int judge_open(struct judge *judge, const char *command, struct error *err)
 
 void judge_close(struct judge *judge)
 {
-	free(judge->environment); /* its strings are the process environment's */
+	free(judge->environment); /* its strings belong to the process environment */
 	judge->environment = NULL;
 	if (judge->output >= 0)
 		(void)close(judge->output); /* /dev/null */
 	judge->output = -1;
 }
 
-/* The exit status of the judge, or a negative error code. */
+/* Returns the exit status of the judge, or a negative error code. */
 static int wait_for_judge(pid_t pid, const char *command, struct error *err)
 {
 	int status;
@@ -50,7 +50,10 @@ static int wait_for_judge(pid_t pid, const char *command, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"--check %s was stopped by signal %d; mend the command", command,
 			WTERMSIG(status));
-	/* What sh says when it cannot run it: taking that for a judgement would make bugs up. */
+	/*
+	 * The shell reports that it cannot run the command. That is no judgement: treating it as
+	 * one would invent failures.
+	 */
 	if (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127)
 		return error_set(err, ERROR_USAGE,
 			"--check %s cannot be run; check the command by hand", command);
@@ -80,7 +83,10 @@ int judge_run(const struct judge *judge, int printed, struct outcome *outcome, s
 	(void)snprintf(status, sizeof status, "RADDLE_STATUS=%d", outcome->code);
 	judge->environment[judge->variables] = word;
 	judge->environment[judge->variables + 1] = status;
-	/* Opened anew: the judge reads from the beginning, and the run's offset stays as it is. */
+	/*
+	 * A new open file description: the judge reads from the beginning, and the offset of the
+	 * run stays unchanged.
+	 */
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", printed);
 	launch.input = open(path, O_RDONLY | O_CLOEXEC);
 	if (launch.input < 0)

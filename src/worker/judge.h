@@ -1,9 +1,10 @@
 /*
- * The user's own judge, `--check CMD`: says of a run whether it was good. CMD is run by /bin/sh
- * after every run that ended by itself (passed or exit), with what the run printed as its standard
- * input, RADDLE_OUTCOME (a word such as "passed") and RADDLE_STATUS (the exit status) in its
- * environment. Exit status 0: the run was good, whatever its own status; any other: the run failed.
- * What it prints is discarded.
+ * The user's own judge, `--check CMD`: decides whether a run was good.
+ *
+ * /bin/sh runs CMD after each run that ended by itself (passed or exit). The output of the run is
+ * the standard input of CMD. Its environment has RADDLE_OUTCOME (a word such as "passed") and
+ * RADDLE_STATUS (the exit status of the run). Exit status 0 of CMD: the run was good, whatever its
+ * own status. Any other: the run failed. The output of CMD is discarded.
  */
 #ifndef RADDLE_WORKER_JUDGE_H
 #define RADDLE_WORKER_JUDGE_H
@@ -14,18 +15,19 @@
 #include "model/outcome.h"
 
 struct judge {
-	const char *command; /* NULL: there is none */
+	const char *command; /* NULL: no judge */
 	char **environment;  /* with room for the two variables at its end */
-	unsigned variables;  /* entries before them */
-	int output;	     /* /dev/null */
+	unsigned variables;  /* number of entries before them */
+	int output;	     /* descriptor of /dev/null */
 };
 
 int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 
 /*
- * Judges a run; `printed` is a file with what it printed. Changes the outcome to PASSED or to
- * CHECK_FAILED with the command's exit status as its code.
+ * Judges a run; `printed` is a descriptor of a file with the output of the run. Sets the outcome to
+ * PASSED, or to CHECK_FAILED with the command's exit status as its code. Negative where the judge
+ * cannot be run.
  */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
 

@@ -5,7 +5,7 @@
 
 #include "exchange/contract_exchange.h"
 
-/* A stretch of the block; bytes 0: there is no more. */
+/* Header of an extent of the block; bytes 0: end of the message. */
 struct remote_extent {
 	uint64_t offset, bytes;
 };
@@ -49,7 +49,7 @@ void remote_pack_end(struct strbuf *message)
 	strbuf_add(message, (const char *)&end, sizeof end);
 }
 
-/* Is it part of an area that may come? */
+/* True if the extent lies inside an area that a message may contain. */
 static bool is_in_place(const struct contract *contract, const struct remote_extent *extent)
 {
 	const struct remote_extent areas[] = {
@@ -93,7 +93,7 @@ bool remote_unpack(struct worker *worker, const char *bytes, size_t size)
 	return false;
 }
 
-/* ---- the worker here ---- */
+/* ---- the worker on this side ---- */
 
 bool remote_is_lost(struct worker *worker)
 {
@@ -114,7 +114,7 @@ void remote_begin(struct worker *worker)
 	worker->remote_is_away = worker->remote_has_memory = true;
 	contract_expect(&worker->block);
 	if (remote_is_lost(worker))
-		return; /* that is told when it is looked at */
+		return; /* remote_poll() reports it */
 	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
 	remote_pack_area(&message, worker, false);
@@ -135,7 +135,7 @@ void remote_stop(struct worker *worker)
 
 void remote_kill(struct worker *worker)
 {
-	/* What it sends all the same has another number. */
+	/* A report that arrives later has an old serial number and is ignored. */
 	if (worker->remote_is_away)
 		remote_stop(worker);
 	worker->remote_is_away = false;
@@ -170,7 +170,7 @@ int remote_poll(struct worker *worker, enum contract_report *out, struct error *
 	size_t size;
 	char *bytes;
 
-	(void)remote_is_lost(worker); /* noted */
+	(void)remote_is_lost(worker); /* sets worker->is_lost */
 	while (report == REPORT_NONE && (bytes = link->receive(link->context,
 						 worker->params.remote_number, &size)) != NULL) {
 		if (size >= sizeof(struct remote_head) && worker->remote_is_away &&
@@ -180,7 +180,7 @@ int remote_poll(struct worker *worker, enum contract_report *out, struct error *
 		free(bytes);
 	}
 	if (report == REPORT_NONE && worker->is_lost && worker->remote_is_away) {
-		worker->remote_has_memory = false; /* who knows */
+		worker->remote_has_memory = false; /* unknown from now on */
 		report = REPORT_DIED;
 		remote_kill(worker);
 	}

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Often enough to be unnoticed beside the limit, seldom enough to cost nothing. */
+/* Interval of checks: short compared with any limit, long enough to cost nothing. */
 #define LOOK_EVERY_NS UINT64_C(100000000)
-/* What the runtime gets to end the run itself: in processor time, or in time if it has none. */
+/* Time for the runtime to end the run itself: processor time, or real time if it gets no processor. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
 /*
@@ -17,7 +17,10 @@
  * instrumentation slows down would count as hanging.
  */
 #define NATIVE_PART 4
-/* Then the runtime looks whether a thread waits by reading memory: programs compute for shorter. */
+/*
+ * After this processor time without progress, the runtime checks whether a thread waits by reading
+ * memory. Few programs compute that long between two operations.
+ */
 #define SPIN_NS UINT64_C(1000000000)
 
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
@@ -35,7 +38,10 @@ static uint64_t processor_time_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Is the process asleep in the kernel or stopped, as opposed to running or waiting for a processor? */
+/*
+ * True if the process sleeps in the kernel or is stopped. A runnable process that waits for a
+ * processor does not sleep.
+ */
 static bool is_asleep(pid_t pid)
 {
 	char path[64];
@@ -51,7 +57,7 @@ static bool is_asleep(pid_t pid)
 	size = fread(line, 1, sizeof line - 1, file);
 	(void)fclose(file); /* only read from */
 	line[size] = '\0';
-	state = strrchr(line, ')'); /* the name before it may hold anything */
+	state = strrchr(line, ')'); /* the process name before it may contain any character */
 	return state && state[1] == ' ' && state[2] != 'R' && state[2] != 'Z' && state[2] != 'X';
 }
 
@@ -70,8 +76,8 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 }
 
 /*
- * Has the runtime extended the limit since the last check? The watchdog then measures the limit
- * from now on.
+ * True if the runtime has extended the limit since the last check. The watchdog then measures the
+ * limit from now on.
  */
 static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
 {
@@ -101,7 +107,7 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 	if (watchdog->state == WATCHDOG_QUIET) {
 		if (stalled_ns < watchdog->limit_ns && watchdog->asleep_ns < watchdog->limit_ns)
 			return;
-		/* It may just have ended. */
+		/* Errors are ignored: the process may have ended. */
 		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_HANG});
 		watchdog->state = WATCHDOG_ASKED;
 		watchdog->asked_ns = now_ns;
@@ -110,7 +116,7 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 		   (stalled_ns >= GRACE_PROCESSOR_NS || now_ns - watchdog->asked_ns >= GRACE_NS)) {
 		watchdog->state = WATCHDOG_KILLED;
 		watchdog->killed_pid = pid;
-		(void)kill(pid, SIGKILL); /* as above */
+		(void)kill(pid, SIGKILL); /* likewise */
 	}
 }
 
@@ -123,7 +129,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	if (since_ns < LOOK_EVERY_NS || pid <= 0)
 		return;
 	watchdog->looked_ns = now_ns;
-	/* Before the first thread there is no heartbeat: a long start-up is nobody's fault. */
+	/* Before the first thread creation there is no heartbeat, and a long start-up is no hang. */
 	if (has_moved(watchdog, contract) ||
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
@@ -139,9 +145,10 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 		watchdog->processor_ns = processor_ns;
 		watchdog->asleep_ns = 0;
 	}
-	if (processor_ns < watchdog->processor_ns) /* another process of a fork server, or gone */
+	/* a fork server has started another process, or the process is gone */
+	if (processor_ns < watchdog->processor_ns)
 		watchdog->processor_ns = processor_ns;
-	/* A gap in our own looking must not count as the guest's sleep. */
+	/* A delay between two checks must not count as sleep of the guest. */
 	if (is_asleep(pid))
 		watchdog->asleep_ns += since_ns < 2 * LOOK_EVERY_NS ? since_ns : LOOK_EVERY_NS;
 	bite(watchdog, pid, processor_ns, now_ns);

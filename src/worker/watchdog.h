@@ -1,8 +1,9 @@
 /*
- * Tells a run that goes on without reaching scheduling points from one that works: the heartbeat of
- * the contract stands still while the guest uses processor time, or while it sleeps in a system
- * call that the runtime does not know of. Time is counted in the guest's own processor time, so a
- * loaded machine makes no hangs.
+ * Detects a run that makes no progress: the heartbeat of the contract stands still.
+ *
+ * The guest either uses processor time meanwhile, or sleeps in a system call that the runtime does
+ * not know. The limit counts the guest's own processor time, so a loaded machine causes no false
+ * hangs.
  */
 #ifndef RADDLE_WORKER_WATCHDOG_H
 #define RADDLE_WORKER_WATCHDOG_H
@@ -14,20 +15,20 @@
 
 enum watchdog_state {
 	WATCHDOG_QUIET,
-	WATCHDOG_ASKED, /* SIGSYS was sent: the runtime records where it spins and ends the run */
-	WATCHDOG_KILLED /* that did not help: SIGKILL was sent */
+	WATCHDOG_ASKED, /* SIGSYS was sent: the runtime records the place and ends the run */
+	WATCHDOG_KILLED /* the runtime did not react: SIGKILL was sent */
 };
 
 struct watchdog {
-	uint64_t limit_ns; /* 0: never bites */
+	uint64_t limit_ns; /* 0: never ends a run */
 	enum watchdog_state state;
-	uint64_t looked_ns; /* when watchdog_look() last did something */
-	/* Where the guest stood when it last moved. */
+	uint64_t looked_ns; /* when watchdog_look() last acted */
+	/* State of the guest at its last progress. */
 	uint64_t run_number;
 	uint64_t heartbeat;
 	uint64_t runs;
-	uint64_t processor_ns; /* its processor time then */
-	uint64_t asleep_ns;    /* time seen asleep since then */
+	uint64_t processor_ns; /* its processor time at that moment */
+	uint64_t asleep_ns;    /* time observed asleep since then */
 	uint64_t asked_ns;     /* when SIGSYS was sent */
 	int32_t killed_pid;
 	uint32_t extensions;   /* contract.hang_extensions at the last check */
@@ -35,9 +36,9 @@ struct watchdog {
 	bool has_asked_native; /* likewise */
 };
 
-/* A guest sets out: everything seen so far is forgotten. */
+/* Forgets all observations. Call it when a guest starts or a batch begins. */
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns);
-/* To be called now and then while runs are under way; acts at most every 100 ms. */
+/* Call it regularly while runs are under way. It acts at most every 100 ms. */
 void watchdog_look(struct watchdog *watchdog, const struct contract *contract, uint64_t now_ns);
 
 #endif

@@ -20,9 +20,12 @@
 #include "worker/worker_internal.h"
 #include "platform/platform.h"
 
-/* How often a worker is looked at although nothing rings: watchdog, output, interruption. */
+/* Interval of checks without a ring: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
-/* And one that has said how its run ended: its process is about to end, which rings nothing. */
+/*
+ * Interval while a process with a complete report ends, because the end of a process rings no
+ * doorbell.
+ */
 #define ENDING_NS UINT64_C(500000)
 
 /* ---- life cycle ---- */
@@ -42,9 +45,9 @@ static int worker_open_files(struct worker *worker, struct error *err)
 		return 0;
 	if (capture_open(&worker->capture, err) < 0)
 		return ERROR_IO;
-	/* A judge that is given zeros for the middle would refuse good runs. */
+	/* A judge needs the complete output: a cut in the middle could make it refuse a good run. */
 	worker->capture.keeps_all = worker->params.check != NULL;
-	/* Shown output keeps its two streams apart; what is kept is one text in order. */
+	/* Shown output keeps two separate streams. Kept output is one text in order. */
 	if (worker->params.output == OUTPUT_SHOW && capture_open(&worker->capture_error, err) < 0)
 		return ERROR_IO;
 	return 0;
@@ -87,7 +90,7 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 static void close_file(int *file)
 {
 	if (*file >= 0)
-		(void)close(*file); /* input, or /dev/null: nothing was written that counts */
+		(void)close(*file); /* an input, or /dev/null: no data can be lost */
 	*file = -1;
 }
 
@@ -117,8 +120,8 @@ void worker_clear_strategy(struct worker *worker, size_t bytes)
 /* ---- processes ---- */
 
 /*
- * Each process reads its input from the beginning: a new opening of the same file has an offset of
- * its own. What cannot be opened again (it was deleted and is not a file) is used as it is.
+ * Opens the input again for each process, so that the process reads from the beginning with an
+ * offset of its own. If that fails, because the file was deleted, the existing descriptor is used.
  */
 static int reopen_input(const struct worker *worker)
 {
@@ -127,8 +130,9 @@ static int reopen_input(const struct worker *worker)
 }
 
 /*
- * Who redirects raddle to a file where the program would stand redirects the program, which may seek there.
- * To pipes and terminals it prints through us: a replay prints to a file, and must meet the same points.
+ * True if the program receives the command's descriptor itself. That is so where the user redirects
+ * raddle to a file in place of the program, which may seek there. For pipes and terminals raddle
+ * prints instead. A replay prints to a file, and the run must have the same scheduling points.
  */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {
@@ -166,7 +170,8 @@ static int worker_start_process(struct worker *worker, struct error *err)
 	worker->is_left = worker->has_followed = false;
 	contract->report = shared->report = REPORT_NONE;
 	contract->thread_count = 0;
-	contract->run_number = contract->plan.run_first; /* also where it ends before it says so */
+	/* valid even if the process ends without a report */
+	contract->run_number = contract->plan.run_first;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	schedule_clear(contract_schedule(contract));
 	schedule_clear(contract_shared_area(&worker->block, contract->schedule_offset));
@@ -189,9 +194,9 @@ static int worker_start_process(struct worker *worker, struct error *err)
 
 void worker_reap(struct worker *worker)
 {
-	/* Before it is reaped its process group cannot be anybody else's. */
-	(void)kill(-worker->pid, SIGKILL); /* no group: it never got to set one up */
-	(void)kill(worker->pid, SIGKILL);  /* likewise, it may have left the group */
+	/* Until the process is reaped, no other process group can have its id. */
+	(void)kill(-worker->pid, SIGKILL); /* fails if the process has not created its group */
+	(void)kill(worker->pid, SIGKILL);  /* likewise, for a process that has left its group */
 	while (waitpid(worker->pid, &worker->exit_status, __WALL) < 0 && errno == EINTR)
 		;
 	children_remove(worker->pid);
@@ -226,7 +231,7 @@ static bool worker_has_ended(const struct worker *worker)
 	       ended.si_pid == worker->pid;
 }
 
-/* ---- setting out ---- */
+/* ---- starting a batch ---- */
 
 static void command_guest(struct worker *worker, enum contract_command command)
 {
@@ -240,9 +245,10 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 
 	plan->run_first = worker->batch_next++;
 	plan->run_limit = 1;
-	plan->is_fresh_state |= worker->is_strategy_fresh; /* or nobody has taken it */
+	/* or no run has used the fresh state yet */
+	plan->is_fresh_state |= worker->is_strategy_fresh;
 	worker->is_strategy_fresh = false;
-	worker->block.shared->command = COMMAND_RUN; /* nobody waits on it yet */
+	worker->block.shared->command = COMMAND_RUN; /* no process waits on the word yet */
 	worker->state = WORKER_RUNNING;
 	return worker_start_process(worker, err);
 }
@@ -277,7 +283,7 @@ int worker_begin(struct worker *worker, struct error *err)
 	}
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
 	if (contract->plan.restart == RESTART_EXEC) {
-		worker_kill(worker); /* a server of an earlier batch, or a run that stands still */
+		worker_kill(worker); /* the server of an earlier batch, or a run under inspection */
 		worker->batch_next = contract->plan.run_first;
 		worker->batch_end = worker->batch_next + contract->plan.run_limit;
 		return worker_begin_single_run(worker, err);
@@ -288,7 +294,7 @@ int worker_begin(struct worker *worker, struct error *err)
 		return 0;
 	}
 	worker_kill(worker);
-	worker->block.shared->command = COMMAND_NONE; /* nobody waits on it yet */
+	worker->block.shared->command = COMMAND_NONE; /* no process waits on the word yet */
 	worker->state = WORKER_STARTING;
 	result = worker_start_process(worker, err);
 	if (result < 0)
@@ -304,7 +310,7 @@ void worker_stop(struct worker *worker)
 	worker->batch_end = worker->batch_next;
 }
 
-/* ---- looking ---- */
+/* ---- observing ---- */
 
 int worker_check(const struct worker *worker, struct error *err)
 {
@@ -312,7 +318,7 @@ int worker_check(const struct worker *worker, struct error *err)
 
 	if (!worker->damage)
 		return 0;
-	/* The reason of a refusal lies elsewhere if the runtime lays the contract out otherwise. */
+	/* A runtime of another version writes the reason of its refusal to another place. */
 	if (__atomic_load_n(&worker->block.shared->report, __ATOMIC_RELAXED) == REPORT_REFUSED)
 		return error_set(err, ERROR_VERSION,
 			"the runtime refuses the target, and its reason cannot be read (%s); install "
@@ -320,7 +326,7 @@ int worker_check(const struct worker *worker, struct error *err)
 			worker->damage);
 	step = __atomic_load_n(&worker->block.shared->heartbeat, __ATOMIC_RELAXED);
 	if (step > worker->contract->plan.step_limit)
-		step = worker->contract->heartbeat; /* as last seen */
+		step = worker->contract->heartbeat; /* the last plausible value */
 	return error_set(err, ERROR_TARGET,
 		"the target wrote over raddle's memory at step %" PRIu64 " of run %" PRIu64
 		" (%s); look for a stray write, with AddressSanitizer or under valgrind",
@@ -334,8 +340,8 @@ int worker_receive(struct worker *worker, struct error *err)
 }
 
 /*
- * Signals go to the process that the target names, and debuggers read it. So it is a descendant of the worker's
- * process, or the name is damaged.
+ * Id of the guest as the target names it. Signals go to this process and debuggers read it, so it
+ * must descend from the worker's process. Any other id is damage and is ignored.
  */
 uint32_t worker_guest_pid(struct worker *worker)
 {
@@ -360,8 +366,8 @@ enum contract_report worker_load_report(struct worker *worker)
 }
 
 /*
- * Takes the report of a guest that lives and waits (but in restart exec, where it is about to end). *report: REPORT_NONE
- * where the batch goes on.
+ * Handles a ring of a living guest. The guest waits, except with restart exec, where it is about to
+ * end. *report: REPORT_NONE where the batch continues.
  */
 static int worker_take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
@@ -372,13 +378,14 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
 		return worker_check(worker, err);
 	/*
-	 * The end of the process is what we wait for, unless it stands still for us. Also of a
-	 * server that ends before it has become one: the program made no thread.
+	 * Without a server, the end of the process is the event to wait for, unless the process
+	 * stands still for inspection. The same holds for a program that ended without a thread
+	 * creation, before it became a server.
 	 */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
 		return 0;
-	(void)worker_guest_pid(worker); /* the process may be a new one */
+	(void)worker_guest_pid(worker); /* a fork server may have started another process */
 	result = worker_receive(worker, err);
 	if (result < 0)
 		return result;
@@ -391,7 +398,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 	return 0;
 }
 
-/* A failure is one of a run of this batch. */
+/* A failure must belong to a run of this batch. */
 static int worker_check_failure(
 	struct worker *worker, enum contract_report report, struct error *err)
 {
@@ -457,13 +464,13 @@ static bool is_ending(const struct worker *worker)
 	       worker->contract->report != REPORT_NONE;
 }
 
-/* False: the run need not go on. */
+/* Calls params.care. False: the run is to be killed. */
 static bool take_care(struct worker *worker)
 {
 	const enum worker_care care =
 		worker->params.care ? worker->params.care(worker->params.care_context) : CARE_NONE;
 
-	/* It has stood still for us. */
+	/* The guest has waited for the command. */
 	if (care == CARE_TAKEN)
 		watchdog_reset(&worker->watchdog, worker->params.hang_ns);
 	return care != CARE_ENOUGH;

@@ -1,4 +1,4 @@
-/* What the end of a worker's process means for the run, or for the server of runs, that it was. */
+/* Interprets the end of a worker's process, which was a single run or a server of runs. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bool worker_is_failure(const struct worker *worker)
 	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
 }
 
-/* What the kernel says of a process that ended is its outcome where the guest has said none. */
+/* Derives the outcome from the exit status, where the guest has published none. */
 static void take_exit_status(struct worker *worker)
 {
 	struct outcome *outcome = &worker->contract->outcome;
@@ -34,8 +34,8 @@ static void take_exit_status(struct worker *worker)
 }
 
 /*
- * The process ended without a word of the guest: killed, or by a way out that the runtime does not
- * see. The run is accounted for as the guest would.
+ * The process ended without a report: it was killed, or it ended by a means that the runtime does
+ * not see. Updates the totals as the guest would have done.
  */
 static void account_silent_end(struct worker *worker)
 {
@@ -74,7 +74,10 @@ static void account_silent_end(struct worker *worker)
 int worker_pass_output_on(struct worker *worker, struct error *err)
 {
 	if (worker->params.output == OUTPUT_SHOW) {
-		/* A reader that went away is the command's own affair: it gets SIGPIPE. */
+		/*
+		 * If the reader of the output has gone, SIGPIPE ends the command as it would end
+		 * any program.
+		 */
 		if (!capture_pass_on(&worker->capture, STDOUT_FILENO) ||
 			!capture_pass_on(&worker->capture_error, STDERR_FILENO))
 			return error_set(err, ERROR_IO,
@@ -86,14 +89,20 @@ int worker_pass_output_on(struct worker *worker, struct error *err)
 	return 0;
 }
 
-/* Killed by a SIGKILL that nobody here sent: the user, or the kernel out of memory. */
+/*
+ * True if a SIGKILL from outside ended the process: from the user, or from the kernel for lack of
+ * memory.
+ */
 static bool is_killed_outside(const struct worker *worker)
 {
 	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
 	       worker->watchdog.state != WATCHDOG_KILLED;
 }
 
-/* Is there nothing more to be made before the host has looked at it? As runtime_is_exhausted() of the other restarts. */
+/*
+ * True if no further run may be made before the campaign has seen this one. Corresponds to
+ * runtime_is_exhausted() of the other restarts.
+ */
 static bool is_exhausted(const struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -142,7 +151,7 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		*report = REPORT_FAILURE;
 		return 0;
 	}
-	/* A run without a thread is looked at before it is repeated. */
+	/* A run without a thread creation is reported before it is repeated. */
 	if (worker->batch_next >= worker->batch_end || !contract->is_live || is_exhausted(worker)) {
 		*report = REPORT_BATCH;
 		return 0;
@@ -151,7 +160,7 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 	return worker_begin_single_run(worker, err);
 }
 
-/* All processes of the run are gone. `state` is what the worker was doing. */
+/* Handles the end of all processes of a run. `state` is the worker's state before that. */
 static int account_end(struct worker *worker, enum worker_state state, enum contract_report *report,
 	struct error *err)
 {
@@ -180,7 +189,7 @@ static int account_end(struct worker *worker, enum worker_state state, enum cont
 		return 0;
 	}
 	worker->was_killed_outside = is_killed_outside(worker);
-	/* A program without threads never becomes a server: it has simply run. */
+	/* A program without threads never becomes a server: its process was a plain run. */
 	if (state == WORKER_STARTING && contract->outcome.kind == OUTCOME_NONE &&
 		!worker->was_killed_outside)
 		account_silent_end(worker);
@@ -209,7 +218,7 @@ void worker_reap_leaver(struct worker *worker)
 
 	worker->has_followed = true;
 	worker->is_left = true;
-	/* What stays in its group is not the daemon, which leads a session of its own. */
+	/* The daemon leads a session of its own, so this kills only processes that it left behind. */
 	(void)kill(-worker->pid, SIGKILL);
 	while (waitpid(worker->pid, &worker->exit_status, __WALL) < 0 && errno == EINTR)
 		;
@@ -232,7 +241,7 @@ int worker_follow(struct worker *worker, enum contract_report *report, struct er
 	}
 	if (children_reap_strays(guest) > 0)
 		return worker_pass_output_on(worker, err);
-	/* The daemon has ended without a thread. */
+	/* The daemon has ended without a thread creation. */
 	worker->is_left = false;
 	worker->state = WORKER_EMPTY;
 	return account_end(worker, state, report, err);
