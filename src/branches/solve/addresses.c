@@ -6,22 +6,22 @@
 #include "base/bug.h"
 #include "branches/solve/hidden.h"
 
-/* What a value may be: of so many the first ones, which are those of the run's beginning. */
+/* A set keeps this many values, the earliest of the run. */
 #define VALUES_MOST ADDRESSES_MOST
-/* Terms of more operations only have the value of the run. */
+/* Larger terms keep the value of the run. */
 #define SIZE_MOST 60
 
 struct value_set {
 	uint64_t items[VALUES_MOST];
 	uint8_t count;
-	bool is_known; /* it was worked out */
+	bool is_known; /* has been computed */
 };
 
-/* Memory that accesses of one size went to. */
+/* Memory accessed with one size. */
 struct place {
-	uint64_t address; /* 0: free */
+	uint64_t address; /* 0: free slot */
 	uint8_t bytes;
-	struct value_set values; /* that were written there, or stood there at first */
+	struct value_set values; /* values written there, and the initial value */
 };
 
 struct builder {
@@ -79,7 +79,10 @@ static void addresses_add_place(struct builder *builder, const struct walk_event
 		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
 			addresses_add_value(&place->values, initial);
 	}
-	/* What was read is what nobody saw written, else it is there already. */
+	/*
+	 * A read value that no visible write explains belongs to the set, too; any other is in it
+	 * already.
+	 */
 	addresses_add_value(&place->values, event->value);
 	if (2 * ++builder->place_count > builder->place_capacity)
 		grow_places(builder);
@@ -90,7 +93,7 @@ static bool has_place(const struct builder *builder, uint64_t address, uint32_t 
 	return place_slot(builder, address, bytes)->address != 0;
 }
 
-/* Do accesses of another size, or that begin elsewhere, touch these bytes, or writes that nobody saw? */
+/* Whether accesses of other size or start overlap these bytes, or hidden writes do. */
 static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	if (hidden_has(builder->order, address, bytes))
@@ -132,7 +135,7 @@ static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 
 static void find_values(struct builder *builder, const struct term *term, struct value_set *out);
 
-/* What the read may give: what was written to wherever it may go. */
+/* The possible values of a read: everything written to each address that the read may have. */
 static const struct value_set *values_of_read(struct builder *builder, const struct term *variable)
 {
 	struct value_set *set = &builder->variables[variable->number];
@@ -143,10 +146,12 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 
 	if (set->is_known)
 		return set;
-	set->is_known =
-		true; /* addresses depend on earlier reads only, so nobody comes here again */
+	/*
+	 * set before the recursion: addresses depend on earlier reads only, so there are no cycles
+	 */
+	set->is_known = true;
 	addresses_add_value(set, variable->value);
-	if (read->kind == EVENT_OP) { /* what came of it */
+	if (read->kind == EVENT_OP) { /* the result of an operation */
 		addresses_add_value(set, read->address);
 		return set;
 	}
@@ -156,7 +161,10 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		const struct place *place = place_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
-		/* A member of an object that the run had nothing to do with: its table of virtual functions. */
+		/*
+		 * Static data that the run did not access, for example the vtable pointer of an
+		 * untouched object.
+		 */
 		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);
@@ -218,7 +226,7 @@ static void close_builder(struct builder *builder)
 	free(builder->variables);
 }
 
-/* Is it known what stands there? */
+/* Whether the contents at the address are known. */
 static bool may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	return address >= NULL_PAGE && !is_cut_up(builder, address, bytes) &&
@@ -257,7 +265,7 @@ static void add_set(
 	struct value_set values = {.count = 0};
 
 	if (set->term) {
-		/* Of two sizes: too much is unknown. */
+		/* Accesses of two sizes use this term: only the address of the run is kept. */
 		if (set->bytes != access->bytes)
 			set->count = 1;
 		return;
@@ -305,7 +313,7 @@ const struct address_set *addresses_find(const struct addresses *addresses, cons
 	return set && set->term && set->count > 1 ? set : NULL;
 }
 
-/* ---- words that have to be events ---- */
+/* ---- words that need events ---- */
 
 uint32_t addresses_share(struct walk *walk, const struct order *order)
 {

@@ -26,15 +26,15 @@ static bool chances_is_access(const struct walk_event *event)
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
-/* ---- rivals ---- */
+/* ---- rivals: later conflicting accesses ---- */
 
-/* The nearest one, and the nearest one of another thread than that. */
+/* Ranks of the nearest later access, and of the nearest one by another thread than that. */
 struct nearest {
 	uint32_t ranks[2];
 };
 
 struct met_word {
-	uint64_t key; /* of slots.h */
+	uint64_t key; /* key of slots.h */
 	struct nearest accesses, writes;
 };
 
@@ -67,7 +67,7 @@ static void come(const struct chances *chances, struct nearest *nearest, uint32_
 	nearest->ranks[0] = rank;
 }
 
-/* Of another thread, and not one that must come later. */
+/* The nearest access of another thread that need not come later anyway. */
 static uint32_t other_than(
 	const struct chances *chances, const struct nearest *nearest, uint32_t rank)
 {
@@ -134,7 +134,7 @@ static void find_sources(struct chances *chances)
 /* ---- kinds ---- */
 
 struct kind_slot {
-	uint64_t key; /* of slots.h */
+	uint64_t key; /* key of slots.h */
 	uint32_t kind;
 };
 
@@ -143,7 +143,7 @@ struct kind_table {
 	uint64_t capacity, count;
 };
 
-/* By the pair of instructions; numbered as they are met. */
+/* The kind of the pair of instructions; kinds are numbered in the order of the run. */
 static uint32_t chances_kind_of(struct chances *chances, struct kind_table *table, uint32_t rank)
 {
 	const uint64_t held =
@@ -170,7 +170,7 @@ static uint32_t chances_kind_of(struct chances *chances, struct kind_table *tabl
 	return slot->kind;
 }
 
-/* An update's write is no event to be held at: it happens with its read. */
+/* A thread cannot be held at an atomic update's write, as the write happens with its read. */
 static bool chances_is_chance(const struct chances *chances, uint32_t rank)
 {
 	return chances->rivals[rank] != NONE && !chances_event_at(chances, rank)->is_atomic;
@@ -236,7 +236,7 @@ static bool chances_is_in(const struct order_section *section, struct event_id e
 	return section->begin < event.index && event.index < section->end;
 }
 
-/* Does the event lie in a section of this lock? */
+/* Whether the event lies in a section of this lock. */
 static bool is_under(const struct order *order, struct event_id event, uint64_t lock)
 {
 	const struct order_sections *index = &order->by_thread;
@@ -253,7 +253,10 @@ static bool is_under(const struct order *order, struct event_id event, uint64_t 
 	return false;
 }
 
-/* Who holds a lock that the other one needs is held before he takes it. */
+/*
+ * If the held thread would hold a lock that the other thread needs, it is held before it takes the
+ * lock instead.
+ */
 static struct event_id outside_of_locks(
 	const struct order *order, struct event_id held, struct event_id until)
 {
@@ -306,11 +309,11 @@ void chances_add(const struct chances *chances, uint32_t rank, bool is_long, str
 		add(chances, held, rival, true, list);
 }
 
-/* ---- what an outcome depends on ---- */
+/* ---- dependences of an outcome ---- */
 
 /*
- * So many accesses behind one outcome, of which so many of one term, so that what is behind the first ones has its share; of one
- * kind so many are tried. And so many operations of one term are looked at.
+ * Limits of the search for dependences: accesses per outcome; reads per term, so that older
+ * accesses get their share; candidates of one kind; operations of one term.
  */
 #define BEHIND_MOST 256
 #define READS_MOST 8
@@ -319,9 +322,9 @@ void chances_add(const struct chances *chances, uint32_t rank, bool is_long, str
 
 struct behind {
 	const struct chances *chances;
-	uint32_t ranks[BEHIND_MOST]; /* accesses, the nearest first */
+	uint32_t ranks[BEHIND_MOST]; /* accesses found, nearest first */
 	uint32_t count;
-	uint32_t terms_left, reads_left; /* of the term that is looked at */
+	uint32_t terms_left, reads_left; /* budgets of the current term */
 };
 
 static void chances_add_access(struct behind *behind, uint32_t rank)
@@ -346,7 +349,10 @@ static void add_reads(struct behind *behind, const struct term *term)
 			behind->reads_left--;
 			return;
 		}
-		/* Sums lean to the left: the last thing that was added comes first. */
+		/*
+		 * Sums are left-deep: visiting the right operands first finds the newest summand
+		 * first.
+		 */
 		add_reads(behind, term_operand(term, 1));
 		add_reads(behind, term_operand(term, 2));
 		term = term_operand(term, 0);
@@ -360,7 +366,7 @@ static void chances_add_term(struct behind *behind, const struct term *term)
 	add_reads(behind, term);
 }
 
-/* Are there enough like it among those before? */
+/* Whether enough earlier accesses are of the same kind. */
 static bool is_one_of_many(const struct behind *behind, uint32_t number)
 {
 	const uint32_t *kinds = behind->chances->kinds_of;

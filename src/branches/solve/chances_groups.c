@@ -1,7 +1,8 @@
 /*
- * Trials that hold every thread at one instruction, again and again, until nobody else can move: what others do by then is
- * seen by all. So the threads go in step, whatever the run did; a wait that ends too early, or a phase that begins too early, is
- * as if it waited for everybody.
+ * Trials that hold every thread at each execution of one source expression until no other thread is
+ * enabled. The threads then advance in lockstep, and each one sees what the others have done. Such
+ * trials find waits and phases that end too early: these only seem to synchronise while the timing
+ * is favourable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,19 @@
 #include "branches/solve/chances.h"
 #include "branches/solve/loops.h"
 
-/* Each trial takes the whole run: of more instructions those that come first in it. */
+/* Each trial covers the whole run, so only the first instructions of the run get groups. */
 #define GROUPS_MOST 32
 
 /* By instruction. */
 struct met_instruction {
-	uint64_t key; /* of slots.h */
+	uint64_t key; /* key of slots.h */
 	uint64_t place;
-	bool is_wait; /* a branch of a loop that waits */
+	bool is_wait; /* a branch of a waiting loop */
 };
 
-/* By place in the source: copies that compilers make of functions are one. */
+/* By source location: copies that compilers make of a function count as one. */
 struct group_slot {
-	uint64_t key; /* of slots.h */
+	uint64_t key; /* key of slots.h */
 	uint32_t group;
 };
 
@@ -35,7 +36,7 @@ struct group_table {
 	uint64_t capacity, count;
 };
 
-/* All looks of all loops that wait are one group. */
+/* The reads of all waiting loops are one group. */
 #define PLACE_OF_LOOKS UINT64_MAX
 
 static uint64_t chances_groups_place_of(LLVMValueRef instruction)
@@ -86,7 +87,7 @@ static uint64_t chances_groups_key_of(
 		       : 1;
 }
 
-/* NULL: it is new, and there are enough. */
+/* NULL: a new location beyond the limit. */
 static struct group_slot *chances_groups_find(struct group_table *table, uint64_t key)
 {
 	struct group_slot *slot;
@@ -101,7 +102,7 @@ static struct group_slot *chances_groups_find(struct group_table *table, uint64_
 	return slot;
 }
 
-/* By thread and group: how many since its last operation. */
+/* By thread and group: accesses since the thread's last operation. */
 static uint32_t *counts_of(uint32_t *counts, uint16_t thread)
 {
 	return counts + (size_t)thread * (GROUPS_MOST + 1);
@@ -122,7 +123,7 @@ static void list_event(
 
 	if (event->kind == EVENT_OP)
 		memset(counts_of(counts, id.thread), 0, (GROUPS_MOST + 1) * sizeof *counts);
-	/* An update's write is no event to be held at. */
+	/* A thread cannot be held at the write of an atomic update. */
 	if ((event->kind != EVENT_READ && event->kind != EVENT_WRITE) || event->is_atomic)
 		return;
 	slot = chances_groups_find(table, chances_groups_key_of(chances->rehearsal, id, table));

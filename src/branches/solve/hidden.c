@@ -5,9 +5,12 @@
 #include "base/bug.h"
 #include "branches/interpret/slots.h"
 
-/* Bytes that may stand somewhere: (address, value) and whether it is known what stood there at first. */
+/*
+ * Set of the values that each byte may have: (address, value), and a mark for a known initial
+ * value.
+ */
 struct contents {
-	uint64_t *keys; /* open addressing; 0: free */
+	uint64_t *keys; /* hash table; 0: free slot */
 	uint64_t count, capacity;
 };
 
@@ -39,7 +42,7 @@ static void put_written(struct contents *contents, const struct walk_event *even
 		hidden_put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
-/* What stood there at first, as far as is known. */
+/* Adds the byte's initial value, as far as it is known. */
 static void put_initial(
 	struct contents *contents, const struct order *order, const struct walk_event *read)
 {
@@ -84,7 +87,7 @@ static void hidden_add(struct order *order, uint64_t word)
 	order->hidden[order->hidden_count++] = word;
 }
 
-/* Reads that give what no write of the run put there, and what did not stand there at first. */
+/* Finds reads whose value neither a write of the run nor the initial contents explain. */
 static void find_unexplained(struct order *order)
 {
 	struct contents contents = {0};
@@ -108,25 +111,25 @@ static void find_unexplained(struct order *order)
 	free(contents.keys);
 }
 
-/* ---- what a thread finds changed that only it could have changed ---- */
+/* ---- changes that no other thread can have made ---- */
 
-/* Of words that are written more often nothing is said: each read would be compared with each write. */
+/* Words with more writes are skipped, as each read is compared with each write. */
 #define WRITES_MOST 64u
 
 struct written_word {
-	uint64_t key;	 /* of slots.h: address divided by eight, plus one */
-	uint32_t newest; /* number of the write, plus one */
+	uint64_t key;	 /* key of slots.h: address divided by eight, plus one */
+	uint32_t newest; /* number of the newest write, plus one */
 	uint32_t count;
 };
 
 struct word_write {
 	struct event_id id;
-	uint32_t older; /* likewise; 0: none */
+	uint32_t older; /* number of the next older write, plus one; 0: none */
 };
 
-/* A thread's last access of a word. */
+/* A thread's last access to a word. */
 struct last_access {
-	uint64_t key; /* of slots.h: the word's, and the thread */
+	uint64_t key; /* key of slots.h: word and thread */
 	uint32_t index;
 };
 
@@ -175,7 +178,9 @@ static void hidden_note_write(struct histories *histories, struct event_id id, u
 	slot->newest = ++histories->write_count;
 }
 
-/* The thread's last access of the word, which this one takes the place of; NULL: it is the first. */
+/*
+ * Replaces the thread's last access to the word and returns the previous one; NULL: there was none.
+ */
 static const struct walk_event *exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {
@@ -196,7 +201,10 @@ static const struct walk_event *exchange_last(
 	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
 }
 
-/* May another thread have written there before the read, and behind the thread's event before it? NULL: there is none. */
+/*
+ * Whether another thread may have written the word between the thread's previous access `first` and
+ * the read. `first` may be NULL: no previous access.
+ */
 static bool may_be_written(const struct histories *histories, const struct order *order,
 	const struct event_id *first, struct event_id read)
 {
@@ -218,7 +226,7 @@ static bool may_be_written(const struct histories *histories, const struct order
 	return false;
 }
 
-/* Does it give another value than the thread's last access of the word, or than stood there at first? */
+/* Whether the read's value differs from the thread's previous access, or from the initial value. */
 static bool is_other(
 	const struct order *order, const struct walk_event *last, const struct walk_event *read)
 {
@@ -231,7 +239,10 @@ static bool is_other(
 	       value != read->value;
 }
 
-/* Its own code without bitcode wrote there: as pthread_create() does to where it leaves the thread's name. */
+/*
+ * Finds changes by code without bitcode in the reading thread itself, such as pthread_create()
+ * storing the new thread's id.
+ */
 static void find_changed(struct order *order)
 {
 	struct histories histories = {0};

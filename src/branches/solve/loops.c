@@ -2,10 +2,13 @@
 
 #include <string.h>
 
-/* Of a loop that waits: all that it calls, or what it calls while nobody else waits for it. */
+/*
+ * Whether a waiting loop may contain the call. `is_spinning`: only calls that involve no lock or
+ * condition variable.
+ */
 static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 {
-	/* The others first. */
+	/* Locks and condition variables come first. */
 	static const char *const names[] = {"pthread_mutex_lock", "pthread_mutex_unlock",
 		"pthread_cond_wait", "pthread_cond_timedwait", "pthread_spin_lock",
 		"pthread_spin_unlock", "cnd_wait", "mtx_lock", "mtx_unlock", "sched_yield",
@@ -17,7 +20,7 @@ static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 	const char *name;
 
 	if (LLVMIsAInlineAsm(callee))
-		return true; /* "pause" and the like */
+		return true; /* "pause" and similar instructions */
 	if (!LLVMIsAFunction(callee))
 		return false;
 	name = LLVMGetValueName2(callee, &length);
@@ -42,7 +45,7 @@ static bool loops_only_looks(LLVMBasicBlockRef block, bool is_spinning)
 	return true;
 }
 
-/* Operations between a value and what it was in the last round. */
+/* Limit of operations between a value and its value in the previous iteration. */
 #define CHAIN_MOST 6
 
 static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
@@ -57,7 +60,9 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
 	return false;
 }
 
-/* What counts on by itself, or goes along a list or table, is no wait: it would end without others, too. */
+/*
+ * A loop that counts, or walks along a list or table, ends without other threads: it does not wait.
+ */
 static bool loops_counts(LLVMBasicBlockRef block)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
@@ -72,7 +77,7 @@ static bool loops_counts(LLVMBasicBlockRef block)
 	return false;
 }
 
-/* The last of the ways that leave the loop; -1: the branch does not end one that waits. */
+/* The last successor outside of the loop; -1: the branch does not end a waiting loop. */
 static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 {
 	struct loop_body body;
@@ -89,7 +94,10 @@ static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 	return leaves;
 }
 
-/* Optimisers look once before the loop: then the loop's own branch is behind, on the same line. */
+/*
+ * Optimisers peel the first test of a loop. The loop's own branch is then a successor on the same
+ * source line.
+ */
 static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 {
 	LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
@@ -103,7 +111,7 @@ static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 		       : NULL;
 }
 
-/* Likewise, of one that is looked at before the loop, too. */
+/* The same for the peeled test in front of such a loop. */
 static int end_of_wait(LLVMValueRef branch, bool is_spinning)
 {
 	const unsigned count = LLVMGetNumSuccessors(branch);

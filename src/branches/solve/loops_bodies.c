@@ -1,6 +1,7 @@
 /*
- * The innermost natural loop around a block: its head is passed by whoever comes to the block, and what belongs to it leads to the
- * head again without leaving it (Aho, Lam, Sethi, Ullman, section 9.6). What comes round by way of an outer loop does not.
+ * The innermost natural loop around a block (Aho, Lam, Sethi, Ullman, section 9.6): the head
+ * dominates the block, and the loop consists of the blocks that reach the head again without
+ * leaving the loop. A path through an outer loop does not count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,11 @@
 #include "base/bug.h"
 #include "branches/solve/loops.h"
 
-/* Looking for heads takes time by the square of the blocks: longer functions are not looked at. */
+/* The search for heads takes quadratic time in the number of blocks. */
 #define FUNCTION_BLOCKS_MOST 1000
 
 struct graph {
-	LLVMBasicBlockRef *blocks; /* by their addresses */
+	LLVMBasicBlockRef *blocks; /* sorted by address */
 	uint32_t count, entry;
 	bool *seen;
 	uint32_t *list;
@@ -53,7 +54,7 @@ static void close_graph(struct graph *graph)
 	free(graph->list);
 }
 
-/* Does whoever comes to the block pass the head? */
+/* Whether the head dominates the block. */
 static bool loops_bodies_is_behind(struct graph *graph, uint32_t head, uint32_t block)
 {
 	uint32_t count = 0;
@@ -90,7 +91,7 @@ bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block)
 	return false;
 }
 
-/* False: there are too many. */
+/* False: the loop has too many blocks. */
 static bool loops_bodies_add(struct loop_body *body, LLVMBasicBlockRef block)
 {
 	if (loop_body_has(body, block))
@@ -101,7 +102,7 @@ static bool loops_bodies_add(struct loop_body *body, LLVMBasicBlockRef block)
 	return true;
 }
 
-/* Adds the blocks that lead to this one: of the head only those that it comes before. */
+/* Adds the predecessors of the block; for the head only those that the head dominates. */
 static bool add_before(
 	struct graph *graph, struct loop_body *body, LLVMBasicBlockRef block, bool is_head)
 {
@@ -122,7 +123,7 @@ static bool add_before(
 	return true;
 }
 
-/* The loop that begins with the head; without blocks: none does. */
+/* Collects the loop of this head; no blocks: there is none. */
 static void loops_bodies_collect(
 	struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
 {
@@ -149,7 +150,7 @@ bool loop_around(LLVMBasicBlockRef block, struct loop_body *body)
 	if (LLVMCountBasicBlocks(function) > FUNCTION_BLOCKS_MOST)
 		return false;
 	open_graph(&graph, function);
-	/* Backwards from the block: the nearest head is that of the innermost loop. */
+	/* Backwards from the block: the first head found belongs to the innermost loop. */
 	(void)loops_bodies_add(&heads, block);
 	for (unsigned i = 0; i < heads.count && !is_found; i++) {
 		if (loops_bodies_is_behind(&graph, loops_bodies_number_of(&graph, heads.blocks[i]),

@@ -5,7 +5,7 @@
 #include "branches/solve/hidden.h"
 #include "branches/solve/order_internal.h"
 
-/* ---- events of ops in the order of the run ---- */
+/* ---- operations in the order of the run ---- */
 
 static int compare_steps(const void *left, const void *right)
 {
@@ -125,7 +125,7 @@ static void order_add_failure(struct order *order, const struct op_event *event,
 		(struct order_failure){order_lock_of(event->op), event->id, is_shared};
 }
 
-/* Recursive locks are one section; its depth is counted where the sections are built. */
+/* A recursive lock is one section. The depth is counted while the sections are built. */
 struct depth {
 	uint64_t lock;
 	uint16_t thread;
@@ -144,8 +144,10 @@ static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op
 }
 
 /*
- * What is given without having been taken was taken before there were other threads, or before the part of the run that is looked at,
- * and is held from the thread's first op on. For what a read-write lock was taken nobody knows: no writer can have it, at least.
+ * A lock that is released without an acquisition was acquired before other threads existed, or
+ * before the examined part of the run. Its section begins with the thread's first operation. For a
+ * read-write lock the mode is unknown; the section then counts as shared, which is the weaker
+ * claim: no writer can hold the lock.
  */
 static void find_early_sections(struct order *order, const struct op_list *list)
 {
@@ -209,7 +211,7 @@ static void find_sections(struct order *order, const struct op_list *list)
 	free(depths);
 }
 
-/* ---- what is fixed ---- */
+/* ---- edges ---- */
 
 static struct event_id order_first_of(const struct walk *walk, uint16_t thread)
 {
@@ -239,7 +241,7 @@ static bool order_is_signal(uint8_t kind)
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
 
-/* Ops that are kept in the order of the run where they are on one object. */
+/* Whether operations on one object keep the order that they had in the run. */
 static bool order_is_kept(uint8_t kind)
 {
 	switch (op_descriptions[kind].object) {
@@ -275,8 +277,8 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 }
 
 /*
- * What waits for a signal, or for something to read, stays behind the last that was sent before by another thread: by
- * which descriptor that reaches it is not looked at.
+ * A wait for a signal of the system, or for input, stays behind the last one that another thread
+ * sent before it. Which descriptor connects the two is not examined.
  */
 static void add_arrival_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, uint8_t kind)
@@ -304,7 +306,7 @@ static void order_add_edges(struct order *order, const struct op_list *list)
 		case OP_SEM_WAIT:
 		case OP_SEM_TRYWAIT:
 		case OP_SEM_POST:
-			break; /* order_waits.c */
+			break; /* see order_waits.c */
 		case OP_SIGNAL_WAIT:
 			add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
 			add_kept_edge(order, list, i);

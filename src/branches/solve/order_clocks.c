@@ -1,4 +1,7 @@
-/* Which events must have happened before an event, and which happened to. */
+/*
+ * Vector clocks of the events: what must have happened before an event, and what happened before it
+ * in this run.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +35,8 @@ static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 }
 
 /*
- * `other` came before the event, and what came before that. Only where that says something new the event gets a row of its own;
- * `is_own` tells that it has one.
+ * Joins `other` and its past into the event's clock. The event gets a row of its own only if that
+ * adds something; `is_own` says whether it already has one.
  */
 static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
 	struct event_id other, bool *is_own)
@@ -95,9 +98,9 @@ static void sort_events(struct order *order)
 	free(list);
 }
 
-/* The last event that wrote a place, or gave a lock up; by address. */
+/* The last event that wrote a word or released a lock, by address. */
 struct last_event {
-	uint64_t address; /* plus one; 0: free */
+	uint64_t address; /* plus one; 0: free slot */
 	struct event_id id;
 };
 
@@ -115,7 +118,10 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 	return &table->items[at];
 }
 
-/* What the event met in this run: words by their address, locks by theirs. */
+/*
+ * Adds the accidental order of this run: the previous access to the word, or the previous holder of
+ * the lock.
+ */
 static void note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {
@@ -136,7 +142,9 @@ static void note_past(
 		*last = (struct last_event){address + 1, id};
 }
 
-/* From the event before it in its thread. The first one's row is empty. */
+/*
+ * Starts with the row of the thread's previous event. A thread's first event has the empty row 0.
+ */
 static void inherit(struct order_clocks *clocks, struct event_id id)
 {
 	uint32_t *numbers = clocks->numbers[id.thread];
@@ -144,7 +152,7 @@ static void inherit(struct order_clocks *clocks, struct event_id id)
 	numbers[id.index] = id.index ? numbers[id.index - 1] : 0;
 }
 
-/* Edges go forward in the run, so one pass in its order is enough. */
+/* Edges go forward in the run, so one pass in the order of the run is enough. */
 static void fill_clocks(struct order *order)
 {
 	uint32_t *next = calloc(order->thread_count + 1u, sizeof *next);

@@ -1,10 +1,13 @@
-/* Condition variables: who waited, who signalled, and which signal woke whom in the run. */
+/* Condition variables: the waits and signals of the run, and which signal woke which wait. */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* With more pairs of waits and signals waits keep the signals that they had: constraints of each pair would be too many. */
+/*
+ * With more pairs of waits and signals each wait keeps its recorded signal: the constraints grow
+ * with the pairs.
+ */
 #define PAIRS_MOST 1024
 
 #define NONE ORDER_NONE
@@ -56,7 +59,7 @@ static void order_conditions_add_signal(
 		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
 }
 
-/* The thread's last wait; NULL: there is none. */
+/* The thread's last wait; NULL: none. */
 static struct order_wait *last_wait(const struct order_condition *condition, uint16_t thread)
 {
 	for (uint32_t i = condition->wait_count; i-- > 0;)
@@ -65,7 +68,7 @@ static struct order_wait *last_wait(const struct order_condition *condition, uin
 	return NULL;
 }
 
-/* Does the wait still stand in the queue, as far as is known? */
+/* Whether the wait is still in the queue, as far as is known. */
 static bool order_conditions_is_waiting(const struct order_wait *wait)
 {
 	return wait->signal == NONE && !wait->has_left;
@@ -84,9 +87,9 @@ static void order_conditions_wake(struct order_condition *condition)
 }
 
 /*
- * The op behind a wait: the lock that a signal moved the thread to, or the end of its waiting. A run in which it could not be
- * so, had the first one always been woken, is one that followed a schedule with other choices, or the condition
- * variable is one that processes share.
+ * Handles the operation that ends a wait: the lock after a signal, or a timeout. is_told becomes
+ * false where this contradicts waking the first waiter. Then the run followed a schedule with other
+ * choices, or several processes share the condition variable.
  */
 static void order_conditions_leave(struct order_condition *condition, const struct op_event *event)
 {
@@ -103,12 +106,15 @@ static void order_conditions_leave(struct order_condition *condition, const stru
 	condition->is_told &= wait->signal != NONE;
 	wait->back = event->id;
 	wait->has_back = true;
-	/* Some signal has: it is taken for the last one. */
+	/* Some unknown signal woke the wait; the last signal is assumed. */
 	if (wait->signal == NONE && condition->signal_count > wait->begin)
 		wait->signal = condition->signal_count - 1;
 }
 
-/* What the op does; `waiting`: by thread, number of the condition variable that its op before this one was a wait on; NONE. */
+/*
+ * Handles one operation. `waiting`: by thread, the condition variable that its previous operation
+ * waited on; or NONE.
+ */
 static void order_conditions_meet(
 	struct order *order, uint32_t *waiting, const struct op_event *event)
 {
@@ -132,7 +138,7 @@ static void order_conditions_meet(
 	}
 }
 
-/* ---- what they keep in order ---- */
+/* ---- edges ---- */
 
 static void order_conditions_add_edge(
 	struct order *order, struct event_id first, struct event_id second, bool is_usual)
@@ -144,7 +150,10 @@ static void order_conditions_add_edge(
 		order->edges[count].is_usual = is_usual;
 }
 
-/* A thread that was woken waited before the signal, and took its mutex again behind it: surely, where there is no other signal. */
+/*
+ * A woken thread began to wait before the signal and locked its mutex after the signal. If the
+ * condition variable has only one signal, the second edge holds in every schedule.
+ */
 static void order_conditions_add_edges(struct order *order, const struct order_condition *condition)
 {
 	const bool is_usual = condition->is_known;

@@ -1,18 +1,18 @@
 /*
- * What stood somewhere before all writes of the run, as far as a read shows it that came before them
- * (TAME, on its partition of traces: initial values are recovered from logged reads).
+ * Initial values of memory, recovered from logged reads that precede all writes (TAME, partition of
+ * traces).
  */
 #include <stdlib.h>
 
 #include "branches/interpret/slots.h"
 #include "branches/solve/order_internal.h"
 
-/* A word: of each byte what the first access says. */
+/* A word: for each byte, what its first access reveals. */
 struct order_first {
-	uint64_t key; /* of slots.h: address divided by eight, plus one */
+	uint64_t key; /* key of slots.h: address divided by eight, plus one */
 	uint64_t value;
-	uint8_t known;	  /* bytes that were read first, by bits */
-	uint8_t accessed; /* these, and those that were written first */
+	uint8_t known;	  /* bit set of the bytes that were read first */
+	uint8_t accessed; /* bit set of the bytes that were read or written first */
 };
 
 static struct order_first *order_firsts_slot_of(struct order *order, uint64_t word)

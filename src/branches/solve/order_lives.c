@@ -1,19 +1,19 @@
 /*
- * Memory is read between its allocation and the moment in which it is given back. Of the block's first bytes, where allocators keep
- * what they have to, other values are read behind that; of the others most often the same, so these are left to the run that
- * proves an answer.
+ * Lifetimes of heap blocks. An allocator writes its own data into the first bytes of a freed block,
+ * so reads there must precede the freeing. The other bytes mostly keep their values after that; for
+ * reads of these no constraint is added, and the run that proves an answer decides.
  */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* Blocks begin at multiples of it, and of no less. */
+/* Blocks begin at multiples of this, and no block is smaller. */
 #define ALIGNMENT RELEASED_BYTES
 
-/* A block's end. */
+/* The end of a block's lifetime. */
 struct release {
-	uint64_t address, position; /* in the run: of the last event before */
+	uint64_t address, position; /* position in the run of the last event before it */
 	struct event_id last;
 };
 
@@ -26,7 +26,7 @@ static int order_lives_compare(const void *left, const void *right)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* By address, and then in the order of the run. */
+/* Sorted by address, then by the order of the run. */
 static struct release *list_releases(const struct walk *walk)
 {
 	struct release *list = calloc(walk->release_count + 1u, sizeof *list);
@@ -44,7 +44,7 @@ static struct release *list_releases(const struct walk *walk)
 	return list;
 }
 
-/* Of the block that was there when it was read; NULL: it was not given back. */
+/* The freeing of the block that the read accessed; NULL: the block was not freed. */
 static const struct release *find_release(
 	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
 {

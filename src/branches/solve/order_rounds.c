@@ -1,4 +1,4 @@
-/* Rounds of barriers: who arrived, who left behind waiting, who came last. */
+/* Rounds of barriers: arrivals, leaves after waiting, and the last arrival. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -26,7 +26,7 @@ static struct order_round *open_round(struct order *order, const struct record_o
 	return round;
 }
 
-/* The round of the barrier before this one; NULL: there is none. */
+/* The barrier's previous round; NULL: none. */
 static const struct order_round *round_before(
 	const struct order *order, const struct order_round *round)
 {
@@ -44,7 +44,7 @@ static bool has_thread(const struct order_round *round, uint16_t thread)
 	return false;
 }
 
-/* Who arrives in the next round had left this one, or comes behind all of it. */
+/* An arriving thread has left the previous round, or comes after all arrivals of that round. */
 static void add_arrival(struct order *order, const struct op_event *event)
 {
 	struct order_round *round = open_round(order, event->op);

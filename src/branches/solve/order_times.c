@@ -1,20 +1,27 @@
 /*
- * Time passes when nobody can move (engine/clock.c): who sleeps, or gives up waiting, goes on when all others wait, too. Where
- * they would wait in other orders is not known: it stays behind what each of them had done then. (Stricter than
- * need be where the time was over already, or passed by readings of the clock.) So does who waited for the world outside:
- * nobody knows when something comes.
+ * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c), so a thread
+ * returns from a sleep or a timeout when all others are blocked. When that is the case in another
+ * order is unknown. The thread therefore stays behind everything that the others had done by then.
+ * This is stricter than necessary if the time was already over. A thread that waits for input from
+ * outside of the process is treated likewise.
  */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* By thread, of those ops that were met: numbers of its last one, and of the last one that wrote to a descriptor; plus one. */
+/*
+ * By thread, among the operations seen so far: number plus one of its last one, and of its last
+ * write to a descriptor.
+ */
 struct last_ops {
 	uint32_t any, writes;
 };
 
-/* Others moved while the thread waited, but none of them sent anything. */
+/*
+ * Other threads moved while the thread waited, but none wrote to a descriptor: the input came from
+ * outside.
+ */
 static bool waited_for_outside(const struct order *order, const struct last_ops *last,
 	const struct op_list *list, uint32_t at)
 {
@@ -48,7 +55,7 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 	}
 }
 
-/* How many of the thread's events came before this place of the run. */
+/* Number of the thread's events before this position of the run. */
 static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
 {
 	uint64_t low = 0, high = walked->count;
@@ -64,7 +71,10 @@ static uint32_t order_times_count_before(const struct walked_thread *walked, uin
 	return (uint32_t)low;
 }
 
-/* `told`: of each other thread, events that an edge to this thread has told already. */
+/*
+ * `told`: of each other thread, the number of events that an earlier edge to this thread already
+ * covers.
+ */
 static void order_times_add_time(struct order *order, struct event_id id, uint32_t *told)
 {
 	const struct walk *walk = order->walk;

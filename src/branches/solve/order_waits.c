@@ -1,10 +1,10 @@
-/* What is in order by semaphores, and by routines that are called once. */
+/* Order by semaphores and by pthread_once(). */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* With more uses than this a semaphore's waits keep their places: constraints of each pair would be too many. */
+/* A semaphore with more uses keeps its recorded order: the constraints grow with the pairs. */
 #define USES_MOST 64
 
 #define NONE UINT32_MAX
@@ -23,14 +23,17 @@ static bool is_use(const struct record_op *op)
 	       op->kind == OP_SEM_READ;
 }
 
-/* Posts may pass each other; a wait keeps its place behind the post that let it through; usually, where all is known. */
+/*
+ * Posts may change their order. A wait stays behind the post that let it through in the run.
+ * `is_usual` marks edges that constraints replace, as all uses of the semaphore are known.
+ */
 static void add_wait_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, bool is_usual)
 {
 	const struct op_event *event = &list->items[wait];
 	uint32_t waits = 0, posts = 0, surplus = 0;
 
-	/* What the semaphore must have held at first. */
+	/* `surplus`: the lowest initial value that explains the run. */
 	for (uint32_t i = 0; i <= wait; i++) {
 		const struct op_event *before = &list->items[i];
 
@@ -57,7 +60,10 @@ static void add_wait_edge(
 		}
 }
 
-/* NULL: it was not made by the program, or several times, or is used too often, or not only as far as is seen. */
+/*
+ * NULL: the program did not initialise the semaphore, did so several times, or uses it too often;
+ * or not all uses are known.
+ */
 static const struct walk_semaphore *order_waits_find_known(
 	const struct order *order, const struct op_list *list, uint64_t address)
 {
@@ -80,8 +86,9 @@ static const struct walk_semaphore *order_waits_find_known(
 		count++;
 		value += op->kind == OP_SEM_POST;
 		value -= is_take(op);
+		/* an interrupted wait: it failed although the value was positive */
 		if (op->kind != OP_SEM_POST && op->flags & RECORD_OP_FAILED && value)
-			return NULL; /* a wait that was broken off */
+			return NULL;
 	}
 	return value >= 0 && count <= USES_MOST ? found : NULL;
 }
@@ -116,7 +123,10 @@ static struct order_semaphore *order_waits_add_semaphore(
 	return semaphore;
 }
 
-/* Where only one thread posts, the n-th wait of a thread needs its n-th post at least, but for what was there at first. Tries may fail. */
+/*
+ * If only one thread posts, the n-th wait of a thread needs at least the n-th post, minus the
+ * initial value. Try-waits do not count, as they may fail.
+ */
 static void add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
 	uint32_t *takes = calloc(order->thread_count + 1u, sizeof *takes);
@@ -171,9 +181,11 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 	}
 }
 
-/* ---- routines that are called once ---- */
+/* ---- pthread_once() ---- */
 
-/* Who found it done took no step: it is behind that nevertheless. */
+/*
+ * A thread that finds the routine done makes no step, but is still behind the end of the routine.
+ */
 void order_add_once(struct order *order, const struct op_list *list)
 {
 	const struct walk *walk = order->walk;

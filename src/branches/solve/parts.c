@@ -1,6 +1,6 @@
 /*
- * The walks of an analysis. Of runs whose events would take too much memory one part after the other is looked at: its
- * events are made, asked about and forgotten.
+ * Walks of the analysis. A run whose events need too much memory is processed part by part: the
+ * events of one part are made, searched, and dropped.
  */
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
@@ -12,19 +12,19 @@
 #include "base/hash.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* What the events of a part may take, so that all of it stays within 4 GB with the solver and the record. */
+/* Memory for the events of a part. With solver and record the process then stays below 4 GB. */
 #define PART_BYTES (UINT64_C(1) << 30)
-/* An event, the terms it brings (as much again and more), and its place in the order; measured: 570 bytes. */
+/* Measured size of an event with its terms and its place in the order: 570 bytes. */
 #define EVENT_BYTES 600u
-/* Its clocks, for each thread. */
+/* Size of an event's clocks, per thread. */
 #define CLOCK_BYTES 8u
 
-/* Pointers that lead to pointers: so often more memory is looked at. */
+/* Rounds in which pointers found in one round reveal further memory. */
 #define ADDRESS_ROUNDS_MOST 4
 
 /* ---- figures ---- */
 
-/* Equal for runs whose branches on shared memory went the same ways. */
+/* Hash of the outcomes of all branches on shared memory. */
 static uint64_t path_of(const struct walk *walk)
 {
 	uint64_t hash = 0;
@@ -47,13 +47,13 @@ static uint64_t path_of(const struct walk *walk)
 	return hash;
 }
 
-/* As many names as there is room for: "memcpy 3, read 1". How often in all. */
+/* Lists names as far as there is room: "memcpy 3, read 1". Returns the total. */
 static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
 {
 	size_t used = 0;
 	uint64_t count = 0;
 
-	/* The list goes on from part to part. */
+	/* The list accumulates over the parts. */
 	for (uint32_t i = 0; i < walk->unknown_count; i++) {
 		const struct walk_unknown *unknown = &walk->unknowns[i];
 
@@ -61,7 +61,7 @@ static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text,
 
 		if (unknown->is_read != is_read)
 			continue;
-		/* "llvm.memcpy.p0.p0.i64" is known as memcpy. */
+		/* "llvm.memcpy.p0.p0.i64" is shown as memcpy. */
 		if (strncmp(name, "llvm.", 5) == 0)
 			name += 5;
 		if (used < bytes)
@@ -78,7 +78,7 @@ static bool is_unfinished(const struct walked_thread *thread)
 	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
-/* How many threads stopped there, where it is not one. */
+/* How many threads ended for this reason; 0: an earlier thread already reported it. */
 static uint32_t count_alike(const struct walk *walk, uint32_t first)
 {
 	uint32_t count = 0;
@@ -89,13 +89,13 @@ static uint32_t count_alike(const struct walk *walk, uint32_t first)
 				walk->threads[first].summary.reason) != 0)
 			continue;
 		if (i < first)
-			return 0; /* told already */
+			return 0; /* already reported */
 		count++;
 	}
 	return count;
 }
 
-/* Why threads could not be walked to their ends: as many reasons as there is room for. */
+/* Lists the reasons why threads could not be walked to their ends, as far as there is room. */
 static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
 {
 	size_t used = 0;
@@ -114,7 +114,7 @@ static void count_reasons(struct sensitivity_figures *figures, const struct walk
 	}
 }
 
-/* Of the whole run. */
+/* Counts of the whole run. */
 static void count_run(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
@@ -132,7 +132,7 @@ static void count_run(struct sensitivity *analysis)
 		figures->shared_words += walk->shared.words[i].is_shared;
 }
 
-/* Of a part. */
+/* Counts of one part. */
 static void count_events(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
@@ -151,7 +151,10 @@ static void count_events(struct sensitivity *analysis)
 		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
-/* A walk knows those up to the end of its part; those of the run are at least what is shared. */
+/*
+ * A walk knows the steps up to the end of its part. The whole run has at least one step per shared
+ * access.
+ */
 static void count_steps(struct sensitivity *analysis)
 {
 	const struct walk *walk = &analysis->walk;
@@ -174,7 +177,10 @@ static void count_steps(struct sensitivity *analysis)
 	}
 }
 
-/* Of this thread: what loading and walking take, whoever else works on the machine. Of walks of runs that are made again next to nothing. */
+/*
+ * Processor time of this thread, independent of other load. Includes almost nothing of the walks of
+ * repeated runs.
+ */
 uint64_t parts_processor_ns(void)
 {
 	struct timespec time;
@@ -185,7 +191,7 @@ uint64_t parts_processor_ns(void)
 
 /* ---- parts ---- */
 
-/* Of runs that are only seen in parts: equal for equal records. */
+/* Hash for runs processed in parts: equal for equal records. */
 static uint64_t path_of_record(const struct run_record *record)
 {
 	uint64_t hash = 0;
@@ -195,7 +201,7 @@ static uint64_t path_of_record(const struct run_record *record)
 	return hash;
 }
 
-/* Pointers and indices that may be others take more walks: of runs that are short. */
+/* Limits for open addresses, which need more walks. */
 #define OPEN_INSTRUCTIONS_MOST UINT64_C(100000000)
 #define OPEN_EVENTS_MOST 20000
 
@@ -210,7 +216,10 @@ static bool may_have_open_addresses(const struct sensitivity *analysis)
 	       events <= OPEN_EVENTS_MOST;
 }
 
-/* Memory that they may lead to and that only one thread accessed: what is done there are events, too. */
+/*
+ * Shares memory that open addresses may refer to and that only one thread accessed, so that its
+ * accesses become events.
+ */
 static void share_addresses(struct sensitivity *analysis)
 {
 	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {

@@ -1,6 +1,7 @@
 /*
- * What other runs show without a solver: where each of them first left the path of the record. A branch that
- * went the other way there, while everything before it was as recorded, is one that solving has to find.
+ * Comparison of further runs with the record, without a solver: where each run first leaves the
+ * recorded path. A branch that flips there, while everything before it is as recorded, is one that
+ * the search should find.
  */
 #include <stdlib.h>
 
@@ -9,11 +10,11 @@
 #include "abi/instrument_abi.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* How far a run is the recorded one. */
+/* The point where a run leaves the recorded path. */
 struct departure {
-	uint64_t position; /* where it left; UINT64_MAX: it did not */
+	uint64_t position; /* UINT64_MAX: the run follows the record to the end */
 	uint16_t thread;
-	uint64_t index; /* of the event in the thread's path */
+	uint64_t index; /* index of the event in the thread's path */
 };
 
 static bool is_branch(const struct walk_event *event)
@@ -21,7 +22,7 @@ static bool is_branch(const struct walk_event *event)
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 }
 
-/* Where it accesses memory may depend on the schedule, too: that is no other path. */
+/* The address of an access may depend on the schedule; another address is no departure. */
 static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
@@ -31,13 +32,13 @@ static bool is_same_point(const struct walk_event *a, const struct walk_event *b
 	return a->site == b->site;
 }
 
-/* A choice that is made otherwise leaves no path. */
+/* A flipped choice (select) is no departure, as control flow is the same. */
 static bool departs(const struct walk_event *a, const struct walk_event *b)
 {
 	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
 }
 
-/* Is there a term behind the branch's condition in the record? */
+/* Whether the branch's condition is a term in the record. */
 static bool is_modelled(
 	const struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
 {
@@ -110,7 +111,7 @@ static struct departure find_departure(const struct walk *record, const struct w
 	return result;
 }
 
-/* Choices up to the departure, and the branch there. */
+/* Notes flipped choices up to the departure, and the branch there. */
 static void note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
 	const struct departure *departure)
 {
@@ -149,7 +150,7 @@ const uint64_t *paths_accesses(struct sensitivity *analysis)
 	return analysis->accesses;
 }
 
-/* All threads of the run, to their end? */
+/* Whether all threads of the run were followed to their ends. */
 static bool is_followed(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)

@@ -1,4 +1,7 @@
-/* Functions as people know them: that of the source, of inlined code too, and demangled; and who called them. */
+/*
+ * Readable names of functions: the source function, also of inlined code, demangled; and the
+ * callers of an instruction.
+ */
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +10,13 @@
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
-/* Lexical blocks within each other. */
+/* Limit of nested lexical blocks. */
 #define DEPTH_MOST 64
-/* A subprogram has some twenty operands; blocks a handful. */
+/* A subprogram has about twenty operands, a lexical block a handful. */
 #define OPERANDS_MOST 32
 enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
 
-/* The operands of a scope, as LLVM writes them; false: it has others. */
+/* Reads the metadata operands of a scope in LLVM's layout; false: another layout. */
 static bool read_operands(
 	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
 {
@@ -26,7 +29,7 @@ static bool read_operands(
 	return true;
 }
 
-/* As linked, else as written; NULL: debug information tells none. */
+/* The linkage name, else the source name; NULL: no debug information. */
 static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {
@@ -79,13 +82,16 @@ static char *file_of(LLVMMetadataRef location)
 	return path;
 }
 
-/* Headers of the system, and what raddle brings in place of its library (src/stdcxx). */
+/* Headers of the system, and raddle's replacements for parts of libstdc++. */
 static bool place_function_is_of_system(const char *file)
 {
 	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
 }
 
-/* The location, or one that its code was inlined into; NULL: all are the system's. `file`: to be freed then. */
+/*
+ * The location, or the innermost location that it was inlined into, outside of system headers;
+ * NULL: none. On success the caller frees *file.
+ */
 static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {

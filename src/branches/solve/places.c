@@ -1,4 +1,4 @@
-/* The places that are asked about, and how they are told: kind, line, variables. */
+/* The list of places that are asked about, and their description: kind, line, variables. */
 #include <fnmatch.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -75,7 +75,9 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 
 	if (a == b)
 		return true;
-	/* Optimisers make one choice of a pointer several, of pointers to what is accessed there. */
+	/*
+	 * Optimisers split a select of pointers into several selects of the pointed-to addresses.
+	 */
 	if (LLVMIsASelectInst(a) && LLVMIsASelectInst(b) &&
 		LLVMGetOperand(a, 0) == LLVMGetOperand(b, 0))
 		return true;
@@ -86,7 +88,10 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
 }
 
-/* Places with one number: same class, same line; where lines are split, the same instruction. */
+/*
+ * Events share a place if class and source line are equal; with splits_lines, if the instruction is
+ * equal.
+ */
 static uint32_t places_find(
 	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
 {
@@ -130,7 +135,9 @@ static void grow_slots(struct places *places)
 	free(before);
 }
 
-/* Functions and files that match a pattern: "name", "*part*". */
+/*
+ * Whether an exclude pattern such as "name" or "*part*" matches the instruction's function or file.
+ */
 static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
@@ -190,7 +197,7 @@ static LLVMValueRef places_object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
-/* What is searched for at the event depends on the way that a branch went. */
+/* Which pass asks about an event depends on the edge that the branch took. */
 static void note_way(struct places *places, struct place_slot *slot, const struct walk_event *event)
 {
 	bool *has_way = &slot->has_way[event->case_value != 0];
@@ -250,7 +257,7 @@ uint32_t places_of(const struct places *places, const struct walk_event *event)
 		       : PLACE_NONE;
 }
 
-/* ---- how they are told ---- */
+/* ---- descriptions ---- */
 
 static char *places_text_of(const char *text, unsigned length)
 {
@@ -260,7 +267,10 @@ static char *places_text_of(const char *text, unsigned length)
 	return copy;
 }
 
-/* Optimisers leave some without a place: then that of what it uses, or stands behind, will do. */
+/*
+ * Optimisers drop some source locations. Then the location of an operand, or of an earlier
+ * instruction, is used.
+ */
 static LLVMValueRef with_place(LLVMValueRef instruction)
 {
 	const int count = LLVMGetNumOperands(instruction);
@@ -327,13 +337,16 @@ static LLVMValueRef places_operand_of(const struct walk_event *access)
 
 	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ && !is_copy(instruction))
 		return LLVMGetOperand(instruction, access->access.argument);
-	/* Copies write what is first, and read what is second. */
+	/* Copies write through their first argument and read through their second. */
 	if (LLVMIsACallInst(instruction))
 		return LLVMGetOperand(instruction, access->kind == EVENT_READ ? 1 : 0);
 	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
 }
 
-/* Of a static variable, as it stands in the source; those of which optimisers left only a member have a suffix. */
+/*
+ * Source name of a static variable. If optimisers kept only a member of the variable, its name has
+ * a suffix.
+ */
 static void places_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;

@@ -5,17 +5,20 @@
 
 #include "base/bug.h"
 
-/* Null, or a member of what would be there; as constraints_otherwise() has it. */
+/* Addresses below this are a null pointer or a member behind one, as in constraints_otherwise(). */
 #define NULL_PAGE 4096
 
-/* After so many events, and then after twice as many again, it is looked whether a trial is over. */
+/*
+ * A trial is checked for its end after this many events, and then each time the number has doubled.
+ */
 #define LOOK_EVENTS 64
 
 #define THREADS_OF_EVENT 8
 
 /*
- * In so long a run nobody stands still for 65536 steps who could move (engine/clock.c): where all are held again and again they
- * take turns, with half of that for all of them.
+ * In a run of more than 65,536 steps the engine schedules any enabled thread that has not run for
+ * that long (engine/clock.c). Group trials of such runs therefore use time slices: half of that,
+ * divided among the threads.
  */
 #define STEPS_OF_LONG_RUN (UINT64_C(1) << 16)
 #define STEPS_OF_TURNS (UINT64_C(1) << 15)
@@ -26,20 +29,20 @@ static const struct walk_event *rehearsal_event_of(
 	return &rehearsal->walk->threads[id.thread].events[id.index];
 }
 
-/* Is it one that schedules count? */
+/* Whether the event is a step of schedules. */
 static bool rehearsal_is_step(const struct walk_event *event)
 {
 	return event->kind <= EVENT_OP && !event->is_atomic;
 }
 
-/* ---- the run as it was ---- */
+/* ---- the recorded run ---- */
 
 static void move_recorded(struct rehearsal *rehearsal)
 {
 	const struct event_id id = rehearsal->order->events[rehearsal->rank++];
 	const struct walk_event *event = rehearsal_event_of(rehearsal, id);
 
-	/* What is read is what stands there, whoever wrote it. */
+	/* A read also shows the current value, whoever wrote it. */
 	if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
 		words_write(&rehearsal->words, event->address, event->bytes, event->value);
 	if (rehearsal_is_step(event))
@@ -88,7 +91,7 @@ static uint64_t width_mask(uint32_t bytes)
 	return bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
 }
 
-/* Where the access goes. False: nobody knows. */
+/* The address of the access in the trial. False: not known. */
 static bool rehearsal_address_of(struct rehearsal *rehearsal, struct player *player,
 	const struct walk_event *event, uint64_t *out)
 {
@@ -110,13 +113,16 @@ bool rehearsal_read(
 	if (!rehearsal_address_of(rehearsal, player, event, &address))
 		return false;
 	if (!words_read(&rehearsal->words, address, event->bytes, &value)) {
-		/* Unless nobody sees who writes there, it came behind a write in the run. */
+		/*
+		 * Memory with hidden writes keeps its recorded value. Any other unknown word was
+		 * read after a write in the run.
+		 */
 		if (address != event->address ||
 			!words_are_hidden(&rehearsal->words, address, event->bytes))
 			return false;
 		value = event->value;
 	}
-	/* Unless it was looked at before. */
+	/* A variable that the trial has already set is always stored again. */
 	if (value == (event->value & width_mask(event->bytes)) &&
 		rehearsal->variables[number].trial != rehearsal->words.trial)
 		return true;
@@ -160,7 +166,10 @@ bool rehearsal_goes_as_it_went(const struct walk_event *event, uint64_t value)
 	return event->case_value == 0;
 }
 
-/* An index is searched for outside of its array; within it, it may be another one where that is open. */
+/*
+ * A query asks for an index outside of the array. Another index inside is accepted only where
+ * addresses are open.
+ */
 static enum effect look_at_index(const struct walk_event *event, uint64_t value)
 {
 	if (value - event->address >= event->occurrence)
@@ -201,7 +210,7 @@ static enum effect look_at_value(
 	}
 }
 
-/* What stood where the thread reads next is gone. */
+/* Whether the block that the thread reads next has been freed in the trial. */
 static bool is_given_back(struct rehearsal *rehearsal, struct player *player, uint32_t thread)
 {
 	const struct event_id read = {(uint16_t)thread, player->at};
@@ -238,15 +247,18 @@ static enum effect effect_of(struct rehearsal *rehearsal, uint32_t thread, uint6
 	}
 }
 
-/* ---- the course of a trial ---- */
+/* ---- course of a trial ---- */
 
-/* The others stand still, but for what it needs, until one thread has come to where it shall. */
+/*
+ * While one thread is held for a short time, the others move only as far as the awaited thread
+ * needs.
+ */
 static bool rehearsal_is_ahead(const struct rehearsal *rehearsal)
 {
 	return rehearsal->is_holding && !rehearsal->hold.is_long;
 }
 
-/* Has it all come to what it came to in the run, so that nothing new will be seen? */
+/* Whether the trial has returned to the state of the recorded run. Then it shows nothing new. */
 static bool has_settled(struct rehearsal *rehearsal)
 {
 	if (rehearsal->is_holding || rehearsal->has_changes ||
@@ -269,12 +281,12 @@ static uint32_t rehearsal_next_thread(struct rehearsal *rehearsal)
 	return rehearsal_longest_ago(rehearsal);
 }
 
-/* False: the trial is over. */
+/* Chooses the next thread. False: the trial is over. */
 static bool rehearsal_choose(struct rehearsal *rehearsal)
 {
 	const uint32_t wanted = rehearsal->hold.until.thread;
 
-	/* Looking at some threads takes as long as an event. */
+	/* The scan over the threads costs about as much as this share of events. */
 	rehearsal->spent += rehearsal->thread_count / THREADS_OF_EVENT;
 	if (has_settled(rehearsal))
 		return false;
@@ -305,7 +317,7 @@ static void note_done(struct rehearsal *rehearsal, struct event_id id)
 		(struct done_event){id, rehearsal->players[id.thread].skipped};
 }
 
-/* Would the thread go on in any case? */
+/* Whether the thread continues without a new choice. */
 static bool is_turn(const struct rehearsal *rehearsal, uint32_t thread, uint64_t rank)
 {
 	if (takes_turns(rehearsal))
@@ -313,7 +325,7 @@ static bool is_turn(const struct rehearsal *rehearsal, uint32_t thread, uint64_t
 	return rehearsal->ranks[thread][rehearsal->players[thread].at] == rank + 1;
 }
 
-/* The event of who moves has happened: does the same thread go on? */
+/* Commits the next event of the current thread, and decides whether that thread continues. */
 static void happen(struct rehearsal *rehearsal, uint64_t rank)
 {
 	const uint32_t thread = rehearsal->current;
@@ -338,20 +350,23 @@ static void happen(struct rehearsal *rehearsal, uint64_t rank)
 		(!is_turn(rehearsal, thread, rank) && !rehearsal_is_ahead(rehearsal)) ||
 		!rehearsal_may_move(rehearsal, thread))
 		rehearsal->current = REHEARSAL_NOBODY;
-	/* An update's write happens with its read. */
+	/* The write of an atomic update happens together with its read. */
 	if (player->at < rehearsal->walk->threads[thread].count &&
 		rehearsal->walk->threads[thread].events[player->at].is_atomic)
 		rehearsal->current = thread;
 }
 
-/* The event is told of, if it can be found again in a run. */
+/*
+ * Whether the event can be found again in a run: a branch of a waiting loop cannot be after skipped
+ * steps.
+ */
 static bool rehearsal_tell(struct rehearsal *rehearsal, struct event_id id, uint32_t skipped)
 {
 	rehearsal->goal_skipped = skipped;
 	return !skipped || !rehearsal_is_wait(rehearsal, rehearsal_event_of(rehearsal, id));
 }
 
-/* The effect is that an outcome is the other one, or that what follows is not known. */
+/* Ends the thread's known future: an outcome has flipped, or what follows is not known. */
 static void rehearsal_leave(struct rehearsal *rehearsal, struct event_id id, enum effect effect)
 {
 	const struct walk_event *event = rehearsal_event_of(rehearsal, id);
@@ -401,17 +416,17 @@ bool rehearsal_next(struct rehearsal *rehearsal, struct event_id *out)
 
 /* ---- schedules ---- */
 
-/* Where the goal's thread has made all steps before it. */
+/* Collects the schedule until the goal's thread has made all its steps before the goal. */
 struct way {
 	const struct rehearsal *rehearsal;
 	struct solution *out;
 	struct values values;
 	struct event_id goal;
 	uint64_t wanted;
-	uint64_t *steps; /* by thread: made so far */
+	uint64_t *steps; /* by thread: steps made so far */
 };
 
-/* As it did in the run. */
+/* Each signal wakes the wait that it woke in the run. */
 static bool rehearsal_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
 {
 	const struct way *way = context;

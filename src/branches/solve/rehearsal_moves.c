@@ -1,10 +1,10 @@
-/* Who may move: locks, what must come before what, and who has to give way. */
+/* Which threads are enabled in a trial: locks, edges of the order, yields, and holds. */
 #include "model/op.h"
 #include "branches/solve/rehearsal.h"
 
 /* ---- operations ---- */
 
-/* Number of the critical section that begins with the thread's next event; UINT32_MAX: none does. */
+/* The critical section that begins with the thread's next event; UINT32_MAX: none. */
 static uint32_t beginning(
 	const struct rehearsal *rehearsal, const struct player *player, uint32_t thread)
 {
@@ -41,7 +41,7 @@ static bool has_what_it_waits_for(
 	return true;
 }
 
-/* Takes and gives locks at the thread's next event. */
+/* Acquires and releases locks at the thread's next event. */
 static void move_locks(const struct rehearsal *rehearsal, struct player *player,
 	struct lock_state *locks, uint32_t thread)
 {
@@ -115,9 +115,9 @@ bool rehearsal_fails_as_it_did(
 	return (lock->holder && lock->holder != thread + 1) || lock->readers;
 }
 
-/* ---- who moves ---- */
+/* ---- enabled threads ---- */
 
-/* Could it move if it were its turn? */
+/* Whether locks and edges allow the thread's next event. */
 static bool is_enabled(const struct rehearsal *rehearsal, uint32_t thread)
 {
 	const struct player *player = &rehearsal->players[thread];
@@ -130,7 +130,9 @@ static bool is_enabled(const struct rehearsal *rehearsal, uint32_t thread)
 	return section == UINT32_MAX || is_free(rehearsal, rehearsal->locks, section);
 }
 
-/* Who is about to yield does not move before all others that could have made a step (engine/fairness.c). */
+/*
+ * A thread before a yield must let all other enabled threads make a step first (engine/fairness.c).
+ */
 static bool has_to_give_way(const struct rehearsal *rehearsal, uint32_t thread)
 {
 	const struct player *player = &rehearsal->players[thread];
@@ -169,7 +171,7 @@ static uint32_t place_in_group(const struct rehearsal *rehearsal, uint32_t threa
 	return rehearsal->group_places[rehearsal->ranks[thread][rehearsal->players[thread].at]];
 }
 
-/* Of threads that wait with their group. */
+/* Compares two threads that are held with their group: least progress first, then held longest. */
 static bool rehearsal_moves_is_behind(
 	const struct rehearsal *rehearsal, uint32_t thread, uint32_t other)
 {
@@ -198,7 +200,10 @@ uint32_t rehearsal_release_one(struct rehearsal *rehearsal)
 
 bool rehearsal_may_move(const struct rehearsal *rehearsal, uint32_t thread)
 {
-	/* Until somebody has written, it would see what it saw. */
+	/*
+	 * A thread in a waiting loop is not enabled until another write happens: it would read the
+	 * same values again.
+	 */
 	return !rehearsal->players[thread].is_stopped && !is_held(rehearsal, thread) &&
 	       rehearsal->players[thread].waits != rehearsal->writes + 1 &&
 	       is_enabled(rehearsal, thread) && !has_to_give_way(rehearsal, thread);

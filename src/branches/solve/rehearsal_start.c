@@ -1,4 +1,4 @@
-/* What is listed once for all trials. */
+/* Lists made once for all trials. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,9 @@ static uint32_t *rehearsal_start_counts(const struct rehearsal *rehearsal)
 	return list;
 }
 
-/* From numbers of items by thread, one place on, to where each thread's begin. */
+/*
+ * Converts counts per thread, stored one place higher, into the index of each thread's first item.
+ */
 static void rehearsal_start_add_up(const struct rehearsal *rehearsal, uint32_t *first)
 {
 	for (uint32_t i = 0; i < rehearsal->thread_count; i++)
@@ -42,7 +44,7 @@ static int rehearsal_start_compare_numbers(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Locks get numbers in the order of their addresses. Those of sections come first, then those of failures. */
+/* Numbers the locks in the order of their addresses, first for sections, then for failures. */
 static void number_locks(struct rehearsal *rehearsal)
 {
 	const struct order *order = rehearsal->order;

@@ -1,12 +1,12 @@
-/* What terms come to in a trial. */
+/* Values of terms in a trial. */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/rehearsal.h"
 
-/* Sums grow as long as their loops: of deeper ones nothing is known. */
+/* Sums grow with the length of their loops. Deeper terms count as unknown. */
 #define DEPTH_MOST 20000
-/* Where nothing is kept, and all is computed again for each use: the conditions of waits are small. */
+/* Limit for evaluation without caching: the conditions of waits are small. */
 #define DEPTH_SO_FAR 10
 
 static struct trial_term *rehearsal_terms_find(
@@ -63,7 +63,10 @@ static bool rehearsal_terms_evaluate(
 	const struct trial_term *known;
 
 	*out = term->value;
-	/* Of no variable that has another value: they are numbered as they are read. */
+	/*
+	 * Variables are numbered in the order of their reads, so a term below the first changed
+	 * variable has its recorded value.
+	 */
 	if (term->op == TERM_CONSTANT || player->changed == UINT32_MAX ||
 		term->number < player->changed)
 		return true;

@@ -1,13 +1,13 @@
 /*
- * Loops that wait for others, in a trial: how often a thread looks depends on the schedule and on nothing else. Only the last look
- * counts, in which it sees what it waits for.
+ * Loops that wait, in a trial. The number of iterations depends on the schedule only, so a trial
+ * needs just the last iteration, in which the thread sees the value that it waits for.
  */
 #include "model/op.h"
 #include "branches/interpret/slots.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/rehearsal.h"
 
-/* Reads of one look. */
+/* Reads of one iteration. */
 #define READS_MOST 4
 
 static const struct walk_event *rehearsal_waits_event_at(
@@ -18,7 +18,7 @@ static const struct walk_event *rehearsal_waits_event_at(
 	return index < walked->count ? &walked->events[index] : NULL;
 }
 
-/* The way that leaves the loop that waits; -1: there is none. */
+/* The successor of the branch that leaves a waiting loop; -1: not such a branch. */
 static int leaves_by(struct rehearsal *rehearsal, const struct walk_event *event)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)event_instruction(event);
@@ -36,7 +36,7 @@ static int leaves_by(struct rehearsal *rehearsal, const struct walk_event *event
 	return slot->leaves;
 }
 
-/* Is it a branch that leaves such a loop? */
+/* Whether the branch left a waiting loop in the run. */
 static bool rehearsal_waits_is_end(struct rehearsal *rehearsal, const struct walk_event *event)
 {
 	const int leaves = leaves_by(rehearsal, event);
@@ -54,7 +54,10 @@ static bool is_read(const struct walk_event *event)
 	return event && event->kind == EVENT_READ && !event->is_atomic;
 }
 
-/* From reads that begin there to the branch that ends the look. False: it is none, or not the last. */
+/*
+ * Finds the branch that ends the iteration whose reads begin at `begin`. False: no such iteration,
+ * or not the last one.
+ */
 static bool find_last_look(
 	struct rehearsal *rehearsal, uint32_t thread, uint32_t begin, uint32_t *branch)
 {
@@ -65,7 +68,7 @@ static bool find_last_look(
 	return *branch > begin && event && rehearsal_waits_is_end(rehearsal, event);
 }
 
-/* With what stands in memory now, does it leave? False: that cannot be told, either. */
+/* Sets *leaves: whether the thread leaves the loop with the current memory. False: not known. */
 static bool leaves_now(
 	struct rehearsal *rehearsal, uint32_t thread, uint32_t begin, uint32_t branch, bool *leaves)
 {
@@ -98,7 +101,10 @@ bool rehearsal_must_wait(struct rehearsal *rehearsal, uint32_t thread, uint32_t 
 	return true;
 }
 
-/* Nothing of it is left when the loop is. */
+/*
+ * Whether the event belongs to the waiting loop, so that nothing of the event is needed behind the
+ * loop.
+ */
 static bool is_of_wait(struct rehearsal *rehearsal, const struct walk_event *event)
 {
 	const struct record_op *ops = rehearsal->walk->record->ops;
@@ -119,7 +125,7 @@ bool rehearsal_leaves_early(struct rehearsal *rehearsal, uint32_t thread)
 
 	if (!rehearsal_is_wait(rehearsal, event))
 		return false;
-	/* `begin`: of the last look so far. */
+	/* `begin`: the first read of the iteration found last. */
 	for (uint32_t i = first + 1; !end; i++) {
 		event = rehearsal_waits_event_at(rehearsal, thread, i);
 		if (!event || !is_of_wait(rehearsal, event))

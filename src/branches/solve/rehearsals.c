@@ -1,7 +1,9 @@
 /*
- * Which trials are made (rehearsal.h), before a solver is asked anything: first of each pair of instructions that access the same
- * memory the first chance in the run, then the last one; then what the branches without an answer depend on; then chances
- * between those. All in the thread that has opened the analysis, so the number of workers changes nothing.
+ * Selects and runs the trials of simulated reorderings (rehearsal.h), before any solver query. The
+ * first two rounds take the first and then the last candidate of each pair of conflicting
+ * instructions. Then come groups, then what unanswered branches depend on, then further candidates
+ * between. Everything runs in the thread that opened the analysis, so results do not depend on the
+ * number of workers.
  */
 #include <stdlib.h>
 
@@ -10,21 +12,22 @@
 #include "branches/solve/sensitivity_internal.h"
 
 /*
- * Events of all trials: some ten millions take a second. With less time than TIME_FOR_ALL there are as many fewer, and a round has
- * a part of what is left; so has each part of a run that is looked at in parts.
+ * Budget of all trials in events; some ten million events take a second. A time limit below
+ * TIME_FOR_ALL reduces the budget in proportion. A round gets one fourth of what is left, and each
+ * part of a run gets its share.
  */
 #define EVENTS_MOST UINT64_C(40000000)
 #define TIME_FOR_ALL UINT64_C(10000000000)
 #define ROUND_PARTS 4
 
-/* Events of a trial that goes no further than to what is near. */
+/* Events of a trial in the first round, which examines only the surroundings of the candidate. */
 #define EVENTS_NEAR 4000
-/* After so many it is looked whether there is time for more. */
+/* The time limit is checked after this many events. */
 #define EVENTS_AT_ONCE 100000
-/* A trial that goes far has so many shares of what its round has left. */
+/* A far trial may use this many times its equal share of the round's budget. */
 #define SHARES 8
 
-/* Rounds of chances; after the second one comes that of groups, and that of what branches depend on. */
+/* Rounds of candidates; after the second one come the rounds of groups and of branches. */
 #define ROUND_OF_GROUPS 2
 #define ROUND_OF_BRANCHES 3
 #define ROUNDS_MOST 64
@@ -32,13 +35,13 @@
 struct rehearsals {
 	struct rehearsal rehearsal;
 	struct chances chances;
-	struct hold_list list; /* of the round */
-	uint32_t next;	       /* of these */
-	uint32_t round;	       /* the next one */
+	struct hold_list list; /* trials of the round */
+	uint32_t next;	       /* index of the next trial */
+	uint32_t round;	       /* number of the next round */
 	uint64_t events_left, round_left;
-	bool is_trial;	 /* there is one under way */
-	uint64_t most;	 /* it: events that it may take */
-	uint64_t before; /* and events of all trials before it */
+	bool is_trial;	 /* a trial is under way */
+	uint64_t most;	 /* its limit of events */
+	uint64_t before; /* events of all earlier trials */
 	bool is_over;
 };
 
@@ -85,7 +88,10 @@ void rehearsals_close(struct sensitivity *analysis)
 
 /* ---- rounds ---- */
 
-/* The first item, the last one, the middle, the quarters, and so on. UINT32_MAX: it has been. */
+/*
+ * The order of candidates within a kind: first, last, middle, quarters, and so on. UINT32_MAX: no
+ * candidate is left.
+ */
 static uint32_t item_of(const struct chance_kind *kind, uint32_t number)
 {
 	uint32_t below = 0, parts = 1;
@@ -117,11 +123,11 @@ static bool is_open(const struct sensitivity *analysis, uint32_t place)
 {
 	const struct asked *asked = &analysis->places.items[place];
 
-	/* What one run did not show is left to the solver. */
+	/* A place whose answer a run did not confirm is left to the solver. */
 	return !asked->is_proven && !asked->tries && !asked->is_excluded;
 }
 
-/* Of each place without an answer: what its first and its last occurrence depend on. */
+/* For each place without an answer: candidates that its first and its last occurrence depend on. */
 static void list_branches(struct sensitivity *analysis)
 {
 	struct rehearsals *rehearsals = analysis->search.rehearsals;
@@ -159,7 +165,7 @@ static bool is_any_open(const struct sensitivity *analysis)
 	return false;
 }
 
-/* False: there is none. */
+/* False: no round is left. */
 static bool next_round(struct sensitivity *analysis)
 {
 	struct rehearsals *rehearsals = analysis->search.rehearsals;
@@ -188,7 +194,8 @@ static void rehearsals_begin(struct rehearsals *rehearsals)
 {
 	const uint64_t share =
 		SHARES * rehearsals->round_left / (rehearsals->list.count - rehearsals->next);
-	const bool is_near = rehearsals->round == 1; /* the next one, that is */
+	/* `round` already names the next round: this is the first one */
+	const bool is_near = rehearsals->round == 1;
 	uint64_t most = share > EVENTS_NEAR && !is_near ? share : EVENTS_NEAR;
 
 	if (most > rehearsals->round_left)
@@ -200,7 +207,7 @@ static void rehearsals_begin(struct rehearsals *rehearsals)
 		most < EVENTS_AT_ONCE ? most : EVENTS_AT_ONCE);
 }
 
-/* The trial has come to where it should be looked at the time. False: it is over. */
+/* Extends a trial that paused for the check of the time. False: the trial is over. */
 static bool rehearsals_goes_on(struct sensitivity *analysis)
 {
 	struct rehearsals *rehearsals = analysis->search.rehearsals;
@@ -224,7 +231,7 @@ static void end(struct rehearsals *rehearsals)
 		spent < rehearsals->events_left ? spent : rehearsals->events_left;
 }
 
-/* The next trial. False: there is none. */
+/* Begins the next trial. False: none is left. */
 static bool next_trial(struct sensitivity *analysis)
 {
 	struct rehearsals *rehearsals = analysis->search.rehearsals;
@@ -241,7 +248,7 @@ static bool next_trial(struct sensitivity *analysis)
 	return false;
 }
 
-/* Is the event one that an answer is wanted of? Then the worker has it. */
+/* Stores the answer in the worker if the event's place still wants one. */
 static bool rehearsals_take(struct sensitivity *analysis, struct event_id goal)
 {
 	struct worker *worker = &analysis->search.rehearser;

@@ -8,8 +8,9 @@
 struct moment {
 	int64_t at;
 	struct event_id id;
-	struct solution_steps steps; /* of the thread in the schedule, with this one */
-	bool is_behind;		     /* it leaves the barrier that it came to at the event */
+	struct solution_steps steps; /* steps of the thread in the schedule, including this event */
+	/* the thread leaves the barrier at which it arrived with this event */
+	bool is_behind;
 };
 
 struct moments {
@@ -37,7 +38,7 @@ static int64_t schedule_value_of(const struct constraints *constraints, Z3_model
 
 	if (Z3_model_eval(constraints->z3, model, ast, true, &value))
 		(void)Z3_get_numeral_int64(
-			constraints->z3, value, &number); /* else 0: any will do */
+			constraints->z3, value, &number); /* otherwise 0: any value will do */
 	return number;
 }
 
@@ -52,9 +53,10 @@ static void schedule_add(struct moments *list, struct moment moment)
 }
 
 /*
- * Steps of the thread up to the event and with it. Behind it are steps that are no events (accesses to what nobody shares, at
- * sites that also share): those up to an operation that the thread comes to are made at once, as who waits for
- * it to come there counts on (constraints_yields.c).
+ * Steps of the thread up to the event, and with the steps that follow at once. After the event the
+ * thread may make steps that are no events: accesses to unshared memory at sites that also access
+ * shared memory. Those before the thread's next operation are made at once, as the constraints on
+ * yields expect the thread to stand before that operation (constraints_yields.c).
  */
 static uint64_t steps_with(const struct constraints *constraints, struct event_id id, int64_t cut)
 {
@@ -68,7 +70,7 @@ static uint64_t steps_with(const struct constraints *constraints, struct event_i
 	return walked->events[id.index].step + 1;
 }
 
-/* Who comes to a barrier makes nothing more at once than that, if it is to wait there and did not in the run. */
+/* A thread that must wait at a barrier, but did not in the run, makes no further steps at once. */
 static struct solution_steps steps_of(const struct constraints *constraints,
 	const struct shifts *shifts, struct event_id id, int64_t cut)
 {
@@ -94,7 +96,7 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 		const int64_t cut =
 			schedule_value_of(constraints, model, constraints->cuts[thread]);
 
-		/* What was before the window comes first, in the order of the run. */
+		/* Events before the window come first, in the order of the run. */
 		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
 				schedule_add(list,
@@ -122,9 +124,9 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 
 /* ---- barriers ---- */
 
-/* What the model makes of a round. */
+/* The outcome of a barrier's round in the model. */
 struct round_outcome {
-	uint32_t last; /* number of the arrival; ORDER_NONE: not all arrive */
+	uint32_t last; /* index of the last arrival; ORDER_NONE: not all threads arrive */
 	int64_t at;
 };
 
@@ -149,7 +151,10 @@ static struct round_outcome outcome_of(
 	return outcome;
 }
 
-/* Who came last in the run has to wait, and leaves when another one has come: that is a step that is no event. */
+/*
+ * The thread that arrived last in the run now waits. Its leaving is a step of the schedule without
+ * an event.
+ */
 static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
 {
@@ -248,7 +253,7 @@ void solution_meet(struct solution *solution, struct values *values, struct even
 		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
 }
 
-/* Is a read behind the write in the program before it in the order? */
+/* Whether a later read of the thread precedes the write in the model. */
 static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
@@ -283,7 +288,7 @@ static void find_delayed(
 		}
 }
 
-/* Of the solver's answer. */
+/* The solver's answer. */
 struct answer {
 	struct constraints *constraints;
 	Z3_model model;
@@ -295,7 +300,7 @@ static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uin
 	const struct constraints *constraints = answer->constraints;
 	Z3_ast wake = constraints_wakes(constraints, condition, wait, signal), value;
 
-	if (!wake) /* where it is not known it is as it was */
+	if (!wake) /* not known: as in the run */
 		return constraints->order->conditions[condition].waits[wait].signal == signal;
 	return Z3_model_eval(constraints->z3, answer->model, wake, true, &value) &&
 	       Z3_get_bool_value(constraints->z3, value) == Z3_L_TRUE;
@@ -326,7 +331,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 		const struct moment *moment = &list.items[i];
 		const uint16_t thread = moment->id.thread;
 
-		/* What others do after the last step towards the goal has no part in it. */
+		/* Steps of other threads after the goal's last step are not needed. */
 		if (done[goal.thread] >= wanted)
 			break;
 		if (moment->steps.with <= done[thread])

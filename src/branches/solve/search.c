@@ -1,4 +1,4 @@
-/* The caller's side of a search: workers begin, answers come, time ends. */
+/* The caller's side of the search: start of workers, answers, time limits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* While workers are at work the caller is told so often how it goes. */
+/* Interval of progress callbacks while workers run. */
 #define PROGRESS_NS 100000000
 
 uint64_t search_now_ns(void)
@@ -25,12 +25,15 @@ bool search_is_late(const struct sensitivity *analysis)
 	return end && search_now_ns() > end;
 }
 
-/* Past the end solvers are interrupted; what cannot be is waited for no longer than this, twice. */
+/*
+ * After the time limit solvers are interrupted. The search waits this long, twice, for those that
+ * do not react.
+ */
 #define GRACE_NS UINT64_C(200000000)
 
 uint64_t search_end_ns(const struct sensitivity *analysis)
 {
-	/* Alone: nothing else depends on who sees it when. */
+	/* Relaxed: no other data depends on this value. */
 	const uint64_t time_ns = __atomic_load_n(&analysis->time_ns, __ATOMIC_RELAXED);
 
 	return time_ns ? analysis->begin_ns + time_ns : 0;
@@ -76,7 +79,7 @@ void search_open(struct sensitivity *analysis)
 	chunk_rewind(&search->cursor, analysis, search_window(analysis, search->pass));
 }
 
-/* Holds the lock. */
+/* Starts the workers. Caller holds search.lock. */
 static void search_begin(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -101,7 +104,10 @@ static void search_begin(struct sensitivity *analysis)
 	BUG_ON(!search->worker_count); /* no memory for a single thread */
 }
 
-/* Until something has changed, or it is time to tell how it goes. Holds the lock. */
+/*
+ * Waits for a change or for the next progress callback. Caller holds search.lock, which the
+ * callback releases.
+ */
 static void wait_for_workers(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -123,7 +129,7 @@ static void wait_for_workers(struct sensitivity *analysis)
 	search->is_stopping |= !goes_on;
 }
 
-/* No solver goes on when there is no time left, whatever it makes of its own limit. Holds the lock. */
+/* Interrupts all solvers: Z3 does not always keep its own time limit. Caller holds search.lock. */
 static void search_interrupt(const struct search *search)
 {
 	for (uint32_t i = 0; i < search->worker_count; i++)
@@ -194,7 +200,10 @@ void search_go_on(struct sensitivity *analysis, bool is_proven)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/* Solvers may be deaf: what they use is left behind then. Holds the lock, but not while it waits. */
+/*
+ * Waits until the workers end. A solver may ignore its interruption; its memory is then leaked.
+ * Caller holds search.lock.
+ */
 static bool wait_for_ends(struct search *search)
 {
 	const uint64_t end = search_now_ns() + GRACE_NS;

@@ -1,4 +1,4 @@
-/* What is asked about one after the other, and in how large windows. */
+/* The passes over the run: which questions they ask, and in which windows. */
 #include "branches/solve/addresses.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -28,7 +28,7 @@ bool search_counts(enum search_pass pass)
 	return !search_is_near(pass) && !search_is_open(pass);
 }
 
-/* Of a run that is one chunk everything is asked about once in large windows: with open addresses. */
+/* A run that is one chunk needs only one pass in large windows, with open addresses. */
 static bool is_open_at_once(const struct sensitivity *analysis)
 {
 	return chunk_is_whole(analysis, analysis->options.window);

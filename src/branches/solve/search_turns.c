@@ -1,15 +1,20 @@
 /*
- * Workers search chunks ahead of each other, but what they find counts in the order of the chunks, as if there were
- * one worker: so the branches that are found, and the schedules that show them, do not depend on how many
- * there are. A worker judges its answers, and adds what it asked, when its turn has come: when all chunks
- * before are settled. Those may have proven what it asked about, or used up the questions; then its solver has
- * learnt what it would not have, and the chunk is searched once more.
+ * Settlement of chunks in order. Workers search chunks ahead of each other, but each chunk's
+ * results count only after all earlier chunks are settled. Results are therefore independent of the
+ * number of workers.
+ *
+ * A worker delivers its answers and its counts when its turn has come. Earlier chunks may meanwhile
+ * have proven its places or used up their queries. Then the solver has learnt from queries that a
+ * single worker would not have asked, so the chunk is searched again.
  */
 #include <string.h>
 
 #include "branches/solve/sensitivity_internal.h"
 
-/* Half of the questions about a place are kept for the large windows; half as many again are asked with open addresses. */
+/*
+ * Near windows get half of the queries per place; passes with open addresses get half as many again
+ * on top.
+ */
 uint32_t turns_queries_most(const struct worker *worker)
 {
 	const uint32_t most = worker->analysis->options.queries_most;
@@ -36,7 +41,7 @@ void turns_begin(struct worker *worker)
 	worker->has_turn = worker->number == worker->analysis->search.settled;
 }
 
-/* Would all of it have been asked after the chunks before this one? */
+/* Whether all queries of this chunk would also have been asked after the settled chunks. */
 static bool stands(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;
@@ -55,7 +60,7 @@ bool turns_take(struct worker *worker)
 
 	while (worker->number != search->settled && !search->is_stopping)
 		(void)pthread_cond_wait(
-			&search->changed, &search->lock); /* of the standard kind: cannot fail */
+			&search->changed, &search->lock); /* of default kind: cannot fail */
 	if (!worker->has_turn)
 		worker->is_void = !stands(worker);
 	worker->has_turn = true;
@@ -68,7 +73,7 @@ bool turns_end(struct worker *worker)
 	struct search *search = &analysis->search;
 
 	if (!worker->is_void)
-		(void)turns_take(worker); /* what comes of it is looked at next */
+		(void)turns_take(worker); /* the result is evaluated below */
 	if (worker->is_void && !search->is_stopping)
 		return false;
 	for (uint32_t i = 0; i < analysis->places.count; i++) {
@@ -76,7 +81,7 @@ bool turns_end(struct worker *worker)
 		analysis->figures.queries += worker->queries[i];
 	}
 	analysis->figures.timeouts += worker->timeouts;
-	if (worker->is_asking) /* else it was counted */
+	if (worker->is_asking) /* otherwise search_count_left() has counted it */
 		analysis->figures.unasked += worker->unasked;
 	search->settled++;
 	(void)pthread_cond_broadcast(&search->changed);

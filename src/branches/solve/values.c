@@ -38,7 +38,7 @@ static void take_out(struct values_queue *queue, uint32_t at)
 		(queue->count - at) * sizeof *queue->waits);
 }
 
-/* Where nobody is told to be woken, it is the first one. */
+/* `wakes` may name no wait; then the signal wakes the first one. */
 static struct value_choice values_wake(struct values *values, uint32_t condition, uint32_t signal,
 	values_wakes *wakes, void *context)
 {

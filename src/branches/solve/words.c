@@ -19,7 +19,7 @@ static struct word *words_find(const struct words *words, uint64_t word)
 	return slot->key ? slot : NULL;
 }
 
-/* What stands in the word at first, byte by byte, as far as that is known. */
+/* Collects the word's initial value, byte by byte, as far as it is known. */
 static void words_find_first(struct word *slot, const struct order *order, uint64_t word)
 {
 	if (walk_initial(order->walk, word << 3, 8, &slot->first)) {
@@ -88,7 +88,7 @@ bool words_has(const struct words *words, uint64_t address, uint32_t bytes)
 	return words_find(words, address >> 3) && words_find(words, (address + bytes - 1) >> 3);
 }
 
-/* Those bytes of an access at `address` that lie in this word, as its bits say. */
+/* Bit set of the access's bytes that lie in this word. */
 static uint8_t bytes_in(uint64_t word, uint64_t address, uint32_t bytes)
 {
 	uint8_t result = 0;
@@ -109,7 +109,7 @@ static uint64_t mask_of(uint8_t bytes)
 	return mask;
 }
 
-/* What is read or written at the address, as the word has it: moved to its place. */
+/* Shifts the accessed value to its position in the word. */
 static uint64_t in_word(uint64_t word, uint64_t address, uint64_t value)
 {
 	return word == address >> 3 ? value << 8 * (address & 7) : value >> 8 * (8 - (address & 7));
@@ -145,7 +145,7 @@ bool words_read(const struct words *words, uint64_t address, uint32_t bytes, uin
 	return true;
 }
 
-/* The trial is about to write there. */
+/* Saves the word before the trial's first write to it. */
 static void words_keep(struct words *words, struct word *word)
 {
 	if (!words->is_trial || word->trial == words->trial)
