@@ -1,6 +1,13 @@
 /*
- * Schedule-sensitive branches of a program: a run is recorded and analysed (branches/solve/sensitivity.h), and
- * each schedule that the solver gives is run. Only what a run has shown is reported.
+ * Search for schedule-sensitive branches: branches whose direction depends on the interleaving.
+ *
+ * The search records a run and analyses the record (branches/solve/sensitivity.h). The solver
+ * yields schedules that should flip a branch, and each of them is run. Flipped runs are recorded
+ * and analysed in turn, up to `rounds`. Failures behind a branch become findings at the end, as far
+ * as time allows.
+ *
+ * Invariant: a branch is reported as sensitive only if a run has shown it; solutions that no run
+ * shows are counted as unproven.
  */
 #ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_H
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_H
@@ -10,131 +17,149 @@
 
 struct branches_progress {
 	uint32_t found;
-	uint32_t round, rounds; /* the trace that is analysed, from 1 on; those that are known */
+	/* number of the trace being analysed, from 1, and of those known so far */
+	uint32_t round, rounds;
 	uint64_t chunks, chunk_count;
 	uint64_t queries;
 };
 
 struct branches_options {
-	struct campaign_options campaign; /* program, settings, runtime; the rest is not used */
+	/* program, settings, runtime; other fields are unused */
+	struct campaign_options campaign;
 	struct sensitivity_options sensitivity;
-	const char *save_record; /* file that the record of the first run is kept in; NULL: none */
-	const char *from_record; /* file that it is taken from, without a run; NULL: none */
-	uint64_t record_bytes;	 /* the record may have; 0: the standard limit */
-	uint32_t continuations;	 /* random runs from a flipped branch on, to see what comes of it */
-	uint32_t rounds;  /* runs that are analysed: flipped branches lead to others; 0: one */
-	uint32_t samples; /* random runs, to see whether they show a branch that was not found */
-	/* Called now and then. NULL: nobody looks. */
+	const char *save_record; /* file to save the record of the first run in; NULL: none */
+	/* file to read the record from instead of making a run; NULL: none */
+	const char *from_record;
+	uint64_t record_bytes;	/* limit for the record; 0: the default limit */
+	uint32_t continuations; /* random runs from each flipped branch on, to classify it */
+	uint32_t rounds;	/* runs to analyse, including those that flip a branch; 0: one */
+	uint32_t samples;	/* random runs that may reveal branches that the search missed */
+	/* Progress callback, or NULL. */
 	void (*progress)(void *context, const struct branches_progress *progress);
 	void *context;
 };
 
-/* What its going either way means. */
+/* Meaning of a sensitive branch. */
 enum branch_class {
-	CLASS_BUG,    /* a run from there on fails */
+	CLASS_BUG,    /* a run from the branch on fails */
 	CLASS_AD_HOC, /* a loop waits for another thread */
-	CLASS_BENIGN, /* so far: all runs from there on passed */
+	CLASS_BENIGN, /* all runs from the branch on have passed so far */
 	BRANCH_CLASS_COUNT
 };
 
-/* What became of a failure behind a branch. */
+/* Result of investigating a failure behind a branch. */
 enum branch_kept {
-	KEPT_NOT,	   /* it did not repeat in fresh processes */
-	KEPT_MINIMAL,	   /* or as near to that as it is worth */
-	KEPT_AS_IT_WAS,	   /* there was no time to minimise it, or not enough */
-	KEPT_NOT_LOOKED_AT /* there was no time */
+	KEPT_NOT,	   /* the failure did not repeat in fresh processes */
+	KEPT_MINIMAL,	   /* minimised, as far as the budget allows */
+	KEPT_AS_IT_WAS,	   /* not minimised, for lack of time */
+	KEPT_NOT_LOOKED_AT /* not investigated, for lack of time */
 };
 
 extern const char *const branch_class_words[BRANCH_CLASS_COUNT];
 
-/* One step of a run on the way to a branch. Everything is owned. */
+/* One step of a run that leads to a branch. Owns everything. */
 struct branch_step {
 	char *thread;	/* "main.0" */
-	char *verb;	/* "reads", "locks", ...; the last one "finds" */
+	char *verb;	/* "reads", "locks", ...; "finds" for the last step */
 	char *object;	/* "table.next", "mutex m", "main.0", "the condition true" */
-	char *value;	/* that was read or written; NULL: there is none */
-	char *function; /* NULL where not known, as file */
-	char *file;	/* to open it */
+	char *value;	/* value read or written; NULL: none */
+	char *function; /* NULL: unknown; also for `file` */
+	char *file;	/* path by which the file can be opened */
 	uint32_t line;
-	bool is_switch; /* another thread moved before */
+	bool is_switch; /* the previous step was made by another thread */
 };
 
 struct branch_interleaving {
 	struct branch_step *steps; /* oldest first */
 	uint32_t count;
-	uint64_t left_out; /* earlier ones */
+	uint64_t left_out; /* number of earlier steps */
 };
 
-/* A branch that was seen to go either way. Everything is owned. */
+/* A branch that was observed in both directions. Owns everything. */
 struct sensitive_branch {
 	enum sensitive_kind kind;
 	char *function, *file;
-	char *path; /* of the file, to open it */
+	char *path; /* path by which the file can be opened */
 	uint32_t line, column;
 	char *thread; /* "main.0" */
 	char *variables;
 	uint64_t occurrence;
-	bool was_taken; /* in the recorded run; in the other one the opposite */
-	char *schedule; /* "main:12 main.0:3": who makes how many steps until the branch */
+	bool was_taken; /* in the recorded run; the other run took the opposite direction */
+	char *schedule; /* "main:12 main.0:3": the steps of each thread up to the branch */
 	enum branch_class class;
-	uint32_t continuations; /* runs that were made from there on */
-	struct outcome outcome; /* CLASS_BUG: of the run that failed */
-	uint64_t failing_seed;	/* CLASS_BUG: how that run went on; 0: without preemptions */
-	char finding[32];	/* CLASS_BUG: its id; empty: there is none */
-	uint64_t failure;	/* CLASS_BUG: failure_key() of the run that failed */
-	enum branch_kept kept;	/* CLASS_BUG: what was made of it */
-	uint32_t round;		/* branches that were flipped before it, each in a run of its own */
-	/* How the runs came to it; of none where no run could. */
+	uint32_t continuations; /* runs made from the branch on */
+	struct outcome outcome; /* CLASS_BUG: of the failing run */
+	/*
+	 * CLASS_BUG: seed of the failing run behind the branch; 0: it continued without preemptions
+	 */
+	uint64_t failing_seed;
+	char finding[32];      /* CLASS_BUG: id of the finding; empty: none */
+	uint64_t failure;      /* CLASS_BUG: failure_key() of the failing run */
+	enum branch_kept kept; /* CLASS_BUG: result of the investigation */
+	/* number of branches flipped before this one, each in a run of its own */
+	uint32_t round;
+	/* Steps of the runs up to the branch; empty where no run reached it. */
 	struct branch_interleaving interleavings[SENSITIVE_RUNS];
-	char *called_from; /* "shop.cc:12 in sell": of one in a header of the system; NULL: it is in none */
-	char *delayed; /* writes that others must see late, so that no run can show it; NULL: one did */
+	/*
+	 * "shop.cc:12 in sell": the caller, for a branch in a system header; NULL: not in a header
+	 */
+	char *called_from;
+	/*
+	 * Writes that other threads must see late (weak memory), which no run can show; NULL: a run
+	 * has shown the branch.
+	 */
+	char *delayed;
 };
 
-/* A branch that went the other way in a run of --sample. Everything is owned. */
+/* A branch that changed its direction in a run of --sample. Owns everything. */
 struct observed_branch {
 	enum sensitive_kind kind;
 	char *file, *path, *function;
 	uint32_t line;
-	bool is_modelled; /* its condition depends on shared memory, as far as is known */
-	bool is_found;	  /* by solving, too */
+	bool is_modelled; /* the analysis knows its condition to depend on shared memory */
+	bool is_found;	  /* the search found it as well */
 	uint32_t runs;
 };
 
 struct branches_result {
 	struct sensitive_branch *items;
 	uint32_t count;
-	char **unproven; /* solutions that no run has shown, one line each: defects of the model */
+	char **unproven; /* solutions that no run showed, one line each: defects of the model */
 	uint32_t unproven_count;
 	struct sensitive_branch *
-		early; /* runs that failed before they came to their branch: of CLASS_BUG, and not proven */
+		early; /* runs that failed before they reached their branch: CLASS_BUG, the branch is unproven */
 	uint32_t early_count;
 	uint32_t
-		cut_count; /* solutions whose runs had not ended in their time, and so show nothing */
-	uint32_t relaxed_count; /* of the items: those with `delayed` */
+		cut_count; /* solutions whose runs exceeded their time limit and therefore prove nothing */
+	uint32_t relaxed_count; /* number of items with `delayed` */
 	struct observed_branch *observed;
 	uint32_t observed_count;
-	uint32_t samples;		    /* runs that were made for them */
-	uint32_t samples_lost;		    /* of which so many could not be followed: a defect */
-	uint32_t traces;		    /* runs that were analysed */
-	struct sensitivity_figures figures; /* of the first one; counts of all */
+	uint32_t samples; /* number of runs of --sample */
+	/* samples whose path could not be followed: a defect of the analysis */
+	uint32_t samples_lost;
+	uint32_t traces;		    /* number of runs analysed */
+	struct sensitivity_figures figures; /* of the first trace; counts are totals */
 	uint64_t record_bytes;
 	uint64_t run_ns; /* of the recorded run */
 	uint64_t run_processor_ns;
-	bool is_partial;		 /* the record is a beginning only, as there was no room */
-	uint64_t points_from, points_to; /* of the options */
-	bool is_made_again; /* it was too long to be kept: the run was made again for each walk */
-	bool is_failing;    /* the recorded run failed, in this way */
+	/* the record has only the beginning of the run, for lack of room */
+	bool is_partial;
+	uint64_t points_from, points_to; /* copied from the options */
+	/* the record was too long to keep: the run was repeated for each pass over it */
+	bool is_made_again;
+	bool is_failing; /* the recorded run failed, with `outcome` */
 	struct outcome outcome;
 	bool is_interrupted;
-	bool has_left_thread;	 /* of a solver that is deaf: the process must end by _exit() */
-	uint64_t runs, failures; /* that were made, and of which so many failed */
+	/* The solver ignores its interrupt: the process must end by _exit(). */
+	bool has_left_thread;
+	uint64_t runs, failures; /* runs made, and how many of them failed */
 	double seconds;
-	int64_t campaign; /* its row in the store; 0: none yet */
+	int64_t campaign; /* id in the store; 0: none yet */
 };
 
 int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err);
-/* Keeps what is told, as JSON, in the store, for reports. */
+/* Saves the JSON document of the result in the store, for reports. */
 int branches_store(const struct branches_options *options, struct branches_result *result,
 	const char *json, struct error *err);
 void branches_result_release(struct branches_result *result);

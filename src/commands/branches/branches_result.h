@@ -1,4 +1,4 @@
-/* What the files of `raddle branches` share. */
+/* Output of `raddle branches`. */
 #ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
 
@@ -6,9 +6,12 @@
 
 extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 
-/* `directory`: the store's, as commands that are suggested name it. Quietly: only the branches. */
+/*
+ * Prints the result. `directory`: of the store, for the commands that the output suggests.
+ * `is_quiet`: only the branches.
+ */
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
-/* Of docs/branches.md; to be freed. */
+/* The JSON document described in docs/branches.md; the caller frees it. */
 char *branches_to_json(const struct branches_result *result);
 
 #endif

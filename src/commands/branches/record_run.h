@@ -1,7 +1,7 @@
 /*
- * Makes one run of the target and keeps its record (branches/record/run_record.h). The run may follow the beginning
- * of a schedule, with accesses at chosen sites as scheduling points; from there on it goes without
- * preemptions.
+ * Makes one run of the target and returns its record (branches/record/run_record.h). The run may
+ * follow the beginning of a schedule, with scheduling points at chosen accesses, and continues
+ * without preemptions.
  */
 #ifndef RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
 #define RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
@@ -14,45 +14,48 @@
 #include "investigate/failure.h"
 #include "branches/record/run_record.h"
 
-/* All zero but `options`: a run without preemptions. */
+/* All zero except `options`: a run without preemptions. */
 struct record_request {
 	const struct campaign_options *options;
-	const struct run_record *like; /* whose sites the chosen ones are; NULL: none is chosen */
-	const uint64_t *chosen;	       /* bit set over all sites */
+	/* record that numbers the chosen sites; NULL: no sites are chosen */
+	const struct run_record *like;
+	const uint64_t *chosen;			 /* bit set over all sites */
 	const struct schedule_segment *segments; /* thread: index in `names` */
 	uint32_t segment_count;
 	const thread_name *names;
 	uint32_t name_count;
-	uint64_t bytes_most;  /* of the record that are kept; 0: the standard limit */
-	uint64_t points_most; /* scheduling points that are recorded; 0: all */
-	uint64_t steps_most;  /* fewer do not make a livelock, whatever the settings say */
+	uint64_t bytes_most;  /* limit for the kept record; 0: the default limit */
+	uint64_t points_most; /* number of scheduling points to record; 0: all */
+	/* a run is a livelock only beyond this many steps, whatever the settings say */
+	uint64_t steps_most;
 	bool is_checked;
 	bool wants_symbols;
-	uint64_t until_ns;    /* of the monotonic clock: the run is ended then; 0: never */
-	uint64_t random_seed; /* not 0: behind the schedule threads are chosen at random */
+	uint64_t until_ns;    /* deadline on the monotonic clock; 0: none */
+	uint64_t random_seed; /* not 0: threads are chosen at random after the schedule */
 };
 
 struct record_again;
 
-/* Everything is owned. */
+/* Owns everything. */
 struct recorded {
-	/* Where it is too long to be kept, `again` is its source. */
+	/* Where the record is too long to keep, `again` repeats the run to produce it. */
 	struct run_record record;
 	struct record_again *again;
-	struct failure run; /* its outcome and schedule; perhaps it is no failure */
+	struct failure run; /* outcome and schedule of the run, which may have passed */
 	bool is_failure;
-	bool has_diverged; /* it did not follow the schedule, from this step on */
+	bool has_diverged; /* the run left the schedule at `diverged_step` */
 	uint64_t diverged_step;
 	bool has_sites;
-	bool is_live; /* it has made a thread */
-	bool is_cut;  /* its time was over: it is no failure, and the record is a beginning */
-	struct symbols *symbols; /* if they were wanted and could be had */
+	bool is_live; /* the run created a thread */
+	/* the run was ended by its deadline: no failure, and the record is incomplete */
+	bool is_cut;
+	struct symbols *symbols; /* if requested and available */
 	uint64_t run_ns;
-	uint64_t processor_ns; /* of its process, with the start */
+	uint64_t processor_ns; /* of the process, including its start */
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
-/* Has it been made again since, as often as it was asked for, and was it always the same? */
+/* Was each repetition of the run equal to the first one? Returns an error if not. */
 int recorded_check(const struct recorded *recorded, struct error *err);
 void recorded_release(struct recorded *recorded);
 

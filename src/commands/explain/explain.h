@@ -1,10 +1,13 @@
 /*
- * Runs for explaining a finding: the target is run again and again, as in the campaign that found it,
- * and each run tells which access patterns it has shown and whether it failed like the finding.
+ * Makes the runs that explain a finding. The target runs repeatedly, as in the campaign that found
+ * the failure. Each run reports which access patterns it has shown and whether it failed like the
+ * finding.
  *
- * Use: explain_open, which replays the finding once to know its failure again and to read symbols;
- * explain_learn, which makes runs until no more memory turns out to be shared; then explain_run as
- * often as wanted; explain_close. Says nothing itself.
+ * Life cycle: explain_open() replays the finding once, to identify its failure and to read symbols.
+ * explain_learn() makes runs until no further memory turns out to be shared. explain_run() then
+ * makes one compared run per call. explain_close() ends the workers. Nothing here prints.
+ *
+ * Several workers make runs ahead of time; the results are the same for every number of workers.
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_H
@@ -26,24 +29,28 @@ struct explain_options {
 	uint32_t strategy;   /* index in `strategies` */
 	struct strategy_config strategy_config;
 	uint64_t seed;
-	uint32_t window;       /* of accesses to a variable; 0: the standard one */
-	bool without_patterns; /* record none: to measure what recording costs */
-	uint32_t
-		workers; /* runs at a time, without any difference to them; 0: as many as there are cores */
-	/* libraddle-noise.so: runs are not controlled but disturbed (explain_noise.c). NULL: they are. */
+	/* accesses to a variable that a pattern may span; 0: the default */
+	uint32_t window;
+	bool without_patterns; /* records no patterns: to measure the cost of recording */
+	/* Number of concurrent workers; the results do not depend on it. 0: one per core. */
+	uint32_t workers;
+	/*
+	 * libraddle-noise.so: runs on kernel threads with timing jitter (explain_noise.c). NULL:
+	 * controlled runs.
+	 */
 	const char *noise_runtime;
 	const volatile int *is_interrupted;
 };
 
 enum explain_verdict {
 	EXPLAIN_PASSED,
-	EXPLAIN_FAILED, /* as the finding did */
-	EXPLAIN_OTHER	/* differently: says nothing about the finding */
+	EXPLAIN_FAILED, /* like the finding */
+	EXPLAIN_OTHER	/* with another failure, which says nothing about the finding */
 };
 
-/* What is recorded of a run, at most. */
+/* Limits on what is recorded of a run. */
 struct explain_limits {
-	uint32_t window; /* the standard one */
+	uint32_t window; /* default window */
 	uint32_t patterns, variables;
 };
 
@@ -51,72 +58,81 @@ extern const struct explain_limits explain_limits;
 
 struct explain_run {
 	enum explain_verdict verdict;
-	const struct pattern *patterns; /* until the next run; keys are by places */
+	const struct pattern *patterns; /* valid until the next run; keys are by places */
 	uint32_t pattern_count;
-	uint64_t patterns_dropped; /* that did not fit */
-	uint64_t accesses_dropped; /* to variables that did not fit */
-	uint64_t accesses_missed;  /* at full speed: came faster than they could be read */
+	uint64_t patterns_dropped; /* patterns that exceeded the limit */
+	uint64_t accesses_dropped; /* accesses to variables that exceeded the limit */
+	/* noise runtime: accesses overwritten before they were read */
+	uint64_t accesses_missed;
 	uint64_t steps;
-	uint64_t took_ns; /* at full speed */
+	uint64_t took_ns; /* noise runtime: duration of the run */
 };
 
 /*
- * `finding` and `options` must outlive it. The working folder becomes the finding's.
- * At full speed the finding may be a program only, of kind OUTCOME_NONE: then it is that of the first run
- * that fails.
+ * `finding` and `options` must outlive *out. Changes to the finding's folder. With the noise
+ * runtime the finding may be a bare program of kind OUTCOME_NONE: the first run that fails then
+ * defines the failure.
  */
 int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
 
-/* Does the finding's schedule still fail as it did? If not, failures of its kind stand for it. */
+/*
+ * Does the finding's schedule still show its failure? If not, failures of its kind count instead.
+ */
 bool explain_repeats(const struct explain *explain);
-/* The failure that runs are compared with; OUTCOME_NONE: none is known. */
+/* The failure that runs are compared with; OUTCOME_NONE: unknown. */
 const struct outcome *explain_failure(const struct explain *explain);
-/* Were processes of the program in each other's way, so that from then on one run was made at a time? */
+/*
+ * Did concurrent processes of the program disturb each other? From then on one run is made at a
+ * time.
+ */
 bool explain_is_disturbed(const struct explain *explain);
-/* Are accesses to memory seen? If not, there are no patterns. */
+/* Are accesses to memory instrumented? Without them there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
-/* Of the finding's process; NULL: none could be read. */
+/* Symbols of the finding's process; NULL: none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
 
-/* Since it was opened. */
+/* Time since explain_open(). */
 uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
 
-/* Makes a batch of runs; says only how much processor time they took together. */
+/* Makes a batch of runs and returns only their total processor time. */
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err);
 
-/* The line and function of a site; see explain_places.h. */
+/* Line and function of a site; see explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
 
-/* At full speed: the call that allocated memory of this kind; 0: it is of none. */
+/* Noise runtime: the call that allocated memory of this class; 0: no such class. */
 uint64_t explain_class_site(const struct explain *explain, uint32_t class);
 int explain_noise_find_runtime(char **path, struct error *err);
 
-/* The name of the function at this address; NULL: not known. */
+/* Name of the function at this address; NULL: unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);
 
 /* ---- directed runs (explain_direct.c) ---- */
 
-/* From now on runs are driven to show the pattern, or to show none of these, by strategy `directed`. */
+/*
+ * From now on strategy `directed` drives the runs to show the pattern. explain_forbid(): to show
+ * none of the patterns.
+ */
 void explain_force(struct explain *explain, const struct pattern *pattern);
-/* Between these threads only. */
+/* As explain_force(), between these threads only. */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
 /*
- * The threads, by party, between which the pattern tells failing runs from passing ones best, and not worse
- * than between any. False: there are none such.
+ * Finds the threads, by party, between which the pattern separates failing from passing runs best,
+ * and at least as well as between any threads. False: none.
  */
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
-/* As many as can be forbidden at once. */
+/* Limit on the patterns that can be forbidden at once. */
 #define EXPLAIN_FORBIDDEN_MAX 8u
 
 /* ---- showing a run (explain_show.c) ---- */
 
-/* A run in words, with the patterns that it has shown. */
+/* A run as a finding, with the patterns that it has shown. */
 struct explain_shown {
 	struct finding run;	  /* its interleaving; released with finding_release */
 	struct pattern *patterns; /* owned */
@@ -124,13 +140,13 @@ struct explain_shown {
 };
 
 /*
- * Repeats one of the runs that were kept: one that failed and has the pattern, or one that passed and
- * has it not, with as few switches as possible; the finding's own run before all others. False: there
- * is none, or it cannot be repeated.
+ * Repeats one of the kept runs, the one with the fewest switches: a failing run with the pattern,
+ * or a passing run without it. The finding's own run is preferred. False: no such run, or it cannot
+ * be repeated.
  */
 /*
- * The finding's own run, as one that failed: for a ranking without any other. False: its schedule does
- * not fail any more.
+ * The finding's own run as the failing one, for a ranking without any other. False: its schedule no
+ * longer fails.
  */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,

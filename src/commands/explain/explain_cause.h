@@ -1,6 +1,6 @@
 /*
- * Is a pattern that comes with a failure its cause? Runs that are driven to show it, and runs that are
- * kept from showing it, tell.
+ * Tests whether a pattern that accompanies a failure is its cause. One sort of runs is driven to
+ * show the pattern (forced), the other is kept from showing it (forbidden).
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
@@ -13,42 +13,51 @@
 #include "commands/explain/explain.h"
 
 struct explain_cause {
-	uint64_t key;	     /* of the pattern that was forced */
-	bool is_tested;	     /* both sorts of runs could be made */
-	bool is_cause;	     /* forcing it fails and forbidding it passes */
-	bool is_consequence; /* of another cause: it does not come about where that is forbidden */
-	struct rate forced, forbidden; /* runs that showed it, that showed none of those below */
-	uint32_t forced_tries, forbidden_tries;
-	uint32_t forbidden_others; /* of the tries: failed differently */
-	bool could_force, could_forbid;
-	bool is_between; /* `forced` is of runs with it between the same threads as in those that fail */
+	uint64_t key;	/* of the forced pattern */
+	bool is_tested; /* both sorts of runs could be made */
+	bool is_cause;	/* forced runs fail and runs where it is forbidden pass */
+	/* of another cause: the pattern does not occur where that cause is forbidden */
+	bool is_consequence;
 	/*
-	 * Patterns of the same explanation, or of the same variable and one of its functions, that had to
-	 * be forbidden together; the first is `key`.
+	 * rates of failure of runs that showed the pattern, and of those that showed none of
+	 * `patterns`
+	 */
+	struct rate forced, forbidden;
+	uint32_t forced_tries, forbidden_tries;
+	uint32_t forbidden_others; /* tries that ended with another failure */
+	bool could_force, could_forbid;
+	/* `forced` counts runs with the pattern between the same threads as in failing runs */
+	bool is_between;
+	/*
+	 * Patterns that had to be forbidden together; the first is `key`. The others belong to the
+	 * same explanation, or to the same variable and one of its functions.
 	 */
 	struct pattern patterns[EXPLAIN_FORBIDDEN_MAX];
 	uint32_t pattern_count;
-	struct pattern_ranking residue; /* of the runs that showed none of them; owned */
+	/* ranking of the runs that showed none of them; owned */
+	struct pattern_ranking residue;
 };
 
 void explain_cause_release(struct explain_cause *cause);
 
 /*
- * Tests the record's pattern with test->runs runs of each sort; where failures are rare, with so many more
- * without it that none of them would be an accident. What else is part of its explanation
- * and comes up in failures while it is forbidden is forbidden with it: it is the same conflict. If
- * forcing it fails too seldom, and it matters who the threads are, it is forced between those.
+ * Tests the record's pattern with test->runs runs of each sort. Where failures are rare, more runs
+ * are made without the pattern, until a passing sample is no chance. Another pattern of the same
+ * explanation that occurs in failures meanwhile belongs to the same conflict and is forbidden too.
+ * If forced runs fail too seldom and the threads matter, the pattern is forced between those
+ * threads.
  */
 struct explain_test {
 	uint32_t runs;
-	uint64_t until_ns; /* of explain_elapsed_ns(): then it ends with what it has */
+	/* deadline of explain_elapsed_ns(); the results so far are used then */
+	uint64_t until_ns;
 };
 
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern_record *record, const struct explain_test *test,
 	struct explain_cause *out, struct error *err);
 
-/* Does the pattern come about in runs that were kept from this cause? */
+/* Does the pattern occur in runs where this cause is forbidden? */
 bool explain_comes_without(const struct explain_cause *cause, uint64_t key);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `raddle explain` has found out: the ranking, and answers that are told in full. */
+/* Result of `raddle explain`: the ranking, and the explanations that are reported in full. */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
 
@@ -13,14 +13,14 @@
 
 #define EXPLAIN_ANSWERS_MAX 8u
 
-/* One explanation: its most suspicious pattern, and what is known of it. */
+/* One explanation: its most suspicious pattern and its test. */
 struct explain_answer {
-	const struct pattern_record *record; /* of the ranking */
-	uint32_t alike; /* other suspicious patterns that are the same conflict */
-	bool has_cause; /* it was tested */
+	const struct pattern_record *record; /* in the ranking */
+	uint32_t alike; /* number of further suspicious patterns of the same conflict */
+	bool has_cause; /* `cause` is filled */
 	struct explain_cause cause;
 	bool has_failing, has_passing;
-	struct explain_shown failing, passing; /* runs with and without it, where there are any */
+	struct explain_shown failing, passing; /* runs with and without the pattern, if any */
 };
 
 struct explain_result {
@@ -29,18 +29,18 @@ struct explain_result {
 	enum suspicion suspicion;
 	uint32_t window;
 	struct pattern_ranking ranking;
-	uint32_t others; /* runs that failed differently: not compared */
+	uint32_t others; /* runs with another failure: not compared */
 	uint64_t patterns_dropped, accesses_dropped, accesses_missed;
-	uint64_t took_ns;    /* at full speed: all compared runs together */
-	bool is_noise;	     /* runs at full speed: neither driven nor repeated */
-	struct strbuf notes; /* lines, each ended */
+	uint64_t took_ns;    /* noise runtime: total time of the compared runs */
+	bool is_noise;	     /* runs of the noise runtime: neither directed nor repeated */
+	struct strbuf notes; /* complete lines */
 	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
 	uint32_t answer_count;
 };
 
-/* The pattern in the run that shows it; NULL: it does not. */
+/* The pattern in the run that shows it; NULL: the run does not show it. */
 const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key);
-/* The step of the run that is the pattern's n-th access; NULL: it is not among its steps. */
+/* The step of the run that makes the pattern's n-th access; NULL: not among the kept steps. */
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
@@ -69,9 +69,9 @@ const char *explain_meaning(const struct pattern *pattern);
 void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer);
 
-/* explain_report.c: for people, at most a screen. explain_json.c: for tools, everything. */
+/* explain_report.c: for people, at most a screen. explain_json.c: for tools, complete. */
 void explain_print(const struct explain_result *result, FILE *stream);
-/* With the first so many patterns of the ranking; to be freed. */
+/* Includes the first `patterns_most` patterns of the ranking; the caller frees the text. */
 char *explain_to_json(const struct explain_result *result, uint32_t patterns_most);
 
 #endif

@@ -1,4 +1,4 @@
-/* The work of `raddle explain`: making runs, ranking, testing what ranks first, and showing it. */
+/* The work of `raddle explain`: make runs, rank patterns, test the top ones, show runs for them. */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_WORK_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_WORK_H
 
@@ -6,11 +6,11 @@
 
 struct explain_work {
 	uint64_t runs;
-	bool is_exact;	  /* not more, even if few of them failed or passed */
-	uint64_t time_ns; /* for all of it */
+	bool is_exact;	  /* make no further runs, even if few of them failed or passed */
+	uint64_t time_ns; /* for the whole command */
 	enum suspicion suspicion;
-	uint32_t limit;	  /* of different patterns */
-	uint32_t answers; /* explanations that are tested and told in full */
+	uint32_t limit;	  /* on the number of different patterns */
+	uint32_t answers; /* explanations to test and report in full */
 	bool without_cause;
 };
 
@@ -21,7 +21,7 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
 void explain_result_release(struct explain_result *result);
 
-/* The shortest of several rounds of the same runs, recorded and not. */
+/* Shortest of several rounds of the same runs, with and without recording. */
 struct explain_cost {
 	uint64_t with_ns, without_ns;
 };

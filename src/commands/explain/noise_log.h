@@ -1,6 +1,6 @@
 /*
- * Reads what a target on kernel threads tells of its accesses (abi/contract_noise.h), while it runs,
- * and hands it to the recorder of access patterns in the order in which it happened.
+ * Reads the accesses that a target on kernel threads reports (abi/contract_noise.h) while it runs.
+ * The log passes them to the recorder of access patterns in the order in which they occurred.
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
 #define RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
@@ -14,19 +14,23 @@
 struct noise_log {
 	struct contract_noise *noise;
 	void *patterns;		    /* state of the detector */
-	uint64_t read[NOISE_RINGS]; /* events, ever */
-	uint64_t ends[NOISE_RINGS]; /* up to here they are read now */
+	uint64_t read[NOISE_RINGS]; /* number of events read, since the process started */
+	uint64_t ends[NOISE_RINGS]; /* end of the events that the current pass reads */
 	uint64_t step;		    /* accesses of this run so far */
-	uint64_t lost;		    /* of this run: overwritten before they were read */
+	/* accesses of this run that were overwritten before they were read */
+	uint64_t lost;
 };
 
-/* Before a process starts. */
+/* Call before a process starts. */
 void noise_log_begin(struct noise_log *log, struct contract *contract, void *patterns);
-/* What has been told so far; of the newest events only once the run is over. */
+/*
+ * Reads the accesses reported so far. The newest ones are read only when `is_over`, because their
+ * order is not final before.
+ */
 void noise_log_read(struct noise_log *log, bool is_over);
-/* Accesses of this run that are missing, when it is over. */
+/* Accesses of this run that are missing. Call when the run is over. */
 uint64_t noise_log_lost(const struct noise_log *log);
-/* The call that allocated blocks of this kind of a pattern; 0: it is no kind of blocks. */
+/* The call that allocated blocks of this class of a pattern; 0: no class of blocks. */
 uint64_t noise_class_site(const struct contract_noise *noise, uint32_t class);
 
 #endif

@@ -1,4 +1,4 @@
-/* The environment and the schedule of a finding, for the commands that run its program again. */
+/* Environment and schedule of a finding, for the commands that re-execute its program. */
 #ifndef RADDLE_COMMANDS_FINDINGS_GIVEN_BACK_H
 #define RADDLE_COMMANDS_FINDINGS_GIVEN_BACK_H
 
@@ -7,9 +7,12 @@
 
 struct store;
 
-/* Variables that libraries look at become what they were when it was found; it is said which do. */
+/*
+ * Restores the environment variables that libraries read to their values at the time of the
+ * finding. Prints which ones change.
+ */
 void give_environment_back(const struct finding *finding);
-/* Where the failure does not come again: it may be for one of these. */
+/* Prints the variables that differ, as a possible reason why the failure does not repeat. */
 void hint_environment(const struct finding *finding);
 /*
  * Gives the finding the schedule from its folder. Prints a note if the user has edited that file.

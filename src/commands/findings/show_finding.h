@@ -1,4 +1,6 @@
-/* A finding for a person: what happened, the evidence, the interleaving, and what to type next. */
+/*
+ * Prints a finding for people: what failed, the evidence, the interleaving, and the next command.
+ */
 #ifndef RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 #define RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 
@@ -8,16 +10,19 @@
 #include "findings/finding.h"
 #include "report/format.h"
 
-/* `store` as it was given, NULL: it was not. `roots`: for sources of a finding of others, NULL: the working folder. */
+/*
+ * `store`: the option's text, NULL: not given. `roots`: allowed source folders for a finding of
+ * another user, NULL: the working folder.
+ */
 void show_finding(const struct finding *finding, const char *store,
 	const struct source_roots *roots, FILE *stream);
-/* A prediction, behind a label of at most three columns ("P1") that the caller has printed. */
+/* Prints a prediction. The caller has printed a label of at most three columns ("P1"). */
 void show_candidate(const struct candidate *candidate, FILE *stream);
-/* What is known besides: why the finding fails; predictions and branches. */
+/* Print further documents about the finding: its explanation; predictions and branches. */
 void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
-/* The steps alone, all that the finding has. */
+/* Prints all steps that the finding has, without the rest. */
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Following a program that starts others, such as a test runner: it and all that descends from it run
- * natively, as they would without raddle, and are watched with ptrace. Whoever listens is told of each
- * program that has made threads at the moment when it has ended and its parent does not know it yet:
- * its descriptors are closed, and what the runner prepared for it is still there.
+ * Follows a program that starts others, such as a test runner. The program and all its descendants
+ * run natively and are watched with ptrace. The listener is called for each process that has
+ * created threads, when the process has ended and before its parent sees that. Its descriptors are
+ * closed then, and the files that the runner prepared for it still exist.
  *
  * Thread context: the command's only thread.
  */
@@ -15,42 +15,45 @@
 
 #include "base/error.h"
 
-/* A program as it was started; several processes are the same one if they forked and did not exec. */
+/* A program as it was started. Processes related by fork without exec share one. */
 struct follow_program {
 	char *path;	    /* the executable file */
-	char **argv;	    /* NULL-terminated, argv[0] such that it can be run in `directory` */
-	char **environment; /* likewise */
-	char *directory;    /* the working folder at that time */
+	char **argv;	    /* NULL-terminated; argv[0] can be run in `directory` */
+	char **environment; /* NULL-terminated */
+	char *directory;    /* the working folder when the program started */
 	char *input;	    /* the regular file that was its standard input; NULL: none */
 };
 
 struct follow_process {
 	pid_t pid;
 	const struct follow_program *program;
-	bool is_first;	 /* the program that was given */
-	bool is_fork;	 /* it runs what its parent ran */
+	bool is_first;	 /* the program given by the caller */
+	bool is_fork;	 /* forked without exec: runs the program of its parent */
 	int wait_status; /* as of waitpid */
 };
 
 struct follow_listener {
 	void *context;
-	/* A process that made threads has ended. It may start and wait for processes of its own. */
+	/*
+	 * A process that created threads has ended. The listener may start and wait for processes
+	 * of its own.
+	 */
 	void (*ended)(void *context, const struct follow_process *process);
-	/* A program was started; so many were by now, without the first. */
+	/* A program was started; `programs`: how many so far, not counting the first. */
 	void (*started)(void *context, uint32_t programs);
-	/* A program with the rights of its file's owner ran without them. */
+	/* A set-user-id or similar program ran without its privileges, because it was traced. */
 	void (*without_rights)(void *context, const struct follow_program *program);
 };
 
 struct follow_result {
-	int wait_status;   /* of the program itself */
-	uint32_t programs; /* that were started, but for the program itself */
+	int wait_status;   /* of the given program */
+	uint32_t programs; /* number of programs started, not counting the given one */
 	bool is_interrupted;
 };
 
 /*
- * Runs argv[0] (looked for in PATH) with descriptors `output` as 1 and 2, negative: the command's own.
- * What is left when it has ended is killed.
+ * Runs argv[0] (found in PATH) with descriptor `output` as 1 and 2; negative: the command's own.
+ * Kills the processes that are left when the program has ended.
  */
 int follow_run(char *const *argv, int output, const struct follow_listener *listener,
 	const volatile int *is_interrupted, struct follow_result *result, struct error *err);

@@ -1,4 +1,4 @@
-/* What a process runs, read from /proc when it has just executed it. */
+/* Reads the program of a process from /proc right after its exec. */
 #ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_PROGRAM_H
 #define RADDLE_COMMANDS_FOLLOW_FOLLOW_PROGRAM_H
 
@@ -7,18 +7,21 @@
 
 #include "commands/follow/follow.h"
 
-/* Shared by the processes that run it: `users` is how many. */
+/* Shared by the processes that run it; `users` counts them. */
 struct followed_program {
 	struct follow_program program;
 	unsigned users;
-	bool has_lost_rights; /* set-user-id and the like, of which tracing takes the effect */
+	bool has_lost_rights; /* set-user-id or similar, which tracing disables */
 };
 
-/* NULL: the process is gone. One user, to be given up with followed_program_leave. */
+/*
+ * Returns the program with one reference, released by followed_program_leave(). NULL: the process
+ * no longer exists.
+ */
 struct followed_program *followed_program_read(pid_t pid);
 void followed_program_leave(struct followed_program *program);
 
-/* The process that this task is a thread of; 0: it is gone. */
+/* The process that the thread belongs to; 0: it no longer exists. */
 pid_t followed_task_process(pid_t task);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Runs for predictions: passing runs are recorded, and candidates that analyses make of their traces
- * are driven to happen. Both are campaigns (campaign.h), so failures of either are findings like any
- * other: replayed, minimised, stored. Says nothing itself.
+ * Makes the runs of `raddle predict`. Passing runs are recorded; analyses of their traces yield
+ * candidates; runs are then driven towards each candidate. Both phases are campaigns (campaign.h):
+ * failures become findings that are replayed, minimised and stored. Nothing here prints.
  *
- * Use: predict_open; predict_record; then for each recorded run predict_trace, and for each candidate
- * predict_describe and predict_confirm; predict_close.
+ * Life cycle: predict_open(); predict_record(); predict_trace() for each recorded run;
+ * predict_describe() and predict_drive() or predict_confirm() for the candidates; predict_close().
  */
 #ifndef RADDLE_COMMANDS_PREDICT_PREDICT_H
 #define RADDLE_COMMANDS_PREDICT_PREDICT_H
@@ -18,75 +18,81 @@
 #include "symbols/symbols.h"
 #include "trace/trace_reader.h"
 
-/* Runs that can be recorded, and candidates that are driven. */
+/* Limit on the recorded runs. */
 #define PREDICT_RUNS_MAX 100u
 
 struct predict_options {
-	/* Program, store, seed, settings, ...; strategy and budget of it are those of recording. */
+	/* Program, store, seed, settings, ...; its strategy and budget are those of recording. */
 	struct campaign_options campaign;
-	uint32_t runs;	   /* that pass and are recorded */
-	uint32_t attempts; /* runs that a candidate is driven for */
-	bool has_contexts; /* runs tell functions and accesses (runtime/contexts.h) */
-	/* The strategy is ours: threads take turns at being first. One that works on for as long as there are
-	 * others makes no run that way, so what is too long is left, and the rest recorded at random. */
+	uint32_t runs;	   /* passing runs to record */
+	uint32_t attempts; /* runs per candidate */
+	bool has_contexts; /* runs record functions and accesses (runtime/contexts.h) */
+	/*
+	 * Use a strategy that gives each thread in turn the highest priority. A thread that spins
+	 * as long as others exist never ends such a run. Too long runs are therefore abandoned and
+	 * the remaining ones recorded at random.
+	 */
 	bool takes_turns;
-	bool makes_all_attempts; /* also when it is clear what comes of a candidate: to count */
-	/* Recording ends after so long if a run has passed; so does each candidate. 0: no limit. */
+	/* use all attempts even when the result is clear: for counting */
+	bool makes_all_attempts;
+	/* Time limits, 0: none. Recording continues beyond its limit until a run has passed. */
 	uint64_t recording_ns, candidate_ns;
 };
 
 struct predict;
 
-/* `options` and `listener` must outlive it. The listener is told of recording and of driving. */
+/*
+ * `options` and `listener` must outlive the result. The listener hears of recording and of driving.
+ */
 struct predict *predict_open(
 	const struct predict_options *options, const struct campaign_listener *listener);
 void predict_close(struct predict *predict);
 
-/* To time phases by. */
+/* Clock for timing the phases. */
 uint64_t predict_clock_ns(void);
 
-/* Makes runs until enough have passed; failures among them are findings. */
+/* Makes runs until enough have passed; failing runs become findings. */
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err);
 
 struct predict_recorded {
 	uint64_t steps;
-	uint64_t events_dropped; /* that were not recorded */
+	uint64_t events_dropped; /* events that were not recorded */
 	uint32_t threads;
-	uint64_t run_ns; /* from the end of the run before to its end */
+	uint64_t run_ns; /* from the end of the previous run to the end of this one */
 };
 
 uint32_t predict_run_count(const struct predict *predict);
 struct predict_recorded predict_recorded(const struct predict *predict, uint32_t run);
 
-/* The run as the bytes of a trace file, to be freed. */
+/* The run as the bytes of a trace file; the caller frees them. */
 int predict_trace(
 	struct predict *predict, uint32_t run, char **bytes, size_t *size, struct error *err);
 
-/* The memory of the run, for symbols. Lives as long as `predict`, until the next call. */
+/* The memory of the run, for symbols. Valid until the next call, at most as long as `predict`. */
 const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run);
-/* NULL: none are to be had. */
+/* NULL: none are available. */
 struct symbols *predict_symbols(struct predict *predict);
 
-/* Gives it its words. */
+/* Fills title and waits of the candidate. */
 int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err);
 
-/* Steps of a run, both included; first > last: none. */
+/* Range of steps, both ends included; first > last: empty. */
 struct predict_span {
 	uint64_t first, last;
 };
 
-/* From the first to the last place of the candidate that is of this recorded run. */
+/* From the first to the last place of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
 /*
- * These steps of a recorded run and some around them, as the steps of a finding that is none; to be released.
- * predict_describe() must have been called before, for the words. Of a long span only the beginning is shown.
+ * Fills `out` with these steps of a recorded run and some around them; the caller releases it.
+ * Requires predict_describe(). Only the beginning of a long range is shown.
  */
 int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
 	struct finding *out, struct error *err);
 
 /*
- * Says whether a run shows what it was driven to, by its trace. The trace's memory is the judge's for the
- * time of the call.
+ * Decides by its trace whether a run shows the candidate. The judge may use the trace's memory
+ * during the call only.
  */
 struct predict_trace {
 	struct trace_reader *reader;
@@ -95,45 +101,56 @@ struct predict_trace {
 };
 typedef bool predict_judge(void *context, const struct predict_trace *trace);
 
-/* What came of driving a candidate. */
+/* Result of driving one candidate. */
 struct predict_attempt {
-	bool is_confirmed; /* a run ended as predicted (a scenario, a race: showed it), and repeats */
-	bool fails;	   /* such a run failed */
+	/* a run ended as predicted (scenario or race: showed it), and repeats */
+	bool is_confirmed;
+	bool fails;	  /* such a run failed */
 	bool is_unsteady; /* a run ended as predicted, but does not repeat */
 	bool is_interrupted;
-	char finding[32]; /* what it became, or another failure that came up; empty: none */
+	/* The resulting finding, or another failure that occurred; empty: none. */
+	char finding[32];
 	char shown_by
-		[32]; /* scenarios, races: the finding whose schedule shows it; empty: none was kept */
+		[32]; /* scenarios, races: the finding whose schedule shows the candidate; empty: none */
 	uint32_t other_findings;
-	uint64_t kept_ns;    /* what findings have taken: replaying and minimising */
-	uint64_t driven_ns;  /* what it took else */
-	bool has_no_threads; /* a process ended without any, as those of recorded runs have not */
+	uint64_t kept_ns;   /* time for replaying and minimising findings */
+	uint64_t driven_ns; /* all other time */
+	/* a process ended without creating threads, unlike the recorded runs */
+	bool has_no_threads;
 	uint64_t runs;
-	uint64_t meetings;			 /* runs in which all places were taken at once */
-	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread came to the place */
-	uint64_t thrashes;			 /* threads let on because nobody else could move */
-	uint64_t shown;				 /* scenarios and races: runs that showed it, */
-	uint64_t shown_failed;			 /* and failed */
+	/* runs in which all places were taken at once */
+	uint64_t meetings;
+	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread reached the place */
+	/* threads released because no other thread was enabled */
+	uint64_t thrashes;
+	/* scenarios and races: runs that showed the candidate */
+	uint64_t shown;
+	uint64_t shown_failed; /* such runs that failed */
 };
 
-/* `judge` is asked about runs of scenarios, and about the run of a race that is kept. */
+/* `judge` decides about runs of scenarios, and about the run of a race that is kept. */
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);
 
-/* All candidates, side by side; what comes of each is told in their order, and is the same for any number of workers. */
+/*
+ * Drives all candidates, several at a time. Results are reported in the order of the candidates and
+ * do not depend on the number of workers.
+ */
 struct predict_drive {
 	const struct candidate *candidates;
 	uint32_t count;
-	uint32_t workers; /* 0: as many as there are cores */
+	uint32_t workers; /* 0: one per core */
 	void *context;
 	predict_judge *judge;
-	void *(*judging)(void *context, uint32_t number); /* the judge's context for this one */
+	/* the judge's context for this candidate */
+	void *(*judging)(void *context, uint32_t number);
 	void (*came)(void *context, uint32_t number, const struct predict_attempt *attempt);
-	void (*waits)(void *context, uint32_t number); /* that one is waited for; or NULL */
+	/* the command now waits for this candidate; or NULL */
+	void (*waits)(void *context, uint32_t number);
 };
 int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err);
 
-/* What watching runs came to. */
+/* Result of watching runs. */
 struct predict_watched {
 	uint64_t runs;
 	uint64_t failed;
@@ -141,7 +158,7 @@ struct predict_watched {
 	bool is_interrupted;
 };
 
-/* Makes so many runs at random, each of which the judge looks at. */
+/* Makes this many random runs and asks the judge about each. */
 int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, void *context,
 	struct predict_watched *watched, struct error *err);
 

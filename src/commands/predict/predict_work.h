@@ -1,4 +1,4 @@
-/* The work of `raddle predict`: recorded runs are analysed, and what could happen is driven to happen. */
+/* The work of `raddle predict`: analyse recorded runs and drive runs towards the candidates. */
 #ifndef RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 #define RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 
@@ -15,7 +15,7 @@ extern const char *const predict_method_words[METHODS];
 
 struct predict_work;
 
-/* Who is asked about a run that was driven towards a candidate. */
+/* Context of the judge for the runs of one candidate. */
 struct predict_judging {
 	const struct predict_work *work;
 	const struct candidate *candidate;
@@ -23,26 +23,26 @@ struct predict_judging {
 
 struct predict_work {
 	struct predict_result *result;
-	uint64_t candidates; /* that are driven at most */
+	uint64_t candidates; /* limit on the driven candidates */
 	enum predict_method method;
 	bool wants_deadlocks, wants_atomicity, wants_races;
 	const char *atomic_sets; /* file; NULL: none */
-	/* Made by predict_work_begin(). */
+	/* Filled by predict_work_begin(). */
 	struct atomic_rules rules;
 	struct analysis_setting setting;
 	const struct analysis *analyses[PREDICT_ANALYSES_MAX];
 	void *states[PREDICT_ANALYSES_MAX];
 	uint32_t analysis_count;
-	struct predict_judging judging; /* of the candidate that this process drives */
+	struct predict_judging judging; /* for the candidate that this process drives */
 };
 
-/* After recording: annotations are read, analyses begun and shown all recorded runs. */
+/* Call after recording. Reads annotations, starts the analyses and feeds them all recorded runs. */
 int predict_work_begin(struct predict_work *work, struct predict *predict, struct error *err);
-/* Candidates are found, put into words and driven; or runs are watched. */
+/* Finds candidates, describes and drives them; method monitor watches runs instead. */
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err);
 void predict_work_end(struct predict_work *work);
 
-/* What was inferred, on standard output. */
+/* Prints the inferred atomic sets on standard output. */
 void predict_work_show_sets(const struct predict_work *work);
 
 #endif

@@ -1,4 +1,7 @@
-/* The options of raddle run: their keys, and the table that --help, the manual and completion are made of. */
+/*
+ * Options of raddle run: their keys, and the table from which --help, manual and completion are
+ * made.
+ */
 #ifndef RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
 #define RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
 

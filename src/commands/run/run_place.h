@@ -1,4 +1,4 @@
-/* `raddle run --directory`: where the program is run. */
+/* `raddle run --directory`: the working folder of the program. */
 #ifndef RADDLE_COMMANDS_RUN_RUN_PLACE_H
 #define RADDLE_COMMANDS_RUN_RUN_PLACE_H
 
@@ -6,11 +6,11 @@
 #include "explore/campaign.h"
 
 struct run_place {
-	const char *directory; /* NULL: here */
-	char *store;	       /* owned: of the options */
+	const char *directory; /* NULL: the current one */
+	char *store;	       /* path of the store, in use by the options; owned */
 };
 
-/* Goes there; what the options name relative to where we were is meant as before. */
+/* Changes to the folder. Relative paths in the options keep their meaning. */
 int run_place_enter(struct run_place *place, struct campaign_options *options, struct error *err);
 void run_place_release(struct run_place *place);
 

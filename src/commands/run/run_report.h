@@ -1,4 +1,4 @@
-/* What `raddle run` tells its user, while it works and in the end. */
+/* Output of `raddle run`, during the campaign and at its end. */
 #ifndef RADDLE_COMMANDS_RUN_RUN_REPORT_H
 #define RADDLE_COMMANDS_RUN_RUN_REPORT_H
 
@@ -9,25 +9,25 @@
 
 struct run_report {
 	const struct campaign_options *options;
-	char *const *given;   /* the words behind the command's name, up to the program */
-	char *const *program; /* a place in the same array */
-	const char *store;    /* as it was given; NULL: it was not */
+	char *const *given;   /* arguments of the command up to the program */
+	char *const *program; /* points into the same array */
+	const char *store;    /* the option's text; NULL: not given */
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
 	char last_id[32];	/* of the last finding, empty: none */
-	uint32_t repeatable;	/* findings that are */
-	bool is_unmodified;	/* it has no sites at its accesses to memory */
+	uint32_t repeatable;	/* number of repeatable findings */
+	bool is_unmodified;	/* its accesses to memory are not instrumented */
 };
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet);
 void run_report_release(struct run_report *report);
-/* A listener that refers to `report`. */
+/* Initialises a listener that refers to `report`. */
 void run_report_listen(struct run_report *report, struct campaign_listener *listener);
-/* The summary. Returns the exit status; releases `report`. */
+/* Prints the summary. Returns the exit status and releases `report`. */
 int run_report_finish(struct run_report *report, const struct campaign_result *result);
-/* The summary as one JSON object (run_json.c). */
+/* Prints the summary as one JSON object (run_json.c). */
 void run_report_print_json(const struct run_report *report, const struct campaign_result *result);
 
 #endif
