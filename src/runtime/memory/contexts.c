@@ -1,29 +1,35 @@
-/* See contexts.h. Runs in the moving thread; state in shared memory, which no rewind restores. */
+/*
+ * See contexts.h. Runs in the moving thread. The state is in shared memory, which a rewind does
+ * not restore.
+ */
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* A frame pointer lies just above the stack pointer; what is further away is none. */
+/*
+ * Upper bound of the distance from the stack pointer to a frame pointer. A value further away is
+ * no frame pointer.
+ */
 #define FRAME_DISTANCE_MOST (UINT64_C(1) << 24)
 
 struct context_frame {
-	uint64_t site;		 /* point of the function's entry */
-	uint64_t return_address; /* 0: not known */
+	uint64_t site;		 /* site of the function's entry */
+	uint64_t return_address; /* 0: unknown */
 	uintptr_t frame;
 	uint32_t context;
-	bool is_told; /* the trace has it */
-	bool is_tail; /* left for a call in the place of its return */
+	bool is_told; /* the trace contains the function's OP_ENTER */
+	bool is_tail; /* the function has reached a tail call */
 };
 
 struct context_stack {
-	uint32_t generation; /* of the run that it is of */
+	uint32_t generation; /* number of the run that wrote the stack */
 	uint32_t depth;
 	struct context_frame frames[CONTEXTS_DEPTH];
 };
 
-/* One block, made once by contexts_set_up(); the pointer never changes after that. */
+/* Shared memory, mapped once by contexts_set_up(). */
 static struct context_table {
 	uint32_t generation;
 	struct context_stack stacks[THREAD_CAPACITY];
@@ -107,8 +113,9 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 /* ---- functions ---- */
 
 /*
- * Frames of functions that have been left: stacks grow downwards, so theirs lie below. `returning`: the one
- * that is being left by its return, 0: none is.
+ * Drops the frames of functions that have been left, which lie below `below` because stacks grow
+ * downwards. `returning`: frame of a function that returns now; 0: none. Other dropped frames
+ * were left by a tail call, an exception or longjmp.
  */
 static void context_drop(
 	struct thread_id thread, struct context_stack *stack, uintptr_t below, uintptr_t returning)
@@ -145,13 +152,16 @@ static void context_enter(
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
-/* The innermost function was left for this one? It has the same frame and returns to the same place. */
+/*
+ * True if the innermost function has left by a tail call to this one: both have the same frame
+ * and return address.
+ */
 static bool context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {
 	const struct context_frame *top = stack->depth ? &stack->frames[stack->depth - 1] : NULL;
 
-	/* The same function would be a loop; that it is called anew by its caller is likelier. */
+	/* The same function again is more likely a new call by its caller than a tail call. */
 	return top && top->is_tail && top->frame == frame &&
 	       top->return_address == ((const uint64_t *)frame)[1] &&
 	       top->site != context_site(record);
@@ -163,7 +173,7 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 	struct context_stack *stack;
 	struct thread_id thread;
 
-	/* Code without frame pointers may have anything there. */
+	/* In code without frame pointers, `frame` may be any value. */
 	if (!contexts || frame % sizeof(uint64_t) || frame < here ||
 		frame - here > FRAME_DISTANCE_MOST)
 		return;

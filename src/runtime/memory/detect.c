@@ -1,6 +1,7 @@
 /*
- * The detectors of plan.detectors, fed with what the engine performs. Runs in the moving thread; their
- * state lies in the contract's shared memory, so that it outlives rewinds and forks.
+ * Feeds the detectors of plan.detectors with the operations that the engine performs. Runs in the
+ * moving thread. The detectors' state is in the contract's shared memory and survives rewinds and
+ * forks.
  */
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
@@ -11,24 +12,24 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Accesses come to detectors in pieces of what has one name. */
+/* Detectors see accesses in pieces of one granule, because a granule has one name. */
 #define DETECT_WORD 8u
 
-/* Where the states of the detectors of this run are, NULL: it has none such. Written as it begins. */
+/* States of the run's detectors; NULL: the detector is off. Set when the run begins. */
 static void *detect_states[DETECTOR_COUNT];
-/* Only races are looked for, and nobody waits for a certain access. */
+/* Only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;
-/* Only patterns are recorded, and likewise. */
+/* Only the patterns detector is on, and no inspection waits for an access. */
 static HOT_STATE bool records_quickly;
 
 /*
- * Where races are only to be seen, they are looked for in the first runs and in some of the others: most show in
- * any schedule, and what looking costs is then little.
+ * A race detector that only watches (races are no failures) runs in the first runs and in every
+ * 16th after them. Most races show in any schedule, so few runs suffice and cost little.
  */
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_EVERY 16
 
-/* Of another access to the same memory nothing is known by then: that it was let pass is said at once. */
+/* A suppressed race is reported at once, because the other access is not known later. */
 static void detect_let_pass(const struct detector_event *event)
 {
 	if (!race_is_watching(detect_states[DETECTOR_race]) &&
@@ -47,7 +48,7 @@ static void detect_event(const struct detector_event *event)
 		detect_let_pass(event);
 }
 
-/* What stays the same in all: the rest is zero. */
+/* Fields that are the same in all events; the rest is zero. */
 static HOT_STATE struct detector_event quick_event;
 
 bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
@@ -73,7 +74,7 @@ void *runtime_detects_quickly(void)
 	return detects_quickly ? detect_states[DETECTOR_race] : NULL;
 }
 
-/* The engine knows the names of one word or two. */
+/* The engine names at most the first two granules of an access; this function names the others. */
 static void detect_access(struct detector_event *event, object_name next)
 {
 	uint64_t end = event->address + event->bytes;
@@ -103,7 +104,7 @@ static void detect_access(struct detector_event *event, object_name next)
 	}
 }
 
-/* What stays the same in all: the rest is zero. */
+/* Fields that are the same in all events; the rest is zero. */
 static HOT_STATE struct detector_event plain_event = {
 	.class_of = memory_class,
 	.other = {UINT16_MAX},
@@ -111,7 +112,7 @@ static HOT_STATE struct detector_event plain_event = {
 
 static void record_word(uint64_t address, uint64_t end, object_name name)
 {
-	struct outcome verdict; /* never */
+	struct outcome verdict; /* stays unused: patterns never fail */
 
 	plain_event.address = address;
 	plain_event.bytes = (uint32_t)(end - address);
@@ -120,7 +121,7 @@ static void record_word(uint64_t address, uint64_t end, object_name name)
 		detect_states[DETECTOR_patterns], &plain_event, &verdict);
 }
 
-/* Nearly all that patterns are made of: plain accesses to one word or two. */
+/* Fast path of the patterns detector: plain accesses to one or two granules. */
 static bool record_quickly(const struct engine_performed *performed)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
@@ -145,13 +146,16 @@ static bool record_quickly(const struct engine_performed *performed)
 	return true;
 }
 
-/* It is about to happen, and nobody else moves: what is there now says what it will do. */
+/*
+ * A compare-exchange that is about to happen. No other thread moves, so the value in memory now
+ * decides whether the compare-exchange writes.
+ */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
 	uint64_t found;
 
 	if (!guarded_read(performed->address, performed->bytes, &found)) {
-		event->may_only_read = true; /* it will crash */
+		event->may_only_read = true; /* the access will crash */
 		return;
 	}
 	if (found == performed->argument)
@@ -160,7 +164,10 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 	event->order = performed->order_of_failure;
 }
 
-/* Accesses that are no points share the number of the next step: the place and the memory tell them apart. */
+/*
+ * True if the plan inspects this access. Accesses that are no scheduling points share the number
+ * of the next step, so code address and memory address must match too.
+ */
 static bool detect_is_wanted(
 	const struct contract_plan *plan, const struct engine_performed *performed)
 {
@@ -203,7 +210,10 @@ static void detect_any(const struct engine_performed *performed)
 		event.role = (uint64_t)(uintptr_t)thread->start;
 		event.name = thread->name;
 		event.class_of = memory_class;
-		/* The engine named the object when the op was announced, so this look-up adds no name. */
+		/*
+		 * The object got its name when the op was announced, so this look-up creates no
+		 * name.
+		 */
 		if (!event.object && event.address && detect_names_objects(class) &&
 			patterns_includes_orders(detect_states[DETECTOR_patterns]))
 			event.object = engine_object_name(performed->address);
@@ -234,7 +244,7 @@ bool runtime_looks_for_races(void)
 	return detect_states[DETECTOR_race] != NULL;
 }
 
-/* Only watches, and not in this run? */
+/* True if the only detector merely watches, and this is not one of its runs. */
 static bool detect_is_idle(const struct contract *contract, void *block)
 {
 	const uint64_t number = contract->run_number;

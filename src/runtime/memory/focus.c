@@ -14,12 +14,13 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* Restored with the run; set when it begins. */
+/* Set when a run begins; restored with the run. */
 static HOT_STATE bool focus_is_on;
 
 /*
- * How long a thread that waits stands back depends on how many points the others pass: a strategy that makes
- * a run again up to some point would not meet it.
+ * Focus is off when threads busy-wait under a strategy that re-executes prefixes. The time for
+ * which a busy-waiting thread is held back depends on how many points other threads pass. With
+ * fewer points, the strategy would not reach the same state again.
  */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
@@ -28,7 +29,7 @@ static bool focus_is_possible(const struct contract_memory *memory, const struct
 	       !runtime.contract->spin.is_needed;
 }
 
-/* Groups, each once. */
+/* Set of groups. */
 struct focus_groups {
 	uint32_t count;
 	uint16_t groups[MEMORY_FOCUS_MAX];
@@ -47,7 +48,10 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
-/* Adds who may touch these eight bytes of the object; false: that is not known, or there is no room. */
+/*
+ * Adds the group that may touch this granule of the object. False: the group is unknown, or the
+ * set is full.
+ */
 static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
 	uint64_t distance, struct focus_groups *focus)
 {
@@ -90,7 +94,10 @@ static bool focus_add_static(
 	return has_any;
 }
 
-/* Adds who may touch what has an address; false: likewise, or it has none. */
+/*
+ * Adds the groups that may touch a variable with a known address. False: the groups are unknown,
+ * or the set is full.
+ */
 static bool focus_add_placed(const struct contract_memory *memory,
 	const struct memory_variable *variable, struct focus_groups *focus)
 {
@@ -105,7 +112,7 @@ static bool focus_add_placed(const struct contract_memory *memory,
 	return false;
 }
 
-/* Adds the groups of a variable; false: they are not known, or there is no room. */
+/* Adds the groups of a variable. False: the groups are unknown, or the set is full. */
 static bool focus_add(const struct contract_memory *memory, const struct memory_variable *variable,
 	struct focus_groups *focus)
 {
@@ -123,9 +130,10 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 }
 
 /*
- * Those of all variables that were allocated at one place; none: not known, or there is no room. What has only become a point
- * with this round says nothing yet: which sites touch it is known in the next, and most are those that touch
- * the others.
+ * Collects the groups of all variables that were allocated at one place. An empty result means:
+ * unknown, or no room. A variable that became a point only in this round is skipped, because its
+ * groups are known in the next round only. Most of them are groups of the place's other
+ * variables.
  */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
@@ -144,7 +152,10 @@ static void focus_gather_place(
 	}
 }
 
-/* What is known of a place stays the same in a round, and looking for it takes long. */
+/*
+ * The groups of a place do not change within a round, and the search is slow; the result is
+ * cached.
+ */
 static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
 {
 	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
@@ -159,7 +170,10 @@ static const struct memory_place_groups *focus_place(struct contract_memory *mem
 	return known;
 }
 
-/* Points of this run are all that was allocated there. False: they are not known, or there is no room. */
+/*
+ * Makes all variables that were allocated at the place points of this run. False: their groups
+ * are unknown, or there is no room.
+ */
 static bool focus_on_place(
 	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
 {
@@ -182,7 +196,7 @@ static void focus_forget(struct contract_memory *memory)
 	memory->focused_count = memory->focused_place_count = 0;
 }
 
-/* Points of this run are all variables of that name. False: there is no room. */
+/* Makes all variables of that name points of this run. False: there is no room. */
 static bool focus_on(struct contract_memory *memory, object_name object)
 {
 	uint32_t slot = memory_variable_slot(object);
@@ -198,7 +212,7 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 	return true;
 }
 
-/* Of the objects that the strategy needs; false: of one that is not known. */
+/* Collects the groups of the objects that the strategy needs. False: an object is unknown. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
 	struct focus_groups *focus)
 {
@@ -211,7 +225,7 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 			continue;
 		}
 		variable = memory_variable_of(memory, objects[i]);
-		/* What is no memory no site touches. */
+		/* No site touches an object that is not memory. */
 		if (variable &&
 			(!focus_add(memory, variable, focus) || !focus_on(memory, objects[i])))
 			return false;
@@ -219,13 +233,16 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	return true;
 }
 
-/* A thread that waits by reading has to be seen doing so, at whatever variable. */
+/*
+ * Busy-waiting threads must be seen at any variable, so accesses are filtered only if no thread
+ * has busy-waited.
+ */
 static bool focus_filters(const struct contract_memory *memory)
 {
 	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
 }
 
-/* Which variables alone are points, as a number; 0: others may be, too. */
+/* Hash of the set of variables that alone are points; 0: there may be other points. */
 static uint64_t focus_points(const struct contract_memory *memory)
 {
 	uint64_t points = 1;
@@ -265,7 +282,7 @@ bool focus_prepare_run(uint64_t number)
 	if (!is_partial)
 		focus.count = 0;
 	memory->is_filtered = is_partial && focus_filters(memory);
-	memory_next_epoch(memory); /* flags are kept by address, too */
+	memory_next_epoch(memory); /* drops flags that are cached by address */
 	if (is_partial == memory->is_partial && focus.count == memory->focus_count &&
 		memcmp(focus.groups, memory->focus, focus.count * sizeof *focus.groups) == 0)
 		return is_renewed || points != focus_points(memory);

@@ -5,14 +5,14 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-extern void *__libc_stack_end; /* the loader's: end of main's stack */
+extern void *__libc_stack_end; /* from the loader: end of main's stack */
 
 /* Written before the first run; part of a rewind's image. */
 static struct {
 	uint32_t count;
-	bool is_overfull; /* or main has been called again */
+	bool is_overfull; /* too many locals, or main was called again */
 	struct {
-		uint32_t site; /* in contract_memory.sites */
+		uint32_t site; /* index in contract_memory.sites */
 		uintptr_t address;
 	} locals[MEMORY_LOCALS_MAX];
 } main_locals;
@@ -39,7 +39,7 @@ static uintptr_t main_stack_end(void)
 	return (uintptr_t)__libc_stack_end & ~(uintptr_t)(GRANULE_BYTES - 1);
 }
 
-/* What was told of, above all others. */
+/* True if the address lies at or above a reported local. */
 static bool is_told_of(uintptr_t address)
 {
 	for (uint32_t i = 0; i < main_locals.count; i++)

@@ -1,9 +1,9 @@
 /*
- * Accesses to memory: which of them are scheduling points, and what is learnt of them. The knowledge
- * lies in the contract, so it outlives rewinds, forks and processes; see contract_memory.h.
+ * Decides which memory accesses are scheduling points, and learns which variables are shared. The
+ * knowledge is in the contract and survives rewinds, forks and processes; see contract_memory.h.
  *
- * The first part of the way of an access, up to whether it is a point, is compiled to use general
- * registers only (CMakeLists.txt), together with all that it calls: see site_thunk.S.
+ * The path of an access up to the decision is compiled to use general registers only
+ * (CMakeLists.txt), with all functions that it calls: see site_thunk.S.
  */
 #include "runtime/memory/memory_internal.h"
 
@@ -20,7 +20,10 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Eights of bytes of a range that are looked at one by one; of longer ones only the beginning. */
+/*
+ * Upper bound of the granules of a range that are looked at; the rest of a longer range is
+ * ignored.
+ */
 #define RANGE_GRANULES_MOST 512
 
 static bool memory_is_write(uint8_t kind)
@@ -72,17 +75,20 @@ bool memory_wants(
 	}
 }
 
-/* Set by memory_give_turn() in a signal handler. */
+/* Set by memory_give_turn() in a signal handler: the next access must yield to other threads. */
 static HOT_STATE volatile bool turn_is_wanted;
 
-/* Is it one that a lease may be for? */
+/*
+ * True if a lease may cover the access. Under a *lease* the strategy grants the moving thread a
+ * number of points at which it is not asked.
+ */
 static bool memory_is_leasable(const struct memory_access *access)
 {
 	return memory_kind_is_range(access->kind) ||
 	       (access->kind <= SITE_STORE && access->bytes <= 2 * GRANULE_BYTES);
 }
 
-/* If it is a point, the strategy need not be asked at it. */
+/* True if the strategy need not be asked at this access, should the access be a point. */
 static bool memory_has_lease(const struct memory_access *access)
 {
 	struct heap_free freed;
@@ -91,7 +97,7 @@ static bool memory_has_lease(const struct memory_access *access)
 	       !heap_was_freed(access->address, &freed);
 }
 
-/* Looked up once per variable. */
+/* The place is looked up once per variable. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
@@ -114,7 +120,10 @@ uint16_t memory_allocated_at(
 	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
 }
 
-/* All that was allocated at a place may be a point: found out once for each variable, as it is met. */
+/*
+ * If all variables allocated at a place are points of the run, decides once per variable whether
+ * it is one of them.
+ */
 static void memory_look_at_place(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
@@ -138,7 +147,7 @@ bool memory_place(object_name object, struct object_place *out)
 	return true;
 }
 
-/* It has touched a point: it stays on. */
+/* Notes that the site has touched a point, which keeps the site on. */
 static void memory_mark_site(struct contract_memory *memory, const struct memory_access *access)
 {
 	if (!access->site_state || *access->site_state & SITE_SHARED || memory->is_frozen)
@@ -147,7 +156,10 @@ static void memory_mark_site(struct contract_memory *memory, const struct memory
 	memory->has_site_news = true;
 }
 
-/* Learns of every part of the access, and finds its point. False: a part has no quick name. */
+/*
+ * Learns about every granule of the access and finds the point among them. False: a granule has
+ * no quick name.
+ */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
 	variable_name (*name_of)(const void *address))
 {
@@ -163,10 +175,13 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 
 		if (!known)
 			return false;
-		/* Of those that are points there is nothing more to learn. */
+		/* Nothing more is learnt about variables that are points. */
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
-			/* Before it is a point: who makes it one may have seen only a part of that. */
+			/*
+			 * Looked up before the variable becomes a point: the process that makes
+			 * it one may know only some of its accesses.
+			 */
 			if (memory->group_count)
 				(void)memory_allocated_at(memory, known, (const void *)at);
 		}
@@ -175,7 +190,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			memory_look_at_place(memory, known, (const void *)at);
 		if (!visit->point && memory_wants(memory, access, known->flags)) {
 			visit->point = known->name;
-			if (memory_has_lease(access)) /* nobody is told of it */
+			if (memory_has_lease(access)) /* the engine does not see the access */
 				visit->unplaced = at;
 			else
 				visit->allocated_at =
@@ -198,7 +213,10 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	return true;
 }
 
-/* It had a lease, and comes to the engine all the same. */
+/*
+ * The access had a lease and goes to the engine nevertheless: looks up what memory_look() has
+ * left out.
+ */
 static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
 {
 	const uintptr_t at = visit->unplaced;
@@ -232,10 +250,10 @@ void memory_point(const struct memory_visit *visit, object_name name)
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
-	(void)engine_perform(&op); /* always WAIT_DONE */
+	(void)engine_perform(&op); /* memory operations never fail */
 }
 
-/* An access that is no scheduling point. */
+/* Handles an access that is no scheduling point. */
 static void memory_pass(const struct memory_visit *visit)
 {
 	const struct engine_op op = memory_engine_op(&visit->access, visit->told);
@@ -245,16 +263,17 @@ static void memory_pass(const struct memory_visit *visit)
 }
 
 /*
- * A thread may wait in a loop for a variable that is not yet known to be shared: no access of it is a
- * point then. So a read is one, too, when it has come again and again at the same place and address with
- * no point and no write in between. Loops that wait pass few other reads; what adds up an array does not
- * come back. Restored with the run, so that it is the same in each.
+ * Busy-waiting. A thread may wait in a loop for a variable that is not yet known to be shared, so
+ * none of its accesses is a point. memory_waits() therefore makes a read a scheduling point after
+ * WAITING_VISITS repetitions at the same site and address, with no step and no write in between.
+ * The second limit separates waiting loops, which make few other reads, from loops over data. The
+ * state is restored with the run, which keeps the decision equal in every run.
  */
 #define WAITING_VISITS 1000
 #define WAITING_READS_BETWEEN 64
 
 static HOT_STATE struct {
-	uint64_t step; /* at the last visit */
+	uint64_t step; /* step number at the last visit */
 	uint64_t site;
 	const void *address;
 	uint32_t visits;
@@ -305,14 +324,17 @@ bool memory_turn_is_wanted(void)
 	return turn_is_wanted;
 }
 
-/* To the detectors, one variable after the other. False: not all of them could be told of so. */
+/* Passes the access to the detectors, granule by granule. False: some part needs the full path. */
 static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
 {
 	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
 	struct memory_access part = visit->access;
 	uintptr_t at = (uintptr_t)visit->access.address;
 
-	/* Vectors and the like: of longer ones names are made one by one anyway. */
+	/*
+	 * Vector accesses fit into this size; the names of longer accesses are looked up one by
+	 * one anyway.
+	 */
 	if (visit->access.bytes > QUICK_BYTES_MOST)
 		return false;
 	for (uintptr_t next; at < end; at = next) {
@@ -335,7 +357,7 @@ bool memory_is_watched(void)
 	       !runtime.is_run_over;
 }
 
-/* Others like it need not come here again soon. */
+/* Remembers the access, so that equal ones take the fast path of quick.h. */
 static void memory_done(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
@@ -349,7 +371,7 @@ static void memory_done(const struct memory_visit *visit)
 			!visit->told);
 }
 
-/* Is it known that the moving thread has accessed it so? */
+/* True if the table already says that the moving thread has read (or written) the variable. */
 static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 {
 	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&
@@ -357,8 +379,8 @@ static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 }
 
 /*
- * While the strategy leaves it to the thread, accesses to these eight bytes, or more, need not come here. Of a range all
- * has been looked at: what is no point there needs nothing more from this thread.
+ * While the lease lasts, further accesses to the access's granules are handled by quick.h. A
+ * granule of a range that is no point needs nothing more from this thread.
  */
 static void memory_remember_points(const struct memory_access *access)
 {
@@ -383,8 +405,8 @@ static void memory_remember_points(const struct memory_access *access)
 }
 
 /*
- * A point at which the strategy need not be asked: the first access to memory of which quick.h knows nothing yet, as
- * it will know it from now on. True: the thread goes on.
+ * Spends one access of the lease on a point, and makes the granules known to quick.h. True: the
+ * thread continues without a scheduling point.
  */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
@@ -411,13 +433,16 @@ bool memory_begin(struct memory_visit *visit)
 		memory->has_changed = memory->has_site_news = true;
 	}
 	if (access->kind == SITE_FENCE) {
-		memory_mark_site(memory, access); /* stays on */
+		memory_mark_site(memory, access); /* keeps the site on */
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (memory_is_leased(visit))
 		return false;
-	/* Where not all sites are on, what it writes meanwhile may not be seen. */
+	/*
+	 * With only some sites on, the thread's writes may be missed, and the test would be
+	 * wrong.
+	 */
 	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
 	if (visit->is_waiting)
@@ -457,7 +482,7 @@ void memory_finish(struct memory_visit *visit)
 	}
 	memory_place_point(sites_memory(), visit);
 	memory_point(visit, visit->point);
-	/* Others may have freed it before the access got its turn. */
+	/* Another thread may have freed the memory at the scheduling point. */
 	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 	spinning_note(&visit->access);
 	if (sites_now.engine.lease > 0)

@@ -1,9 +1,10 @@
 /*
- * Memory that is given back: a write of all of it, and whatever touches it later is a failure. Only of blocks
- * that instrumented code has accessed. Runs in the moving thread.
+ * Freeing a block counts as a write of the whole block, and a later access to the block is a
+ * failure. This holds only for blocks that instrumented code has accessed. Runs in the moving
+ * thread.
  *
- * A block that is freed keeps its name and its record until its memory is given out again (heap.h), so an access
- * that comes too late is seen as long as that has not happened; in other schedules it has not.
+ * A freed block keeps its name and its record until the allocator reuses its memory (heap.h). A
+ * use after free is detected until then; other schedules give other chances to detect it.
  */
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"
@@ -12,7 +13,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* As of ranges, only the beginning is looked at. */
+/* Only the beginning of a longer block is looked at, as of ranges. */
 #define FREED_BYTES_MOST 4096
 
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
@@ -33,7 +34,10 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Variables that nobody has accessed are not made for this. True: its accesses are points. */
+/*
+ * Handles one granule of a freed block. Does not create variables that no thread has accessed.
+ * True: accesses to the granule are points.
+ */
 static bool memory_free_variable(
 	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
 {
@@ -54,7 +58,10 @@ static bool memory_free_variable(
 
 void memory_freed(const void *start, uint64_t site)
 {
-	/* Within the call: what comes behind it may belong to another line. */
+	/*
+	 * An address within the call instruction: the return address may belong to another source
+	 * line.
+	 */
 	struct memory_visit visit = {
 		.access = {
 			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};

@@ -1,6 +1,6 @@
 /*
  * Names of memory that are equal in every run: docs/decisions/0002. Runs in the moving thread, on
- * the path of each access that is watched: nothing here asks the kernel, locks or allocates.
+ * the path of each watched access, and makes no system call, takes no lock and allocates nothing.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -13,23 +13,23 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Keeps names of different kinds of memory apart. */
+/* Separates the names of different kinds of memory. */
 enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
 
-/* A thread's own block of glibc lies above its thread-local base; smaller than this. */
+/* Upper bound of glibc's block of a thread, which lies above the thread-local base. */
 #define THREAD_BLOCK_BYTES 4096
-/* Below main's thread-local base: the thread-local variables of what was loaded at the start. */
+/* Upper bound of main's static thread-local variables, which lie below its thread-local base. */
 #define MAIN_LOCALS_BYTES 65536
-/* Above the end of main's stack lie its arguments and its environment. */
+/* Upper bound of main's arguments and environment, which lie above the end of its stack. */
 #define MAIN_ARGUMENTS_BYTES ((uintptr_t)1 << 20)
-/* Stacks made for special wishes are larger than the standard; no larger than this. */
+/* Upper bound of stacks whose size the program chose. */
 #define STACK_BYTES_MOST ((uintptr_t)1 << 30)
-/* Below a stack pointer. */
+/* Extra bytes below a stack pointer that belong to the stack. */
 #define RED_ZONE_BYTES 256
 
-extern void *__libc_stack_end; /* the loader's: end of main's stack */
+extern void *__libc_stack_end; /* from the loader: end of main's stack */
 
-/* The size of stacks that nobody asked for, 0: not yet known. Written by the moving thread. */
+/* Default stack size; 0: not yet known. Written by the moving thread. */
 static size_t stack_standard_bytes;
 
 static variable_name memory_name_name_of(uint64_t family, uint64_t owner, uint64_t offset)
@@ -42,16 +42,16 @@ static void find_stack_standard(void)
 	pthread_attr_t none;
 
 	if (!stack_standard_bytes) {
-		(void)pthread_attr_init(&none); /* cannot fail in glibc */
+		(void)pthread_attr_init(&none); /* these three cannot fail in glibc */
 		(void)pthread_attr_getstacksize(&none, &stack_standard_bytes);
 		(void)pthread_attr_destroy(&none);
 	}
 }
 
 /*
- * Stack, thread-local variables and glibc's block of a thread lie in one mapping, in this order, and
- * the thread-local base is a fixed place in it: the distance to it is the depth, under every
- * executor and whichever pooled stack the thread was given.
+ * Size of the thread's stack area. Stack, thread-local variables and glibc's thread block lie in
+ * one mapping, in this order, with the thread-local base at a fixed place. The distance to the
+ * base is therefore a name that is the same under every executor and in every pooled stack.
  */
 static uintptr_t stack_reach(const struct engine_thread *thread)
 {
@@ -65,7 +65,10 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 		       : stack_standard_bytes;
 }
 
-/* Apart from depths in the stack that main's part of the run has for itself. */
+/*
+ * Separates depths in main's original frames from depths in the stack that main's part of a run
+ * has of its own.
+ */
 #define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
 
 static bool main_holds(uintptr_t address, uint64_t *depth)
@@ -77,7 +80,10 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 		*depth = runtime.main_stack_end - address;
 		if (*depth < stack_standard_bytes)
 			return true;
-		/* Above it: how large the environment is, and what called, is another thing each time. */
+		/*
+		 * Memory above main's frame: depths from the stack's end vary with the
+		 * environment's size, so they count from the frame.
+		 */
 		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
 		if (address >= runtime.main_frame && address < end)
 			return true;
@@ -102,7 +108,7 @@ static bool thread_holds(const struct engine_thread *thread, uintptr_t address, 
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
-/* The thread whose base is the next above the address is its owner. */
+/* The owner of a stack address is the thread with the nearest thread-local base above it. */
 static variable_name stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
@@ -127,7 +133,7 @@ static variable_name stack_name(uintptr_t address)
 	return 0;
 }
 
-/* Static data of what was loaded after the engine was told of the modules. */
+/* Static data of modules that were loaded after the engine got its list of modules. */
 static variable_name late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;
@@ -177,7 +183,7 @@ variable_name memory_lasting_name(const void *pointer)
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
 
-	/* A freed block keeps its name: who uses it too late means the same variable. */
+	/* A freed block keeps its name: a use after free accesses the same variable. */
 	if (heap_find_any((const void *)address, &block))
 		return name_in_block(&block, address);
 	return engine_static_name((const void *)address);
@@ -200,7 +206,10 @@ variable_name memory_variable_name(const void *pointer)
 	name = memory_quick_name(pointer);
 	if (!name)
 		name = late_module_name(address);
-	/* Loaders, sanitizers, mappings from before we looked: equal as long as the layout is. */
+	/*
+	 * All other memory (loader, sanitizers, early mappings) has its address as its name,
+	 * which is equal while the layout is.
+	 */
 	return name ? name : memory_name_name_of(FAMILY_REST, 0, address);
 }
 
@@ -210,7 +219,7 @@ object_name memory_object_name(const void *pointer)
 
 	find_stack_standard();
 	name = memory_quick_name(pointer);
-	/* Small objects share the eight bytes that a variable is. */
+	/* Several small objects may share one granule, so the offset is part of the name. */
 	return name ? (object_name)hash_pair(name, (uintptr_t)pointer & 7) | 1 : 0;
 }
 

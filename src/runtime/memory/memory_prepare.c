@@ -1,13 +1,16 @@
 /*
- * Before a run: what was learnt of memory becomes effective, and sites are switched.
+ * Before a run, makes the knowledge about memory effective: shared variables become points, and
+ * sites are switched on or off. All decisions are made before the run begins.
  *
- * Which sites are on. In profiling runs all: the first few, each run for which new points were
- * learnt, and one in 64 after that, later fewer, for code paths and sharing that show late. In all others: sites
- * that have touched a variable that is a point, and sites that have not run yet, which cost nothing
- * until they do. Everything is decided before a run begins. Where the host has chosen variables, the
- * sites that may touch them are on, and of others, beside profiling runs, only those at which threads
- * have waited for each other by reading: they have to be seen waiting. If one was found only by the timer,
- * the others are as if nothing was chosen.
+ * A *profiling run* has all sites on. Profiling runs are the first few, each run after new points
+ * were learnt, and one in 64 (later fewer), to find rare code paths and late sharing. Any other
+ * run has two kinds of sites on: sites that have touched a point, and sites that have not been
+ * reached yet and so cost nothing.
+ *
+ * Where the command has chosen the variables, the sites that may touch them are on. Of the other
+ * sites, only those where threads have busy-waited are on outside of profiling runs, because
+ * waiting must be seen. If only the timer detected a busy-waiting thread, the choice has no
+ * effect on the other sites.
  */
 #include "base/bitset.h"
 #include "detectors/detector.h"
@@ -16,9 +19,15 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* One run to see who touches what, one to see which sites touch what is shared, one to be sure. */
+/*
+ * One run to see which threads touch which variables, one to see which sites touch shared
+ * variables, one for safety.
+ */
 #define PROFILE_RUNS_FIRST 3
-/* About 2 % of the runs may be slower; of those behind the 1024th fewer and fewer, 8 to 16 of each twice as many. */
+/*
+ * Profiling slows down about 2 % of the runs. After run 1024 the interval doubles with the run
+ * number: 8 to 16 profiling runs per interval length.
+ */
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
@@ -36,7 +45,7 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
-/* Of a partial run: the groups whose sites are to be on. */
+/* In a partial run, only the sites of some groups are on: this collects the groups. */
 static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
 {
 	for (uint32_t word = 0; word < MEMORY_GROUPS_MAX / 64; word++)
@@ -93,8 +102,8 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 }
 
 /*
- * Any site may have touched what was no point then, and may not be met in the next run: it is on until it has been
- * met once more.
+ * Clears "seen" of the sites that have touched no point. Each of them may have touched a new
+ * point before it was one, so it stays on until it is reached again.
  */
 static void memory_see_again(struct contract_memory *memory)
 {
@@ -103,7 +112,7 @@ static void memory_see_again(struct contract_memory *memory)
 			memory->sites[i] &= (uint8_t)~SITE_SEEN;
 }
 
-/* Variables that were found to be shared become points. */
+/* Makes the variables that were found to be shared points. */
 static void memory_promote(struct contract_memory *memory)
 {
 	memory_see_again(memory);
@@ -120,7 +129,7 @@ static void memory_promote(struct contract_memory *memory)
 
 /* ---- rounds ---- */
 
-/* The first run of a round in this process: the host has joined what all of them have learnt. */
+/* The first run of a round in this process: the command has merged the knowledge of all workers. */
 static void memory_enter_round(struct contract_memory *memory)
 {
 	memory->round = runtime.contract->plan.round;
@@ -143,7 +152,7 @@ static void memory_enter_round(struct contract_memory *memory)
 	}
 }
 
-/* True: sites are to be chosen. */
+/* True if sites must be chosen anew. */
 static bool memory_prepare_in_round(
 	struct contract_memory *memory, uint64_t number, bool *is_profile)
 {
@@ -178,7 +187,7 @@ void memory_prepare_run(uint64_t number)
 		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || profile_is_due(number);
 		if (memory->newly_shared) {
 			memory_promote(memory);
-			is_profile = true; /* which sites touch them? */
+			is_profile = true; /* to learn which sites touch the new points */
 		}
 		must_choose = is_profile || memory->has_changed || memory->was_profile;
 	}
@@ -196,7 +205,7 @@ void memory_switch_sites(void)
 	struct contract_memory *memory = sites_memory();
 
 	if (memory && memory->must_switch)
-		(void)sites_apply(); /* what cannot be stands in the contract */
+		(void)sites_apply(); /* on failure the contract has the reason */
 	if (memory)
 		memory->must_switch = false;
 }
@@ -219,7 +228,7 @@ bool memory_take_change(void)
 	return has_changed;
 }
 
-/* A detector of races must know of every atomic access: what it orders is no race. */
+/* A race detector must see every atomic access, because atomics order other accesses. */
 static bool site_is_watched(uint8_t kind)
 {
 	return runtime.contract->plan.detectors >> DETECTOR_race & 1 &&

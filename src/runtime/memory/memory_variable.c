@@ -10,7 +10,7 @@
 
 /* ---- by name ---- */
 
-/* The variable's entry; NULL: it is not there, and `add` is not set or there is no room. */
+/* The variable's entry. NULL: the variable is unknown, and `add` is false or the table is full. */
 static struct memory_variable *memory_variable(
 	struct contract_memory *memory, variable_name name, bool add)
 {
@@ -23,7 +23,10 @@ static struct memory_variable *memory_variable(
 	}
 	if (!add)
 		return NULL;
-	/* Three quarters: searches stay short, and a free slot always ends them. */
+	/*
+	 * A load of at most three quarters keeps searches short and guarantees a free slot that
+	 * ends them.
+	 */
 	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
 		memory->variables_lost++;
 		return NULL;
@@ -44,7 +47,10 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 
 /* ---- by address ---- */
 
-/* Of memory whose name may soon be another's: stacks, and what is not in the table yet. */
+/*
+ * Entry of memory whose name may soon change (stacks), and of variables that are not in the
+ * table.
+ */
 static HOT_STATE struct memory_known passing;
 
 void memory_next_epoch(struct contract_memory *memory)
@@ -53,7 +59,7 @@ void memory_next_epoch(struct contract_memory *memory)
 		memory->known_epoch = 1;
 }
 
-/* Of more, all that is known is forgotten. */
+/* A larger range invalidates the whole cache. */
 #define RENAMED_BYTES_MOST ((size_t)16384)
 
 void memory_renamed(uintptr_t start, size_t bytes)
@@ -66,7 +72,7 @@ void memory_renamed(uintptr_t start, size_t bytes)
 		return;
 	quick_forget(start, bytes);
 	if (memory->known_used != memory->known_epoch)
-		return; /* nothing is known */
+		return; /* the cache is empty */
 	if (bytes > RENAMED_BYTES_MOST) {
 		memory_next_epoch(memory);
 		return;
@@ -85,10 +91,13 @@ void memory_given_back(uintptr_t start, size_t bytes)
 		quick_forget(start, bytes);
 }
 
-/* So far ahead of what is looked at: what goes through a block asks for that soon. */
+/* Prefetch distance: code that walks through a block needs the name there soon. */
 #define AHEAD_BYTES (4 * GRANULE_BYTES)
 
-/* Names lie in the table wherever their hashes put them: finding one is mostly waiting for memory. */
+/*
+ * Table entries are scattered by hash, so a look-up mostly waits for memory; this prefetches the
+ * next entry.
+ */
 static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
 {
 	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
@@ -112,7 +121,10 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		return NULL;
 	memory_fetch_ahead(memory, at);
 	variable = memory_variable(memory, name, add);
-	/* One that is only not added this time is not absent for good. */
+	/*
+	 * An entry that was merely not added now may be added later, so its absence is not
+	 * cached.
+	 */
 	if (is_lasting && (variable || add || memory->is_frozen)) {
 		known = &memory->known[granule % MEMORY_KNOWN_MAX];
 		memory->known_used = memory->known_epoch;
@@ -171,7 +183,7 @@ void memory_note_news(struct contract_memory *memory, struct memory_variable *va
 	memory->news_count++;
 }
 
-/* It will be a point, or be racy, from the next run, or round, on. */
+/* Notes that the variable becomes a point, or racy, from the next run or round on. */
 static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
 {
 	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
@@ -197,7 +209,7 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* In a round it is noted unless it meets one of those that were known before. */
+/* In a round, notes the group unless it meets a group that was known before the round. */
 static void memory_note_group_in_round(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {
@@ -223,7 +235,10 @@ void memory_note_group(
 	const uint16_t group = site ? memory->groups[site - memory->sites] : 0;
 	struct memory_variable *variable;
 
-	/* Once told of a group there is nothing new; variables lie far from each other in memory. */
+	/*
+	 * Fast exit: this group is known for the variable. It avoids a cache miss on the
+	 * variable.
+	 */
 	if (known->slot == MEMORY_NO_VARIABLE || (group && known->group == group))
 		return;
 	known->group = group;
@@ -239,12 +254,12 @@ void memory_note_group(
 		}
 		return;
 	}
-	/* Of stacks other variables have that name in other runs. */
+	/* Stack memory has another variable in other runs. */
 	if (known == &passing)
 		variable->via[0] = MEMORY_VIA_UNKNOWN;
 	if (!group || variable->via[0] == MEMORY_VIA_UNKNOWN)
 		return;
-	/* Eight bytes may hold several of what the groups tell apart. */
+	/* A granule may hold several variables of the analysis. */
 	for (uint32_t i = 0; i < MEMORY_VIAS_MAX; i++) {
 		if (!variable->via[i])
 			variable->via[i] = group;

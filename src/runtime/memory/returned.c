@@ -13,42 +13,45 @@ void __libc_free(void *block);
 
 #define BLOCKS 64
 #define LINES 1024
-/* No two blocks of glibc are nearer to each other; an address belongs to one line. */
+/*
+ * Granularity of the look-up. Two glibc blocks are at least this far apart, so a line belongs to
+ * one block.
+ */
 #define LINE_BYTES 32
-/* glibc maps larger ones: when they are given back, anything may come there. */
+/* glibc maps larger blocks: after a free, any mapping may reuse their address. */
 #define BYTES_MOST (64 << 10)
 
 struct returned_block {
 	uintptr_t start;
 	uint64_t site;
 	uint64_t step;
-	uint32_t bytes; /* 0: given out again, in part at least */
+	uint32_t bytes; /* 0: the memory was reused, at least in part */
 	struct thread_id thread;
 };
 
 /*
- * latest[line % LINES] is 1 + the block that was given back last there. An address is looked up by its
- * line alone, and so is the memory of a block that is given out: both meet the same entry.
+ * latest[line % LINES] is 1 + the index of the block that was freed last in that line. Uses and
+ * new allocations look an address up by its line alone, so both find the same entry.
  */
 static struct {
 	struct returned_block blocks[BLOCKS];
 	uint8_t latest[LINES];
-	uint32_t count; /* of blocks that were noted in the run */
-	bool is_busy;	/* an interrupted call is at work */
+	uint32_t count; /* blocks freed in the run */
+	bool is_busy;	/* a signal handler has interrupted a call here */
 } returned __attribute__((aligned(4096)));
 
 /*
- * AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h): one byte for each so many of
- * memory. It keeps what was freed for long, and says so there: certain, and of blocks that are not known here.
+ * AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h):
+ * one byte per 2^scale bytes of memory. AddressSanitizer keeps freed blocks in quarantine, and
+ * its shadow marks them: a certain answer, also for blocks that are not known here.
  */
 #define SHADOW_FREED 0xfd
 struct shadow {
 	bool is_looked_for;
-	size_t scale; /* 0: there is none */
+	size_t scale; /* 0: no shadow memory */
 	size_t offset;
 };
-static struct shadow
-	shadow; /* of the process; the same in all runs. Written once, by the first run */
+static struct shadow shadow; /* of the process; the first run writes it once */
 
 static bool shadow_says_freed(uintptr_t address)
 {
@@ -87,7 +90,7 @@ static struct returned_block *returned_find(uintptr_t address)
 	return block && address - block->start < block->bytes ? block : NULL;
 }
 
-/* `block` NULL: it is not known who gave it back. */
+/* Ends the run with a verdict. `block` NULL: the thread that freed the block is unknown. */
 static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
 	uintptr_t address, uint64_t site, enum op_kind op)
 {
@@ -108,13 +111,16 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Another allocator may give memory out in ways that are not seen here. */
+/*
+ * True if free() is glibc's. Another allocator may reuse memory without a call that the runtime
+ * sees.
+ */
 static bool returned_goes_to_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
 
-/* Lines from `line` to before `end` are the next block's. */
+/* Assigns the lines [line, end) to the next block. */
 static void returned_mark(uintptr_t line, uintptr_t end)
 {
 	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);
@@ -137,7 +143,7 @@ void returned_note(void *block, uint64_t site)
 	if (!block || !returned_is_wanted() || !(shadow.scale || returned_goes_to_glibc()))
 		return;
 	if (shadow.scale && shadow_says_freed(start))
-		return; /* the sanitizer says so better */
+		return; /* AddressSanitizer has the better report */
 	known = returned_find(start);
 	if (known && known->start == start && !shadow.scale)
 		returned_tell(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
@@ -167,7 +173,7 @@ void returned_given_out(const void *block, size_t bytes)
 		return;
 	same = returned_find(start);
 	if (same && end <= same->start + same->bytes) {
-		same->bytes = 0; /* no other is known there: what is known does not overlap */
+		same->bytes = 0; /* known blocks do not overlap, so no other one is affected */
 		return;
 	}
 	for (uint32_t i = 0; i < LINES && line * LINE_BYTES < end; i++, line++) {

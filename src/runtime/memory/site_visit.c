@@ -1,8 +1,7 @@
 /*
- * Accesses at instrumented sites, from the thunk (site_thunk.S) to what memory.c does with them; in
- * recorded runs to record.c. Runs in the moving thread.
- *
- * All that site_reached() does is compiled to use general registers only (CMakeLists.txt).
+ * Accesses at instrumented sites, from the thunk (site_thunk.S) to memory.c, or to record.c in
+ * recorded runs. Runs in the moving thread. site_reached() and its callees are compiled to use
+ * general registers only (CMakeLists.txt).
  */
 #include "runtime/sites.h"
 
@@ -16,10 +15,10 @@
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 
-/* From site_reached() to site_perform(); nothing of the target moves in between. */
+/* Passed from site_reached() to site_perform(); no thread of the target moves in between. */
 static HOT_STATE struct memory_visit site_visit;
 
-/* Where the access begins, of those to the end of a string. */
+/* Moves the start of an appending access to the end of the string. */
 static void memory_append(struct memory_access *access, const struct site_record *record)
 {
 	size_t bytes;
@@ -30,7 +29,7 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
-/* The report of a recorded run: behind the point, where there is one. */
+/* The report of a recorded run. It follows the scheduling point, if there is one. */
 static HOT_STATE struct {
 	const struct site_record *site;
 	uint64_t address, length;
@@ -44,7 +43,10 @@ static bool site_is_chosen(const struct site_record *record)
 	return state && *state & SITE_CHOSEN;
 }
 
-/* All there is to do in a recorded run; accesses are points at the sites that were chosen. */
+/*
+ * Handles an access of a recorded run, whose scheduling points are the accesses at chosen sites.
+ * True: site_perform() is needed.
+ */
 static bool site_recorded(const struct site_record *record)
 {
 	const bool is_live = memory_is_watched();
@@ -77,7 +79,7 @@ static void site_perform_recorded(void)
 	record_report(record, address, length, frame);
 }
 
-/* Nothing of the access is a point (filter.h), and no detector is told of it. */
+/* True if no granule of the access is a point (filter.h) and no detector needs the access. */
 static bool site_is_unwanted(const struct memory_access *access)
 {
 	return access->kind != SITE_FENCE &&
@@ -138,7 +140,7 @@ bool site_reached(
 		access->bytes = guarded_string_bytes(address, length);
 		break;
 	case SITE_STRING_WRITE:
-		/* Calls that gave nothing return no string. */
+		/* A call that failed has returned no string. */
 		if (!length)
 			return false;
 		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);

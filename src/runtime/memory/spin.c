@@ -1,14 +1,15 @@
 /*
- * Threads that wait by reading memory in a loop never reach a scheduling point, and with one thread
- * moving at a time nobody would write what they wait for. The host notices that a run stands still for a
- * second of processor time and asks us to look; from then on a timer on the processor time of the
- * process looks more often, and where several ticks in a row saw no step, the others get a turn
- * (engine_spin_point). Most programs never spin, and pay nothing.
+ * Busy-waiting threads in code without sites. Such a thread never reaches a scheduling point, and
+ * since one thread moves at a time, no other thread can write the value that it waits for. When a
+ * run makes no step for a second of processor time, the command asks the runtime to look. From
+ * then on a timer on the process's processor time ticks; after several ticks without a step,
+ * other threads are scheduled (engine_spin_point). Programs without busy-waiting pay nothing.
  *
- * This is a net for liveness. It depends on time, so it is slow to judge: a long computation is taken
- * for a spin only after a second. Places that were right once are trusted at the next tick.
+ * This is a liveness fallback. It depends on time and so decides slowly: only a second without a
+ * step counts as busy-waiting. A place that was busy-waiting once is trusted at the next tick.
  *
- * Both come as SIGSYS, which is ours already (dispatch.c), in the moving thread.
+ * The command's request and the timer arrive as SIGSYS, which the runtime owns (dispatch.c), in
+ * the moving thread.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -22,16 +23,19 @@
 #include "runtime/sites.h"
 
 #define TICK_NS 20000000
-/* A second: compression programs compute for half of one between two locks. */
+/* One second: compression programs compute for half a second between two locks. */
 #define TICKS_BEFORE_SPIN 50
-/* Two places within this distance are one loop. */
+/* Two code addresses within this distance belong to one loop. */
 #define LOOP_BYTES 512
 
-/* Where our own code lies: a tick there waits for the next. From the linker. */
+/*
+ * Bounds of the runtime's own code, from the linker. A tick inside of it is handled at a later
+ * point.
+ */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-/* Of the kernel. Written when the timer is made, which a run does at most once in a process. */
+/* The kernel's timer id. Written when a run creates the timer, at most once per process. */
 static int spin_timer;
 
 void runtime_spin_watch(void)
@@ -50,8 +54,9 @@ void runtime_spin_watch(void)
 	spin->quiet_ticks = 0;
 	if (platform_failed(
 		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
-		return; /* without it spinning threads are hangs */
-	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL); /* valid: cannot fail */
+		return; /* without the timer, busy-waiting ends as a hang */
+	/* the arguments are valid, so the call cannot fail */
+	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL);
 	spin->is_watched = process;
 	spin_timer = timer;
 }
@@ -61,7 +66,7 @@ void runtime_spin_stop(void)
 	struct contract_spin *spin = &runtime.contract->spin;
 
 	if (spin->is_watched == (uint32_t)platform_call(SYS_getpid))
-		(void)platform_call(SYS_timer_delete, spin_timer); /* it is there */
+		(void)platform_call(SYS_timer_delete, spin_timer); /* the timer exists */
 	spin->is_watched = 0;
 }
 
@@ -78,7 +83,10 @@ static bool spin_is_own_code(uint64_t site)
 	return site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext;
 }
 
-/* The loop around `site` spins: it is remembered, and the others get a turn, now or at its next access. */
+/*
+ * The loop around `site` busy-waits: remembers the loop and lets other threads run, now or at the
+ * thread's next access.
+ */
 static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
 {
 	if (!spin_is_known(spin, site) &&
@@ -89,14 +97,17 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		memory_give_turn();
 	else
 		engine_spin_point(site);
-	/* As the kernel's signal of a cancellation would: it only computes, and need not come to any other place. */
+	/*
+	 * A cancellation request must be noticed here: a loop that only computes may reach no
+	 * other cancellation point.
+	 */
 	if (!is_own_code)
 		runtime_test_cancel_anywhere();
 }
 
 /*
- * In loops with accesses that we watch, a tick mostly finds us watching: then the loop is where the last
- * of them was. 0: there was none.
+ * The code address that is busy-waiting. In loops with instrumented accesses most ticks interrupt
+ * the runtime itself; then the address is that of the last access. 0: unknown.
  */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)
 {
@@ -107,12 +118,12 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 /* True: the next interposed call enters runtime_spin_enter(). Restored with the run. */
 static struct {
 	bool is_awaited;
-	bool was_up; /* the value of runtime_is_up before */
+	bool was_up; /* value of runtime_is_up before */
 } next_call;
 
 /*
- * In a loop of interposed calls most ticks interrupt the runtime's code. The caller then yields at its next
- * interposed call.
+ * In a loop of interposed calls most ticks interrupt the runtime itself. The thread then yields
+ * at its next interposed call.
  */
 static void spin_wait_for_call(void)
 {
@@ -122,11 +133,12 @@ static void spin_wait_for_call(void)
 	runtime_is_up = false;
 }
 
-/* Describes the current stretch of the run without a step; restored with the run. */
+/* The current stretch of the run without a step; restored with the run. */
 static struct {
-	uint64_t step; /* + 1 */
+	uint64_t step; /* step number + 1 */
 	uint32_t extensions;
-	uint8_t sites_before; /* earlier value of sites_are_live while the sites are off, else 0 */
+	/* value of sites_are_live before the sites were turned off; 0: the sites are on */
+	uint8_t sites_before;
 } stretch;
 
 static void spin_begin_stretch(void)
@@ -149,7 +161,7 @@ void runtime_run_natively(void)
 	spin_begin_stretch();
 	stretch.sites_before = sites_are_live;
 	sites_are_live = SITES_QUIET;
-	engine_raise_attention(); /* runtime_run_controlled() is called */
+	engine_raise_attention(); /* makes the next operation call runtime_run_controlled() */
 	spin_extend();
 }
 
@@ -221,7 +233,7 @@ void runtime_spin_tick(uint64_t site)
 	uint64_t step = engine_step();
 	bool is_own_code;
 
-	if (!runtime.contract) /* stopped, and this one was on its way */
+	if (!runtime.contract) /* the process is no longer controlled; this tick was pending */
 		return;
 	spin = &runtime.contract->spin;
 	if (step != spin->last_step) {

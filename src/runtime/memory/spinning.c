@@ -1,9 +1,9 @@
 /*
- * A thread that reads the same values at the same places again and again, and writes nothing that
- * others see, waits for somebody else. From the REPEATS-th such read on it gives way at every one,
- * like a thread that yields (engine/fairness.c), so that loops on flags end under every strategy, and
- * the same way in every run. An atomic update counts as a read while what it finds does not change:
- * a lock that is tried in a loop.
+ * Busy-waiting in instrumented code. A thread that repeats the same reads with the same values,
+ * and writes nothing that other threads can see, waits for another thread. From the REPEATS-th
+ * repeated read on, the thread yields at every such read (engine/fairness.c). Loops on flags
+ * therefore end under every strategy, at the same step in every run. An atomic update counts as a
+ * read while the value that it finds is unchanged, as in a try-lock loop.
  *
  * Runs in the moving thread; the state is restored with the run.
  */
@@ -14,19 +14,22 @@
 #include "runtime/interpose.h"
 #include "runtime/sites.h"
 
-/* Different reads of one round of a loop: conditions of more variables are rare. */
+/* Distinct reads of one loop iteration; conditions of more variables are rare. */
 #define READS_MAX 8
-/* A second look is normal, so is a third after a wake-up; whole loops that repeat are not. */
+/*
+ * A second read is normal, and so is a third after a wake-up; a fourth means that the whole loop
+ * repeats.
+ */
 #define REPEATS 4
 
 struct spinning_thread {
 	uint64_t reads[READS_MAX]; /* hashes of site, address and value */
 	uint8_t count;
-	uint8_t repeats; /* reads in a row that were known */
+	uint8_t repeats; /* consecutive reads that were known */
 	uint8_t oldest;
 };
 
-/* Indexed by thread; those beyond are never held back here. */
+/* Indexed by thread. Threads beyond the array never yield here. */
 static struct spinning_thread spinning[256];
 
 void spinning_begin_run(uint32_t count)
@@ -41,7 +44,10 @@ static bool spinning_is_read(uint8_t kind)
 	       kind == SITE_COMPARE_EXCHANGE;
 }
 
-/* Where not all sites are on, what it writes meanwhile may not be seen: then it must have waited there before. */
+/*
+ * In a partial run, the thread's writes may be missed. A read then counts only at a site where
+ * busy-waiting was seen before.
+ */
 static bool spinning_is_sure(const struct memory_access *access)
 {
 	return !sites_memory()->is_partial ||

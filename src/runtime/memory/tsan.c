@@ -1,6 +1,7 @@
 /*
- * Accesses that ThreadSanitizer's calls tell of (src/tsan/), on their way to memory_access(). There is no
- * switching: whether an access is a point is decided by its variable alone.
+ * Accesses that ThreadSanitizer's calls report (src/compiler/tsan/), on their way to
+ * memory_access(). These calls cannot be switched off: the variable alone decides whether an
+ * access is a point.
  */
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
@@ -15,7 +16,7 @@ void tsan_begin(void)
 	runtime.has_tsan_calls = true;
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
-	/* For every process: the contract may have been told by one before it. */
+	/* In every process: another process may have written the contract before. */
 	runtime.contract->has_memory_sites = 1;
 	heap_start_recording();
 }
