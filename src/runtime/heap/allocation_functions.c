@@ -1,14 +1,15 @@
 /*
- * Allocation: glibc's functions do the work, we only look on, and only where somebody wants to know
- * (heap.h). Else each function here is a test and a jump.
+ * Interposed allocation functions. glibc's functions do the allocation; the runtime records
+ * blocks while heap_is_recording is set (heap.h). Otherwise each function is a test and a jump.
  *
- * Whose call it is: the innermost caller outside of the libraries that allocate for others. A
- * function that allocates by calling malloc (operator new, strdup) leaves its own caller's address
- * for the first allocation inside it.
+ * A block belongs to the innermost caller outside of the libraries that allocate for others. A
+ * function that allocates by calling malloc (operator new, strdup) therefore leaves its caller's
+ * address for the first allocation inside it.
  *
- * The loader calls us before anything is set up, and looking up glibc's functions may allocate.
+ * The loader calls these functions before anything is set up, and looking up glibc's functions
+ * may allocate.
  */
-#define __NO_INLINE__ 1 /* libc's headers define getline inline, which is not to be ours */
+#define __NO_INLINE__ 1 /* libc's headers define an inline getline, which would hide ours */
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -28,13 +29,16 @@
 
 /* Written by the moving thread. */
 static struct {
-	uint64_t outer_site; /* of a call that is about to allocate through us; 0: none */
+	/* of an outer call that is about to allocate through malloc; 0: none */
+	uint64_t outer_site;
 	uint8_t outer_kind;
-	bool is_looking_up; /* also while memory is lent: calls must not reach the program's heap */
-	char *lent;	    /* memory for the next calls (thread_stacks.h); NULL: none */
+	/* also set while memory is lent: calls must not reach the program's heap */
+	bool is_looking_up;
+	char *lent; /* memory for the next allocations (thread_stacks.h); NULL: none */
 	size_t lent_bytes;
 	size_t early_used;
-	char early[EARLY_BYTES] __attribute__((aligned(16))); /* given out while looking up */
+	/* serves allocations during look-ups */
+	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
 
 /* The next function of this name, usually glibc's. */
@@ -124,14 +128,17 @@ static void allocation_functions_note(const void *block, size_t bytes, uint64_t 
 		heap_made(block, bytes, site, kind);
 }
 
-/* Likewise where nobody asks for names. */
+/* Ends the record of a freed block that the allocator reuses, when heap blocks are not recorded. */
 static void *given(void *block, size_t bytes)
 {
 	returned_given_out(block, bytes);
 	return block;
 }
 
-/* An outer call of ours stays the one that counts: new[] calls new. True: the caller is it. */
+/*
+ * Makes this call the owner of the next allocation, unless an outer call is: new[] calls new.
+ * True: this call is the owner.
+ */
 static bool allocation_functions_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)
@@ -142,8 +149,9 @@ static bool allocation_functions_enter(uint64_t site, uint8_t kind)
 }
 
 /*
- * `block` is what an outer call gave out. Nothing was allocated through us: it has another
- * allocator (then its size is taken from the call), or has used what it had.
+ * Ends an outer call that returned `block`. If the outer site is still set, no allocation passed
+ * through malloc: the function has an allocator of its own, or reused memory. Then the block's
+ * size comes from the call.
  */
 static void allocation_functions_leave(bool is_outer, const void *block, size_t bytes)
 {
@@ -183,7 +191,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 
 EXPORT void free(void *block)
 {
-	/* A lookup gives back the text of the last error; the heap can do without that. */
+	/* A look-up frees the text of the last error; leaking it is harmless. */
 	if (__builtin_expect(allocation_functions_is_early(block) || calls.is_looking_up, 0))
 		return;
 	if (heap_is_recording) {
@@ -202,13 +210,16 @@ static void *allocation_functions_moved(void *from, void *to, size_t bytes, uint
 		allocation_functions_note(to, bytes, site, BLOCK_REALLOC);
 	else if (given(to, bytes))
 		heap_moved(from, to, bytes, site);
-	else if (!bytes) /* glibc frees it */
+	else if (!bytes) /* a size of 0 frees the block */
 		heap_freed(from, site);
 	calls.outer_site = 0;
 	return to;
 }
 
-/* Copies a block from the runtime's own memory to the program's heap. Own memory is never freed. */
+/*
+ * Copies a block from the runtime's own memory to the program's heap. Blocks in own memory are
+ * never freed.
+ */
 static void *allocation_functions_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);
@@ -282,8 +293,8 @@ IN_PAGES(pvalloc)
 /* ---- operator new; operator delete calls free ---- */
 
 /*
- * The Itanium ABI's names of operator new and new[], with alignment and std::nothrow. They may throw
- * through us: what they leave behind is taken by their own first allocation before that.
+ * operator new and new[] by their names of the Itanium ABI, with alignment and std::nothrow. They
+ * may throw; the first allocation inside them has taken the outer site by then.
  */
 #define NEW(name, parameters, ...)                                                                 \
 	void *name parameters;                                                                     \

@@ -1,18 +1,18 @@
 /*
- * Live allocations by address. glibc's allocator stays the allocator and knows nothing of this.
+ * Records live allocations by address. glibc's allocator does the allocation and is unaffected.
  *
- * Blocks of the brk heap, which is nearly all of them: one bit per 16 bytes says where a block
- * starts; a bit of each higher level says that a word of the level below is not empty. So the start
- * before an address is a handful of steps away, however large the block. The record of a block lies
- * at the place of its start in a table with 16 bytes for each 32 of the heap (blocks are at least
- * that far apart). The tables are opened in steps as the heap grows: as parts of them that nobody
- * touched are never resident, an image of the process copies about half as much again as it does
- * for the heap itself. A step that a run opened is cleared when the next run opens it, so nothing
- * has to be put back when the run is over.
+ * Most blocks lie in the brk heap, of which a *window* is covered. A bitmap has one bit per 16
+ * bytes, which is set where a block starts. In each higher level, a bit says that a word of the
+ * level below is not zero. A few steps therefore find the start before any address, however large
+ * the block is. The record of a block lies in a table of 16-byte entries, one per 32 bytes of
+ * heap, at the index of the block's start. Two blocks are at least 32 bytes apart.
  *
- * All others (glibc maps large blocks; the program's own mmap): heap_outside.c.
+ * The tables are opened in steps as the heap grows, and untouched pages are never resident. An
+ * image of the process therefore copies about half as much again as for the heap itself. A step
+ * that a run opened is cleared when a later run opens it, so the end of a run restores nothing.
  *
- * A block's name is the hash of its allocating site, its thread and its ordinal among those of both.
+ * Blocks elsewhere (glibc's large blocks, the program's own mmap): heap_outside.c. A block's name
+ * is the hash of allocating site, thread, and ordinal among the blocks of both.
  */
 #include <elf.h>
 #include <link.h>
@@ -29,32 +29,35 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Bytes of the brk heap that are covered; what lies above is not recorded. */
+/* Size of the window; blocks above it are not recorded. */
 #define WINDOW_BYTES (UINT64_C(4) << 30)
 #define STEP_BYTES (UINT64_C(1) << 20)
 #define START_BYTES 16
-#define RECORD_BYTES 32 /* of the heap for each record */
+#define RECORD_BYTES 32 /* bytes of the heap per record */
 #define LEVELS 4
 
-/* Far from what the kernel gives out, near the contract. Pages between the parts are never opened. */
+/*
+ * Address of the tables: far from the addresses that the kernel chooses, near the contract. Guard
+ * pages separate the tables.
+ */
 #define HEAP_ADDRESS ((char *)0x7e8000000000)
 #define GAP_BYTES 4096
 
 HOT_STATE bool heap_is_recording; /* see heap.h */
 
-/* Written by the moving thread. The tables are mapped once, by heap_start_recording(). */
+/* Written by the moving thread. heap_start_recording() maps the tables once. */
 static HOT_STATE struct {
 	uintptr_t base;	  /* of the window */
 	uintptr_t opened; /* end of the part of the window whose tables are open */
-	bool is_busy;	  /* an interrupted call is at work on the tables */
-	uint32_t run;	  /* heap_begin_run() was called so often */
+	bool is_busy;	  /* a signal handler has interrupted a call here */
+	uint32_t run;	  /* number of calls of heap_begin_run() */
 	uint64_t *levels[LEVELS];
 	struct heap_record *records;
 } heap;
 
 /* ---- set-up ---- */
 
-/* End of the program's own data: the heap lies behind it. */
+/* End of the program's own data, where the heap begins. */
 static uintptr_t heap_program_end(void)
 {
 	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -80,7 +83,7 @@ static bool heap_open(void *start, uint64_t bytes)
 		PROT_READ | PROT_WRITE));
 }
 
-/* Gives a part of the reserved memory its place. */
+/* Takes the next part of the reserved memory. */
 static void *heap_place(char **at, uint64_t bytes)
 {
 	void *place = *at;
@@ -148,14 +151,17 @@ static struct heap_record *heap_record(uintptr_t start)
 	return &heap.records[(start - heap.base) / RECORD_BYTES];
 }
 
-/* What the levels above know of a bit that is set they know already. */
+/* Sets a bit in all levels. If a bit is set, all bits above it are set too. */
 static void heap_set_bit(uint64_t bit)
 {
 	for (unsigned level = 0; level < LEVELS; level++, bit /= 64) {
 		uint64_t *word = &heap.levels[level][bit / 64];
 		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
 
-		/* Mostly it is: a block comes where one like it was. What is stored has to be waited for. */
+		/*
+		 * Usually the bit is set, because a block reuses the place of another. Skipping
+		 * the store avoids a stall.
+		 */
 		if (before & mask)
 			return;
 		*word = before | mask;
@@ -181,14 +187,14 @@ static void heap_clear_bits(uint64_t first, uint64_t end)
 	}
 }
 
-/* The last bit of the lowest level that is set at or before `bit`. */
+/* Finds the last bit of the lowest level that is set at or before `bit`. */
 static bool heap_last_bit(uint64_t bit, uint64_t *found)
 {
 	unsigned level = 0;
 	uint64_t word = bit / 64;
 	uint64_t bits = heap.levels[0][word] & ~UINT64_C(0) >> (63 - bit % 64);
 
-	while (!bits) { /* up, to what lies before this word */
+	while (!bits) { /* up, to the words before this one */
 		if (++level == LEVELS || !word)
 			return false;
 		bit = word - 1;
@@ -209,7 +215,7 @@ static bool heap_last_bit(uint64_t bit, uint64_t *found)
 	return true;
 }
 
-/* Opens the tables up to and with this address. False: it is not in the window. */
+/* Opens the tables up to this address. False: the address lies outside of the window. */
 static bool heap_reach(uintptr_t end)
 {
 	if (end <= heap.opened)
@@ -224,7 +230,7 @@ static bool heap_reach(uintptr_t end)
 			!heap_open(heap_record(heap.opened),
 				STEP_BYTES / RECORD_BYTES * sizeof(struct heap_record)))
 			return false;
-		memset(words, 0, bytes); /* an earlier run may have been here */
+		memset(words, 0, bytes); /* an earlier run may have written them */
 		heap.opened += STEP_BYTES;
 	}
 	return true;
@@ -255,7 +261,10 @@ static struct heap_block heap_describe(
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record);
 
-/* Whoever keeps names by address learns that a block comes here, and what lay here ends. */
+/*
+ * Invalidates cached names: those of the new block's memory, and those of the block that covered
+ * its start.
+ */
 static void heap_rename(uintptr_t start, size_t bytes)
 {
 	struct heap_record *record;
@@ -272,7 +281,7 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 {
 	struct heap_block block;
 
-	bytes = bytes ? bytes : 1; /* an address of its own, all the same */
+	bytes = bytes ? bytes : 1; /* an empty block has an address of its own */
 	heap_rename(start, bytes);
 	record.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 	record.is_freed = record.is_used = false;
@@ -281,8 +290,8 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
 		/*
-		 * glibc's word of size follows; freed blocks in between are no more, nor are those
-		 * that would have the same record.
+		 * Includes glibc's size word behind the block. The bits of freed blocks in this
+		 * range are cleared, and so is a bit that shares the record.
 		 */
 		const uint64_t bit = heap_bit(start);
 		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
@@ -308,7 +317,7 @@ void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
 	heap.is_busy = false;
 }
 
-/* The record of the block that starts there, freed or not; NULL: it is not known. */
+/* The record of the block that starts at the address, freed or not; NULL: unknown. */
 static struct heap_record *heap_record_of(uintptr_t start)
 {
 	struct heap_outside *block;
@@ -339,7 +348,7 @@ static void heap_forget(uintptr_t start, uint64_t site)
 		return;
 	}
 	memory_renamed(0, SIZE_MAX);
-	heap_outside_remove(start); /* its memory goes back to the kernel */
+	heap_outside_remove(start); /* the kernel gets its memory back */
 }
 
 void heap_freed(const void *start, uint64_t site)
@@ -366,7 +375,7 @@ void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
 	heap.is_busy = false;
 }
 
-/* ---- questions ---- */
+/* ---- look-ups ---- */
 
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record)

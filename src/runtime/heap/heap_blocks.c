@@ -1,6 +1,7 @@
 /*
- * The allocations of a traced run, live and gone, for the command: it names addresses when the run
- * is over. Runs in the moving thread; writes the shared contract, so a forked child stays away.
+ * Log of a traced run's allocations, live and freed. The command uses it after the run to name
+ * addresses. Runs in the moving thread. It writes the shared contract, so a forked child does
+ * nothing here.
  */
 #include <sys/syscall.h>
 
@@ -12,15 +13,18 @@
 
 #define HEADS (2 * MEMORY_BLOCKS_MAX)
 
-/* Finds the newest entry of a start. Written by the moving thread; mapped at the first block. */
+/*
+ * Finds the newest entry of a start address. Written by the moving thread; mapped at the first
+ * block.
+ */
 struct heap_block_index {
-	uint32_t heads[HEADS];		   /* by hash of the start: entry + 1, 0: none */
-	uint32_t older[MEMORY_BLOCKS_MAX]; /* of the same head */
+	uint32_t heads[HEADS];		   /* by hash of the start: entry + 1; 0: none */
+	uint32_t older[MEMORY_BLOCKS_MAX]; /* next older entry of the same hash chain */
 };
 
 static struct {
 	struct heap_block_index *index;
-	uint32_t count; /* of this process; the contract's is a copy */
+	uint32_t count; /* of this process; the contract has a copy */
 } blocks;
 
 static struct contract_memory *blocks_memory(void)

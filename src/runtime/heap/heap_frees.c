@@ -1,17 +1,17 @@
 /*
- * Who freed a block, for the evidence of an access that comes too late. Only the latest is known of those that
- * share a place in the table. Restored with the run, where an image of the memory is; else see heap_begin_run().
- * Runs in the moving thread.
+ * Evidence of a use after free: where and by which thread a block was freed. Blocks that share a
+ * place in the table overwrite each other. Restored with the run if the restart restores memory;
+ * otherwise see heap_begin_run(). Runs in the moving thread.
  */
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 
-/* 16 kB: most accesses that come too late do so soon, and programs free few blocks that threads share. */
+/* 16 kB. Most uses after free happen soon, and programs free few blocks that threads share. */
 #define PLACES 512
 
 static struct {
 	struct heap_free places[PLACES];
-	uint32_t run; /* of the latest, 0: none */
+	uint32_t run; /* run of the latest free; 0: none */
 } frees;
 
 static struct heap_free *frees_place(uintptr_t start)

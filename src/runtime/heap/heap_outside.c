@@ -1,7 +1,6 @@
 /*
- * Blocks outside of the brk heap: what glibc maps for large requests, and the program's own
- * mappings. There are few of them, so they are an array sorted by address. Runs in the moving
- * thread.
+ * Blocks outside of the brk heap: glibc's mappings for large requests, and the program's own
+ * mappings. Such blocks are few, so a sorted array holds them. Runs in the moving thread.
  */
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 /* Written by the moving thread. */
 static struct {
-	struct heap_outside *blocks; /* by start, disjoint */
+	struct heap_outside *blocks; /* sorted by start, disjoint */
 	uint32_t count;
 } outside;
 
@@ -18,7 +17,7 @@ void heap_outside_set_up(struct heap_outside *table)
 	outside.blocks = table;
 }
 
-/* Index of the first block that ends behind the address. */
+/* Index of the first block that ends after the address. */
 static uint32_t outside_at(uintptr_t address)
 {
 	uint32_t low = 0, high = outside.count;
@@ -45,7 +44,7 @@ void heap_outside_add(const struct heap_outside *block)
 {
 	uint32_t index = outside_at(block->start);
 
-	/* What lay here is gone without our having seen it. */
+	/* Blocks in this range have been unmapped without a call that the runtime saw. */
 	while (index < outside.count && outside.blocks[index].start < block->start + block->bytes)
 		outside_remove(index);
 	if (outside.count == HEAP_OUTSIDE_MAX)
@@ -88,7 +87,8 @@ void heap_unmapped(const void *start, size_t bytes)
 		index < outside.count && outside.blocks[index].start < end;) {
 		struct heap_outside *block = &outside.blocks[index];
 
-		if (block->start < from) { /* its rest, if any, loses its name */
+		/* a part behind the unmapped range is no longer recorded */
+		if (block->start < from) {
 			block->bytes = from - block->start;
 			index++;
 			continue;

@@ -1,20 +1,21 @@
 /*
- * Who makes blocks of the heap: one stream for each thread and place in the code. It counts what it makes, and a block's name is
- * made of both. In memory that rewind restores (heap.h). Runs in the moving thread.
+ * Allocation streams: one per thread and allocating site. A stream counts its blocks; a block's
+ * name is the hash of stream and count. The memory is restored by a rewind (heap.h). Runs in the
+ * moving thread.
  */
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 
-/* Streams that were asked for last are found by their site alone, without a hash to wait for. */
+/* Cache of the latest streams by site, which avoids the hash look-up. */
 #define LATEST 32
 
 static HOT_STATE struct {
-	struct heap_stream *all; /* [0] takes what does not fit */
+	struct heap_stream *all; /* [0] serves all streams that do not fit */
 	uint16_t *heads;
 	uint32_t count;
-	uint16_t latest[LATEST]; /* by site, 0: none */
+	uint16_t latest[LATEST]; /* by site; 0: none */
 } streams;
 
 void heap_streams_set_up(struct heap_stream *all, uint16_t *heads)
@@ -29,7 +30,7 @@ const struct heap_stream *heap_stream(uint16_t index)
 	return &streams.all[index];
 }
 
-/* Adds it where it is not known. */
+/* Finds the stream, or adds it. */
 static struct heap_stream *streams_find(uint64_t site, thread_name thread, uint8_t kind)
 {
 	uint16_t *head = &streams.heads[hash_pair(site, thread) % HEAP_STREAM_HEADS];

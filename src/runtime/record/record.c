@@ -1,10 +1,12 @@
 /*
- * Writes the record of a run (branches/record/record.h). Called for every site that is on and whose report is not
- * predicted (record_stubs.c), in the moving thread; the first part of the way uses general registers only
- * (CMakeLists.txt), as memory.c does.
+ * Writes the record of a run (branches/record/record.h), in the moving thread. Called for each
+ * report of a site that is on and whose quick stub (record_stubs.c) does not predict it. The
+ * first part of the path uses general registers only (CMakeLists.txt), as memory.c does.
  *
- * A site reports before its access. What a write writes is seen at the thread's next report: until then
- * it is `pending`. Where code without bitcode may have run in between, it is not looked at.
+ * A site reports before its access. A written value is looked at when the thread makes its next
+ * report; until then the write is *pending*. If code without bitcode may have run in between, the
+ * write is dropped instead. `raddle branches` re-executes the record (the *walk*) and must make
+ * the same predictions; every rule here has its counterpart there.
  */
 #include "runtime/record.h"
 
@@ -54,7 +56,7 @@ void record_read(uint64_t address, uint64_t bytes)
 
 	while (done < bytes) {
 		const uint64_t at = address + done, words = (bytes - done) / 8;
-		/* The place of a word lies behind that of the one before it, up to the memory's end. */
+		/* Consecutive words have consecutive places up to the end of the copy. */
 		const uint64_t most = (RECORD_MEMORY_BYTES - record_place_of(at) + 7) / 8;
 		const uint64_t same = guarded_same_words(
 			(const void *)at, record_place(at), words < most ? words : most);
@@ -83,7 +85,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 				(uint32_t)bytes);
 		return;
 	}
-	/* Neither reaches behind the end, and what is put there is not what is compared next. */
+	/* Fast path: neither range wraps around the copy's end, and the ranges do not overlap. */
 	if (bytes >= 8 && source + bytes <= RECORD_MEMORY_BYTES &&
 		target + bytes <= RECORD_MEMORY_BYTES && is_apart) {
 		done = guarded_same_copied(
@@ -96,16 +98,16 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 	record_copy_known(memory, from + done, to + done, bytes - done);
 }
 
-/* Is there a zero in the word, at this byte or behind it? */
+/* True if the word has a zero byte at index `byte` or later. */
 static bool record_has_zero(uint64_t value, uint64_t byte)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 
-	value |= (UINT64_C(1) << 8 * byte) - 1; /* those in front of it count as others */
+	value |= (UINT64_C(1) << 8 * byte) - 1; /* makes the bytes before it nonzero */
 	return (value - ones) & ~value & ones << 7;
 }
 
-/* The word is not what was known of it. */
+/* Records a word whose value differs from the copy. */
 static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
 {
 	if (record_entry(record_state.moving->thread, RECORD_READ))
@@ -113,14 +115,14 @@ static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
 	record_put(place, value, sizeof value);
 }
 
-/* How far record_told() has come. */
+/* Progress of record_told_string(). */
 struct told {
-	uint64_t word;	/* the next one */
-	bool has_ended; /* the string */
-	bool has_page;	/* words of this page can be read */
+	uint64_t word;	/* next word */
+	bool has_ended; /* the string has ended */
+	bool has_page;	/* the page of this word is readable */
 };
 
-/* Those that are looked at in any case, as long as they are what was known of them. */
+/* Compares the first words, which are recorded in any case, as long as they equal the copy. */
 static struct told record_told_first(uint64_t address, uint64_t most)
 {
 	const uint64_t first = address & ~UINT64_C(7), page = (address & ~UINT64_C(4095)) + 4096;
@@ -139,8 +141,8 @@ void record_told_string(uint64_t address, uint64_t length)
 {
 	const uint64_t most = site_told_most(length, true, false);
 	struct told told = record_told_first(address, most);
-	int64_t same =
-		0; /* counted at the end, or at an entry: each count waits for the one before */
+	/* added to `left` at the end or at an entry, to avoid a chain of dependent stores */
+	int64_t same = 0;
 
 	for (; told.word < address + most; told.word += 8) {
 		const uint64_t word = told.word;
@@ -149,7 +151,7 @@ void record_told_string(uint64_t address, uint64_t length)
 
 		if (told.has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
 			break;
-		/* Where a word of a page can be read they all can. */
+		/* If one word of a page is readable, all are. */
 		if (told.has_page && word & 4095) {
 			memcpy(&value, (const void *)word, sizeof value);
 			if (__builtin_expect(known == value, 1)) {
@@ -170,7 +172,7 @@ void record_told_string(uint64_t address, uint64_t length)
 	record_state.moving->left -= same;
 }
 
-/* Whole words; where nobody says that there are as many bytes, those in one page. */
+/* Records whole words. If nothing guarantees the length, the record ends at the page's end. */
 void record_told_range(uint64_t address, uint64_t length, bool is_near)
 {
 	const uint64_t first = address & ~UINT64_C(7);
@@ -239,7 +241,7 @@ static void record_checked(uint32_t site, uint64_t address)
 	struct record_moving *moving = record_state.moving;
 	const bool has_room = record_entry(moving->thread, RECORD_REPORT);
 
-	/* Turns are as long as without it: it is to be the same run. */
+	/* Checked records must not change the length of time slices: the entry is not counted. */
 	moving->mark = ++moving->left;
 	if (!has_room)
 		return;
@@ -286,20 +288,20 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 	}
 }
 
-/* Those that the walk comes to one by one. */
+/* Kinds of sites whose reports the walk checks one by one. */
 static bool is_checked_kind(uint8_t kind)
 {
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;
 }
 
-/* What becomes of the write that the last report was about. The walk does the same at the same places. */
+/* Settles the pending write at the next report. The walk does the same at the same reports. */
 static void record_look_back(const struct site_record *site)
 {
 	switch (site->kind) {
-	case SITE_FUNCTION_ENTRY: /* it depends on who calls */
+	case SITE_FUNCTION_ENTRY: /* record_enter() decides, by the caller */
 	case SITE_FENCE:
 		return;
-	case SITE_STRING_READ: /* of library calls, which end with a result */
+	case SITE_STRING_READ: /* part of a library call, which ends with a result */
 	case SITE_RANGE_READ:
 		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED | SITE_TOLD))
 			record_flush();
@@ -351,8 +353,9 @@ void record_report(
 }
 
 /*
- * A point clears the way for what comes behind it. A turn that ends must not be seen in what is known: the walk does not
- * know of it before it comes to the report.
+ * Settles the pending write before other threads run: at a scheduling point, or because the time
+ * slice ends. The walk learns of the end of a slice only at the report. Both must therefore treat
+ * the write as the report alone would: behind a SITE_RESULT it is dropped.
  */
 void record_settle(const struct site_record *site, bool is_point)
 {
@@ -373,7 +376,7 @@ bool record_may_end_turn(const struct site_record *site)
 	       site->kind == SITE_RESULT || site->kind == SITE_ADDRESS;
 }
 
-/* As record_report() does: most of those that come here, of records that are not checked. */
+/* Fast path of record_report() for the most frequent kinds, in records that are not checked. */
 static bool record_often(const struct site_record *site, uint64_t address)
 {
 	if (site->kind == SITE_LOAD && site->bytes <= 8 && !site->order) {

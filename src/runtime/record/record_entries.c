@@ -1,6 +1,6 @@
 /*
- * Entries of the record (branches/record/record.h), and whose they are: each thread's go to its own chunks, and what it saw is in
- * memory of its own.
+ * Storage of the record's entries (branches/record/record.h). Each thread appends to chunks of
+ * its own, and has its own copy of memory.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -22,10 +22,11 @@ void record_have_emptied(void)
 	struct record_area *area = record_state.area;
 	struct contract *contract = runtime.contract;
 
-	__atomic_store_n(&area->is_waiting, 1, __ATOMIC_RELEASE); /* pairs with the host's look */
+	/* release: pairs with the command's load */
+	__atomic_store_n(&area->is_waiting, 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
 	platform_futex_wake(&contract->doorbell, 1, true);
-	/* Acquire: the chunks are the host's until it says so. */
+	/* Acquire: the command owns the chunks until it clears the flag. */
 	while (__atomic_load_n(&area->is_waiting, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&area->is_waiting, 1, UINT64_MAX, true);
 	area->filled = 0;
@@ -36,10 +37,13 @@ static bool has_room(const struct record_area *area)
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
-/* Who has filled a chunk will fill the next one, too: its pages are made at once; kernels that know nothing of that do so. */
+/*
+ * Populates the pages of the next chunk at once, since a thread that filled one chunk fills the
+ * next. Kernels without MADV_POPULATE_WRITE ignore it.
+ */
 static void make_pages(void *chunk)
 {
-	static uintptr_t end; /* of those that have theirs */
+	static uintptr_t end; /* end of the populated pages */
 
 	if ((uintptr_t)chunk < end)
 		return;
@@ -81,7 +85,7 @@ bool record_more(struct record_thread *thread)
 	chunk = (struct record_chunk *)(base + area->used);
 	if (area->filled)
 		make_pages(chunk);
-	chunk->next = 0; /* there may have been another */
+	chunk->next = 0; /* the area may hold an older link */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;
 	else
@@ -93,7 +97,7 @@ bool record_more(struct record_thread *thread)
 	return true;
 }
 
-/* ---- who moves ---- */
+/* ---- switches of the moving thread ---- */
 
 void record_park(struct record_moving *moving)
 {
@@ -108,7 +112,10 @@ void record_park(struct record_moving *moving)
 	parked->copied_from = moving->copied_from;
 }
 
-/* Its memory is made when it first moves: most of it is never touched. */
+/*
+ * A thread's copy of memory is mapped when the thread first runs; most of its pages stay
+ * untouched.
+ */
 void record_resume_thread(uint32_t index)
 {
 	struct record_moving *moving = record_state.moving;
@@ -139,7 +146,7 @@ void record_resume_thread(uint32_t index)
 static void record_transfer(struct engine_thread *from, struct engine_thread *to)
 {
 	if (record_state.area) {
-		record_stand(from->op); /* turns are no steps */
+		record_stand(from->op); /* the end of a time slice is no step */
 		record_resume_thread(to->id.index);
 	}
 	record_state.below->transfer(from, to);

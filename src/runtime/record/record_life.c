@@ -1,4 +1,7 @@
-/* A recorded run from its beginning to its end: which sites report, and what was there when it became live. */
+/*
+ * Life cycle of a recorded run: which sites report, and the image of static data when the run
+ * becomes controlled.
+ */
 #include <link.h>
 #include <string.h>
 
@@ -14,7 +17,10 @@ bool record_is_on(void)
 	return record_state.area != NULL;
 }
 
-/* The object's data that can be written, while there is room and a limit is not passed. */
+/*
+ * Copies the object's writable data into the area. Parts above a size limit, or without room, are
+ * left out.
+ */
 static void record_add_images(const struct dl_phdr_info *info)
 {
 	struct record_area *area = record_state.area;
@@ -56,8 +62,9 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 }
 
 /*
- * Whatever the site would report is known, or another one reports it: that a function was called by code with sites; what
- * is written where the last site has read, which has it pending already; what a marked function returns.
+ * True if the site's report carries no information: a function entry called only by code with
+ * sites; a write to the bytes that the previous site read, which has it pending already; the
+ * result of a marked function.
  */
 static bool record_needs_no_report(const struct site_record *site)
 {
@@ -75,13 +82,13 @@ static bool record_needs_no_report(const struct site_record *site)
 	}
 }
 
-/* Of sites that are points the general way has to be told. */
+/* Chosen sites are scheduling points, which need the general path. */
 static const unsigned char *record_quick_stub(const struct site_record *site)
 {
 	const uint8_t *state = site_state(site);
 	uintptr_t start, end;
 
-	record_state.outside = 0; /* here is code that was not there */
+	record_state.outside = 0; /* the code of a new module may have any address */
 	if (!state || *state & SITE_CHOSEN ||
 		!sites_find_code(
 			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))
@@ -110,14 +117,15 @@ void record_begin(void)
 
 void record_go_live(void)
 {
-	/* Images are larger than chunks. */
+	/* Images are larger than chunks, so the area is emptied first. */
 	if (record_state.area->is_emptied && record_state.area->used > record_state.area->bytes / 2)
 		record_have_emptied();
 	record_state.area->object_count = 0;
-	(void)dl_iterate_phdr(record_add_object, NULL); /* what does not fit is not named */
+	/* objects beyond the capacity stay unnamed */
+	(void)dl_iterate_phdr(record_add_object, NULL);
 	record_drop();
 	(void)record_entry(
-		record_state.moving->thread, RECORD_LIVE); /* full: so the host will see */
+		record_state.moving->thread, RECORD_LIVE); /* the command sees a full record */
 }
 
 void record_end(void)

@@ -1,6 +1,6 @@
 /*
- * Functions that raddle-cc has marked (instrument_abi.h): what they return can be recomputed. Called before vector
- * registers are saved, by general registers only (CMakeLists.txt).
+ * Functions that raddle-cc has marked (instrument_abi.h): the walk recomputes their results.
+ * Called before vector registers are saved, with general registers only (CMakeLists.txt).
  */
 #include <link.h>
 #include <string.h>
@@ -21,8 +21,9 @@ bool record_is_marked(uint64_t function)
 }
 
 /*
- * Where an entry of a procedure linkage table goes on: executables that are not position-independent take one for the
- * address of a library's function. Known when it has been called once. 0: it is none.
+ * The target of a PLT entry. An executable that is not position-independent may use a PLT entry
+ * as the address of a library's function. The target is known after the first call of the entry.
+ * 0: the code is no PLT entry.
  */
 static uint64_t record_behind_linkage(uint64_t function)
 {
@@ -70,7 +71,10 @@ static int note_first(struct dl_phdr_info *info, size_t size, void *out)
 	return 1;
 }
 
-/* The executable comes first. */
+/*
+ * dl_iterate_phdr() visits the executable first. Base 0: the executable is not
+ * position-independent.
+ */
 void record_look_at_linkage(void)
 {
 	uint64_t base = 0;

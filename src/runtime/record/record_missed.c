@@ -1,6 +1,7 @@
 /*
- * What quick stubs have found not to be predicted, by way of record_near.S: as record_report(), for sites of which all that
- * has to be known is known. By general registers only (CMakeLists.txt).
+ * Slow paths of quick stubs for reports that are not predicted, called by record_near.S. They do
+ * the same as record_report(), with the site's properties as arguments. General registers only
+ * (CMakeLists.txt).
  */
 #include "runtime/interpose.h"
 #include "runtime/record.h"
@@ -36,7 +37,7 @@ static bool record_is_quiet(void)
 	return !record_state.area || sites_are_live == SITES_QUIET;
 }
 
-/* May the report of a site that may end a turn be dealt with at once? */
+/* True if the report may be recorded at once: recording is on, and the time slice is not over. */
 static bool record_goes_on(void)
 {
 	return !record_is_quiet() && record_state.moving->left > 0;
@@ -102,7 +103,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 	return true;
 }
 
-/* False: nothing is recorded now. What was written last is told before what is read. */
+/* Settles the pending write before a read is recorded. False: nothing is recorded now. */
 static bool begin_reading(void)
 {
 	if (record_is_quiet())

@@ -1,10 +1,12 @@
 /*
- * From a quick stub (record_stubs.c) whose report is not predicted to the function that records it (record.c), the short
- * way: all that the site is known for stands in the stub. x86-64.
+ * Bridge from a quick stub (record_stubs.c) whose report is not predicted to the function that
+ * records it (record_missed.c). The stub passes all properties of the site, so the record is not
+ * looked up. x86-64.
  *
- * On entry %r10 is the operand and %r11 what the function has to know of the site; the return address lies behind the
- * point. Where the function says false nothing has happened, and the general way (site_thunk.S) does it all. The
- * functions use general registers only (CMakeLists.txt), so no others are saved.
+ * On entry %r10 is the operand and %r11 the site's property; the return address is that of the
+ * point. If the function returns false, it has changed nothing, and the general path
+ * (site_thunk.S) handles the report. The functions use general registers only (CMakeLists.txt),
+ * so no other registers are saved.
  */
 #include "runtime/quick.h"
 #include "runtime/record/record_near.h"
@@ -33,9 +35,9 @@ record_near_\name:
 	pushq	%r10
 	andq	$-16, %rsp
 	movq	%r10, %rdi
-	movq	%rsi, %rcx		/* the length, at points that have one */
+	movq	%rsi, %rcx		/* the length, for points that have one */
 	movq	%r11, %rsi
-	movq	(%rbp), %rdx		/* the frame of the code at the point */
+	movq	(%rbp), %rdx		/* the frame pointer of the code at the point */
 	call	record_missed_\of
 	testb	%al, %al
 	leaq	-64(%rbp), %rsp
@@ -70,11 +72,13 @@ record_near_\name:
 
 
 /*
- * What comes most is written here: words that are read, results, and calls from outside with their arguments. As record_missed.c
- * does it, but where something else has to be looked at (a turn that is over, a chunk that is full, most writes that pend) nothing
- * has happened when it goes on to \otherwise.
+ * The most frequent reports are recorded here in assembly: words that are read, results, and
+ * calls from outside with their arguments. The code does the same as record_missed.c. In rarer
+ * cases (end of the time slice, a full chunk, most pending writes) it jumps to \otherwise before
+ * it has changed anything.
  *
- * %rdx: the moving thread's state; %rsi its struct record_thread; %rdi where it writes; %rax and %rcx are for numbers.
+ * %rdx: the moving thread's state; %rsi: its struct record_thread; %rdi: write position; %rax and
+ * %rcx: scratch for numbers.
  */
 	.macro	BEGIN name:req, otherwise:req
 	.globl	record_near_\name
@@ -106,7 +110,7 @@ record_near_\name:
 	jl	9f
 	.endm
 
-	/* What was saved at the beginning. */
+	/* Restores the registers that BEGIN has saved. */
 	.macro	RESTORE
 	popq	%rcx
 	.cfi_adjust_cfa_offset -8
@@ -120,7 +124,7 @@ record_near_\name:
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-	/* 9: something else has to be looked at. */
+	/* Label 9: a rare case. */
 	.macro	END name:req, otherwise:req
 	movq	%rdi, NEAR_AT(%rsi)
 	.cfi_remember_state
@@ -144,7 +148,7 @@ record_near_\name:
 1:	bsrq	%rax, %rcx
 	cmpl	$56, %ecx
 	jae	2f
-	imull	$37, %ecx, %ecx		/* a seventh of it: bytes but for the last */
+	imull	$37, %ecx, %ecx		/* a seventh of it: the number's bytes except the last */
 	shrl	$8, %ecx
 	leaq	1(%rax, %rax), %rax
 	shlq	%cl, %rax
@@ -157,7 +161,7 @@ record_near_\name:
 3:
 	.endm
 
-	/* An entry: %rcx is `left`. */
+	/* Begins an entry; %rcx is `left`. */
 	.macro	HEAD tag:req
 	movq	NEAR_PREDICTED(%rsi), %rax
 	addq	NEAR_MARK(%rdx), %rax
@@ -173,7 +177,7 @@ record_near_\name:
 	NUMBER
 	.endm
 
-	/* record_difference() of %rax: the lowest bit is the sign. */
+	/* record_difference() of %rax; the lowest bit is the sign. */
 	.macro	SIGNED
 	movq	%rax, %rcx
 	sarq	$63, %rcx
@@ -182,7 +186,7 @@ record_near_\name:
 	NUMBER
 	.endm
 
-	/* A word at %r10, which has been read already. */
+	/* A word at %r10, which the stub has already read. */
 	.macro	WORD name:req, bytes:req, load:req, value:req, extend, pends:req
 	BEGIN	\name, raddle_site_v3
 	movq	NEAR_LEFT(%rdx), %rcx
@@ -227,7 +231,10 @@ record_near_\name:
 	WORDS	read, 0
 	WORDS	update, 1
 
-	/* %r10: the value, %r11: its slot. It may be the one that was predicted, behind a write of which nothing is known now. */
+	/*
+	 * %r10: the value, %r11: its slot. The value may equal the prediction; then the stub came
+	 * here only because of a pending write, which is dropped.
+	 */
 	BEGIN	result, record_near_far_result
 	movq	NEAR_LEFT(%rdx), %rcx
 	testq	%rcx, %rcx
@@ -260,7 +267,10 @@ record_near_\name:
 8:
 	END	result, record_near_far_result
 
-	/* %r11: the site. The call must come from where one came from before that was found to be outside. */
+	/*
+	 * %r11: the site. The caller must be the one whose call was last found to come from
+	 * outside.
+	 */
 	BEGIN	enter, record_near_far_enter
 	movq	8(%rbp), %rax
 	cmpq	%rax, NEAR_OUTSIDE+record_state(%rip)

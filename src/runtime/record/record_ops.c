@@ -1,5 +1,6 @@
 /*
- * What the engine tells the recorder: steps, who moves, and what was performed (branches/record/record.h).
+ * The engine's events for the recorder: steps, thread switches and performed operations
+ * (branches/record/record.h).
  */
 #include "runtime/record.h"
 
@@ -12,7 +13,7 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
-/* What the thread's last one is less than it. */
+/* Takes the next position of the run and returns its distance from the thread's last one. */
 static uint64_t record_next_position(struct record_thread *thread)
 {
 	const uint64_t position = record_state.area->position++;
@@ -22,7 +23,7 @@ static uint64_t record_next_position(struct record_thread *thread)
 	return difference;
 }
 
-/* Nothing is told from here on: as if there were no more room, for any thread. */
+/* Cuts the record here: no thread records anything more, as if the area were full. */
 static void record_cut(void)
 {
 	struct record_area *area = record_state.area;
@@ -48,14 +49,20 @@ void record_stand(const struct engine_op *op)
 		record_flush();
 		return;
 	}
-	/* It goes on in code without bitcode, and no op tells of it: its next report decides. */
+	/*
+	 * Code without bitcode is busy-waiting, and the record has no op for it. The thread's
+	 * next report settles the write.
+	 */
 	if (op && op->kind == OP_SPIN)
 		return;
 	record_drop_pending();
 	record_state.parked[moving->index].has_dropped = true;
 }
 
-/* Of an op: both numbers are one more, nearly always. */
+/*
+ * Entry of an op. The short form serves the usual case that step and position have both grown by
+ * one.
+ */
 static void record_sync(uint32_t index, uint64_t step)
 {
 	struct record_thread *own = &record_state.area->threads[index];
@@ -67,7 +74,7 @@ static void record_sync(uint32_t index, uint64_t step)
 	if (steps == 1 && record_state.area->position - own->position == 1) {
 		if (!record_entry(own, has_dropped ? RECORD_NEXT_OUTSIDE : RECORD_NEXT))
 			return;
-		(void)record_next_position(own); /* one */
+		(void)record_next_position(own); /* is one */
 	} else {
 		if (!record_entry(own, has_dropped ? RECORD_SYNC_OUTSIDE : RECORD_SYNC))
 			return;
@@ -95,7 +102,8 @@ void record_resume(void)
 {
 	struct record_thread *thread = record_state.moving->thread;
 
-	record_state.parked[record_state.moving->index].has_dropped = false; /* no op told of it */
+	/* the record has no op for this switch */
+	record_state.parked[record_state.moving->index].has_dropped = false;
 	if (record_entry(thread, RECORD_TURN))
 		record_number(thread, record_next_position(thread));
 }

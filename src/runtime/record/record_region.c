@@ -1,4 +1,4 @@
-/* See record_region.h. Runs while one thread moves, before the module's code does. */
+/* See record_region.h. Runs while a single thread moves, before the module's code runs. */
 #include "runtime/record/record_region.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define REGIONS_MOST 16
 #define REGION_BYTES (UINT64_C(1) << 21)
-#define REGION_REACH (UINT64_C(1) << 30) /* of jumps, with room to spare for large modules */
+#define REGION_REACH (UINT64_C(1) << 30) /* reach of jumps, minus room for large modules */
 #define PIECE_MOST 320
 #define PAGE UINT64_C(4096)
 
@@ -24,7 +24,7 @@
 static struct {
 	struct stub_region regions[REGIONS_MOST];
 	uint32_t region_count;
-	bool is_refused; /* no memory may be both written and executed */
+	bool is_refused; /* the system forbids memory that is writable and executable */
 } stubs;
 
 struct record_moving *record_region_state;
@@ -40,7 +40,7 @@ struct record_moving *record_stubs_open(void)
 	return record_region_state;
 }
 
-/* ---- what the pieces of a region share ---- */
+/* ---- code that the pieces of a region share ---- */
 
 static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
 {
@@ -57,8 +57,8 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 }
 
 /*
- * Looks at the pending write and copies what stands there. A write of bytes that is none of the usual
- * numbers is copied byte by byte.
+ * Writes the routine that copies the bytes of the pending write into the thread's copy of memory.
+ * Unusual sizes are copied byte by byte.
  */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
@@ -120,7 +120,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 
 static bool region_map(struct stub_region *region, uintptr_t code_start)
 {
-	/* Below the module: above the executable the heap grows. */
+	/* Memory below the module, because the heap grows above the executable. */
 	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
 
 	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
@@ -133,7 +133,7 @@ static bool region_map(struct stub_region *region, uintptr_t code_start)
 			continue;
 		if (platform_failed(start))
 			return false;
-		if ((uintptr_t)start != at) { /* a kernel that does not know the flag */
+		if ((uintptr_t)start != at) { /* an old kernel ignores the flag */
 			platform_unmap((void *)start, REGION_BYTES);
 			continue;
 		}
@@ -199,7 +199,7 @@ bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
 							    : region->flush_failed);
 			return true;
 		}
-		/* The last one comes first. */
+		/* The table is ordered by falling start. */
 		while ((size_t)(at - region->start) < piece->start)
 			piece++;
 		*next = (greg_t)(uintptr_t)(region->start + piece->slow);

@@ -1,27 +1,30 @@
 /*
- * Quick stubs: code made at start-up, one piece for each site whose report can be dealt with in a few
- * instructions while it is predicted. A point that is on calls it instead of the site's own stub; what
- * is not predicted goes on from there to the own stub, with all registers as they were, and the general way
- * (site_thunk.S, record.c) does it all. x86-64.
+ * Quick stubs: machine code made at start-up, one piece per site. A piece handles a predicted
+ * report in a few instructions. A point that is on calls the piece instead of the site's own
+ * stub. For every other report the piece restores all registers and jumps to a slow path
+ * (record_near.S) or to the own stub's path (site_thunk.S, record.c). x86-64.
  *
- * A piece does with %r10 and %r11, which are free at a point: the return address stays on the stack. In front of it is
- * the distance to the record; it puts the operand into %r10 by the instruction that does so in the site's own
- * stub, which is taken over from there; where it is none of those that points.c writes, there is no piece. The
- * own stub takes its operand anew, so that a piece may spoil it. Only pieces of wide reads and of updates need %rdx, too;
- * they save it below the stack pointer (functions with sites have no red zone). The state of the moving thread
- * (record_internal.h) has a 32-bit address, so that pieces near any module reach it.
+ * A piece uses only %r10 and %r11, which are dead at a point, and leaves the return address on
+ * the stack. The four bytes before a piece are the distance to the site's record. A piece gets
+ * its operand by a copy of the instruction that loads %r10 in the site's own stub. If that
+ * instruction is none that points.c writes, the site gets no piece. A slow path loads the operand
+ * again, so a piece may overwrite %r10.
  *
- * Runs while one thread moves, before the module's code does.
+ * Pieces of wide reads and of updates also need %rdx, which they save below the stack pointer;
+ * functions with sites have no red zone. The moving thread's state (record_internal.h) has a
+ * 32-bit address, which a piece near any module can use.
+ *
+ * Runs while a single thread moves, before the module's code runs.
  */
 #include <string.h>
 
 #include "branches/record/record.h"
 #include "runtime/record/record_region.h"
 
-/* Below the stack pointer, and out of the way of calls. */
+/* Offsets (8 bits, negative) from the stack pointer, below the reach of calls. */
 enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
 
-/* cmp $0, field: of eight bytes. */
+/* cmpq $0, pending */
 static void put_is_pending(struct writer *writer)
 {
 	PUT(writer, "\x48\x83\x3c\x25");
@@ -32,7 +35,7 @@ static void put_is_pending(struct writer *writer)
 static void put_flush(struct writer *writer, const struct stub_region *region)
 {
 	put_is_pending(writer);
-	PUT(writer, "\x74\x0f");	 /* je behind all this */
+	PUT(writer, "\x74\x0f");	 /* je: skips the rest */
 	PUT(writer, "\x4c\x89\x54\x24"); /* mov %r10, ...(%rsp) */
 	put_byte(writer, SAVED_OPERAND);
 	PUT(writer, "\xe8");
@@ -48,13 +51,13 @@ struct piece {
 	struct stub_region *region;
 	const struct site_record *site;
 	const unsigned char *own; /* the site's own stub */
-	unsigned char *slow[16];  /* jumps to the way to the own stub */
+	unsigned char *slow[16];  /* jumps to the slow path */
 	uint32_t slow_count;
-	unsigned char *turn; /* jump to where `left` is put back first; NULL: none */
-	uint32_t counted;    /* what is put back then */
-	enum stub_way way;   /* of what is not predicted */
-	uint32_t known;	     /* what that way has to know of the site */
-	bool needs_d;	     /* %rdx */
+	unsigned char *turn; /* jump to the code that restores `left`; NULL: none */
+	uint32_t counted;    /* amount that is restored */
+	enum stub_way way;   /* slow path of the site */
+	uint32_t known;	     /* argument of the slow path */
+	bool needs_d;	     /* the piece uses %rdx */
 };
 
 static void slow_if(struct piece *piece, const char *jump)
@@ -68,13 +71,13 @@ static void slow_if(struct piece *piece, const char *jump)
 #define ALWAYS "\x90\xe9" /* nop; jmp */
 #define IF_NEGATIVE "\x0f\x88"
 
-/* What follows the operand: push %r11. */
+/* Every operand instruction is followed by push %r11. */
 static bool ends_operand(const unsigned char *at)
 {
 	return at[0] == 0x41 && at[1] == 0x53;
 }
 
-/* Bytes of the instruction that puts the operand into %r10; 0: it is none of those that are known. */
+/* Length of the instruction that loads the operand into %r10; 0: an unknown instruction. */
 static size_t operand_bytes(const unsigned char *at)
 {
 	const unsigned char mode = at[2];
@@ -93,10 +96,10 @@ static size_t operand_bytes(const unsigned char *at)
 	return 3 + ((mode & 7) == 4) + address;
 }
 
-/* Is the operand %rsp, or what lies at a distance from it? */
+/* True if the operand is %rsp or an address relative to it. */
 static bool is_of_stack(const unsigned char *at)
 {
-	if (at[0] == 0x41) /* it is 0 */
+	if (at[0] == 0x41) /* the operand is 0 */
 		return false;
 	if (at[1] == 0x89)
 		return !(at[0] & 4) && (at[2] >> 3 & 7) == 4;
@@ -104,8 +107,8 @@ static bool is_of_stack(const unsigned char *at)
 }
 
 /*
- * The instruction behind pop %r11, which is made to work here: with the return address on the stack, if it takes the
- * stack pointer. False: not known.
+ * Writes a copy of the operand instruction, which in the stub follows pop %r11. An operand
+ * relative to the stack pointer or to %rip is adjusted. False: the instruction is unknown.
  */
 static bool put_operand(struct piece *piece)
 {
@@ -123,7 +126,7 @@ static bool put_operand(struct piece *piece)
 		put(&piece->writer, (const char *)push, sizeof push);
 		return true;
 	}
-	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* not relative to %rip */
+	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* no operand relative to %rip */
 		put(&piece->writer, (const char *)from, length);
 		return true;
 	}
@@ -137,7 +140,7 @@ static bool put_operand(struct piece *piece)
 	return true;
 }
 
-/* The distance to the record, in front of the piece. False: it is too far. */
+/* Writes the distance to the record before the piece. False: the record is too far away. */
 static bool put_record(struct piece *piece)
 {
 	const int64_t distance =
@@ -170,7 +173,10 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/* Compares a part of memory with what is known of it. It goes into %rdx, or the place of the operand. */
+/*
+ * Compares a part of memory with the thread's copy. The value is loaded into %rdx, or over the
+ * operand in %r10.
+ */
 static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;
@@ -188,7 +194,7 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 	slow_if(piece, IF_NOT_EQUAL);
 }
 
-/* The way of reads or of updates that is for so many bytes: words have ways of their own behind it. */
+/* Slow path for reads or updates of this size: each word size has its own. */
 static enum stub_way way_of(enum stub_way way, uint32_t bytes)
 {
 	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);
@@ -233,7 +239,10 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_count(piece, 1);
 }
 
-/* What marked functions return is recomputed: only returns, where the callee in %rsi is one. */
+/*
+ * Writes a return for the case that the callee in %rsi is marked: its result is recomputed and
+ * not recorded.
+ */
 static void put_unless_marked(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
@@ -248,7 +257,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 {
 	const struct site_record *site = piece->site;
 
-	/* The general way looks closer. */
+	/* The general path must look behind PLT entries. */
 	if (site->order & SITE_CALLEES && record_state.may_link)
 		return false;
 	piece->way = WAY_RESULT;
@@ -260,7 +269,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 	return true;
 }
 
-/* Called by code of the same module? */
+/* Entry of a function. The predicted case is a call from the same module. */
 static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
@@ -282,7 +291,7 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 	return true;
 }
 
-/* Nothing of what is looked at is known at a glance. */
+/* The report has no fast path. */
 static void put_looked_at(struct piece *piece, enum stub_way way)
 {
 	piece->way = way;
@@ -299,7 +308,7 @@ static void put_range(struct piece *piece)
 	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
 		put_looked_at(piece, WAY_COPY);
 	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
-		piece->way = WAY_RANGE; /* what was written last may be written anew */
+		piece->way = WAY_RANGE; /* the range may overlap the pending write */
 		put_is_pending(writer);
 		slow_if(piece, IF_NOT_EQUAL);
 	} else if (is_range && site->bytes & SITE_COPIED) {
@@ -325,7 +334,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 			return false;
 		if (record_pends(piece->site)) {
 			piece->way = way_of(WAY_UPDATE, piece->site->bytes);
-			(void)put_operand(piece); /* it could be before */
+			(void)put_operand(piece); /* succeeded before */
 			put_pending(piece);
 		}
 		return true;
@@ -376,7 +385,7 @@ static bool needs_d(const struct site_record *site)
 	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
-/* A jump to the general way, with the operand, or behind the point. */
+/* Writes the end of a piece: a return, or the jump to the slow path. */
 static void put_end(struct piece *piece, bool is_slow)
 {
 	struct writer *writer = &piece->writer;
@@ -389,7 +398,7 @@ static void put_end(struct piece *piece, bool is_slow)
 		PUT(writer, "\xc3");
 		return;
 	}
-	(void)put_operand(piece); /* it could be before */
+	(void)put_operand(piece); /* succeeded before */
 	if (piece->way == WAY_RANGE) {
 		PUT(writer, "\x4c\x8d\x1d"); /* lea record, %r11 */
 		put_distance(writer, (const unsigned char *)piece->site);

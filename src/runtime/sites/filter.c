@@ -11,18 +11,21 @@
 #include "runtime/memory_variable.h"
 
 #define LINE_BYTES (1u << FILTER_LINE_BITS)
-/* An access that begins so many bytes before a variable may touch it: of those that site_thunk.S looks at. */
+/*
+ * site_thunk.S looks only at an access's first byte. An access that begins this many bytes before
+ * a variable may still touch it.
+ */
 #define BYTES_BEFORE 15
 
-/* Of this run. Written as it begins and as blocks are made. */
+/* State of the run. Written when the run begins and when a block is allocated. */
 static HOT_STATE struct {
 	bool is_on;
 	bool wants_blocks;
 	const struct contract_memory *memory;
-	struct wanted_memory wanted; /* the bounds of what is static, of the heap */
+	struct wanted_memory wanted; /* bounds of the static variables and of the heap blocks */
 } filter;
 
-/* Likewise, where something is filtered. */
+/* One byte per line, for filter_lines while the filter is on. */
 static uint8_t lines_wanted[FILTER_LINES];
 
 static const struct wanted_memory wanted_nothing = {
@@ -30,7 +33,9 @@ static const struct wanted_memory wanted_nothing = {
 static const struct wanted_memory wanted_all = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
-/* Read at loops (instrument_abi.h). What the filter says of lines holds for all of this, and for more. */
+/*
+ * Read by compiled loops (instrument_abi.h). The bounds enclose every line that the filter wants.
+ */
 EXPORT HOT_STATE struct wanted_memory raddle_wanted_v5 = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
@@ -87,7 +92,10 @@ void filter_add_block(const struct heap_block *block)
 		raddle_wanted_v5 = filter.wanted;
 }
 
-/* False: nobody knows where it lies. */
+/*
+ * Adds the memory of a variable that is a point. False: its address is unknown, and the filter
+ * cannot be used.
+ */
 static bool filter_add_variable(const struct memory_variable *variable)
 {
 	const void *address;

@@ -1,6 +1,6 @@
 /*
- * The instructions of guarded_read.c that may fault; see there. They use no stack, so that whatever part
- * of them faulted can return at once.
+ * The instructions of guarded_read.c that may fault; see there. They use no stack, and every
+ * routine can therefore return immediately after a fault.
  */
 	.text
 
@@ -56,7 +56,7 @@ guarded_words_failed:
 	ret
 	.cfi_endproc
 
-	/* size_t (const void *address, const void *known, size_t words): two at a time */
+	/* size_t (const void *address, const void *known, size_t words): two words per iteration */
 	.type	guarded_same_words, @function
 	.p2align 4
 guarded_same_words:
@@ -86,8 +86,9 @@ guarded_string_start:
 	.cfi_endproc
 
 	/*
-	 * size_t (const void *from, const void *known, void *target, size_t bytes), at least eight. Those of the last word that are
-	 * alone are compared together with the ones before them, which are the same.
+	 * size_t (const void *from, const void *known, void *target, size_t bytes), at least
+	 * eight bytes. A partial last word is compared as the last eight bytes, which overlap
+	 * bytes that are already known to be equal.
 	 */
 	.type	guarded_same_copied, @function
 	.p2align 4
@@ -128,7 +129,10 @@ guarded_find_zero:
 	je	guarded_string_end
 	incq	%rax
 	jmp	1b
-	/* Aligned words: none of them lies in two pages. The lowest byte of 0x80 is where the first zero is. */
+	/*
+	 * Aligned words never cross a page. In the word-wise zero test, the lowest 0x80 marks the
+	 * first zero byte.
+	 */
 2:	movabsq	$0x0101010101010101, %rcx
 	movq	%rcx, %r8
 	shlq	$7, %r8
@@ -155,8 +159,8 @@ guarded_string_failed:
 	.cfi_endproc
 
 	/*
-	 * struct guarded_same (const void *address, const void *known, size_t words, uint64_t ahead): bits of the first word that are
-	 * set in `ahead` lie in front of the string.
+	 * struct guarded_same (const void *address, const void *known, size_t words, uint64_t
+	 * ahead): bits set in `ahead` are bytes of the first word that precede the string.
 	 */
 	.type	guarded_same_string, @function
 	.p2align 4

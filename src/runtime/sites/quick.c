@@ -1,4 +1,7 @@
-/* See quick.h. Runs in the moving thread, on the path of every access: general registers only. */
+/*
+ * See quick.h. Runs in the moving thread, on the path of every access, with general registers
+ * only. "Episode" in identifiers means *epoch*.
+ */
 #include "runtime/quick.h"
 
 #include "base/hot_state.h"
@@ -11,36 +14,44 @@
 #include "runtime/sites.h"
 
 /*
- * A thread may wait in a loop for memory that nobody accesses atomically. memory.c finds that out if it sees
- * the loop's accesses: so it is shown enough of them for one that passes WAITING_VISITS times, every so often,
- * which costs little and ends such a loop within some milliseconds.
+ * Busy-waiting. A thread may wait in a loop of plain reads, which memory.c detects only if it
+ * sees the accesses. After every ACCESSES_BETWEEN fast accesses, the next ACCESSES_WATCHED go to
+ * memory.c, enough for WAITING_VISITS iterations. This costs little and ends such a loop within
+ * some milliseconds.
  */
 #define ACCESSES_BETWEEN (1 << 20)
 #define ACCESSES_WATCHED 4096
 
-/* Numbers that end: then the table is cleared, and they begin again. */
+/*
+ * Upper bounds of the numbers in keys and tags. At a bound, the table is cleared and the numbers
+ * start again.
+ */
 #define EPISODES_MOST (UINT64_C(0x7f000000) * ENGINE_EPISODE)
 #define OWNERSHIPS_MOST (UINT64_C(1) << 18)
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPISODE)
 #define TAGS_MOST (UINT64_C(1) << 19)
 
-/* Forgetting more bytes one by one costs more than looking again at all memory. */
+/* Above these sizes, the whole table is invalidated instead of single entries. */
 #define FORGOTTEN_MOST 512
 #define FORGOTTEN_GRANULES_MOST 4096
 
-/* Of this run. Written as it begins. */
+/* State of the run. Written when the run begins. */
 static HOT_STATE struct {
 	struct contract_memory *memory;
-	void *race;	  /* state of the detector */
-	uint32_t watched; /* accesses that are still looked at: set in the run, too */
-	bool is_plain; /* shared variables are points: no detector is told of others, granules are kept */
-	uint32_t generation; /* of tags that are in use */
+	void *race;	  /* state of the race detector */
+	uint32_t watched; /* accesses that still go to memory.c; also written during the run */
+	/*
+	 * shared variables are points and no detector wants other accesses: tags of granules are
+	 * used
+	 */
+	bool is_plain;
+	uint32_t generation; /* tags of other generations are invalid */
 } quick;
 
-/* Of threads. */
+/* The tag of each thread. */
 static struct {
 	uint32_t generation;
-	uint32_t tag; /* of that one */
+	uint32_t tag; /* valid in that generation */
 } quick_tags[THREAD_CAPACITY];
 
 static void quick_clear(struct contract_quick *block)
@@ -54,7 +65,8 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 	if (++block->tag >= TAGS_MOST) {
 		for (uint64_t i = 0; i < QUICK_GRANULES; i++) {
 			block->granules[0][i] = block->granules[1][i] = 0;
-			__asm__ volatile("" ::: "memory"); /* or it is made a call of memset() */
+			/* keeps the compiler from calling memset() */
+			__asm__ volatile("" ::: "memory");
 		}
 		block->tag = 1;
 		quick.generation++;
@@ -63,14 +75,14 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 	return block->tag;
 }
 
-/* All tags that are in use are so no longer. */
+/* Invalidates all tags. */
 static void quick_drop_tags(void)
 {
 	quick.generation++;
 	sites_now.point_tag = sites_now.engine.own = 0;
 }
 
-/* Of granules of which the moving thread has nothing more to tell. */
+/* Tag of the granules about which nothing more is learnt from the moving thread. */
 static uint64_t quick_own_tag(struct contract_quick *block)
 {
 	const uint32_t thread = engine_current()->id.index;
@@ -100,7 +112,10 @@ static void quick_next_ownership(struct contract_quick *block)
 	sites_now.engine.turn = 0;
 }
 
-/* What the strategy is not asked about is done with quickly, and nothing has to be looked at for more than points. */
+/*
+ * True if leases are possible: the strategy grants them, and every access that is no point can be
+ * ignored.
+ */
 static bool quick_wants_lease(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -111,7 +126,10 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/* Nor are threads looked at there that wait for what is no point (memory.c), as some of what they write is not seen. */
+/*
+ * True in a partial run, where fast accesses are not checked for busy-waiting: some writes are
+ * not seen anyway.
+ */
 static bool quick_is_partial(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -184,7 +202,7 @@ static void quick_forget_granules(struct contract_quick *block, uint64_t start, 
 	for (uint64_t granule = first; granule <= last; granule++) {
 		*quick_granule(block, granule, SITE_LOAD) = 0;
 		*quick_granule(block, granule, SITE_STORE) = 0;
-		__asm__ volatile("" ::: "memory"); /* as above */
+		__asm__ volatile("" ::: "memory"); /* keeps the compiler from calling memset() */
 	}
 }
 
@@ -204,7 +222,7 @@ void quick_forget(uint64_t start, uint64_t bytes)
 		quick_next_ownership(block);
 		return;
 	}
-	/* Accesses that begin before it, too. */
+	/* Includes entries of accesses that begin before the range. */
 	for (uint64_t at = (start - QUICK_BYTES_MOST) / 4; at < (start + bytes + 3) / 4; at++)
 		block->entries[at % QUICK_PLACES][0].key =
 			block->entries[at % QUICK_PLACES][1].key = 0;
@@ -227,7 +245,7 @@ void quick_remember_point(uint64_t address, uint32_t properties)
 		return;
 	if (!sites_now.point_tag)
 		sites_now.point_tag = quick_next_tag(block) * QUICK_TAG;
-	/* What is a point when it is read is one when it is written. */
+	/* A point is a point for reads and for writes. */
 	quick_put_granules(block, address, properties | 1, sites_now.point_tag);
 	quick_put_granules(block, address, properties & ~1u, sites_now.point_tag);
 }
@@ -247,7 +265,10 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		return;
 	}
 	key = sites_now.engine.episode;
-	/* Where all indices of threads are in use, they are used again. */
+	/*
+	 * When all thread indices are in use, indices are reused, and a key could belong to two
+	 * threads.
+	 */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
 		key = sites_now.engine.turn = QUICK_OWN | block->ownership * OWNERSHIP |
 					      engine_current()->id.index * ENGINE_EPISODE;
@@ -262,7 +283,7 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* Is it time for memory.c to see some? */
+/* True if memory.c shall see this access because of busy-waiting. */
 static bool quick_is_watched(void)
 {
 	if (--sites_now.left < 0) {
@@ -276,7 +297,7 @@ static bool quick_is_watched(void)
 	return true;
 }
 
-/* What lies at the address, where there is nothing to be learnt from the access; else NULL. */
+/* What is known of the address, if the access teaches nothing new; else NULL. */
 static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is_write)
 {
 	const uint16_t way = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
@@ -286,7 +307,10 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 	if (known->granule != granule || known->epoch != quick.memory->known_epoch ||
 		known->flags & VARIABLE_RACY)
 		return NULL;
-	/* memory.c looks at these once: which sites touch them is learnt, the same in every process. */
+	/*
+	 * memory.c must see the first access to a point, to learn its site. This holds in every
+	 * process alike.
+	 */
 	if (quick.is_plain && known->flags & VARIABLE_POINT)
 		return NULL;
 	if (quick.memory->is_frozen)
@@ -299,7 +323,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		       : NULL;
 }
 
-/* The end of the part of an access that begins at `at` and lies in eight aligned bytes. */
+/* End of the part of an access that begins at `at` and lies in one granule. */
 static uint64_t quick_part_end(uint64_t at, uint64_t end)
 {
 	const uint64_t next = (at | (GRANULE_BYTES - 1)) + 1;
@@ -307,7 +331,10 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 	return next < end ? next : end;
 }
 
-/* Tells the detector of the parts that are shared. False: of one of them it wants to know more. */
+/*
+ * Reports the access's shared granules to the race detector. False: the detector needs the full
+ * path.
+ */
 static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,

@@ -1,16 +1,18 @@
 /*
- * Where the stub of a site goes when the site is on (instrument_abi.h): saves every register, tells
- * site_reached() of the access and, where that wants more, calls site_perform(). x86-64.
+ * Target of a site's stub when the site is on (instrument_abi.h): saves the registers, calls
+ * site_reached() with the access and, if that returns true, site_perform(). x86-64.
  *
- * On entry %r10 is the address; %rsi is a length, for some kinds. The return address lies behind the point, so
- * unwinders see the user's function call us; in front of it is the distance to the stub, and in front of
- * that one the distance to the record.
+ * On entry %r10 is the address; %rsi is a length, for some kinds. The return address is that of
+ * the point, so unwinders see the user's function call the thunk. The four bytes before the
+ * return address are the distance to the stub. The four bytes before the stub are the distance to
+ * the record.
  *
- * To the compiler a site is no call, so everything that another thread may change while this one stands
- * here is live, but for %r10, %r11 and the flags: all vector registers, the x87 stack. site_reached() uses general registers only
- * (CMakeLists.txt), so most accesses save no others. Before site_perform() the rest is saved: %xmm0 to 15
- * always, and what else the processor says is in use. libc's string functions leave %zmm16 to 31 in use;
- * these are saved by hand, as xsave and xrstor are several times slower. They serve all other cases.
+ * To the compiler a site is no call. Only %r10, %r11 and the flags are dead; all other registers
+ * may be live, including vector registers and the x87 stack. site_reached() uses general
+ * registers only (CMakeLists.txt), so most accesses save no others. Before site_perform() the
+ * rest is saved: %xmm0 to 15 always, other components if the processor reports them in use.
+ * libc's string functions leave %zmm16 to 31 in use. The thunk saves these by hand, because xsave
+ * and xrstor are several times slower; xsave serves the other cases.
  */
 #include "runtime/filter.h"
 #include "runtime/quick.h"
@@ -19,13 +21,13 @@
 
 #define RETURN 72		/* from %rbp: the return address */
 #define COMPONENTS 0xe7		/* x87, SSE, AVX, AVX-512 */
-#define XSAVE_BYTES 2752	/* of these components, rounded up to 64 */
+#define XSAVE_BYTES 2752	/* size of these components, rounded up to 64 */
 #define XSAVE_HEADER 512
 #define HAND_BYTES 1344		/* %xmm0 to 15, %zmm16 to 31, %k0 to 7 */
-#define MASKS 1280		/* where the last of these begin */
+#define MASKS 1280		/* offset of %k0 to 7 */
 #define FXAM_MASK 0x4500
 #define FXAM_EMPTY 0x4100
-#define GRANULES 2*16*QUICK_PLACES	/* in struct contract_quick */
+#define GRANULES 2*16*QUICK_PLACES	/* offset in struct contract_quick */
 
 	.macro	PUSH name:req
 	pushq	%\name
@@ -40,8 +42,8 @@
 	.endm
 
 /*
- * quick.h: are the granules of the access known? Then it is done with, or, where they are points and the lease is over,
- * comes to raddle_site_v3; else it goes on behind this.
+ * Fast path of quick.h by granules. If the granules are known, the access returns, or goes to
+ * raddle_site_v3 if they are points and the lease is over. Otherwise execution falls through.
  */
 	.macro	GRANULE number:req, bytes:req
 	.if	\bytes > 1
@@ -57,7 +59,7 @@
 	addq	sites_quick(%rip), %r11
 	xorq	GRANULES+8*QUICK_GRANULES*\number(%r11), %rax
 	.if	\bytes == 16
-	/* The second one has to have the same tag. */
+	/* The second granule must have the same tag. */
 	cmpq	%rax, QUICK_OWN_TAG+sites_now(%rip)
 	je	6f
 	cmpq	%rax, QUICK_POINT_TAG+sites_now(%rip)
@@ -90,7 +92,8 @@
 	.endm
 
 /*
- * quick.h: a plain access like an earlier one of its episode, or to the thread's own memory, is done with.
+ * Fast path of quick.h: returns at once if the access repeats an earlier one of its epoch, or
+ * touches the thread's own memory.
  */
 	.macro	PLAIN kind:req, number:req, bytes:req
 	.globl	raddle_site_\kind\bytes\()_v3
@@ -98,7 +101,7 @@
 	.p2align 4
 raddle_site_\kind\bytes\()_v3:
 	.cfi_startproc
-	movl	%r10d, %r11d		/* filter.h */
+	movl	%r10d, %r11d		/* test of the filter (filter.h) */
 	shrl	$FILTER_LINE_BITS, %r11d
 	andl	$(FILTER_LINES - 1), %r11d
 	addq	filter_lines(%rip), %r11
@@ -107,12 +110,12 @@ raddle_site_\kind\bytes\()_v3:
 	GRANULE \number, \bytes
 	movl	%r10d, %r11d
 	andl	$4*(QUICK_PLACES - 1), %r11d
-	shll	$3, %r11d		/* two entries of 16 bytes for each four */
+	shll	$3, %r11d		/* per four bytes of memory, two entries of 16 bytes */
 	addq	sites_quick(%rip), %r11
 	cmpq	%r10, 16*\number(%r11)
 	jne	raddle_site_v3
 	movq	16*\number+8(%r11), %r11
-	subq	$(\bytes << 16 | \number), %r11	/* without its properties */
+	subq	$(\bytes << 16 | \number), %r11	/* the key without its properties */
 	cmpq	QUICK_EPISODE+sites_now(%rip), %r11
 	jne	2f
 1:	decl	QUICK_LEFT+sites_now(%rip)
@@ -134,6 +137,7 @@ raddle_site_\kind\bytes\()_v3:
 	.type	raddle_site_v3, @function
 	.p2align 4
 raddle_site_v3:
+	/* keeps the frame of the point's code next in the chain: callers.c */
 	.cfi_startproc
 	cmpb	$SITES_QUIET, sites_are_live(%rip)
 	je	.Lquiet
@@ -146,18 +150,18 @@ raddle_site_v3:
 	PUSH	r9
 	PUSH	rbx
 	PUSH	rbp
-	movq	%rsp, %rbp		/* the point's frame is the next one: callers.c */
+	movq	%rsp, %rbp
 	.cfi_def_cfa_register rbp
 	andq	$-64, %rsp
 
 	movq	RETURN(%rbp), %rax
-	movslq	-4(%rax), %rbx		/* where the call led to: the stub */
+	movslq	-4(%rax), %rbx		/* the stub: the call's target */
 	leaq	-4(%rax, %rbx), %rbx
 	movslq	(%rbx), %rax
 	addq	%rax, %rbx		/* the record */
 	movq	%r10, %rdi
 	movq	%rbx, %rdx
-	movq	(%rbp), %rcx		/* the frame of the code at the point */
+	movq	(%rbp), %rcx		/* the frame pointer of the code at the point */
 	cld
 	call	site_reached
 	testb	%al, %al
@@ -181,7 +185,8 @@ raddle_site_v3:
 	.cfi_restore_state
 
 .Lperform:
-	fxam				/* the x87 stack grows down: it is empty where its top is */
+	/* the x87 stack grows downwards: an empty top means an empty stack */
+	fxam
 	fnstsw	%ax
 	andl	$FXAM_MASK, %eax
 	cmpl	$FXAM_EMPTY, %eax
@@ -223,7 +228,7 @@ raddle_site_v3:
 	.endr
 	jmp	.Lback
 
-	/* Values on the x87 stack, or vectors that are not saved by hand. */
+	/* Values on the x87 stack, or vector components that are not saved by hand. */
 .Lwide:
 	subq	$XSAVE_BYTES, %rsp
 	xorl	%eax, %eax
@@ -235,13 +240,13 @@ raddle_site_v3:
 	cmpb	$0, sites_has_xsave(%rip)
 	je	.Lold
 	xsave64	(%rsp)
-	emms				/* the others find an empty stack, as at any call */
+	emms				/* the callee finds an empty x87 stack, as the ABI wants */
 	call	site_perform
 	movl	$COMPONENTS, %eax
 	xorl	%edx, %edx
 	xrstor64 (%rsp)
 	jmp	.Lback
-.Lold:					/* nothing but x87 and SSE is there */
+.Lold:					/* only x87 and SSE exist */
 	fxsave64 (%rsp)
 	emms
 	call	site_perform

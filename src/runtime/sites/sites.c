@@ -1,8 +1,9 @@
 /*
- * Modules with sites, and their points in the code. A module tells of itself by a constructor when it
- * is loaded, and gets a range of bytes in contract_memory.sites that is its own in every process and
- * every run. Points are patched while only one thread moves, and between runs; patched code is private
- * memory that is not part of a rewind's image, so it stays as it is.
+ * Modules with sites, and the patching of their points. A module registers itself by a
+ * constructor when it is loaded. It gets a range of bytes in contract_memory.sites, which is the
+ * same in every process and every run. Points are patched only between runs or while a single
+ * thread moves. Patched code is private memory outside of a rewind's image, and a rewind does not
+ * change it.
  */
 #include "runtime/sites.h"
 
@@ -24,26 +25,29 @@
 
 #define POINT_BYTES 5
 #define PAGE_BYTES UINT64_C(4096)
-/* Records at either end that identify a build. */
+/* Number of records at either end that identify a build. */
 
 struct site_module {
 	const struct site_record *first;
 	uint32_t count;
-	uint32_t site_first; /* in contract_memory.sites */
-	bool has_place; /* in contract_memory: false where it is full, and the sites stay off */
-	uintptr_t start, end; /* of its mapping; both 0: not known */
+	uint32_t site_first;  /* index in contract_memory.sites */
+	bool has_place;	      /* false: contract_memory is full, and the sites stay off */
+	uintptr_t start, end; /* of its mapping; both 0: unknown */
 };
 
-/* Written when modules come and go. Part of a rewind's image: modules that a run loaded go with it. */
+/*
+ * Written when modules are loaded or unloaded. Part of a rewind's image, so modules that a run
+ * loaded disappear with the run.
+ */
 static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
-	/* All that are loaded, also where nobody drives the process yet. */
+	/* All loaded modules, also of a process that is not controlled yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;
 
-/* That a site was looked up in. */
+/* Module of the latest look-up. */
 static HOT_STATE const struct site_module *sites_last;
 
 HOT_STATE uint8_t sites_are_live;
@@ -79,7 +83,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 	return memory_module_name(name);
 }
 
-/* The module's range of bytes: the one it had before, or a new one. False: there is no room. */
+/* Finds or allocates the module's range of bytes. False: there is no room. */
 static bool sites_find_place(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {
@@ -120,7 +124,7 @@ static void sites_refuse(const char *why)
 	text_add(&text, why);
 }
 
-/* Components of the processor's state, as xgetbv numbers them. */
+/* Components of the processor state, as bits of XCR0. */
 #define VECTORS_ALL 0xe4u
 #define VECTORS_512 0xe0u
 #define VECTORS_BY_HAND 0xa0u /* %zmm16 to 31 and the mask registers */
@@ -165,7 +169,7 @@ static void sites_add_module(const struct instrumented_module *module)
 			"compile it again");
 	for (uint32_t i = 0; i < sites.module_count; i++)
 		if (sites.modules[i].first == module->first)
-			return; /* its units were merged: told twice */
+			return; /* several units of one module registered it */
 	if (sites.module_count == MEMORY_MODULES_MAX)
 		return;
 	if (!sites.module_count)
@@ -180,10 +184,12 @@ static void sites_add_module(const struct instrumented_module *module)
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
-		/* A process or a run of its own: as the last one left it. What cannot be stands in the
-		 * contract. */
+		/*
+		 * A new process, or a module loaded during a run: applies the current choice. On
+		 * failure the contract has the reason.
+		 */
 		(void)sites_apply();
-	/* Neither a recorder nor the guest at full speed asks for them. */
+	/* The locals of main are wanted neither by the recorder nor by the noise guest. */
 	if (own->has_place && !runtime.contract->plan.is_recorded && !runtime.contract->noise_bytes)
 		sites_watch_main(own);
 }
@@ -247,7 +253,7 @@ uint32_t site_index(const struct site_record *record)
 	return state ? (uint32_t)(state - sites_memory()->sites) : UINT32_MAX;
 }
 
-/* Called before vector registers are saved: of the loader nothing is asked here. */
+/* Called before vector registers are saved, so the loader must not be asked here. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 {
 	for (uint32_t i = 0; i < sites.module_count; i++) {
@@ -269,7 +275,7 @@ static unsigned char *site_point(const struct site_record *record)
 	return (unsigned char *)(uintptr_t)&record->point + record->point;
 }
 
-#define CALL 0xe8 /* and four bytes: the distance */
+#define CALL 0xe8 /* the opcode; a distance of four bytes follows */
 
 static void site_patch(const struct site_record *record, bool is_on)
 {
@@ -299,7 +305,7 @@ static bool site_has_point(const struct site_record *record)
 	return record->kind != SITE_OPAQUE;
 }
 
-/* Opens the pages of [first, end), which are code, for writing, or closes them. */
+/* Makes the pages of [first, end), which are code, writable or read-only. */
 static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
 {
 	const uintptr_t start = first & ~(PAGE_BYTES - 1);
@@ -351,7 +357,7 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 	return true;
 }
 
-/* The locals of main are told of before the first run. */
+/* Turns on the sites of main's locals, which report before the first run. */
 static void sites_watch_main(const struct site_module *module)
 {
 	for (uint32_t i = 0; i < module->count; i++) {
@@ -362,8 +368,8 @@ static void sites_watch_main(const struct site_module *module)
 			continue;
 		site_patch(record, true);
 		(void)sites_open(
-			point, point + POINT_BYTES, false); /* it was writable: no more is needed */
+			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
 		sites_are_live = SITES_LIVE;
-		sites_memory()->must_switch = true; /* off with the first run */
+		sites_memory()->must_switch = true; /* the first run turns these sites off */
 	}
 }
