@@ -11,8 +11,8 @@
 #include "symbols/symbols.h"
 
 /*
- * A run that has so many times the steps of the recorded one, and more than the settings say, is a livelock. In long runs
- * accesses to shared memory are many, and all of them are steps here.
+ * A run is a livelock if it exceeds the settings' limit and this multiple of the recorded run's
+ * steps. The factor is needed because every access at a chosen site is a step here.
  */
 #define STEPS_FACTOR 4
 
@@ -27,8 +27,8 @@ int branches_run(struct branches_state *state, const struct record_request *requ
 }
 
 /*
- * Looking into failures has this part of the time, and no more than minimising mostly needs. None is kept back before there is
- * a failure.
+ * Part of the time reserved for investigating failures, and its upper bound. Nothing is reserved
+ * before the first failure.
  */
 #define LOOK_PARTS 4
 #define LOOK_MOST_NS UINT64_C(5000000000)
@@ -48,7 +48,7 @@ uint64_t branches_search_end_ns(const struct branches_state *state)
 	return branches_end_ns(state) - (state->failure_count ? look_ns : 0);
 }
 
-/* Of searching. 0: there is no limit; 1: none. */
+/* Time left for the search. 0: no limit; 1: none left. */
 static uint64_t branches_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
@@ -62,8 +62,8 @@ static bool branches_has_time(const struct branches_state *state)
 }
 
 /*
- * The world may do something else in another schedule, so that a run waits for it for ever: one that takes so many times as long
- * as the recorded one, and so much more, is ended.
+ * Limit for a run: RUN_FACTOR times the recorded run's duration plus RUN_MORE_NS. In another
+ * schedule the run may wait forever for something outside the program.
  */
 #define RUN_FACTOR 20
 #define RUN_MORE_NS UINT64_C(5000000000)
@@ -77,7 +77,7 @@ static uint64_t run_until_ns(const struct branches_state *state)
 	return end && end < own ? end : own;
 }
 
-/* A failure was seen: searching ends earlier. */
+/* Called at the first failure: ends the search earlier, to leave time for the investigation. */
 static void keep_time_back(struct branches_state *state)
 {
 	const uint64_t left = branches_time_left(state);
@@ -86,7 +86,7 @@ static void keep_time_back(struct branches_state *state)
 		sensitivity_hurry(state->analysis, left);
 }
 
-/* What comes of it: runs that go on at random, until one fails. */
+/* Classifies the branch: makes random runs from it on until one fails. */
 static int branches_go_on(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
 {
@@ -140,7 +140,10 @@ static bool branches_is_told(const struct branches_result *result, enum sensitiv
 	return false;
 }
 
-/* Ways to other runs are taken again in each: only what fails need not be found twice. */
+/*
+ * Branches are flipped again in each trace, because they lead to other runs. Only failing branches
+ * need not be found twice.
+ */
 static bool branches_is_known(
 	void *context, enum sensitive_kind kind, const struct sensitive_place *place)
 {
@@ -150,7 +153,7 @@ static bool branches_is_known(
 	       branches_is_told(state->result, kind, place);
 }
 
-/* The run that was made is analysed in its turn. Takes it. */
+/* Queues the run for analysis. Takes ownership of it. */
 static void add_trace(struct branches_state *state, struct recorded *run, uint32_t round)
 {
 	if (state->trace_count == state->options->rounds * 8 && round) {
@@ -167,7 +170,7 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 	*run = (struct recorded){0};
 }
 
-/* Is what was flipped to be told, and not only a way to another run? */
+/* Is the flipped branch itself reported, or only used to reach another run? */
 static bool branches_is_wanted(const struct branches_state *state,
 	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
@@ -198,7 +201,10 @@ static int branches_take_flipped(struct branches_state *state, const struct reco
 	return status;
 }
 
-/* It did not come to its branch, as it failed before: that is no answer, but the program's failure. */
+/*
+ * The run failed before it reached its branch: this is reported as the program's failure, not as an
+ * answer.
+ */
 static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
 	const struct recorded *run)
 {
@@ -211,7 +217,7 @@ static void take_early(struct branches_state *state, const struct sensitive_cand
 	branches_add_failure(state, branch, run, candidate->chosen);
 }
 
-/* Makes the run that the solver promises. */
+/* Makes the run that the solver proposes. */
 static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
 	struct error *err)
 {
@@ -243,11 +249,14 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 			run.symbols = NULL;
 		}
 		request.wants_symbols = false;
-		/* What the candidate says is gone when it was judged: the worker goes on. */
+		/*
+		 * The candidate is invalid after the verdict, because the solver's worker
+		 * continues.
+		 */
 		const enum sensitivity_verdict verdict =
 			sensitivity_check(state->analysis, &run.record);
 
-		/* Another look at the same run: is this what it did first? */
+		/* A second pass over the same run, to check that it behaves as it did first. */
 		if (state->options->samples && !state->trace->round)
 			(void)sensitivity_observe(state->analysis, &run.record);
 		status = recorded_check(&run, err);
@@ -268,7 +277,10 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	return status;
 }
 
-/* No run of ours can show it: threads here see writes at once. */
+/*
+ * Reports a branch that needs delayed writes. No controlled run can show it, because threads see
+ * each other's writes at once.
+ */
 static void branches_tell_delayed(
 	struct branches_state *state, const struct sensitive_candidate *candidate)
 {
@@ -297,7 +309,7 @@ static bool branches_tell_progress(void *context, const struct sensitivity_figur
 	return !*state->options->campaign.is_interrupted;
 }
 
-/* Has a run with the same ways of all branches been analysed? */
+/* Was a run with the same direction at every branch analysed before? */
 static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 {
 	for (uint32_t i = 0; i < state->path_count; i++)
@@ -320,7 +332,7 @@ static int search_trace(struct branches_state *state, struct error *err)
 
 		sensitivity_figures(state->analysis, &figures);
 		(void)branches_tell_progress(
-			state, &figures); /* whether to go on is looked at above */
+			state, &figures); /* the caller checks for the end of the time */
 		if (candidate.delayed)
 			branches_tell_delayed(state, &candidate);
 		else
@@ -360,10 +372,10 @@ static int branches_analyse(
 	options.waiting = branches_tell_progress;
 	options.context = state;
 	options.time_ns = branches_time_left(state);
-	if (trace->round) /* another run: its scheduling points are others */
+	if (trace->round) /* another run has other scheduling points */
 		options.points_from = options.points_to = 0;
 	if (state->options->rounds > 1)
-		options.only_failures = false; /* other branches lead to them */
+		options.only_failures = false; /* other branches lead to failing ones */
 	options.splits_lines = state->options->rounds > 1;
 	state->trace = trace;
 	status = sensitivity_open(
@@ -373,7 +385,7 @@ static int branches_analyse(
 	sensitivity_figures(state->analysis, &figures);
 	if (!branches_is_repeated(state, figures.path)) {
 		status = search_trace(state, err);
-		/* What was shown before the interruption stands. */
+		/* An interrupt does not invalidate what was shown before. */
 		if (status == ERROR_INTERRUPTED)
 			status = 0;
 		if (status == 0 && state->options->samples && !trace->round)
@@ -436,7 +448,7 @@ static int branches_check(const struct recorded *first, const char *program, str
 	return 0;
 }
 
-/* The run that is analysed first: made now, or kept. */
+/* The first run to analyse: made now, or read from a saved record. */
 static int take_first(struct branches_state *state, const struct record_request *request,
 	struct recorded *first, struct error *err)
 {
@@ -444,7 +456,7 @@ static int take_first(struct branches_state *state, const struct record_request 
 
 	if (!options->from_record)
 		return branches_run(state, request, first, err);
-	first->has_sites = first->is_live = true; /* else it would not have been kept */
+	first->has_sites = first->is_live = true; /* a saved record implies both */
 	return record_file_read(&first->record, options->from_record, err);
 }
 

@@ -1,4 +1,4 @@
-/* A run behind a flipped branch that failed, as a finding like those of `raddle run`. */
+/* Turns a failing run behind a flipped branch into a finding like those of `raddle run`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,10 @@
 #include "process/target.h"
 #include "platform/platform.h"
 
-/* A replay that left its schedule may wait for the world for ever. */
+/*
+ * Limit for a replay: one that left its schedule may wait forever for something outside the
+ * program.
+ */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 static char *command_line(char *const *argv)
@@ -28,7 +31,7 @@ static char *command_line(char *const *argv)
 	return strbuf_detach(&text);
 }
 
-/* What a recorded run took for scheduling points: every access at the chosen sites. */
+/* Builds the view of the recorded run: every access at a chosen site is a scheduling point. */
 static void view_chosen(
 	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
 {
@@ -51,7 +54,7 @@ static void view_chosen(
 	}
 }
 
-/* The row for all that this search tells, as far as it is. */
+/* Fills the store's row of the search, as far as it has got. */
 static void fill_row(const struct campaign_options *options, const struct branches_result *result,
 	struct store_campaign *row)
 {
@@ -68,7 +71,7 @@ static void fill_row(const struct campaign_options *options, const struct branch
 		.started = time(NULL)};
 }
 
-/* Stores of another build are not merged with this one. */
+/* Notes the program's build: stores of different builds are not merged. */
 static int tell_target(
 	const struct campaign_options *options, struct store_campaign *row, struct error *err)
 {
@@ -130,8 +133,9 @@ int branches_store(const struct branches_options *options, struct branches_resul
 }
 
 /*
- * Recorded runs let threads read the same again and again; other runs take a turn from who does. The schedule
- * is followed once as other runs go, and what that did is the failure, if it is the same one.
+ * Converts the schedule. Recorded runs let a thread repeat a read any number of times, whereas
+ * other runs end its time slice then. The schedule is followed once under the usual rules, and the
+ * resulting failure is kept if it is the same one.
  */
 static int branches_finding_follow(
 	const struct probe_params *params, struct failure *failure, struct error *err)
@@ -151,14 +155,14 @@ static int branches_finding_follow(
 	return status;
 }
 
-/* What comes behind minimising takes so many runs, about: confirming, looking at it, and a run that passes. */
+/* Approximate number of runs that follow minimising: confirmation, inspection, a passing run. */
 #define RUNS_BEHIND 8
-/* Of those the ones that no finding can do without. */
+/* Number of these that every finding needs. */
 #define RUNS_LAST 3
-/* For a failure, and for each run of it, after an interruption. */
+/* Time for a failure, and for each of its runs, after an interrupt. */
 #define INTERRUPTED_NS UINT64_C(250000000)
 
-/* Of the command. 1: none. 0: there is no limit. */
+/* Time until the command's deadline. 0: no limit; 1: none left. */
 static uint64_t branches_finding_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
@@ -166,7 +170,7 @@ static uint64_t branches_finding_time_left(const struct branches_state *state)
 	return !end ? 0 : now < end ? end - now : 1;
 }
 
-/* Each of those that are left has its share of the time. `run_ns`: that one run took. */
+/* Divides the remaining time among the remaining failures. `run_ns`: duration of one run. */
 static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
 	struct investigation *investigation)
 {
@@ -176,13 +180,13 @@ static void limit_minimising(const struct branches_state *state, uint32_t left, 
 	investigation->until_ns = branches_end_ns(state);
 	if (investigation->until_ns > RUNS_LAST * run_ns)
 		investigation->until_ns -= RUNS_LAST * run_ns;
-	/* Who is impatient loses the minimising, not the finding. */
+	/* An interrupt skips minimising, but the finding is still kept. */
 	investigation->without_minimising = (investigation->until_ns && share <= behind) ||
 					    *state->options->campaign.is_interrupted;
 	investigation->minimise_ns = share > behind ? share - behind : share;
 }
 
-/* Could more time have made a difference? */
+/* Could more time have improved the result? */
 static bool is_limited(const struct investigation *investigation)
 {
 	return investigation->without_minimising ||
@@ -216,7 +220,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	status = branches_finding_follow(&investigation.probe, &of->failure, err);
 	if (status < 0)
 		return status;
-	/* The user's judge is asked about processes that have ended. */
+	/* --check judges processes that have ended, so every run needs a process of its own. */
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
 	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);
@@ -259,7 +263,7 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 	view_chosen(&added->view, &run->record, chosen);
 }
 
-/* What became of the failure, for all branches that led to it. */
+/* Copies the result to all branches that led to the same failure. */
 static void branches_finding_tell(
 	struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
 {
@@ -285,7 +289,7 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 	for (uint32_t i = 0; status == 0 && i < state->failure_count; i++) {
 		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
 
-		/* The first one is looked at in any case: a run or two more. */
+		/* The first failure is always investigated: this costs a run or two. */
 		if (!i || branches_finding_time_left(state) != 1)
 			status = investigate_run(state, &state->failures[i], &target,
 				state->failure_count - i, &told, err);

@@ -1,4 +1,4 @@
-/* The steps of both runs to a branch, with the names of threads, locks and variables. */
+/* Names the steps of both runs to a branch: threads, locks and variables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static char *path_in(const char *directory, const char *file)
 	return *file ? branches_path_of(&place) : NULL;
 }
 
-/* Of a lock "mutex m", where it has a name. */
+/* "mutex m" for a lock that has a name. */
 static char *branches_interleaving_object_of(
 	struct symbols *symbols, const struct sensitive_step *from)
 {
@@ -40,7 +40,7 @@ static char *branches_interleaving_object_of(
 	return strbuf_detach(&text);
 }
 
-/* Of an operation: the innermost line of the user's, or of a header's where there is no other. */
+/* Place of an operation: the innermost user line; without one, the innermost line. */
 static void branches_interleaving_find_place(
 	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
 {

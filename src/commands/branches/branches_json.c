@@ -12,7 +12,7 @@ static json_t *branches_json_text_or_null(const char *text)
 	return value ? value : json_null();
 }
 
-/* A step is as in a finding, and has a value. */
+/* A step as in a finding, plus its value. */
 static json_t *step_to_json(const struct branch_step *step, uint32_t number)
 {
 	json_t *value = json_pack(

@@ -1,4 +1,4 @@
-/* What `raddle branches` says to people. */
+/* Text output of `raddle branches`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_INDEX] = "index out of bounds",
 };
 
-/* The line of the source, where the file is there. */
+/* Prints the source line if the file exists. */
 static void print_line(const struct sensitive_branch *branch)
 {
 	struct strbuf text;
@@ -88,7 +88,7 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 
 static void print_schedule(const char *schedule);
 
-/* It never came to the branch that it was made for. */
+/* Prints a failure of a run that never reached its branch. */
 static void print_early(const struct sensitive_branch *branch, const char *store)
 {
 	printf("failure: %s, before a run came to %s:%u in %s (%s)\n",
@@ -105,7 +105,7 @@ static void print_delayed(const struct sensitive_branch *branch)
 	printf("    not proven: runs under raddle see every write at once\n");
 }
 
-/* Who reads it has no use for more; programs have all of it. */
+/* Longer schedules are of no use to a reader; the JSON has all segments. */
 #define SEGMENTS_MOST 40
 
 static void print_schedule(const char *schedule)
@@ -113,7 +113,7 @@ static void print_schedule(const char *schedule)
 	const char *end = schedule;
 	uint64_t left = 0;
 
-	/* "(1 of 2)" is one, too. */
+	/* "(1 of 2)" counts as one segment. */
 	for (uint32_t i = 0; i < SEGMENTS_MOST && *end; i++) {
 		end += strcspn(end + 1, end[*end == ' '] == '(' ? ")" : " ") + 1;
 		end += *end == ')';
@@ -149,7 +149,7 @@ static void print_branch(const struct sensitive_branch *branch, const char *stor
 	fputc('\n', stdout);
 }
 
-/* Branches that random runs have shown and solving has not. */
+/* Prints the branches that random runs have shown and the search has missed. */
 static void print_samples(const struct branches_result *result)
 {
 	uint32_t missed = 0;

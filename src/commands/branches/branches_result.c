@@ -1,4 +1,4 @@
-/* What is told of the branches that were found, and of answers that no run showed. */
+/* Describes the branches that were found, and the solutions that no run showed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +42,10 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 	return strbuf_detach(&name);
 }
 
-/* Of schedules that no run followed. */
+/* Limit on the printed segments of unproven schedules. */
 #define UNPROVEN_SEGMENTS_MOST 400
 
-/* `most`: of segments. */
+/* `most`: limit on the segments. */
 static char *schedule_text(
 	const struct run_record *record, const struct sensitive_candidate *candidate, uint32_t most)
 {

@@ -1,6 +1,6 @@
 /*
- * Runs without a question, to see whether solving has missed what they show: each begins as a schedule without
- * preemptions would, is torn somewhere, and goes on at random.
+ * Random runs that check whether the search has missed branches. Each run begins without
+ * preemptions, is preempted somewhere, and continues at random.
  */
 #include <stdlib.h>
 
@@ -9,10 +9,10 @@
 #include "commands/branches/branches_internal.h"
 #include "platform/platform.h"
 
-/* So many turns of threads are drawn before the rest goes at random. */
+/* Up to this many time slices are drawn before the rest of the run is random. */
 #define TURNS_MOST 4
 
-/* A few long turns: what a random walk would hardly ever do. */
+/* Draws a few long time slices, which a random walk would hardly ever produce. */
 static uint32_t draw_turns(
 	struct rng *rng, uint32_t threads, uint32_t steps, struct schedule_segment *segments)
 {
@@ -25,7 +25,10 @@ static uint32_t draw_turns(
 	return count;
 }
 
-/* Behind a search that took all of --time they may take so long, and this part of it. */
+/*
+ * Extra time for samples after a search that used all of --time: at most BEHIND_NS and this part of
+ * --time.
+ */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
@@ -65,7 +68,8 @@ int branches_sample(struct branches_state *state, struct error *err)
 	const struct run_record *record = &state->trace->run.record;
 	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
 	struct schedule_segment segments[TURNS_MOST];
-	uint32_t steps = 16; /* of a run with all sites as points; learnt from the first one */
+	/* steps of a run with all sites as points; measured by the first run */
+	uint32_t steps = 16;
 	struct rng rng;
 	int status = 0;
 

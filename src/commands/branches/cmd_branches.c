@@ -36,9 +36,9 @@ enum {
 	OPTION_STORE
 };
 
-/* Enough for a handful of branches, each flipped behind another. */
+/* Enough for a handful of branches, each behind another one. */
 #define ROUNDS_OF_ASSERTIONS 20
-/* The analysis leaves this part of the time to solvers that end late. */
+/* The analysis leaves this part of the time to solvers that react late to an interrupt. */
 #define LATE_SOLVERS_PART 20
 
 static const struct argp_option branches_options[] = {
@@ -97,7 +97,7 @@ static const struct argp_option branches_options[] = {
 
 struct branches_arguments {
 	struct branches_options options;
-	const char **excludes; /* texts are the command line's */
+	const char **excludes; /* the texts belong to the command line */
 	bool is_json;
 	bool is_quiet;
 };
@@ -133,7 +133,7 @@ static void parse_points(
 	free(from);
 }
 
-/* False: not one of those that are numbers or times; a wrong one ends the command. */
+/* False: no option with a number or a time. A bad value ends the command. */
 static bool parse_amount(
 	int key, const char *text, struct branches_options *options, struct argp_state *state)
 {
@@ -162,7 +162,7 @@ static bool parse_amount(
 	case OPTION_RECORD_SIZE: /* in megabytes */
 		options->record_bytes =
 			option_number(state, "--record-size", text, 0, UINT64_C(1) << 20) << 20;
-		if (!options->record_bytes) /* the standard limit; no record is that short */
+		if (!options->record_bytes) /* the default limit; no record is that short */
 			options->record_bytes = 1;
 		return true;
 	case OPTION_CONTINUATIONS:
@@ -230,7 +230,7 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 			argp_error(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
-		/* Everything from the program's name on is the program's. */
+		/* The program's name and everything after it belong to the program. */
 		options->campaign.argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -277,7 +277,7 @@ static void cmd_branches_say_next(const struct branches_arguments *arguments, in
 	strbuf_release(&store);
 }
 
-/* A branch that went the other way, or a failure on the way to one. */
+/* A branch that changed its direction, or a failure on the path to one. */
 static bool has_shown(const struct branches_result *result)
 {
 	return result->count > result->relaxed_count || result->early_count;
@@ -335,14 +335,16 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 	if (stored < 0) {
 		const int failed = command_fail("%s", err.text);
 
-		status = has_shown(&result) ? status : failed; /* results are printed already */
+		/* the results are already printed */
+		status = has_shown(&result) ? status : failed;
 	} else if (has_asked_nothing(&result))
 		status = command_fail(
 			"none of %llu branch events was asked about, so nothing was found out; give it "
 			"longer (--time), or more --queries",
 			(unsigned long long)result.figures.branches);
+	/* a solver thread still runs: freeing its data would be unsafe */
 	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))
-		_exit(status); /* what it uses must not be taken from under it */
+		_exit(status);
 	branches_result_release(&result);
 	return status;
 }
@@ -365,7 +367,7 @@ static int branches_run_command(int argc, char **argv)
 	options->sensitivity.workers = cores_available();
 	options->progress = show_progress;
 	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-	/* Random runs for comparison have time of their own. */
+	/* Random runs for comparison have a time limit of their own. */
 	if (!options->samples && options->sensitivity.time_ns) {
 		const uint64_t until_ns = command_limit_time(options->sensitivity.time_ns);
 

@@ -10,15 +10,21 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* Longer ones are made again, piece by piece, whenever they are looked at. */
+/* A run with a longer record is repeated in pieces at each pass over it. */
 #define RECORD_BYTES_STANDARD (UINT64_C(1) << 30)
-/* Shared with the guest. Sparse: only what is written takes memory, and images are only there for a moment. */
+/*
+ * Shared with the target. Sparse: only written pages take memory, and memory images exist only
+ * briefly.
+ */
 #define AREA_BYTES (UINT64_C(4) << 30)
-/* That entries fill before they are taken; where less is kept, no less than this: threads need chunks side by side. */
+/*
+ * Room for entries before they are collected. Where less is kept, the room is at least ROOM_LEAST,
+ * because each thread needs a chunk.
+ */
 #define ROOM_BYTES (UINT64_C(64) << 20)
 #define ROOM_LEAST (4 * RECORD_CHUNK_BYTES)
 
-/* The chosen sites of each module as the runtime is told of them. */
+/* Builds the view that tells the runtime the chosen sites of each module. */
 static void build_view(const struct record_request *request, struct memory_view *view)
 {
 	const struct run_record *like = request->like;
@@ -61,7 +67,7 @@ static void take_modules(struct run_record *record, const struct contract_memory
 	}
 }
 
-/* The same as the walk of the run looks at it. */
+/* Copies the chosen sites as the passes over the record need them. */
 static uint64_t *copy_points(const struct record_request *request)
 {
 	const struct run_record *like = request->like;
@@ -82,18 +88,18 @@ static uint64_t *copy_points(const struct record_request *request)
 
 /* ---- one run ---- */
 
-/* A run that is under way: what it records is taken whenever the guest has no room left. */
+/* A run in progress. The command collects its entries whenever the target has no room left. */
 struct taking {
 	struct probe probe;
 	struct record_area *area;
 	struct run_record *record;
-	uint64_t bytes_most; /* that are kept */
-	uint64_t room;	     /* that entries may fill before they are taken */
-	/* Of a run that is made again: who gets the pieces, each of about as much as there is room for. */
+	uint64_t bytes_most; /* limit on the bytes that are kept */
+	uint64_t room;	     /* bytes that entries may fill before they are collected */
+	/* Receiver of the pieces of a repeated run; each has about the size of the room. */
 	run_taker *take;
 	void *context;
 	bool has_enough;
-	bool is_too_long; /* to be kept */
+	bool is_too_long; /* too long to keep */
 };
 
 static void take_entries(struct taking *taking)
@@ -117,7 +123,8 @@ static enum worker_care care(void *context)
 	struct taking *taking = context;
 	uint32_t *is_waiting = &taking->area->is_waiting;
 
-	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE)) /* pairs with the guest's release */
+	/* pairs with the runtime's release store */
+	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE))
 		return CARE_NONE;
 	take_entries(taking);
 	if (taking->take && kept_bytes(taking->record) >= taking->room / 2) {
@@ -131,7 +138,7 @@ static enum worker_care care(void *context)
 	return CARE_TAKEN;
 }
 
-/* The contract's side of a recorded run. */
+/* Prepares the contract for a recorded run. */
 static void record_run_prepare(struct taking *taking, const struct record_request *request)
 {
 	struct contract *contract = taking->probe.worker.contract;
@@ -157,7 +164,7 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 	taking->area = area;
 }
 
-/* A run that takes longer is ended: it may wait for the world for ever. */
+/* Time limit: the run may wait forever for something outside the program. */
 static uint64_t time_of(const struct record_request *request)
 {
 	const uint64_t now = platform_monotonic_ns();
@@ -196,7 +203,7 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 			.settings = &options->settings,
 			.memory = view,
 			.restart = RESTART_EXEC,
-			/* So that it stands still although it passes. */
+			/* makes the process stop for inspection even if the run passes */
 			.trace_events = request->wants_symbols,
 			.run_limit_ns = time_of(request),
 			.is_interrupted = options->is_interrupted,
@@ -215,11 +222,11 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	return status;
 }
 
-/* ---- a run that is not kept ---- */
+/* ---- a run whose record is not kept ---- */
 
-/* What it takes to make it again: all the same, as addresses are to be. */
+/* Everything needed to repeat the run at the same addresses. */
 struct record_again {
-	struct run_source source; /* first: it is given as a pointer to this */
+	struct run_source source; /* first member: callers hold a pointer to it */
 	struct record_request request;
 	struct memory_view view;
 	struct schedule_segment *segments;
@@ -248,7 +255,7 @@ static void perform_again(
 	const int status = record_run_run(&taking, &again->request, &again->view, &err);
 
 	if (status == 0 && record_run_is_same(record, &pieces))
-		(void)take(context, &pieces, true); /* there is no more */
+		(void)take(context, &pieces, true); /* there are no further pieces */
 	else if (status == 0 && again->error.code == 0)
 		(void)error_set(&again->error, ERROR_TARGET,
 			"the program did not do the same again, and its record is too long to be "
@@ -269,7 +276,7 @@ static void *record_run_copy(const void *from, uint64_t bytes)
 	return memory;
 }
 
-/* Takes the view. */
+/* Takes ownership of the view. */
 static struct record_again *again_new(
 	const struct record_request *request, struct memory_view *view)
 {
@@ -335,12 +342,12 @@ static void record_run_tell(
 		      platform_monotonic_ns() >= request->until_ns;
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
-	/* Without them names are missing, and nothing else. */
+	/* Without symbols only names are missing. */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
 }
 
-/* Of all processes that have been waited for. */
+/* Processor time of all children that were waited for. */
 static uint64_t children_ns(void)
 {
 	struct rusage usage;

@@ -19,7 +19,7 @@
 #include "cli/terminal.h"
 #include "commands/findings/trust.h"
 
-/* Of more patterns only the count is told. */
+/* Beyond this number only the count of patterns is reported. */
 #define PATTERNS_TOLD 2000u
 /* A page of them is read from its top. */
 #define PATTERNS_KEPT 100u
@@ -82,7 +82,7 @@ static const struct argp_option explain_options[] = {
 
 struct explain_arguments {
 	const char *finding;
-	char **program; /* instead of it, with its arguments; NULL: none */
+	char **program; /* a program with its arguments instead of a finding; NULL: none */
 	const char *directory;
 	const char *strategy;
 	struct explain_options options;
@@ -137,7 +137,7 @@ static void parse_argument(struct argp_state *state, char *text)
 		argp_error(state, "one finding at a time");
 	if (!is_finding_name(text) && arguments->is_noise) {
 		arguments->program = state->argv + state->next - 1;
-		state->next = state->argc; /* the rest is the program's */
+		state->next = state->argc; /* the rest belongs to the program */
 	}
 	arguments->finding = text;
 }
@@ -230,7 +230,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	char *text;
 
 	terminal_hint("%s", result->notes.text);
-	/* Not part of the result, which is the same. */
+	/* A note only: the result does not depend on it. */
 	if (explain_is_disturbed(result->explain))
 		terminal_hint(
 			"note: what a process of the program did beside others did not repeat without "
@@ -247,7 +247,9 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	return EXIT_NOTHING_FOUND;
 }
 
-/* For `raddle report`. Where the store cannot be written the explanation is told all the same. */
+/*
+ * Saves the explanation for `raddle report`. A store that cannot be written is no reason to fail.
+ */
 static void cmd_explain_keep(
 	const struct explain_result *result, const struct explain_arguments *arguments)
 {
@@ -298,7 +300,7 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 	return status;
 }
 
-/* A finding of which no more is known than how to run it. */
+/* A finding that holds only what is needed to run the program. */
 static void program_as_finding(char *const *program, struct finding *finding)
 {
 	const char *slash = strrchr(program[0], '/');

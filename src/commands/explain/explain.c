@@ -15,7 +15,10 @@
 #include "platform/platform.h"
 #include "strategies/directed/directed.h"
 
-/* Runs are made to learn what memory is shared until so many in a row have taught nothing; at most ... */
+/*
+ * Runs to learn the shared memory: until this many in a row have found no new one, at most
+ * LEARN_RUNS_MAX.
+ */
 #define LEARN_QUIET_RUNS 12
 #define LEARN_RUNS_MAX 200
 
@@ -32,7 +35,10 @@ uint64_t explain_elapsed_ns(const struct explain *explain)
 
 /* ---- the finding's own run ---- */
 
-/* Replays the finding: its failure's key, and symbols, if the process then stands still. */
+/*
+ * Replays the finding to get its failure's key and, if the process stops for inspection, its
+ * symbols.
+ */
 static int replay_own_run(struct explain *explain, bool stands_still, struct error *err)
 {
 	struct probe_params params = explain->setting.probe;
@@ -41,7 +47,8 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	int result;
 
 	params.worker.output = OUTPUT_DISCARD;
-	params.trace_events = 1; /* so that it stands still even if it passes */
+	/* makes the process stop for inspection even if the run passes */
+	params.trace_events = 1;
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
@@ -49,7 +56,7 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	contract->plan.inspect = stands_still;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
-		/* Without symbols places are addresses; that is better than nothing. */
+		/* Without symbols, places are shown as addresses. */
 		if (probe.report == REPORT_INSPECT)
 			(void)symbols_from_process(
 				&explain->symbols, (pid_t)contract->guest_pid, NULL);
@@ -65,7 +72,7 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 {
 	const int result = replay_own_run(explain, true, err);
 
-	/* The user's judge says something of runs that have ended only. */
+	/* --check judges only runs that have ended. */
 	if (result < 0 || explain->finding->kind != OUTCOME_CHECK_FAILED)
 		return result;
 	return replay_own_run(explain, false, err);
@@ -82,8 +89,8 @@ void *explain_patterns_state(const struct worker *worker)
 }
 
 /*
- * A run that has become very much longer than the finding's goes round in circles, and hundreds of them are
- * to be made.
+ * A run with many times the finding's steps is in an endless loop, and hundreds of runs are to be
+ * made.
  */
 #define STEPS_LEAST 20000u
 #define STEPS_TIMES 50u
@@ -168,7 +175,7 @@ int explain_open(struct explain **out, const struct finding *finding,
 	if (result == 0 && finding->kind != OUTCOME_NONE)
 		result = replay_for_symbols(explain, err);
 	if (options->noise_runtime) {
-		/* Its processes have other libraries. */
+		/* The processes of the noise runtime load other libraries. */
 		symbols_free(explain->symbols);
 		explain->symbols = NULL;
 	}
@@ -229,7 +236,7 @@ struct symbols *explain_symbols(const struct explain *explain)
 
 /* ---- runs ---- */
 
-/* Two copies of one line that the compiler has made are one place, as in a finding's signature. */
+/* Two copies of a line made by the compiler are one place, as in a finding's signature. */
 static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
 {
 	const struct outcome *own = &explain->failure;
@@ -237,7 +244,7 @@ static bool is_same_failure(struct explain *explain, const struct outcome *outco
 
 	if (failure_key(outcome) == failure_key(own))
 		return true;
-	/* At full speed only of crashes it is known where they happened. */
+	/* Noise runtime: the place of a failure is known for crashes only. */
 	if (!is_abort && outcome->kind != OUTCOME_CRASH)
 		return explain->options->noise_runtime != NULL;
 	return explain_site(explain, is_abort ? outcome->other_site : outcome->site)->id ==
@@ -302,7 +309,7 @@ int explain_learn(struct explain *explain, struct error *err)
 		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);
 	patterns_include_orders(
 		explain_patterns_state(&explain->hands[0].worker), explain->has_orders);
-	/* Runs that are compared must have seen the same memory. */
+	/* Compared runs must have had the same memory view. */
 	memory->is_frozen = true;
 	memory_view_release(&explain->memory);
 	memory_view_take(&explain->memory, memory);
@@ -359,7 +366,7 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	return 0;
 }
 
-/* Processor time that the process has used: a busy machine does not change it much. */
+/* Processor time of the process, which hardly depends on the machine's load. */
 static uint64_t explain_processor_ns(pid_t pid)
 {
 	struct timespec time;
@@ -401,7 +408,9 @@ const char *explain_function(struct explain *explain, uint64_t start)
 {
 	struct symbols_frame frame;
 
-	/* The outermost frame: where a function begins, others may have been inlined. */
+	/*
+	 * The outermost frame: other functions may have been inlined at the beginning of this one.
+	 */
 	if (!explain->symbols || !symbols_lookup(explain->symbols, start, false, &frame, 1))
 		return NULL;
 	return frame.function;

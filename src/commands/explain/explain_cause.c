@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-/* A pattern that cannot be brought about in so many times as many runs is not tried further. */
+/* Forcing a pattern is given up when this many tries per wanted run did not show it. */
 #define TRIES_PER_RUN 40
 /*
- * If runs that are kept from the pattern failed as often as all, so many times the inverse of that rate
- * of them would have shown a failure with 95 %; and how many are the most.
+ * Rule of three: 3 / rate runs without a failure show with 95 % confidence that the failure rate is
+ * lower than without the restriction. FORBIDDEN_RUNS_MOST bounds their number, FORBIDDEN_TRIES the
+ * tries per run.
  */
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
@@ -14,12 +15,15 @@
 /* See could_forbid() and was_driven(). */
 #define ESCAPED_PART 0.7
 #define FORCED_TIMES 1.5
-/* Fewer runs than this of a sort say nothing. */
+/* Fewer runs than this prove nothing. */
 #define RUNS_LEAST 10
-/* Forcing fails if more than this part of the runs fail, even at the low end of the interval. */
+/*
+ * A forced pattern causes the failure if the lower end of the confidence interval of its failure
+ * rate exceeds this.
+ */
 #define FORCED_LOW 0.5
 #define FORCED_LOW_UNDRIVEN 0.75
-/* Where that cannot be told yet, so many times as many runs are made. */
+/* Factor on the number of runs where the first ones are inconclusive. */
 #define MORE_RUNS 4
 
 void explain_cause_release(struct explain_cause *cause)
@@ -40,7 +44,7 @@ static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 	return false;
 }
 
-/* Of the threads by party; NULL: any. */
+/* Did the run show the pattern between these threads? NULL: between any threads. */
 static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)
@@ -95,8 +99,8 @@ static int force(struct explain *explain, const struct explain_test *test, const
 }
 
 /*
- * The same pattern between other threads may do no harm, as its harm is mended later, or it is another
- * one's turn anyway.
+ * Forces the pattern between the threads of failing runs. Between other threads it may be harmless,
+ * for example because a later write repairs it.
  */
 static int force_between(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
@@ -127,14 +131,14 @@ static bool shows_any(const struct explain_run *run, const struct explain_cause 
 	return false;
 }
 
-/* Could so many tries have been expected to bring more runs that comply? */
+/* Is it unlikely that further tries bring enough runs that comply? */
 static bool is_hopeless(const struct explain_cause *cause)
 {
 	return cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
 	       cause->forbidden.runs < RUNS_LEAST;
 }
 
-/* The residue takes the runs that were kept from showing the patterns. */
+/* Makes runs without the patterns. The residue ranks these runs. */
 static int forbid(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
@@ -180,7 +184,7 @@ static bool share_variable(const struct pattern *a, const struct pattern *b)
 	return false;
 }
 
-/* A function that does not keep a variable to itself may be interrupted by several others. */
+/* A function that leaves a variable unprotected may be interleaved by several others. */
 static bool explain_cause_is_same(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern *pattern, const struct pattern_record *record)
 {
@@ -192,9 +196,9 @@ static bool explain_cause_is_same(struct explain *explain, const struct pattern_
 }
 
 /*
- * The most suspicious pattern of the runs that failed all the same, if it is of the same explanation.
- * Rather one that no passing run has; but where the harm of one such pattern may undo that of another one,
- * or is overwritten later, there is none.
+ * The most suspicious pattern of the runs that failed although the cause was forbidden, if it
+ * belongs to the same explanation. A pattern that no passing run has is preferred, but may not
+ * exist: a second pattern or a later write may undo its effect.
  */
 static const struct pattern *same_conflict(struct explain *explain,
 	const struct pattern_ranking *ranking, const struct pattern_record *record,
@@ -215,7 +219,9 @@ static const struct pattern *same_conflict(struct explain *explain,
 				also_passed = pattern;
 			continue;
 		}
-		/* Those can be kept apart with less harm to the rest of the run. */
+		/*
+		 * Atomicity patterns can be prevented with the least change to the rest of the run.
+		 */
 		if (is_atomicity)
 			return pattern;
 		order = order ? order : pattern;
@@ -242,7 +248,7 @@ static int find_forbidden(struct explain *explain, const struct pattern_ranking 
 	}
 }
 
-/* How many runs without the pattern have to pass. */
+/* Number of runs without the pattern that have to pass. */
 static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
 {
 	const uint32_t all = ranking->failed + ranking->passed;
@@ -256,7 +262,7 @@ static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t r
 	return wanted > runs ? (uint32_t)wanted : runs;
 }
 
-/* The part of the compared runs that show it. */
+/* The fraction of the compared runs that show it. */
 static double natural_rate(
 	const struct pattern_ranking *ranking, const struct pattern_record *record)
 {
@@ -264,8 +270,9 @@ static double natural_rate(
 }
 
 /*
- * Did the driving do it? Runs that happen to pass without the pattern only tell again what goes together;
- * so far fewer of those that were kept from it have to show it than of the others.
+ * Did the strategy prevent the pattern? Runs that lack the pattern by chance only repeat the
+ * correlation. The pattern must therefore occur far less often in forbidden runs than in compared
+ * runs.
  */
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
@@ -285,8 +292,9 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
 }
 
 /*
- * Likewise of runs that were driven to show it: it comes clearly more often, or is missing clearly less
- * often. Else they are only those of all runs that have it, and have to fail all the more.
+ * Did the strategy cause the pattern? It must occur clearly more often, or be absent clearly less
+ * often, than in compared runs. Otherwise the forced runs are an ordinary sample, and a higher
+ * failure rate is required.
  */
 static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,
 	const struct explain_cause *cause)
@@ -297,7 +305,7 @@ static bool was_driven(const struct pattern_ranking *ranking, const struct patte
 	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
 }
 
-/* That few of them showed it cannot be told of few runs. */
+/* Makes more runs where few of a small sample showed the pattern. */
 static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {

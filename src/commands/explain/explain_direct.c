@@ -1,4 +1,4 @@
-/* Runs that are driven to show a pattern, or to show none of some. */
+/* Runs that the strategy `directed` drives to show a pattern, or to show none of several. */
 #include <string.h>
 
 #include "base/bug.h"
@@ -24,7 +24,10 @@ static struct directed_order explain_direct_order_of(
 		access->party = (uint8_t)pattern_party(pattern, i);
 		access->function = explain_place(&explain->places, pattern->sites[i])->function;
 		access->variable = (uint8_t)pattern_variable(pattern, i);
-		/* Reads and writes of one line are different sites, and only one of them is meant. */
+		/*
+		 * Reads and writes of one line are different sites, and the pattern means only one
+		 * kind.
+		 */
 		access->site_count = explain_places_like(
 			&explain->places, pattern, i, access->sites, DIRECTED_SITES_MAX);
 	}

@@ -1,6 +1,6 @@
 /*
- * Runs at full speed, on kernel threads, by the other guest (src/noise): nothing in them is chosen, so
- * neither are they repeatable. How a run ended is seen from outside.
+ * Runs on kernel threads under the noise runtime (src/noise). Schedules are neither controlled nor
+ * repeatable. The command sees the outcome of a run from outside the process.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -15,21 +15,30 @@
 #include "detectors/patterns.h"
 #include "platform/platform.h"
 
-/* How often what the threads tell is read: a thread that does nothing else fills its ring in this time. */
+/*
+ * Interval for reading reported accesses: a thread that does nothing else fills its ring in this
+ * time.
+ */
 #define READ_EVERY_NS UINT64_C(1000000)
-/* How often it is looked whether all threads wait, and how often in a row that must be so. */
+/*
+ * Interval for checking whether all threads are blocked, and the number of consecutive checks that
+ * decide.
+ */
 #define LOOK_EVERY_NS UINT64_C(20000000)
 #define STUCK_LOOKS 3u
-/* A run that takes so many times as long as the longest that passed, and the limit for hangs, hangs. */
+/* A run hangs if it exceeds this multiple of the longest passing run, and the limit for hangs. */
 #define LONGEST_TIMES 10u
-/* Runs to learn which sites touch shared memory: until so many in a row taught nothing; at most ... */
+/*
+ * Runs to learn which sites touch shared memory: until LEARN_QUIET in a row found none, within
+ * these limits.
+ */
 #define LEARN_QUIET 12u
 #define LEARN_MOST 60u
 #define LEARN_NS UINT64_C(5000000000)
 
-/* ---- is anybody still moving? ---- */
+/* ---- blocked threads ---- */
 
-/* Waits for a word to change, without a time limit: "202 0xWORD 0xOP 0xVALUE 0x0 ..." */
+/* Is the thread in a futex wait without time limit: "202 0xWORD 0xOP 0xVALUE 0x0 ..."? */
 static bool thread_waits(const char *path)
 {
 	unsigned long arguments[4];
@@ -45,7 +54,7 @@ static bool thread_waits(const char *path)
 	return fields == 5 && number == SYS_futex && arguments[3] == 0;
 }
 
-/* Every thread does. Only a signal, or another process, could let one go on. */
+/* Do all threads wait like that? Only a signal or another process could wake one. */
 static bool all_wait(pid_t pid)
 {
 	char path[300];
@@ -77,7 +86,7 @@ struct noise_run {
 	uint32_t stuck_looks;
 };
 
-/* Ends a run in which nothing happens any more. */
+/* Ends a run in which all threads are blocked. */
 static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -98,11 +107,13 @@ static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 	return true;
 }
 
-/* The process stands still at its first thread: where its modules lie. */
+/*
+ * Reads the addresses of the modules while the process stands still at its first thread creation.
+ */
 static void explain_noise_read_symbols(struct explain *explain)
 {
 	explain->hands[0].worker.contract->plan.inspect = false;
-	/* Without symbols places are addresses; that is better than nothing. */
+	/* Without symbols, places are shown as addresses. */
 	(void)symbols_from_process(
 		&explain->symbols, (pid_t)explain->hands[0].worker.contract->guest_pid, NULL);
 	explain_places_release(&explain->places);
@@ -125,7 +136,7 @@ static int watch_run(struct explain *explain, struct error *err)
 			worker_kill(worker);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
-		/* The watchdog is for runs that are controlled. */
+		/* Keeps the watchdog, which expects controlled runs, from firing. */
 		__atomic_add_fetch(&worker->block.shared->heartbeat, 1, __ATOMIC_RELAXED);
 		worker_sleep(&worker, 1, READ_EVERY_NS);
 	}
@@ -187,7 +198,7 @@ int explain_noise_learn(struct explain *explain, struct error *err)
 
 		if (result < 0)
 			return result;
-		/* Longer than any with most sites off. */
+		/* Runs of this phase were slower: most sites are switched off later. */
 		explain->longest_ns = 0;
 		quiet = shared_sites(memory) == known ? quiet + 1 : 0;
 		if (platform_monotonic_ns() - began_ns > LEARN_NS)
@@ -197,9 +208,9 @@ int explain_noise_learn(struct explain *explain, struct error *err)
 	return 0;
 }
 
-/* ---- which failure is it ---- */
+/* ---- kinds of failure ---- */
 
-/* From outside these are hardly told apart. */
+/* From outside, these kinds look the same. */
 static bool stands_still(uint32_t kind)
 {
 	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_SELF_DEADLOCK ||

@@ -9,7 +9,7 @@
 #include "symbols/site_table.h"
 
 #define FRAMES_MAX 16
-/* Looking up a site takes microseconds. */
+/* Larger programs are skipped: looking up a site takes microseconds. */
 #define PROGRAM_SITES_MAX 50000u
 
 void explain_places_init(struct explain_places *places, struct symbols *symbols)
@@ -28,7 +28,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return text ? hash_pair(hash, hash_bytes(text, strlen(text))) : hash_pair(hash, 0);
 }
 
-/* The innermost frame of the user's code, else the innermost. */
+/* The innermost frame of the user's code, else the innermost frame. */
 static void fill_from_symbols(struct symbols *symbols, struct explain_place *place)
 {
 	struct symbols_frame frames[FRAMES_MAX];
@@ -133,7 +133,7 @@ void explain_places_add_program(struct explain_places *places, const char *path,
 		const struct site *record = site_table_at(table, i);
 		struct explain_place *place;
 
-		/* The program may be loaded anywhere: the known site tells where. */
+		/* The known site gives the program's load address. */
 		if (!record->point || record->kind >= SITE_FUNCTION_ENTRY)
 			continue;
 		place = place_at(places, record->point + (site - known.offset));

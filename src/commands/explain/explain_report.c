@@ -1,4 +1,7 @@
-/* An explanation for people: the answers, the first of them with a failing run beside a passing one. */
+/*
+ * Text output of an explanation: the answers, the first one with a failing run beside a passing
+ * one.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +10,7 @@
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
 
-/* Rows of the two runs beside each other; a screen has 24 or more lines. */
+/* Rows of the two runs side by side, for a screen of 24 lines. */
 #define RUN_ROWS 9u
 
 const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key)
@@ -48,8 +51,9 @@ static void add_source_line(struct strbuf *out, const struct finding *finding,
 	struct strbuf line;
 
 	strbuf_init(&line);
+	/* adds nothing where the line is unknown */
 	if (place->file && place->line)
-		(void)source_lines_get(sources, place->file, place->line, &line); /* or nothing */
+		(void)source_lines_get(sources, place->file, place->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
 		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
 	strbuf_release(&line);
@@ -67,7 +71,7 @@ static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 		strbuf_adds(out, function ? function : "a thread");
 }
 
-/* "a block allocated at bank.c:41", where that is what the variable's kind of memory says. */
+/* Adds "a block allocated at bank.c:41" where the variable's class of memory tells it. */
 static bool explain_report_add_block(
 	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
 {
@@ -81,7 +85,7 @@ static bool explain_report_add_block(
 	return true;
 }
 
-/* What the program calls the variable of the n-th access. */
+/* Adds the program's name of the variable of the n-th access. */
 static void explain_report_add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
 {
@@ -208,9 +212,12 @@ static void explain_report_add_answer(
 	}
 }
 
-/* ---- two runs beside each other ---- */
+/* ---- two runs side by side ---- */
 
-/* Is this step about a variable of the pattern? By name: addresses differ between runs. */
+/*
+ * Is this step about a variable of the pattern? Compares names, because addresses differ between
+ * runs.
+ */
 static bool explain_report_is_about(
 	const struct explain_answer *answer, const struct finding_step *step)
 {
@@ -226,7 +233,10 @@ static bool explain_report_is_about(
 	return false;
 }
 
-/* Rows of a run: steps about the pattern's variables; of many those around `from`. To be freed. */
+/*
+ * Rows of a run: the steps about the pattern's variables; of many those around `from`. The caller
+ * frees the array.
+ */
 static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
@@ -273,7 +283,7 @@ static void add_short_object(struct strbuf *out, const char *object)
 	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
 }
 
-/* `has_object`: the rows are about more than one object, which else stands above them. */
+/* `has_object`: name the object in each row, because the rows are about more than one. */
 static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked,
 	bool has_object, int width)
 {
@@ -325,7 +335,9 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	free((void *)right);
 }
 
-/* "abort at bank.c:41", of a program whose failure is that of the first run that failed. */
+/*
+ * Adds "abort at bank.c:41": the first failure of a program that was explained without a finding.
+ */
 static void explain_report_add_failure(struct strbuf *out, struct explain *explain)
 {
 	const struct outcome *failure = explain_failure(explain);
@@ -357,8 +369,8 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 }
 
 /*
- * Least score of a pattern that is shown beside the cause from the failing run. A pattern that is
- * as frequent in passing runs explains nothing.
+ * Least score of a pattern shown beside the cause from the failing run. A pattern that is as
+ * frequent in passing runs explains nothing.
  */
 #define TOLD_SCORE_LEAST 0.5
 

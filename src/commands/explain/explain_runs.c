@@ -1,15 +1,17 @@
 /*
- * Runs for an explanation, in their order, by several workers side by side. Each run has a number, and knows no more
- * than what is known to all before its round begins (strategies/strategy.h), so it is the same whoever makes it and
- * however many do: a hand makes a run and keeps it until it is taken, and runs are taken by their numbers. Those that
- * turn out not to be wanted are dropped, and their numbers are used again.
+ * Makes the runs for an explanation with several workers (hands), in the order of run numbers.
  *
- * Until it is known what memory is shared there is one hand: what such a run sees depends on the one before it. So
- * it is for strategies whose runs are made one after the other.
+ * Invariant: a run depends only on its number and on what was known before its round began
+ * (strategies/strategy.h). Its result is the same for every worker and every number of workers. A
+ * finished run stays with its hand until it is taken; runs are taken in the order of their numbers.
+ * Runs that are not needed are dropped and their numbers reused.
  *
- * Processes of the program side by side may want the same port or file. Whatever no run has shown before, a failure of
- * another kind or a run that cannot be made, is looked at again while no other process of it is there; if it was
- * something else then, there is one hand from now on.
+ * Until the shared memory is known, only one hand works, because each such run depends on the one
+ * before. The same holds for sequential strategies.
+ *
+ * Concurrent processes of the program may compete for a port or a file. A failure of a kind not
+ * seen before, or a run that cannot be made, is therefore repeated in an exclusive run. If the
+ * exclusive run differs, only one hand works from then on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 #include "platform/platform.h"
 #include "strategies/directed/directed.h"
 
-/* Runs that are under way may end by themselves; what takes longer is killed. */
+/* Time for runs in progress to end by themselves; longer runs are killed. */
 #define GRACE_NS UINT64_C(500000000)
 #define SLEEP_NS UINT64_C(100000000)
 
@@ -31,10 +33,10 @@ static const struct strategy *explain_runs_strategy_of(const struct explain *exp
 	return strategies[explain->options->strategy];
 }
 
-/* Runs that are driven for long are no better for what they learn late. */
+/* Bound on a directed round: larger rounds would delay what the runs teach. */
 #define DRIVEN_ROUND_MOST 32u
 
-/* Does the strategy learn in rounds now? */
+/* Does the strategy currently learn in rounds? */
 static bool is_learning(const struct explain *explain)
 {
 	return explain->has_learnt && !explain->is_directed &&
@@ -58,7 +60,7 @@ static struct contract *contract_of(const struct explain *explain, uint32_t hand
 
 /* ---- rounds ---- */
 
-/* The state of the first hand is what all know; the others' are copies of it, with lessons of their own. */
+/* Copies the strategy state of hand 0, the shared state, to the other hands. */
 static void explain_runs_share(struct explain *explain)
 {
 	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
@@ -75,7 +77,7 @@ static void explain_runs_begin_round(struct explain *explain, uint32_t runs)
 	round->runs = runs;
 }
 
-/* As many as there have been, so that the first ones learn from each other. */
+/* The size grows with the number of runs, so that the first runs learn from each other. */
 static uint32_t next_round_size(const struct explain *explain)
 {
 	const uint64_t driven = explain->run_next - explain->directed_first;
@@ -85,7 +87,7 @@ static uint32_t next_round_size(const struct explain *explain)
 	return driven < DRIVEN_ROUND_MOST ? (uint32_t)driven : DRIVEN_ROUND_MOST;
 }
 
-/* Everybody stands still: all runs of the round have been taken. */
+/* Ends the round. All its runs have been taken and no hand works. */
 static void explain_runs_end_round(struct explain *explain)
 {
 	struct explain_round *round = &explain->round;
@@ -107,7 +109,7 @@ static void explain_runs_end_round(struct explain *explain)
 	explain_runs_begin_round(explain, next);
 }
 
-/* What the run has taught, whose hand has it still. */
+/* Records what the taken run teaches; its hand still has the run. */
 static void take_lesson(struct explain *explain, const struct explain_hand *hand)
 {
 	if (is_learning(explain))
@@ -118,7 +120,7 @@ static void take_lesson(struct explain *explain, const struct explain_hand *hand
 			explain_runs_orders_of(hand), explain->order_count);
 }
 
-/* ---- setting out ---- */
+/* ---- starting runs ---- */
 
 static int explain_runs_begin(struct explain *explain, struct explain_hand *hand, struct error *err)
 {
@@ -137,7 +139,7 @@ static int explain_runs_begin(struct explain *explain, struct explain_hand *hand
 	return worker_begin(&hand->worker, err);
 }
 
-/* Whoever has nothing to do gets the next run of the round. */
+/* Gives the next runs of the round to the free hands. */
 static int explain_runs_give_runs(struct explain *explain, struct error *err)
 {
 	const uint64_t end =
@@ -164,7 +166,7 @@ static int explain_runs_give_runs(struct explain *explain, struct error *err)
 
 /* ---- reports ---- */
 
-/* The restart does not do: the next one that may. */
+/* The current restart does not work: tries the next allowed one. */
 static int fall_back(struct explain *explain, struct explain_hand *hand, struct error *err)
 {
 	struct contract_plan *plan = &hand->worker.contract->plan;
@@ -189,7 +191,7 @@ static int explain_runs_take_report(struct explain *explain, struct explain_hand
 	if (report == REPORT_REFUSED && contract->outcome.code != REFUSAL_RESTART)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 	if (report == REPORT_TAINTED && contract->outcome.kind != OUTCOME_TAINTED)
-		/* The run is good; only the next one needs another restart. */
+		/* The run counts; only the next one needs another restart. */
 		hand->state = EXPLAIN_HAND_DONE;
 	else if (report != REPORT_REFUSED && report != REPORT_TAINTED && report != REPORT_DIED) {
 		hand->state = EXPLAIN_HAND_DONE;
@@ -226,7 +228,7 @@ static void sleep_for_hands(struct explain *explain)
 		worker_sleep(busy, count, SLEEP_NS);
 }
 
-/* Until this hand has made its run. */
+/* Waits until this hand has made its run. */
 static int explain_runs_wait_for(
 	struct explain *explain, const struct explain_hand *wanted, struct error *err)
 {
@@ -247,9 +249,12 @@ static int explain_runs_wait_for(
 	return 0;
 }
 
-/* ---- nobody else is there ---- */
+/* ---- exclusive runs ---- */
 
-/* Runs that are under way may end; what takes longer, or cannot be made, is killed and has to be made again. */
+/*
+ * Lets runs in progress end for GRACE_NS. Others, and those that cannot be made, are killed and
+ * repeated later.
+ */
 static void come_to_rest(struct explain *explain)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + GRACE_NS;
@@ -277,7 +282,7 @@ void explain_runs_drop(struct explain *explain)
 	explain->run_given = explain->run_next;
 }
 
-/* What others have made ahead is made again by the first hand; what has been taken stands. */
+/* From now on hand 0 works alone. Runs made ahead are repeated; runs already taken stay valid. */
 static void explain_runs_go_on_alone(struct explain *explain)
 {
 	explain_runs_drop(explain);
@@ -287,13 +292,16 @@ static void explain_runs_go_on_alone(struct explain *explain)
 	explain->is_disturbed = true;
 }
 
-/* Has a run failed like that, while no other process of the program was there? */
+/* Was this failure seen while no other process of the program ran? */
 static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 {
 	for (uint32_t i = 0; i < explain->known_count; i++)
 		if (explain->known[i] == key)
 			return true;
-	/* Where each failure has a key of its own nothing is learnt from looking again. */
+	/*
+	 * A full table means that every failure has another key: repeating runs would teach
+	 * nothing.
+	 */
 	return explain->known_count == EXPLAIN_KNOWN_MAX;
 }
 
@@ -303,7 +311,7 @@ static void learn_key(struct explain *explain, uint64_t key)
 		explain->known[explain->known_count++] = key;
 }
 
-/* Makes the hand's run again while no other process of the program is there. False: it was another one. */
+/* Repeats the hand's run exclusively. *is_same false: the outcome differs. */
 static int explain_runs_make_alone(
 	struct explain *explain, struct explain_hand *hand, bool *is_same, struct error *err)
 {
@@ -331,7 +339,7 @@ static struct explain_hand *explain_runs_hand_of(struct explain *explain, uint64
 	return NULL;
 }
 
-/* The next run is made, by the hand that is returned in `out`. */
+/* Makes the next run; `out` is the hand that made it. */
 static int make_next(struct explain *explain, struct explain_hand **out, struct error *err)
 {
 	int result = explain_runs_give_runs(explain, err);
@@ -341,7 +349,7 @@ static int make_next(struct explain *explain, struct explain_hand **out, struct 
 		result = explain_runs_wait_for(explain, *out, err);
 	if (result == ERROR_INTERRUPTED || result == 0 || explain->active == 1)
 		return result;
-	/* Others may have been in the way. */
+	/* Other processes may have disturbed this run. */
 	explain_runs_go_on_alone(explain);
 	return make_next(explain, out, err);
 }
@@ -379,11 +387,14 @@ void explain_runs_go_on(struct explain *explain)
 	if (has_rounds(explain) && explain->run_next == explain->round.first + explain->round.runs)
 		explain_runs_end_round(explain);
 	if (explain->has_learnt)
-		/* What cannot be made now is tried again when its turn comes, and told then. */
+		/*
+		 * A run that cannot be started now is tried again, with its error, when it is
+		 * needed.
+		 */
 		(void)explain_runs_give_runs(explain, NULL);
 }
 
-/* ---- driven runs ---- */
+/* ---- directed runs ---- */
 
 static uint32_t directed_index(void)
 {
@@ -444,7 +455,10 @@ static int open_hand(struct explain *explain, uint32_t number, struct error *err
 void explain_runs_spread(struct explain *explain, uint32_t hands)
 {
 	explain->has_learnt = true;
-	/* Of two processes that bind one name the first waits for those who find the second. */
+	/*
+	 * Processes that bind the same name disturb each other: one waits for clients that reach
+	 * the other one.
+	 */
 	if (explain->hands[0].worker.contract->takes_name)
 		hands = 1;
 	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&
@@ -452,6 +466,6 @@ void explain_runs_spread(struct explain *explain, uint32_t hands)
 		open_hand(explain, explain->hand_count, NULL) == 0)
 		explain->hand_count++;
 	explain->active = explain->hand_count;
-	explain_runs_begin_round(explain, 1); /* for which the strategy has planned */
+	explain_runs_begin_round(explain, 1); /* the strategy has planned a round of one run */
 	explain_runs_share(explain);
 }

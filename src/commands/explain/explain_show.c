@@ -1,4 +1,4 @@
-/* Runs that are kept to be shown, and repeating one of them in words. */
+/* Keeps runs to be shown, and repeats one of them as a finding. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "investigate/trace_window.h"
 #include "detectors/patterns.h"
 
-/* Steps of an interleaving that are put into words. */
+/* Limit on the steps of an interleaving that are described. */
 #define SHOWN_STEPS_MAX 200000
 
 static int compare_keys(const void *first, const void *second)
@@ -74,7 +74,7 @@ static bool shows_key(const struct explain_shown *shown, uint64_t key)
 	return false;
 }
 
-/* The key of no pattern: any will do. */
+/* stands for any pattern */
 #define ANY_KEY 0
 
 static bool explain_show_is_wanted(const struct explain *explain, const struct probe *probe,
@@ -88,7 +88,10 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 	       outcome->code == explain->finding->code && (key == ANY_KEY || shows_key(shown, key));
 }
 
-/* One traced run of the plan in a process of its own. False: it is not what is wanted. */
+/*
+ * Makes one traced run of the plan in a process of its own. False: the run does not show what is
+ * wanted.
+ */
 static bool explain_show_repeat(struct explain *explain, const struct probe_params *params,
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
@@ -120,7 +123,7 @@ static const struct explain_kept_pattern *find_key(const struct explain_kept *ke
 	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted, compare_keys);
 }
 
-/* Of the kept runs the one with the fewest switches that is as wanted; NULL: there is none. */
+/* The matching kept run with the fewest switches; NULL: none. */
 static const struct explain_kept *best_kept(
 	const struct explain *explain, enum explain_verdict verdict, uint64_t key)
 {
@@ -136,7 +139,9 @@ static const struct explain_kept *best_kept(
 	return best;
 }
 
-/* In how many of the kept runs is it seen first between these threads? NULL: between any. */
+/*
+ * Counts the kept runs in which the pattern occurs first between these threads. NULL: any threads.
+ */
 static uint32_t count_kept(const struct explain *explain, enum explain_verdict verdict,
 	uint64_t key, const thread_name *names)
 {
@@ -191,7 +196,7 @@ static struct probe_params show_params(const struct explain *explain)
 	params.has_patterns = true;
 	params.pattern_window = explain->options->window;
 	params.has_orders = explain->has_orders;
-	/* That of an endless loop is left where it is clear that it is one. */
+	/* The trace of an endless loop is cut where the loop is evident. */
 	params.trace_events = trace_window_events(steps < limit ? steps : limit);
 	return params;
 }
@@ -212,8 +217,9 @@ bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_
 	struct probe_params params = show_params(explain);
 	struct probe_plan plan;
 
-	explain_runs_drop(explain); /* nobody is to be in its way */
-	/* It has been minimised. */
+	/* other processes of the program could disturb the replay */
+	explain_runs_drop(explain);
+	/* The finding's own schedule is minimised and therefore preferred. */
 	if (verdict == EXPLAIN_FAILED &&
 		explain_show_repeat(explain, &params, &explain->setting.plan, verdict, key, out))
 		return true;

@@ -5,17 +5,23 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-/* Below ten runs of a sort one of them decides what is suspicious; more are made, up to twenty times N. */
+/*
+ * With fewer than ten runs of a sort, a single run decides what is suspicious. More runs are made,
+ * up to RUNS_MORE times N.
+ */
 #define RUNS_OF_A_SORT 10
 #define RUNS_MORE 20
 /* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
 #define CAUSE_RUNS 30
-/* Patterns of one explanation that are tried as its cause: the first, and those nearly as suspicious. */
+/* Patterns of one explanation to test as its cause: the first, and those nearly as suspicious. */
 #define CAUSE_PATTERNS 5
 #define CAUSE_SCORE_PART 0.7
-/* Comparing ends after this part of the time. */
+/* Comparing ends after this fraction of the time. */
 #define COMPARING_PART 2
-/* Testing causes ends this part of the time before the end: then runs are replayed, to be shown. */
+/*
+ * Testing ends this fraction of the time before the end, which leaves time to replay runs for the
+ * report.
+ */
 #define SHOWING_PART 10
 
 void explain_work_init(struct explain_work *work)
@@ -90,7 +96,7 @@ static int explain_work_make_runs(
 		if (status == 0)
 			take_run(result, &run);
 	}
-	/* An interrupted command explains the runs that it has. */
+	/* An interrupted command explains the runs made so far. */
 	if (status == ERROR_INTERRUPTED)
 		status = 0;
 	terminal_clear_live();
@@ -106,7 +112,7 @@ static int explain_work_make_runs(
 		result->finding->argv[0]);
 }
 
-/* ---- what is to be said of the runs ---- */
+/* ---- notes about the runs ---- */
 
 static void note_runs(struct explain_result *result)
 {
@@ -199,8 +205,8 @@ static uint64_t same_function(void *context, uint64_t site)
 }
 
 /*
- * The first pattern of an explanation and others that are nearly as suspicious; those that say what should
- * have been one step before those that only say what came first.
+ * Chooses the first pattern of an explanation and others nearly as suspicious. Atomicity patterns
+ * come before order patterns.
  */
 static uint32_t choose_candidates(const struct pattern_ranking *ranking,
 	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
@@ -247,14 +253,15 @@ static int test_answer(struct explain_result *result, struct explain_answer *exp
 		explain_cause_release(&explain_work_answer->cause);
 		explain_work_answer->has_cause = true;
 		explain_work_answer->cause = cause;
-		explain_work_answer->record = record; /* told is what was forced */
+		/* the report shows the pattern that was forced */
+		explain_work_answer->record = record;
 		if (cause.is_cause)
 			break;
 	}
 	return 0;
 }
 
-/* When the answer's pattern was complete in the run that fails; UINT64_MAX: not in that run. */
+/* Step at which the failing run completed the answer's pattern; UINT64_MAX: not in that run. */
 static uint64_t completed_in(
 	const struct explain_answer *explain_work_answer, const struct explain_shown *shown)
 {
@@ -265,9 +272,9 @@ static uint64_t completed_in(
 }
 
 /*
- * A chain of events has several links, each of which can be forced and forbidden. The second is a
- * consequence of the first if it does not come about where the first is forbidden; if that is so both
- * ways, of the one that was complete earlier.
+ * Is the second answer a consequence of the first? A chain of events has several links, each of
+ * which can be forced and forbidden. A consequence does not occur where its cause is forbidden. If
+ * this holds in both directions, the pattern that was complete earlier is the cause.
  */
 static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
 {
@@ -278,7 +285,7 @@ static bool is_consequence(const struct explain_answer *first, const struct expl
 	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
 }
 
-/* Of each two one stays a cause, so at least one of all does. */
+/* Of each pair one answer stays a cause, so at least one cause remains. */
 static void find_consequences(struct explain_result *result)
 {
 	for (uint32_t j = 0; j < result->answer_count; j++) {
@@ -298,7 +305,7 @@ static void find_consequences(struct explain_result *result)
 	}
 }
 
-/* The answer becomes part of an earlier one that is the same conflict, seen from elsewhere. */
+/* Merges the answer into an earlier one of the same conflict. */
 static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
 	struct explain_answer *explain_work_answer = &result->answers[number],
@@ -325,7 +332,10 @@ static bool explain_work_share_conflict(
 	return pattern_shares_conflict(a, b, same_function, result->explain);
 }
 
-/* A cause is of all patterns that it took to prevent it. */
+/*
+ * Are both answers about the same conflict? A cause covers all patterns that had to be forbidden
+ * with it.
+ */
 static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
 	const struct explain_answer *b)
 {
@@ -340,7 +350,7 @@ static bool is_same_conflict(const struct explain_result *result, const struct e
 	return false;
 }
 
-/* An earlier answer with a conflict of this one's, that is a cause or is none; UINT32_MAX: there is none. */
+/* An earlier answer with the same conflict, and with this value of is_cause; UINT32_MAX: none. */
 static uint32_t find_same_conflict(
 	const struct explain_result *result, uint32_t number, bool is_cause)
 {
@@ -351,7 +361,10 @@ static uint32_t find_same_conflict(
 	return UINT32_MAX;
 }
 
-/* What is the same conflict as a known cause need not be tested; a new cause may be an earlier conflict's. */
+/*
+ * Tests the answers. A conflict whose cause is known needs no test; a new cause may belong to an
+ * earlier conflict.
+ */
 static int test_answers(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
@@ -383,7 +396,7 @@ static void show_answer(struct explain_result *result, struct explain_answer *ex
 		explain_show(result->explain, EXPLAIN_PASSED, key, &explain_work_answer->passing);
 }
 
-/* The first pattern of each of the first explanations. */
+/* Chooses the first pattern of each of the first explanations. */
 static void choose_answers(struct explain_result *result, const struct explain_work *work)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
@@ -400,7 +413,7 @@ static void choose_answers(struct explain_result *result, const struct explain_w
 	}
 }
 
-/* What was shown to be the cause comes first, whatever its rank. */
+/* Moves proven causes to the front, whatever their rank. */
 static void put_causes_first(struct explain_result *result)
 {
 	uint32_t to = 0;
@@ -417,7 +430,7 @@ static void put_causes_first(struct explain_result *result)
 	}
 }
 
-/* The insides of a library are seldom the user's mistake; what the user's own code does to memory is. */
+/* Marks patterns inside libraries, which are seldom the user's mistake. */
 static void mark_foreign(struct explain_result *result)
 {
 	for (uint32_t i = 0; i < result->ranking.count; i++) {

@@ -4,12 +4,12 @@
 #include "detectors/detector.h"
 #include "platform/platform.h"
 
-/* Events of the last moment may be behind others that are not yet there: some 50 microseconds. */
+/* Events this recent may be preceded by others that are not visible yet: some 50 microseconds. */
 #define SETTLING_TICKS 150000u
 #define WORD_BYTES 8u
-/* Of longer ranges only the beginning is looked at. */
+/* Of longer ranges only the beginning is read. */
 #define WORDS_MOST 512u
-/* Kinds are never 0 for the detector. */
+/* The detector reserves class 0. */
 #define CLASS_FIRST 1u
 
 void noise_log_begin(struct noise_log *log, struct contract *contract, void *patterns)
@@ -31,7 +31,7 @@ static object_name noise_log_name_of(uint64_t address, uint32_t block)
 	return (object_name)hash_pair(address / WORD_BYTES, block) | 1;
 }
 
-/* An access comes to the detector in pieces of what has one name. */
+/* Passes an access to the detector in pieces, one per named range of memory. */
 static void noise_log_tell(struct noise_log *log, const struct noise_event *event)
 {
 	const uint64_t end = event->address + event->bytes;
@@ -54,7 +54,7 @@ static void noise_log_tell(struct noise_log *log, const struct noise_event *even
 
 		piece.object = noise_log_name_of(piece.address, event->block);
 		piece.bytes = (uint32_t)((end < next ? end : next) - piece.address);
-		/* Never a verdict. */
+		/* The patterns detector never reports a failure. */
 		(void)detectors[DETECTOR_patterns]->observe(log->patterns, &piece, &unused);
 		piece.address = next;
 	}
@@ -65,7 +65,7 @@ static uint64_t written(const struct noise_ring *ring)
 	return __atomic_load_n(&ring->written, __ATOMIC_ACQUIRE); /* pairs with noise_tell() */
 }
 
-/* The thread has written over what was to be read: goes on with its newer half. */
+/* The thread has overwritten unread events: continues with the newer half of the ring. */
 static void skip(struct noise_log *log, uint32_t ring, uint64_t end)
 {
 	const uint64_t to = end - NOISE_EVENTS / 2;
@@ -74,20 +74,20 @@ static void skip(struct noise_log *log, uint32_t ring, uint64_t end)
 	log->read[ring] = to;
 }
 
-/* The next event of the ring as it is now; false: it was written over meanwhile. */
+/* Reads the ring's next event; false: it was overwritten meanwhile. */
 static bool noise_log_take(struct noise_log *log, uint32_t at, struct noise_event *event)
 {
 	const struct noise_ring *ring = &log->noise->rings[at];
 
 	*event = ring->events[log->read[at] % NOISE_EVENTS];
-	/* The next write may be under way already. */
+	/* The next write may already be in progress. */
 	if (written(ring) - log->read[at] < NOISE_EVENTS)
 		return true;
 	skip(log, at, written(ring));
 	return false;
 }
 
-/* The ring with the oldest event; NOISE_RINGS: none has any. */
+/* The ring with the oldest event; NOISE_RINGS: all are empty. */
 static uint32_t oldest(const struct noise_log *log, const uint32_t *rings, uint32_t count)
 {
 	uint32_t found = NOISE_RINGS;

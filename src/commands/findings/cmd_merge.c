@@ -94,7 +94,7 @@ static void say_merged(const struct merge_arguments *arguments, const struct sto
 	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }
 
-/* Shards of a strategy that goes through all schedules. */
+/* Prints the joint result of the shards of an exhaustive search. */
 static void say_together(const struct shards *shards)
 {
 	char prefix[320];

@@ -121,10 +121,10 @@ static int cmd_replay_load(
 	return 0;
 }
 
-/* What may be typed next. */
+/* Parts of the commands suggested next. */
 struct again {
-	struct strbuf run;   /* behind "raddle run" */
-	struct strbuf store; /* behind the finding */
+	struct strbuf run;   /* text after "raddle run" */
+	struct strbuf store; /* text after the finding */
 };
 
 static void again_init(struct again *again, const struct finding *finding,
@@ -142,7 +142,7 @@ static void again_release(struct again *again)
 	strbuf_release(&again->store);
 }
 
-/* What happened, and the next thing to type. */
+/* Prints the outcome and the next command. */
 static int cmd_replay_conclude(const struct finding *finding, const struct replay_result *result,
 	const struct again *again)
 {
@@ -195,7 +195,7 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		status = replay_under_gdb(finding, options, &err);
 		return status < 0 ? command_fail("%s", err.text) : status;
 	}
-	again_init(&again, finding, arguments); /* replaying goes to the finding's folder */
+	again_init(&again, finding, arguments); /* replaying changes to the finding's folder */
 	if (replay_finding(finding, options, &result, &err) < 0) {
 		again_release(&again);
 		return command_fail("%s", err.text);

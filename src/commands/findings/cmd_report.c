@@ -14,7 +14,7 @@
 
 enum { OPTION_STORE = 256, OPTION_SOURCE_ROOT, OPTION_FORMAT };
 
-/* One for each format, filled by add_formats(). */
+/* One entry per format, filled by add_formats(). */
 static struct argp_option report_options[FORMAT_COUNT + 4] = {
 	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
 	[FORMAT_COUNT + 1] = {"source-root", OPTION_SOURCE_ROOT, "DIR", 0,
@@ -22,7 +22,7 @@ static struct argp_option report_options[FORMAT_COUNT + 4] = {
 	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
 };
 
-/* Of --source-root. */
+/* Limit on --source-root options. */
 #define SOURCE_ROOTS_MAX 16
 
 struct report_arguments {
@@ -103,9 +103,9 @@ static void cmd_report_describe(const struct store_campaign *from, struct report
 	};
 }
 
-/* ---- what is gathered ---- */
+/* ---- gathering ---- */
 
-/* Instead of a campaign's number. */
+/* Special values in place of a campaign's number. */
 #define ALL_CAMPAIGNS -1
 #define NO_CAMPAIGN -2
 
@@ -115,10 +115,10 @@ struct gathered {
 	uint32_t finding_count;
 	struct store_campaign *campaigns; /* campaigns of the report, see struct report */
 	uint32_t campaign_count;
-	struct store_document *rows; /* all of the store */
+	struct store_document *rows; /* all documents of the store */
 	uint32_t row_count;
-	struct report_document
-		*documents; /* of these findings, or of the campaign; refer to `rows` */
+	/* Documents of these findings, or of the campaign; point into `rows`. */
+	struct report_document *documents;
 	uint32_t document_count;
 };
 
@@ -177,7 +177,7 @@ static int add_findings_of(
 	return result;
 }
 
-/* What predictions and branches became: the document says where. */
+/* Adds the findings that a document of predictions or branches names. */
 static int add_findings_named(
 	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
 {
@@ -188,7 +188,7 @@ static int add_findings_named(
 	size_t index;
 
 	if (result == ERROR_NOTFOUND)
-		result = 0; /* gone since then; the document is told all the same */
+		result = 0; /* the finding was removed since; the document is still shown */
 	json_object_foreach(value, key, part)
 	{
 		if (result == 0)
@@ -223,7 +223,10 @@ static bool cmd_report_is_of(const struct store_document *row, int64_t campaign)
 	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
 }
 
-/* After the findings: first what leads to more of them, then what is said of all. */
+/*
+ * Adds the documents after the findings: first those that lead to further findings, then those
+ * about all of them.
+ */
 static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
@@ -249,8 +252,8 @@ static int cmd_report_add_documents(
 }
 
 /*
- * Sets the campaign that found each finding first. Findings and documents must have been added
- * before.
+ * Sets the campaign that found each finding first. Requires that findings and documents have been
+ * added.
  */
 static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
 {
@@ -357,7 +360,7 @@ static void cmd_report_print(const struct report_arguments *arguments,
 	free(campaigns);
 }
 
-/* `row` NULL: of all, or of the one finding. */
+/* Reports on the campaign of `row`; NULL: on all campaigns, or on the one finding. */
 static int report_these(struct store *store, const struct report_arguments *arguments,
 	const struct store_campaign *row, struct error *err)
 {

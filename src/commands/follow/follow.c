@@ -1,8 +1,10 @@
 /*
- * The tracer. Every process that descends from the program is attached by the kernel before its first
- * instruction (PTRACE_O_TRACE*), goes on natively, and stops for us at forks, thread creations and execs
- * only. The end of a process is told to its tracer first; its parent sees it when the tracer has reaped
- * it. We look at it without reaping (WNOWAIT), and tell the listener in between.
+ * The tracer. The kernel attaches every descendant of the program before its first instruction
+ * (PTRACE_O_TRACE*). Processes run natively and stop only at forks, thread creations and execs.
+ *
+ * The kernel reports the end of a process to its tracer first; the parent sees it when the tracer
+ * has reaped the process. The tracer inspects it without reaping (WNOWAIT), calls the listener, and
+ * reaps it afterwards.
  */
 #include "commands/follow/follow.h"
 
@@ -33,13 +35,14 @@ struct followed {
 
 struct follow {
 	const struct follow_listener *listener;
-	pid_t first; /* the program itself */
+	pid_t first; /* the given program */
 	struct followed *processes;
 	size_t count, capacity;
-	struct stat command; /* our own executable file: what it starts is under control already */
-	bool has_started;    /* the program has been executed */
+	/* raddle's own executable: its programs are already under control */
+	struct stat command;
+	bool has_started; /* the given program was executed */
 	bool is_first_gone;
-	bool is_killing; /* what is still there, and what comes */
+	bool is_killing; /* kills all current and new processes */
 	struct follow_result *result;
 };
 
@@ -51,7 +54,7 @@ static struct followed *follow_find(struct follow *follow, pid_t pid)
 	return NULL;
 }
 
-/* The pointer is good until the next call. */
+/* The pointer is valid until the next call. */
 static struct followed *follow_add(struct follow *follow, pid_t pid)
 {
 	if (follow->count == follow->capacity) {
@@ -72,7 +75,7 @@ static void follow_drop(struct follow *follow, struct followed *process)
 
 /* ---- stops ---- */
 
-/* A new process is a copy of its parent; its own first stop may come before its parent's. */
+/* A new process is a copy of its parent. Its first stop may be reported before its parent's. */
 static void on_fork(struct follow *follow, pid_t parent, pid_t child)
 {
 	const struct followed *from = follow_find(follow, followed_task_process(parent));
@@ -80,7 +83,7 @@ static void on_fork(struct follow *follow, pid_t parent, pid_t child)
 	struct followed *process = follow_find(follow, child);
 
 	if (!process && kill(child, 0) != 0)
-		return; /* it has come and gone */
+		return; /* the process no longer exists */
 	if (!process)
 		process = follow_add(follow, child);
 	if (process->program || !program)
@@ -114,7 +117,7 @@ static bool is_command(const struct follow *follow, pid_t pid)
 	       file.st_dev == follow->command.st_dev;
 }
 
-/* false: it is raddle itself, and was let go. */
+/* False: the process is raddle itself and was detached. */
 static bool on_exec(struct follow *follow, pid_t pid)
 {
 	struct followed *process = follow_find(follow, pid);
@@ -123,7 +126,7 @@ static bool on_exec(struct follow *follow, pid_t pid)
 		process = follow_add(follow, pid);
 	if (is_command(follow, pid) && pid != follow->first) {
 		follow_drop(follow, process);
-		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it may have been killed */
+		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL); /* may fail: killed */
 		return false;
 	}
 	followed_program_leave(process->program);
@@ -143,7 +146,7 @@ static bool is_stop_signal(int number)
 	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-/* It goes on in every case; that it was killed meanwhile is told by its end. */
+/* Resumes the task in every case. If it was killed meanwhile, its end is reported separately. */
 static void on_stop(struct follow *follow, pid_t task, int status)
 {
 	const int event = status >> 16;
@@ -151,7 +154,8 @@ static void on_stop(struct follow *follow, pid_t task, int status)
 	unsigned long message = 0;
 
 	if (event == PTRACE_EVENT_STOP && is_stop_signal(number)) {
-		(void)ptrace(PTRACE_LISTEN, task, NULL, NULL); /* stopped like any other */
+		/* stays stopped by a job-control signal */
+		(void)ptrace(PTRACE_LISTEN, task, NULL, NULL);
 		return;
 	}
 	if (event == PTRACE_EVENT_STOP) {
@@ -180,7 +184,7 @@ static int status_of(const siginfo_t *ended)
 	return (ended->si_status & 0x7f) | (ended->si_code == CLD_DUMPED ? 0x80 : 0);
 }
 
-/* It can still be reaped: its parent waits. */
+/* The process can still be reaped; its parent waits for the tracer. */
 static void on_end(struct follow *follow, const siginfo_t *ended)
 {
 	struct followed *process = follow_find(follow, ended->si_pid);
@@ -202,10 +206,10 @@ static void on_end(struct follow *follow, const siginfo_t *ended)
 static void follow_kill_all(struct follow *follow)
 {
 	for (size_t i = 0; i < follow->count; i++)
-		(void)kill(follow->processes[i].pid, SIGKILL); /* it may just have ended */
+		(void)kill(follow->processes[i].pid, SIGKILL); /* may fail: it has just ended */
 }
 
-/* Until nothing is left of it. */
+/* Watches until no process is left. */
 static void follow_watch(struct follow *follow, const volatile int *is_interrupted)
 {
 	siginfo_t what;
@@ -232,9 +236,9 @@ static void follow_watch(struct follow *follow, const volatile int *is_interrupt
 	}
 }
 
-/* ---- the start ---- */
+/* ---- start ---- */
 
-/* In the child: waits until it is traced, and becomes the program. */
+/* Runs in the child: waits until it is traced, and executes the program. */
 static void become_program(char *const *argv, int output, int go)
 {
 	char byte;
@@ -264,7 +268,7 @@ static int start(struct follow *follow, char *const *argv, int output, struct er
 		number = errno;
 	else if (write(go[1], "", 1) != 1)
 		number = errno;
-	(void)close(go[1]); /* who has read nothing reads the end of it, and leaves */
+	(void)close(go[1]); /* a child that reads end of file exits */
 	if (number == 0) {
 		(void)follow_add(follow, child);
 		return 0;

@@ -21,26 +21,29 @@
 #include "report/json_value.h"
 
 #define OPTION "--follow-children"
-/* "--f" could be --fail-on, too. */
+/* Shortest abbreviation of --follow-children: "--f" could also be --fail-on. */
 #define OPTION_LEAST sizeof "--f"
 
-/* What a failed runner printed last. */
+/* Lines shown of a failed runner's output. */
 #define TAIL_LINES 15
 
 extern char **environ;
 
-/* What became of the programs. */
+/* Progress over all programs. */
 struct following {
 	const struct follow_children *follow;
 	const volatile int *is_interrupted;
 	char *store;  /* full path */
 	char **known; /* keys of programs that were seen with threads */
 	size_t known_count;
-	unsigned explored, found, failed; /* failed: raddle could not work on them */
+	unsigned explored, found, failed; /* failed: raddle could not explore them */
 	json_t *children;
 };
 
-/* The option that asks for all this, or a beginning of its name: not for the runs that come of it. */
+/*
+ * Is the word --follow-children or an abbreviation? The runs made for the descendants must not get
+ * it.
+ */
 static bool is_option(const char *word)
 {
 	const size_t length = strcspn(word, "=");
@@ -50,7 +53,10 @@ static bool is_option(const char *word)
 
 /* ---- which programs ---- */
 
-/* A runner starts shells, tools and interpreters, which nobody wants to test. */
+/*
+ * Does the program belong to the system? A runner starts shells, tools and interpreters, which are
+ * not under test.
+ */
 static bool follow_children_is_of_system(const char *path)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
@@ -93,7 +99,7 @@ static bool follow_children_is_known(
 	return false;
 }
 
-/* ---- a run of raddle for one of them ---- */
+/* ---- a run of raddle for one program ---- */
 
 static bool is_here(const char *directory)
 {
@@ -114,7 +120,7 @@ static char **command_for(const struct following *following, const struct follow
 		words++;
 	argv = calloc(options + words + 12, sizeof *argv);
 	BUG_ON(!argv);
-	argv[count++] = (char *)"raddle"; /* execve() writes to none of them */
+	argv[count++] = (char *)"raddle"; /* execve() writes to none of the words */
 	argv[count++] = (char *)"run";
 	for (size_t i = 0; i < options; i++)
 		if (!is_option(follow->options[i]) &&
@@ -125,7 +131,8 @@ static char **command_for(const struct following *following, const struct follow
 		argv[count++] = following->store;
 	}
 	if (follow->show_output) {
-		argv[count++] = (char *)"--output"; /* the runner prints it once, natively */
+		/* the native run prints the program's output already */
+		argv[count++] = (char *)"--output";
 		argv[count++] = (char *)"hide";
 	}
 	if (!is_here(program->directory)) {
@@ -141,7 +148,7 @@ static char **command_for(const struct following *following, const struct follow
 	return argv;
 }
 
-/* Waits for it; signals that are ours to hand on are handed on. */
+/* Waits for the child and forwards signals to it. */
 static int follow_children_wait_for(pid_t child, const volatile int *is_interrupted)
 {
 	int status;
@@ -150,12 +157,12 @@ static int follow_children_wait_for(pid_t child, const volatile int *is_interrup
 		if (errno != EINTR)
 			return EXIT_CANNOT_WORK;
 		if (*is_interrupted)
-			(void)kill(child, SIGTERM); /* it ends its campaign */
+			(void)kill(child, SIGTERM); /* the child ends its campaign */
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT_WORK;
 }
 
-/* `output`: becomes its standard output, negative: ours. Returns its exit status. */
+/* `output`: its standard output; negative: inherited. Returns its exit status. */
 static int run_raddle(
 	const struct following *following, const struct follow_program *program, int output)
 {
@@ -174,7 +181,7 @@ static int run_raddle(
 			 : follow_children_wait_for(child, following->is_interrupted);
 }
 
-/* A file in memory for what others print; -1: there is none, and it goes where ours goes. */
+/* A memory file for the output of others; -1: none, the output is inherited. */
 static int hidden_file(void)
 {
 	return memfd_create("raddle-output", MFD_CLOEXEC);
@@ -191,7 +198,7 @@ static char *read_hidden(int file)
 	return text;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void add_status(struct strbuf *out, int status)
 {
@@ -227,7 +234,10 @@ static bool follow_children_is_in(char *const *list, const char *entry)
 	return false;
 }
 
-/* Variables that the runner set: a finding does not keep them, and the program may need them. */
+/*
+ * Names the variables that the runner set. A finding does not keep them, and the program may need
+ * them.
+ */
 static void say_environment(const struct follow_program *program)
 {
 	static const char *const always[] = {"PWD=", "OLDPWD=", "SHLVL=", "_=", "ASAN_OPTIONS="};
@@ -253,7 +263,7 @@ static void say_environment(const struct follow_program *program)
 	strbuf_release(&words);
 }
 
-/* ---- what the tracer tells ---- */
+/* ---- events of the tracer ---- */
 
 static void note_json(struct following *following, const struct follow_process *process, int status,
 	const char *text)
@@ -270,7 +280,7 @@ static void note_json(struct following *following, const struct follow_process *
 			"status", status, "result", result ? result : json_null()));
 }
 
-/* One line, whether or not only findings are wanted: not all is explored that was asked for. */
+/* Printed even with --quiet, because part of the request was not explored. */
 static void say_not_explored(const struct follow_process *process, const char *why)
 {
 	(void)fprintf(stderr, "note: %s (process %d) %s\n", process->program->argv[0],
@@ -333,7 +343,7 @@ static void on_ended(void *context, const struct follow_process *process)
 		follow_children_explore(following, process);
 }
 
-/* Where the runner's own output goes to the terminal there is no place for it. */
+/* Not shown where the runner's own output goes to the terminal. */
 static void follow_children_on_started(void *context, uint32_t programs)
 {
 	const struct following *following = context;
@@ -346,14 +356,14 @@ static void follow_children_on_started(void *context, uint32_t programs)
 
 static void on_without_rights(void *context, const struct follow_program *program)
 {
-	(void)context; /* said in every case: the runner may fail of it */
+	(void)context; /* printed in every case: the runner may fail because of it */
 	(void)fprintf(stderr,
 		"note: %s is set-user-id or set-group-id and ran without these rights, as traced "
 		"programs do; run raddle as root to have it keep them\n",
 		program->path);
 }
 
-/* ---- the whole ---- */
+/* ---- the command ---- */
 
 static void say_tail(int output)
 {
@@ -433,7 +443,10 @@ static int follow_children_conclude(
 	return EXIT_NOTHING_FOUND;
 }
 
-/* Its leak checker wants to trace the process itself, and fails where somebody does already. */
+/*
+ * Disables AddressSanitizer's leak checker, which traces its own process and fails if that is
+ * traced already.
+ */
 static void switch_off_leak_checker(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
@@ -442,7 +455,8 @@ static void switch_off_leak_checker(void)
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
 		options && *options ? ":" : "");
-	(void)setenv("ASAN_OPTIONS", text.text, 1); /* no memory: it says so itself */
+	/* out of memory: the leak checker prints its own message */
+	(void)setenv("ASAN_OPTIONS", text.text, 1);
 	strbuf_release(&text);
 }
 

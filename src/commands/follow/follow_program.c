@@ -11,7 +11,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 
-/* /proc/PID/NAME, all of it. */
+/* Reads /proc/PID/NAME completely. */
 static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
 {
 	char path[64], bytes[4096];
@@ -38,7 +38,7 @@ static char *read_link(pid_t pid, const char *name)
 	return count < 0 ? NULL : strndup(text, (size_t)count);
 }
 
-/* Strings one after the other, each ended by 0, as an array that is ended by NULL. */
+/* Splits zero-terminated strings into an array that ends with NULL. */
 static char **follow_program_split(const struct strbuf *strings)
 {
 	size_t count = 0;
@@ -76,8 +76,8 @@ static void free_list(char **list)
 }
 
 /*
- * argv[0] may be anything. It is kept where it names the file, since programs look at it: an absolute
- * path, or one that begins in the folder; and else replaced by the file's own path.
+ * Keeps argv[0] where it names the file, because programs may look at it: an absolute path, or one
+ * below the folder. Otherwise the file's own path replaces it.
  */
 static void settle_name(struct follow_program *program)
 {
@@ -109,7 +109,10 @@ static void read_input(pid_t pid, struct follow_program *program)
 		free(path);
 }
 
-/* The effect of these bits is lost on a traced process, unless who traces may do anything. */
+/*
+ * Does the file have set-user-id or similar bits? They have no effect on a traced process unless
+ * the tracer is privileged.
+ */
 static bool has_rights_to_lose(const char *path)
 {
 	struct stat file;

@@ -13,14 +13,23 @@
 #include "commands/predict/predict_result.h"
 #include "commands/predict/predict_work.h"
 
-/* Locks are mostly taken alike in every run; what is written depends on who comes first. */
-/* Time kept for naming places, which starts the program once more, and at most this part of a short budget. */
+/*
+ * Default numbers of runs: lock orders are mostly equal in all runs, whereas written values depend
+ * on the order of threads.
+ */
+/*
+ * Time reserved for naming places, which starts the program once more; at most this part of a short
+ * budget.
+ */
 #define NAMING_NS UINT64_C(150000000)
 #define NAMING_PART 10
 
 #define RUNS 5
 #define RUNS_WITH_MEMORY 20
-/* Parts of the time budget. */
+/*
+ * Fractions of the time budget: 1/RECORDING_PART for recording, 1/CANDIDATE_PART for each
+ * candidate.
+ */
 #define RECORDING_PART 2
 #define CANDIDATE_PART 5
 
@@ -103,12 +112,12 @@ static const struct argp_option predict_options[] = {
 struct predict_arguments {
 	struct predict_options options;
 	const char *strategy;
-	uint64_t candidates; /* that are driven at most */
+	uint64_t candidates; /* limit on the driven candidates */
 	enum predict_method method;
 	const char *atomic_sets;
 	bool has_library_sets;
 	bool wants_deadlocks, wants_atomicity, wants_races;
-	bool is_everything; /* that can be predicted of the program */
+	bool is_everything; /* predict everything that the program allows */
 	bool shows_sets;
 	bool is_json;
 	bool is_quiet;
@@ -225,7 +234,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		arguments->has_library_sets = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* Everything from the program's name on is the program's. */
+		/* The program's name and everything after it belong to the program. */
 		arguments->options.campaign.argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -233,7 +242,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		argp_error(state, "no program given; raddle predict -- PROGRAM [ARG...]");
 		return 0;
 	case ARGP_KEY_END:
-		/* Everything, where nothing is asked for. */
+		/* Without a selection, everything is predicted. */
 		arguments->is_everything = !arguments->wants_deadlocks &&
 					   !arguments->wants_atomicity && !arguments->wants_races;
 		arguments->wants_deadlocks |= arguments->is_everything;
@@ -258,7 +267,7 @@ static const struct argp predict_argp = {
 
 /* ---- the work ---- */
 
-/* For `raddle report`. Where the store cannot be written the search was made all the same, and is told. */
+/* Saves the result for `raddle report`. A store that cannot be written is no reason to fail. */
 static void cmd_predict_keep(const struct predict_result *result)
 {
 	const struct predict_options *options = result->options;
@@ -308,7 +317,7 @@ static int say_end(const struct predict_result *result)
 							       : EXIT_NOTHING_FOUND;
 }
 
-/* Accesses to memory are seen in programs of raddle-cc only. */
+/* Only programs built by raddle-cc have instrumented memory accesses. */
 static int need_memory(
 	const struct predict_arguments *arguments, struct predict_work *work, struct error *err)
 {
@@ -398,17 +407,23 @@ static int predict_run_command(int argc, char **argv)
 	arguments.options.recording_ns = campaign->time_ns / RECORDING_PART;
 	arguments.options.candidate_ns = campaign->time_ns / CANDIDATE_PART;
 	naming_ns = campaign->time_ns / NAMING_PART;
-	/* Each phase has its own part. */
+	/* Each phase has a time limit of its own. */
 	(void)command_limit_time(
 		campaign->time_ns - (naming_ns < NAMING_NS ? naming_ns : NAMING_NS));
 	sees_memory = arguments.wants_atomicity || arguments.wants_races;
-	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	/*
+	 * Threads block at operations only; scheduling points at memory accesses would only add
+	 * steps.
+	 */
 	if (!sees_memory)
 		campaign->settings.memory_mode = MEMORY_NONE;
 	arguments.options.has_contexts = sees_memory;
 	if (!arguments.options.runs)
 		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
-	/* Under priorities threads that are far apart take turns at being first. */
+	/*
+	 * Pure priority schedules would rarely interleave threads that are far apart, so each
+	 * thread gets the highest priority in turn.
+	 */
 	arguments.options.takes_turns = sees_memory && !arguments.strategy;
 	if (!arguments.strategy)
 		arguments.strategy = sees_memory ? "pct,depth=2" : "random";

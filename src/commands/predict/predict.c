@@ -12,11 +12,16 @@
 #include "platform/platform.h"
 #include "trace/trace_writer.h"
 
-/* Where a thread that is first never comes to rest: a tenth of a second. */
+/*
+ * Step limit for runs where the thread with the highest priority never blocks: a tenth of a second.
+ */
 #define TURN_STEPS_MOST 100000
-/* Runs that fail are not recorded; where nearly all do there is nothing to predict. */
+/*
+ * Failing runs are not recorded. If nearly all runs fail, recording stops after this many runs per
+ * wanted one.
+ */
 #define RUNS_FOR_ONE 4
-/* For reading symbols after an interruption. */
+/* Time to read symbols after an interrupt. */
 #define SYMBOLS_LIMIT_NS UINT64_C(300000000)
 
 uint32_t predict_strategy(const struct strategy *strategy)
@@ -109,7 +114,7 @@ void recorded_run_take(struct recorded_run *run, struct contract *contract)
 	run->blocks = predict_copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
 }
 
-/* What later runs are to see of memory: as much as is known. */
+/* Takes the memory view for later runs: all shared memory known so far. */
 static void take_view(struct predict *predict, struct contract *contract)
 {
 	if (!predict->options->has_contexts ||
@@ -120,7 +125,7 @@ static void take_view(struct predict *predict, struct contract *contract)
 	predict->has_view = true;
 }
 
-/* Runs in which accesses are still being learnt do not show them all. */
+/* Runs in which new shared memory was found do not have all accesses. */
 static bool predict_is_complete(const struct predict *predict, struct contract *contract)
 {
 	return !predict->options->has_contexts || !contract_memory(contract)->newly_shared;
@@ -144,7 +149,10 @@ static void predict_on_ran(void *context, struct contract *contract)
 	predict->last_ns = now;
 }
 
-/* The rest of the time is for driving candidates. Without a recorded run there are none. */
+/*
+ * Is the remaining time needed for driving candidates? Without a recorded run there are no
+ * candidates.
+ */
 static bool is_recording_late(const struct predict *predict)
 {
 	const uint64_t limit_ns = predict->options->recording_ns;
@@ -160,7 +168,7 @@ static bool has_enough(void *context)
 	return predict->run_count == predict->wanted_count || is_recording_late(predict);
 }
 
-/* ---- passing on what the user's listener is told ---- */
+/* ---- forwarding events to the user's listener ---- */
 
 static void pass_started(void *context, const struct campaign_start *start)
 {
@@ -230,14 +238,14 @@ int predict_check_file(const struct predict *predict, struct error *err)
 }
 
 /*
- * How recorded runs are made to differ where the strategy is ours: one thread after the other, in any
- * order; with one interruption; and at random. The first show what each thread does with what another
- * one has left, which runs that are interrupted somewhere hardly do when threads are long.
+ * Recording with the own strategy has three parts: one thread after the other in any order; with
+ * one preemption; random. The first part shows how each thread uses what another one has completed.
+ * Runs with preemptions rarely show this when threads are long.
  */
 struct recording_part {
 	const struct strategy *strategy;
-	int64_t depth;	/* of pct: 1, nobody is interrupted who need not be */
-	uint32_t until; /* quarters of the runs */
+	int64_t depth;	/* pct's depth; 1: no preemption */
+	uint32_t until; /* end of the part, in quarters of the runs */
 };
 
 static const struct recording_part recording_parts[] = {
@@ -273,7 +281,7 @@ static int record_part(struct predict *predict, struct campaign_options *options
 	options->strategy_config = (struct strategy_config){
 		.thread_capacity = THREAD_CAPACITY, .option = {part->depth}};
 	options->memory = predict->has_view ? &predict->view : NULL;
-	/* What no part has come to is left to the last one. */
+	/* The last part makes the runs that earlier parts did not achieve. */
 	predict->wanted_count = (predict->options->runs * part->until + 3) / 4;
 	if (has_enough(predict))
 		return 0;
@@ -331,7 +339,7 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 		.run_ns = run->run_ns};
 }
 
-/* ---- traces and words ---- */
+/* ---- traces and descriptions ---- */
 
 struct finding_source recorded_run_source(const struct recorded_run *run, const char *program)
 {
@@ -390,7 +398,7 @@ struct symbols *predict_symbols(struct predict *predict)
 	return predict->symbols;
 }
 
-/* The run again, in a process that stands still when it is over, so that its symbols can be read. */
+/* Repeats the run in a process that stops at its end, and reads its symbols. */
 static void predict_read_symbols(struct predict *predict, const struct target *target)
 {
 	static const volatile int never = STOP_NONE;
@@ -404,8 +412,9 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 			.output = OUTPUT_DISCARD},
 		.settings = &options->settings,
 		.restart = RESTART_EXEC,
-		.trace_events = 1, /* so that it stands still although it passes */
-		/* An interrupted command names the places that it already knows. */
+		/* makes the process stop for inspection even if the run passes */
+		.trace_events = 1,
+		/* An interrupted command still names its places, within SYMBOLS_LIMIT_NS. */
 		.is_interrupted = is_stopped ? &never : options->is_interrupted,
 		.run_limit_ns = is_stopped ? SYMBOLS_LIMIT_NS : 0,
 	};
@@ -415,7 +424,7 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 	if (probe_open(&probe, &params, NULL) < 0)
 		return;
 	probe.worker.contract->plan.inspect = true;
-	/* Without symbols places are addresses; that is better than nothing. */
+	/* Without symbols, places are shown as addresses. */
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT)
 		(void)symbols_from_process(
 			&predict->symbols, (pid_t)probe.worker.contract->guest_pid, NULL);

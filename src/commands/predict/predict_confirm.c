@@ -1,4 +1,4 @@
-/* Driving a candidate: a campaign of the strategy `directed`. */
+/* Drives a candidate: a campaign of the strategy `directed`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 _Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
 
-/* Runs that show something and pass, before it is believed to do no harm. */
+/* Passing runs that show a candidate before it counts as harmless. */
 #define HARMLESS_RUNS 10
 
 struct drive {
@@ -16,15 +16,16 @@ struct drive {
 	struct predict_attempt *attempt;
 	predict_judge *judge;
 	void *context;
-	bool is_shown;		    /* the failure that is being investigated is the candidate */
+	bool is_shown;		    /* the failure being investigated is the candidate */
 	uint64_t key;		    /* of that failure */
-	uint64_t completions;	    /* runs that came to the end of the scenario, so far */
-	struct failure kept;	    /* the first run that showed it and passed, */
-	struct failure kept_failed; /* and the one that then failed */
-	uint64_t awaited_key; /* of that failure, while it is not known what became of it; 0: is */
+	uint64_t completions;	    /* runs that completed the scenario so far */
+	struct failure kept;	    /* First run that showed the candidate and passed. */
+	struct failure kept_failed; /* First run that showed the candidate and failed. */
+	/* key of that failure until its investigation is reported; 0: none pending */
+	uint64_t awaited_key;
 };
 
-/* Is the place the same wide access as the one before it? */
+/* Is the place part of the same wide access as the one before? */
 static bool is_one_op(const struct candidate *candidate, uint32_t place)
 {
 	const struct candidate_place *places = candidate->places;
@@ -33,7 +34,7 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 	       places[place].op.step == places[place - 1].op.step;
 }
 
-/* Which coming of its thread to its site the place is, in the recorded run. */
+/* Which occurrence of its site in its thread the place is, in the recorded run. */
 static struct directed_start start_of(
 	const struct predict *predict, const struct candidate *candidate)
 {
@@ -130,7 +131,10 @@ static void fail_as(struct drive *drive, const char *finding)
 	(void)snprintf(drive->attempt->finding, sizeof drive->attempt->finding, "%s", finding);
 }
 
-/* A run that showed it has failed. What became of the failure may be told before this or after. */
+/*
+ * Notes that a run showed the candidate and failed. The failure's investigation may be reported
+ * before or after this call.
+ */
 static void note_failed(struct drive *drive, struct contract *contract)
 {
 	const uint64_t key = failure_key(&contract->outcome);
@@ -144,7 +148,10 @@ static void note_failed(struct drive *drive, struct contract *contract)
 		fail_as(drive, finding);
 }
 
-/* The run is over; the strategy says whether the scenario came about, the judge whether it is the one. */
+/*
+ * Evaluates a finished run: the strategy tells whether the scenario completed, the judge whether it
+ * is the predicted one.
+ */
 static void look_at_scenario(
 	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {
@@ -172,7 +179,9 @@ static void look_at_scenario(
 		note_failed(drive, contract);
 }
 
-/* Two threads before the same memory, one about to write: no trace says more. */
+/*
+ * Two threads stand before the same memory and one of them is about to write: no trace is needed.
+ */
 static void look_at_race(
 	struct drive *drive, struct contract *contract, const struct directed_state *state)
 {
@@ -248,7 +257,7 @@ static void predict_confirm_on_found(void *context, const struct campaign_found 
 	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
 		if (listener->found)
 			listener->found(listener->context, found);
-		return; /* whether it is a failure of the scenario is seen by the run's trace */
+		return; /* the run's trace tells whether it is a failure of the scenario */
 	}
 	attempt->other_findings += !drive->is_shown;
 	if (!drive->is_shown && *attempt->finding == '\0')
@@ -281,9 +290,10 @@ static void predict_confirm_on_progress(void *context, const struct campaign_pro
 }
 
 /*
- * The run that shows it, as a finding. What fails has one that shows the violation as well: the failure's
- * own may have been minimised to a schedule without it, or found by another candidate. What passes and
- * no fresh process shows again is not said to be so.
+ * Makes a finding of the run that shows the candidate. A failing candidate gets such a finding in
+ * addition to the failure's own: that one may have been minimised to a schedule without the
+ * violation, or found by another candidate. A passing run that no fresh process repeats is not
+ * reported as shown.
  */
 static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct error *err)
 {
@@ -342,7 +352,10 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	options.part_of = predict->campaign;
 	options.keep_going = true;
 	options.is_one_by_one = true;
-	/* Threads wait for each other at operations; accesses to memory would only be in the way. */
+	/*
+	 * Threads block at operations only; scheduling points at memory accesses would only add
+	 * steps.
+	 */
 	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
 		options.settings.memory_mode = MEMORY_NONE;
 	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {

@@ -1,7 +1,8 @@
 /*
- * Candidates are driven side by side, each in a process of its own (forked_jobs.h). What one has taught of failures spares
- * others their investigation, so a candidate that has looked into a failure which an earlier one tells of is driven
- * again with that: what comes of each, and which runs are made, is as if they were driven one after the other.
+ * Drives several candidates at a time, each in a forked job (forked_jobs.h). Invariant: the
+ * results, and the runs made, equal those of driving one candidate after the other. A job that
+ * investigated a failure which an earlier candidate already covers is therefore repeated with that
+ * knowledge.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +14,14 @@
 #include "investigate/replay.h"
 #include "store/store_aside.h"
 
-/* A finding that the user is to be told of: what the listener would have been told there. */
+/* A finding to report, with the data that the listener got in the job. */
 struct told {
 	char aside_id[32];
 	struct confirmation confirmation;
 	bool is_minimal;
 };
 
-/* In the other process. */
+/* State of a job, in its own process. */
 struct drive_job {
 	const struct predict *predict;
 	struct strbuf told;
@@ -31,23 +32,23 @@ struct drive_job {
 struct driving {
 	struct predict *predict;
 	const struct predict_drive *drive;
-	bool is_alone; /* nobody else is at work: nobody can have been disturbed */
+	bool is_alone; /* exclusive job: no other process of the program can disturb it */
 	struct error *err;
 };
 
-/* An answer, unpacked. */
+/* The unpacked answer of a job. */
 struct driven {
 	struct predict_attempt attempt;
-	bool has_no_threads; /* its process was not what recorded ones were */
+	bool has_no_threads; /* its process created no threads, unlike recorded runs */
 	uint32_t known_count;
-	uint64_t *keys; /* of failures that were looked into, and the findings that they became */
+	uint64_t *keys; /* keys of investigated failures, with the resulting findings */
 	char (*findings)[32];
 	uint32_t told_count;
 	struct told *told;
 	struct store_unpacked kept;
 };
 
-/* ---- there ---- */
+/* ---- in the job's process ---- */
 
 static void predict_jobs_on_confirming(void *context, const struct failure *failure)
 {
@@ -78,7 +79,7 @@ static void predict_jobs_pack(const struct predict_attempt *attempt, const struc
 	strbuf_add(answer, (const char *)attempt, sizeof *attempt);
 	strbuf_add(answer, (const char *)&learnt, sizeof learnt);
 	strbuf_add(answer, (const char *)&job->told_count, sizeof job->told_count);
-	/* The first ones may be nowhere. */
+	/* The first keys were known before the fork. */
 	if (learnt) {
 		strbuf_add(answer, (const char *)&predict->known_keys[known_before],
 			learnt * sizeof *predict->known_keys);
@@ -115,10 +116,10 @@ static int predict_jobs_work(void *context, uint32_t number, const volatile int 
 	attempt.driven_ns = predict_clock_ns() - begun_ns - attempt.kept_ns;
 	if (result == 0)
 		predict_jobs_pack(&attempt, &predict, driving->predict->known_count, &job, answer);
-	return result; /* the rest goes with the process */
+	return result; /* the process ends and frees the rest */
 }
 
-/* ---- here ---- */
+/* ---- in the command ---- */
 
 static void predict_jobs_release(struct driven *driven)
 {
@@ -161,7 +162,7 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 	return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
 }
 
-/* It has looked into a failure that is known by now. */
+/* Did the job investigate a failure that is known by now? */
 static bool knew_too_little(const struct predict *predict, const struct driven *driven)
 {
 	for (uint32_t i = 0; i < driven->known_count; i++)
@@ -170,7 +171,7 @@ static bool knew_too_little(const struct predict *predict, const struct driven *
 	return false;
 }
 
-/* Does it happen while no other process of the program is there? */
+/* Does the finding repeat while no other process of the program runs? */
 static bool repeats_alone(const struct predict *predict, const struct finding *finding)
 {
 	const struct replay_options options = {.runtime = predict->options->campaign.runtime,
@@ -179,7 +180,7 @@ static bool repeats_alone(const struct predict *predict, const struct finding *f
 	struct replay_result result;
 	bool repeats;
 
-	/* Who is interrupted has not seen that it does not. */
+	/* An interrupted replay does not prove that the finding fails to repeat. */
 	if (replay_finding(finding, &options, &result, NULL) < 0)
 		return *options.is_interrupted;
 	repeats = finding->kind == OUTCOME_VIOLATION ? !result.has_diverged : result.is_same;
@@ -192,10 +193,10 @@ static bool was_confirmed(const struct driven *driven, const char *aside_id)
 	for (uint32_t i = 0; i < driven->told_count; i++)
 		if (!strcmp(driven->told[i].aside_id, aside_id))
 			return confirmation_is_repeatable(&driven->told[i].confirmation);
-	return true; /* what nobody is told of was repeated before it was kept */
+	return true; /* a finding that is not reported was replayed before it was kept */
 }
 
-/* Were others in its way? Where a failure does not repeat that may be why. */
+/* Did other processes disturb the job? A failure that does not repeat is a sign of it. */
 static bool was_disturbed(const struct predict *predict, const struct driven *driven)
 {
 	if (driven->attempt.has_no_threads || driven->attempt.is_unsteady)
@@ -227,7 +228,7 @@ static void predict_jobs_tell(const struct predict *predict, const struct driven
 		}
 }
 
-/* Its turn has come: what it has found is kept, learnt and told. */
+/* Takes a result in the order of the candidates: stores, learns and reports it. */
 static int take_in(
 	struct driving *driving, uint32_t number, struct driven *driven, struct error *err)
 {
@@ -285,7 +286,7 @@ static int predict_jobs_take(
 	return result;
 }
 
-/* A finding is repeated with nobody else there. */
+/* Does the answer need an exclusive confirmation run? True if it has a finding. */
 static bool needs_quiet(void *context, uint32_t number, const struct strbuf *answer)
 {
 	const struct driving *driving = context;

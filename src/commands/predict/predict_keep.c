@@ -1,7 +1,7 @@
 /*
- * A violation as a finding: the run that showed it is made again in a fresh process, must show it again
- * (and fail again, if it did), is minimised to as few preemptions as still do, and is kept with its schedule,
- * so that it can be replayed like a failure.
+ * Makes a finding of a run that showed a violation. The run is repeated in a fresh process, where
+ * it must show the violation again, and fail again if it failed. It is then minimised and stored
+ * with its schedule, so that it replays like a failure.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,9 @@
 #include "store/surroundings.h"
 #include "findings/source_lines.h"
 
-/* There may be dozens of them, and what fails has been minimised on its own already. */
+/*
+ * Small, because a program may have dozens of violations, and failures have been minimised already.
+ */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
 static char *predict_keep_copy_text(const char *text)
@@ -43,14 +45,14 @@ static char **copy_arguments(char *const *argv)
 	return copy;
 }
 
-/* Beside the run that shows it stands one that does not: the recorded one that it was inferred from. */
+/* Shows the recorded run that the violation was inferred from as the passing run. */
 static void show_recorded(
 	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
 {
 	const uint32_t run = candidate->places[0].run;
 	struct finding recorded;
 
-	/* Without it the finding has one interleaving: that is no reason to lose it. */
+	/* The finding is kept with one interleaving if the other is not available. */
 	if (predict_show_run(predict, run, predict_span_of(candidate, run), &recorded, NULL) < 0)
 		return;
 	finding->passing_steps = recorded.steps;
@@ -61,12 +63,15 @@ static void show_recorded(
 	finding_release(&recorded);
 }
 
-/* What fails is a failure of its kind still, for whoever replays it, but another finding than that. */
+/*
+ * Sets title and signature. A failing run keeps the kind of its failure, but is another finding
+ * than that failure.
+ */
 static void name_it(const struct predict_keeping *keeping, struct finding *finding)
 {
 	char *failure = finding->title;
 	const char *title = keeping->candidate->title;
-	/* A race's says so itself. */
+	/* A race's title says so already. */
 	const char *word = keeping->candidate->kind == CANDIDATE_RACE ? "" : "violation: ";
 
 	if (keeping->has_failed) {
@@ -82,7 +87,7 @@ static void name_it(const struct predict_keeping *keeping, struct finding *findi
 	free(failure);
 }
 
-/* What makes it a violation's, and what a replay needs. */
+/* Fills the fields of a violation, and those that a replay needs. */
 static void complete(const struct predict_keeping *keeping, struct finding *finding)
 {
 	const struct predict *predict = keeping->predict;
@@ -141,7 +146,7 @@ static struct probe_params probe_of(
 	};
 }
 
-/* Has the accesses in their order, and passes or fails as it did: else it is another story. */
+/* Requires the accesses in their order, and the same result, pass or fail. */
 static bool predict_keep_shows(void *context, const struct probe *probe)
 {
 	const struct predict_keeping *keeping = context;
@@ -151,7 +156,7 @@ static bool predict_keep_shows(void *context, const struct probe *probe)
 		       keeping->predict, probe->worker.contract, keeping->judge, keeping->context);
 }
 
-/* The run again, looked at by the judge; false in *is_shown: it does not repeat. */
+/* Repeats the run and asks the judge. *is_shown false: the run does not repeat. */
 static int predict_keep_repeat(const struct predict_keeping *keeping, const struct target *target,
 	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
 {
@@ -171,8 +176,7 @@ static int predict_keep_repeat(const struct predict_keeping *keeping, const stru
 }
 
 /*
- * The finding of a simpler run that shows it as well, in place of that of the run that was found; left as
- * it is where there is none that repeats.
+ * Replaces the finding by that of a simpler run that shows the violation as well, if one repeats.
  */
 static int simplify(const struct predict_keeping *keeping, const struct target *target,
 	struct finding *finding, struct error *err)

@@ -1,7 +1,8 @@
 /*
- * Names of objects that hold in all runs of one program. Addresses are not random, so an object that
- * is static, or was allocated before the first thread, is where it is in every run. One that a run has
- * allocated is known by who allocated it where, and which of his it was.
+ * Names objects so that a name holds in all runs of one program. Addresses are not random: an
+ * object that is static, or was allocated before the first thread, has the same address in every
+ * run. An object allocated later is named by its allocating thread, the place, and its number among
+ * that thread's allocations there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #include "commands/predict/predict_internal.h"
 #include "model/op.h"
 
-/* Memory is used again, so blocks overlap; the right one is rarely far. */
+/*
+ * Limit on the blocks examined per address. Blocks overlap because memory is reused; the right
+ * block is rarely far away.
+ */
 #define BLOCKS_LOOKED_AT 64
 
 static int compare_blocks(const void *first, const void *second)
@@ -23,7 +27,7 @@ static int compare_blocks(const void *first, const void *second)
 	return (a->made_step > b->made_step) - (a->made_step < b->made_step);
 }
 
-/* The block that the address was in at that step; NULL: none that is known. */
+/* The block that contained the address at that step; NULL: unknown. */
 static const struct memory_block *find_block(
 	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
 {
@@ -73,7 +77,7 @@ void predict_name_objects(const struct recorded_run *run, struct trace_event *ev
 			op_descriptions[events[i].kind].flags & (OP_ACQUIRE | OP_RELEASE))
 			events[i].object =
 				(object_name)lasting_name(blocks, run->block_count, &events[i]) |
-				1; /* 0 is none */
+				1; /* 0: no name */
 	free(blocks);
 }
 

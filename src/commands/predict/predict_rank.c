@@ -1,4 +1,4 @@
-/* The report of `raddle predict`: what matters comes first. */
+/* Ranks the candidates for the report of `raddle predict`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 
-/* Programs mean what they do to atomic variables more often than what they do to others. */
+/*
+ * Does the candidate use atomic variables? Orders of accesses to those are intended more often than
+ * others.
+ */
 static bool is_meant(const struct candidate *candidate)
 {
 	for (uint32_t i = 0; i < candidate->place_count; i++)
@@ -34,7 +37,7 @@ static int predict_rank_compare_ranks(const void *first, const void *second, voi
 		predict_rank_compare_numbers(x->state, y->state),
 		predict_rank_compare_numbers(is_meant(&result->candidates.items[a]),
 			is_meant(&result->candidates.items[b])),
-		/* The larger part of runs that fail. */
+		/* Compares the fractions of failing runs. */
 		predict_rank_compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
 			x->attempt.shown_failed * (y->attempt.shown + 1)),
 		predict_rank_compare_numbers(y->attempt.shown, x->attempt.shown),

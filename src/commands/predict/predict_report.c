@@ -1,4 +1,4 @@
-/* What `raddle predict` tells a person, while it works and in the end. */
+/* Text output of `raddle predict`, during the work and at the end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_UNTRIED] = "not tried",
 };
 
-/* ---- while it works ---- */
+/* ---- progress ---- */
 
 static bool is_silent(const struct predict_result *result)
 {
@@ -30,7 +30,7 @@ static void predict_report_on_started(void *context, const struct campaign_start
 {
 	struct predict_result *result = context;
 
-	/* Runs that are driven are told of as well. */
+	/* The campaigns of driven runs report a start, too. */
 	if (result->has_started)
 		return;
 	result->has_started = true;
@@ -342,9 +342,9 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	strbuf_release(&reason);
 }
 
-/* ---- the end ---- */
+/* ---- summary ---- */
 
-/* The first one in the ranking that came about and has a schedule; NULL: none. */
+/* The first candidate by rank that occurred and has a schedule; NULL: none. */
 static const char *first_shown(const struct predict_result *result)
 {
 	const char *finding = NULL;
@@ -357,7 +357,7 @@ static const char *first_shown(const struct predict_result *result)
 	return finding;
 }
 
-/* Of the amounts that were given those that mean the same to `raddle run`. */
+/* Adds those of the given limits that mean the same to `raddle run`. */
 static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
 {
 	if (campaign->time_ns != PREDICT_TIME_NS)

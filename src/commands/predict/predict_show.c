@@ -1,13 +1,13 @@
-/* A recorded run in words, so that what was inferred from it can be seen in it. */
+/* Shows a recorded run as the steps of a finding, as evidence for what was inferred from it. */
 #include <string.h>
 
 #include "commands/predict/predict_internal.h"
 
-/* Steps around the places of a candidate, and at most so many in between. */
+/* Steps around the places of a candidate, and the limit on the steps in between. */
 #define STEPS_AROUND 20
 #define STEPS_MOST 2000
 
-/* How many of the run's events are of steps before this one. */
+/* Number of events before this step. */
 static uint64_t events_before(const struct recorded_run *run, uint64_t step)
 {
 	uint64_t low = 0, high = run->event_count;

@@ -1,4 +1,4 @@
-/* Looking at runs by their traces, and what their failures became. */
+/* Judges runs by their traces, and remembers the findings of their failures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	recorded_run_take(&run, contract);
 	memory = (struct symbols_memory){.blocks = run.blocks, .block_count = run.block_count};
 	trace.memory = &memory;
-	/* A run that cannot be read shows nothing. */
+	/* A run whose trace cannot be read shows nothing. */
 	if (recorded_run_trace(&run, program, &bytes, &size, NULL) == 0 && bytes &&
 		trace_reader_open_memory(&trace.reader, bytes, size, "the trace of a run", NULL) ==
 			0) {
@@ -71,14 +71,14 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	return is_shown;
 }
 
-/* ---- runs at random ---- */
+/* ---- random runs ---- */
 
 struct watch {
 	struct predict *predict;
 	predict_judge *judge;
 	void *context;
 	struct predict_watched *watched;
-	uint64_t key; /* of the failure that is being investigated */
+	uint64_t key; /* of the failure being investigated */
 };
 
 static void predict_watch_on_ran(void *context, struct contract *contract)

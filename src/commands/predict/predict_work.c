@@ -17,13 +17,13 @@ const char *const predict_method_words[METHODS] = {
 	[METHOD_ATOMICITY] = "atomicity",
 };
 
-/* What annotations in a program are found by; include/raddle.h. */
+/* Section of the program that holds its annotations; include/raddle.h. */
 #define NOTES_SECTION "raddle_notes"
 
-/* Candidates that are described although the command is to end; each takes some milliseconds. */
+/* Candidates described even if the command is to end; each takes some milliseconds. */
 #define DESCRIBED_LEAST 20
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 struct note_reading {
 	struct atomic_rules *rules;
@@ -39,7 +39,7 @@ static int read_note(void *argument, const char *text, const char *module)
 	return atomic_rules_add(reading->rules, text, source, reading->err);
 }
 
-/* What the program says of itself, then what the file says of it. */
+/* Reads the program's annotations, then the file's. */
 static int read_rules(struct predict_work *work, struct error *err)
 {
 	struct note_reading reading = {.rules = &work->rules, .err = err};
@@ -102,7 +102,7 @@ int predict_work_begin(struct predict_work *work, struct predict *predict, struc
 	choose_analyses(work);
 	for (uint32_t i = 0; i < work->analysis_count; i++) {
 		work->states[i] = work->analyses[i]->begin(&work->setting);
-		/* The first run is analysed in any case: what an interrupted command has is told. */
+		/* The first run is always analysed, so that an interrupted command has a result. */
 		for (uint32_t run = 0; run < predict_run_count(predict) && result == 0 &&
 				       (run == 0 || !command_stop_reason());
 			run++)
@@ -211,7 +211,7 @@ static void predict_work_on_wait(void *context, uint32_t index)
 	predict_report_driving(work->result, index);
 }
 
-/* What the analyses have to say of the runs. */
+/* Prints the notes of the analyses. */
 static void predict_work_tell(const struct predict_work *work)
 {
 	struct strbuf lines;
@@ -250,7 +250,7 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 		work->analyses[i]->find(work->states[i], &result->candidates);
 	candidates_mix(&result->candidates);
 	for (uint32_t i = 0; i < result->candidates.count && status == 0; i++) {
-		/* An interrupted command tells the candidates that it would drive first. */
+		/* An interrupted command lists the candidates that it would drive first. */
 		if (i >= DESCRIBED_LEAST && candidates_are_enough(&result->candidates))
 			candidates_cut(&result->candidates, i);
 		else

@@ -23,20 +23,20 @@
 
 struct run_arguments {
 	struct campaign_options options;
-	const char *strategy;	  /* NULL: none is named */
-	const char *bounds;	  /* likewise */
-	const char *suppressions; /* file, NULL: none is given */
-	bool has_memory_mode;	  /* one was asked for */
+	const char *strategy;	  /* NULL: not given */
+	const char *bounds;	  /* NULL: not given */
+	const char *suppressions; /* file; NULL: not given */
+	bool has_memory_mode;	  /* the user chose a mode */
 	struct run_place place;
 	bool follows_children;
-	const char *followed; /* pattern of the children; NULL: none is given */
+	const char *followed; /* pattern of the children; NULL: not given */
 	bool is_mpi;
 	uint64_t silent_ns;
 	bool is_json;
 	bool is_quiet;
-	const char *store;    /* as it was given; NULL: it was not */
-	char *const *given;   /* the words behind the command's name, up to the program */
-	char *const *program; /* a place in the same array */
+	const char *store;    /* the option's text; NULL: not given */
+	char *const *given;   /* arguments of the command up to the program */
+	char *const *program; /* points into the same array */
 };
 
 static void parse_restart(struct argp_state *state, const char *word)
@@ -308,7 +308,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		/* Everything from the program's name on is the program's. */
+		/* The program's name and everything after it belong to the program. */
 		arguments->options.argv = arguments->program = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -336,7 +336,7 @@ static const struct argp run_argp = {
 	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
 };
 
-/* Reads them where races are looked for at all. */
+/* Reads the suppressions if races are searched for. */
 static int read_suppressions(
 	const struct run_arguments *arguments, struct suppressions *out, struct error *err)
 {
@@ -364,7 +364,7 @@ static int parse_strategy(struct run_arguments *arguments, struct error *err)
 		&options->strategy, &options->strategy_config, err);
 }
 
-/* Which accesses are points where races are looked for, and where not. */
+/* Sets which accesses are scheduling points, with and without the search for races. */
 static int settle_memory(struct run_arguments *arguments, struct error *err)
 {
 	struct settings *settings = &arguments->options.settings;
@@ -378,7 +378,7 @@ static int settle_memory(struct run_arguments *arguments, struct error *err)
 	return 0;
 }
 
-/* With --mpi this process is one of many, and only the first has something to say. */
+/* With --mpi this process is one of many, and only rank 0 prints. */
 static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
 	struct campaign_result *result, bool *is_member, struct error *err)
 {
@@ -428,7 +428,7 @@ static int cmd_run_explore(struct run_arguments *arguments, const struct suppres
 	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
 		status = command_fail("%s", err.text);
 		if (report.last_id[0] && !report.is_json)
-			status = EXIT_FAILURE_FOUND; /* it is printed already */
+			status = EXIT_FAILURE_FOUND; /* the result is already printed */
 		run_report_release(&report);
 	} else if (is_member) {
 		run_report_release(&report);

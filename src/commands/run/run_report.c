@@ -15,7 +15,7 @@
 #include "cli/verdict.h"
 #include "model/op.h"
 
-/* A campaign that found nothing is repeated for so long at least. */
+/* Least duration suggested for repeating a campaign that found nothing. */
 #define LONGER_MINUTES 10u
 #define MINUTE_NS UINT64_C(60000000000)
 
@@ -79,7 +79,7 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
 
-/* Does the strategy stop threads at few variables only? */
+/* Does the strategy preempt at a bounded number of variables only? */
 static bool has_variable_bound(const struct campaign_options *options)
 {
 	for (const struct strategy_option *option = strategies[options->strategy]->options;
@@ -174,7 +174,7 @@ static void run_report_on_minimising(void *context, const struct minimise_progre
 {
 	const struct run_report *report = context;
 
-	/* Every run would be too often to read and, on a terminal, to write. */
+	/* Every 16th run suffices for the terminal. */
 	if (!report->is_quiet && progress->runs % 16 == 0)
 		terminal_live("minimising: %llu runs, %u preemptions, %u switches",
 			(unsigned long long)progress->runs, progress->preemptions,
@@ -230,9 +230,9 @@ void run_report_listen(struct run_report *report, struct campaign_listener *list
 	};
 }
 
-/* ---- the end ---- */
+/* ---- summary ---- */
 
-/* What pct promises for the same n, k and depth, for comparison. */
+/* Prints pct's guarantee for the same n, k and depth, for comparison. */
 static void say_guarantee_without_radius(const struct strategy_guarantee *guarantee)
 {
 	double probability = 1.0 / guarantee->threads;
@@ -301,7 +301,7 @@ static void say_checkpoints(const struct campaign_result *result)
 			result->checkpoint_obstacle);
 }
 
-/* Nobody has asked, but an engineer wants to know. */
+/* Prints the number of races although they were not requested. */
 static void say_races_seen(const struct campaign_result *result)
 {
 	if (!result->races_seen)
@@ -353,7 +353,7 @@ static void say_shortcomings(const struct campaign_result *result)
 			"longer (--time)\n");
 }
 
-/* The options that would let waits of this program end otherwise than they did, each behind `before`. */
+/* Adds the options that would let this program's waits end differently, each behind `before`. */
 static void add_what_waits_may_meet(const struct campaign_options *options,
 	const struct campaign_result *result, const char *before, struct strbuf *out)
 {
@@ -366,7 +366,7 @@ static void add_what_waits_may_meet(const struct campaign_options *options,
 		strbuf_addf(out, "%s--forked-children", before);
 }
 
-/* A campaign like this one, but longer, and of other schedules. */
+/* Adds the command for a longer campaign with other schedules. */
 static void add_another(const struct run_report *report, struct strbuf *out)
 {
 	static const int dropped[] = {OPTION_TIME, OPTION_SEED, OPTION_SCHEDULES, OPTION_RESUME,
@@ -464,7 +464,7 @@ static const char *reason_for_no_run(
 {
 	if (result->total.runs || result->total.findings || result->has_verdict)
 		return NULL;
-	/* A forwarded signal is the program's, and may end its only run. */
+	/* A forwarded signal goes to the program and may end its only run. */
 	if (result->is_interrupted)
 		return options->forwards_signals ? NULL : "the command was interrupted before";
 	if (result->waits_for_outside)
