@@ -1,8 +1,15 @@
 /*
- * The functions of a program in a form that is quick to walk: an array of `struct code` each, which tells
- * all, and beside it one of `struct op`, which tells what the inner loop of the walk needs of it. A value has
- * one register of 64 bits, vectors and structs one for each lane or member; so have constants, behind all
- * values.
+ * The functions of a program in a form that is fast to interpret. decode*.c translate a function
+ * from LLVM bitcode when it is first called. The result is an array of `struct code`, which is
+ * complete, and a parallel array of `struct op`, which holds only the fields that the inner loop of
+ * the walk needs.
+ *
+ * Each scalar value has one 64-bit register. A vector or struct has one register per lane or
+ * member, and an integer over 64 bits or an 80-bit float has two. Constants have registers too,
+ * behind those of all values. Operand fields (to, a, b, c) are register numbers.
+ *
+ * A *site* is an instrumentation point: the place where instrumented code reports to the recorder
+ * (branches/record/record.h).
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_CODE_H
 #define RADDLE_BRANCHES_INTERPRET_CODE_H
@@ -18,10 +25,10 @@ enum code_op {
 	CODE_FLOAT,   /* sub: LLVMOpcode; width 32 or 64 */
 	CODE_FLOAT_COMPARE,
 	CODE_FLOAT_NEGATE,
-	CODE_ZERO_EXTEND, /* sub: width before, as of all conversions */
+	CODE_ZERO_EXTEND, /* sub: source width, as in all conversions */
 	CODE_SIGN_EXTEND,
 	CODE_TRUNCATE,
-	CODE_FROM_SIGNED, /* to floating point */
+	CODE_FROM_SIGNED, /* integer to floating point */
 	CODE_FROM_UNSIGNED,
 	CODE_TO_SIGNED,
 	CODE_TO_UNSIGNED,
@@ -29,11 +36,11 @@ enum code_op {
 	CODE_MOVE,
 	CODE_ADDRESS, /* a + immediate + terms */
 	CODE_LOAD,
-	CODE_STORE, /* a at b */
+	CODE_STORE, /* stores a at address b */
 	CODE_LOCAL, /* alloca */
 	CODE_SELECT,
-	CODE_PICK,  /* extractelement: lane b of `count` from a on */
-	CODE_PLACE, /* insertelement: b into lane c of `count` from `to` on */
+	CODE_PICK,  /* extractelement: lane b of the `count` lanes from register a on */
+	CODE_PLACE, /* insertelement: b into lane c of the `count` lanes from register `to` on */
 	CODE_GO,
 	CODE_BRANCH,
 	CODE_SWITCH,
@@ -41,19 +48,21 @@ enum code_op {
 	CODE_CALL,
 	CODE_UPDATE,	/* sub: LLVMAtomicRMWBinOp */
 	CODE_EXCHANGE,	/* a: address, b: expected, c: new */
-	CODE_COPY,	/* memcpy and memmove: a from b, c bytes */
+	CODE_COPY,	/* memcpy and memmove: c bytes from b to a */
 	CODE_FILL,	/* memset */
 	CODE_INTRINSIC, /* sub: enum intrinsic */
-	CODE_VALUE,	/* what a site tells, nothing else */
-	CODE_REPORT,	/* a site that tells nothing: fences */
+	CODE_VALUE,	/* only takes the value that the site reports */
+	CODE_REPORT,	/* a site that reports no value: fences */
 	CODE_LANDING,
-	CODE_STOP, /* control does not come here, or not back: unreachable, resume */
-	CODE_RESHAPE, /* `count` lanes of `sub` bits from a on, taken for `bytes` lanes of `width` bits */
-	CODE_WIDE, /* sub: LLVMOpcode; of `bytes` bits to `width`, one of them more than 64; count: predicate */
-	CODE_EXTENDED, /* likewise, one of them floating point of 80 bits */
+	CODE_STOP, /* control never continues here: unreachable, resume */
+	/* bit cast: `count` lanes of `sub` bits from register a on become `bytes` lanes of `width` bits */
+	CODE_RESHAPE,
+	/* integers over 64 bits. sub: LLVMOpcode; from `bytes` bits to `width` bits; count: predicate */
+	CODE_WIDE,
+	CODE_EXTENDED, /* the same for 80-bit floating point */
 	CODE_EXTENDED_INTRINSIC,
 	CODE_NOTHING,
-	CODE_UNKNOWN /* not handled; `text` says what */
+	CODE_UNKNOWN /* unsupported instruction; `text` says which */
 };
 
 enum intrinsic {
@@ -68,7 +77,7 @@ enum intrinsic {
 	INTRINSIC_TRAILING_ZEROS,
 	INTRINSIC_FUNNEL_LEFT,
 	INTRINSIC_FUNNEL_RIGHT,
-	INTRINSIC_UNSIGNED_ADD_OVERFLOW, /* two registers */
+	INTRINSIC_UNSIGNED_ADD_OVERFLOW, /* these six set a second register: the overflow flag */
 	INTRINSIC_UNSIGNED_SUB_OVERFLOW,
 	INTRINSIC_UNSIGNED_MUL_OVERFLOW,
 	INTRINSIC_SIGNED_ADD_OVERFLOW,
@@ -88,58 +97,62 @@ enum intrinsic {
 	INTRINSIC_TRUNCATE,
 	INTRINSIC_ROUND_EVEN,
 	INTRINSIC_ROUND,
-	INTRINSIC_LIBRARY, /* of libm: `library` */
+	INTRINSIC_LIBRARY, /* a function of libm, see `library` */
 	INTRINSIC_LIBRARY_OF_TWO,
 	INTRINSIC_UNKNOWN
 };
 
-/* Where memory without sites is. */
+/* Kind of memory that an access without a site touches. */
 enum code_place {
-	PLACE_SITE,    /* anywhere: the record tells */
-	PLACE_LOCAL,   /* a local that nobody else knows */
+	PLACE_SITE,    /* any memory; the record holds the values */
+	PLACE_LOCAL,   /* a local variable whose address does not escape */
 	PLACE_CONSTANT /* a constant global */
 };
 
-/* Functions that give or take memory. Those that give it return its address. */
+/* Functions that allocate or free memory. The allocating ones return the address. */
 enum allocation {
 	ALLOCATION_NONE,
-	ALLOCATION_FIRST,   /* as many bytes as the first argument says */
-	ALLOCATION_SECOND,  /* ... the second */
-	ALLOCATION_PRODUCT, /* ... both, multiplied */
-	ALLOCATION_MOVE,    /* realloc(): the first argument is given back */
-	ALLOCATION_END	    /* the first argument is given back */
+	ALLOCATION_FIRST,   /* size is the first argument */
+	ALLOCATION_SECOND,  /* size is the second argument */
+	ALLOCATION_PRODUCT, /* size is the product of both arguments */
+	ALLOCATION_MOVE,    /* realloc(): frees the first argument; size is the second */
+	ALLOCATION_END	    /* frees the first argument */
 };
 
-/* Calls whose result says what came of an operation that may come out otherwise under another schedule (walk_outcome.c). */
+/*
+ * Calls whose result tells the outcome of an operation. Another schedule may change the outcome
+ * (walk_outcome.c).
+ */
 enum outcome {
 	OUTCOME_NONE,
-	OUTCOME_TRY,	  /* to lock: 0 or EBUSY */
-	OUTCOME_TRY_C11,  /* likewise: 0 or thrd_busy */
-	OUTCOME_TAKE,	  /* from a semaphore: 0 or -1 */
-	OUTCOME_BARRIER,  /* -1 for who comes last, 0 for the others */
-	OUTCOME_ONCE,	  /* no result: whether it takes a step depends on whether all is done */
-	OUTCOME_BEGINNING /* of a semaphore: how often it can be taken is the third argument */
+	OUTCOME_TRY,	 /* try-lock: 0 or EBUSY */
+	OUTCOME_TRY_C11, /* C11 try-lock: 0 or thrd_busy */
+	OUTCOME_TAKE,	 /* sem_trywait: 0 or -1 */
+	OUTCOME_BARRIER, /* barrier wait: -1 for the last arrival, 0 for the others */
+	/* pthread_once: no result; it performs an operation only if the routine has not completed */
+	OUTCOME_ONCE,
+	OUTCOME_BEGINNING /* sem_init: the third argument is the initial count */
 };
 
 struct function;
 
-/* Of a vector that is read or written at once: those of loops without a rest have a hundred lanes. */
+/* Largest vector access. Vectorised loops without a remainder have up to a hundred lanes. */
 #define ACCESS_BYTES_MOST 512u
 
-/* Of a value that is taken for one of another kind, at most. */
+/* Largest value of a CODE_RESHAPE, in bits. */
 #define RESHAPED_BITS 1024u
 
 struct move {
 	int32_t to, from;
 };
 
-/* Values move along an edge, all at once. */
+/* A control-flow edge. Its moves (from phi nodes) take place simultaneously. */
 struct edge {
-	uint32_t target; /* number of the code */
+	uint32_t target; /* index of the target code */
 	uint32_t count;
 	struct move *moves;
-	bool is_entangled; /* the moves cannot be made one after the other */
-	uint64_t value;	   /* of a switch */
+	bool is_entangled; /* the moves must not be executed one after the other */
+	uint64_t value;	   /* case value of a switch */
 };
 
 struct address_term {
@@ -148,11 +161,12 @@ struct address_term {
 	int64_t scale;
 };
 
-/* What an access may not leave. */
+/* The part of an object that an access must stay inside. */
 struct object_part {
-	int32_t base; /* an operand; -1: its address is no index */
+	/* operand that holds the base pointer; -1: the address is not computed by indexing */
+	int32_t base;
 	int64_t offset;
-	uint64_t bytes; /* 0: those of the object that begins at `base`, if that is known */
+	uint64_t bytes; /* 0: the size of the object that begins at `base`, if known */
 };
 
 struct constant_block {
@@ -161,44 +175,48 @@ struct constant_block {
 	uint8_t *bytes;
 };
 
-/* Functions of the library whose result, or what they write, is computed from the bytes that they read. */
+/* Library functions whose result or output the walk computes from the bytes that they read. */
 enum library_kind {
 	LIBRARY_COMPARE,
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
-	LIBRARY_NUMBER,	     /* of a string of digits */
-	LIBRARY_SPAN,	     /* how many of the first bytes are some of the second string's */
-	LIBRARY_SPAN_OTHERS, /* ... are none of them */
-	LIBRARY_FIND,	     /* gives an address, as all that follow */
+	LIBRARY_NUMBER, /* number in a string, as strtol */
+	/* length of the prefix that consists of bytes of the second string, as strspn */
+	LIBRARY_SPAN,
+	/* length of the prefix without bytes of the second string, as strcspn */
+	LIBRARY_SPAN_OTHERS,
+	LIBRARY_FIND, /* this and all following kinds return an address */
 	LIBRARY_FIND_LAST,
-	LIBRARY_FIND_OR_END, /* a byte, or the zero */
-	LIBRARY_FIND_ANY,    /* of the second string's bytes */
+	LIBRARY_FIND_OR_END, /* the byte, or the terminating NUL */
+	LIBRARY_FIND_ANY,    /* any byte of the second string, as strpbrk */
 	LIBRARY_FIND_STRING,
-	LIBRARY_COPY,	/* writes, as all that follow: the string */
-	LIBRARY_APPEND, /* the same, behind the string that is there */
-	LIBRARY_FILL	/* as many bytes as the limit says: the string, and zeros */
+	LIBRARY_COPY,	/* this and all following kinds write the string, as strcpy */
+	LIBRARY_APPEND, /* appends to the string at the destination, as strcat */
+	LIBRARY_FILL	/* fills up to the limit with zeros, as strncpy */
 };
 
 struct library_operand {
 	uint8_t place; /* enum code_place */
-	bool is_known; /* else nobody knows where its bytes are */
-	uint32_t site; /* PLACE_SITE */
+	bool is_known; /* false: the location of its bytes is unknown */
+	uint32_t site; /* PLACE_SITE: the site that reports its bytes */
 	const struct constant_block *constant;
 };
 
 struct library_read {
-	uint8_t kind;	  /* enum library_kind */
-	uint8_t first;	  /* argument that is read */
-	uint8_t count;	  /* of arguments that are read */
-	uint8_t pointers; /* the first ones that are pointers; 0: those up to the last that is read */
-	int8_t base; /* NUMBER: argument that says the base, behind the one that says where the end goes; -1: ten */
-	int8_t limit;	  /* argument that says how many bytes at most; -1: none does */
-	bool is_string;	  /* a zero is the end */
-	bool is_used;	  /* somebody looks at the result, or at what is written */
-	bool is_near;	  /* what is told of it lies in one page */
-	bool folds;	  /* capital letters are as small ones */
-	bool gives_end;	  /* of what is written: the address of its zero */
-	uint32_t site_to; /* of what is written; SITE_NONE: nobody knows where */
+	uint8_t kind;  /* enum library_kind */
+	uint8_t first; /* first argument that is read */
+	uint8_t count; /* number of arguments that are read */
+	/* number of leading pointer arguments; 0: up to the last argument that is read */
+	uint8_t pointers;
+	/* NUMBER: argument with the base, which follows the end-pointer argument; -1: base ten */
+	int8_t base;
+	int8_t limit;	  /* argument that limits the number of bytes; -1: none */
+	bool is_string;	  /* a NUL ends the input */
+	bool is_used;	  /* the program uses the result or the written bytes */
+	bool is_near;	  /* the reported bytes lie in one page */
+	bool folds;	  /* comparison ignores case (ASCII) */
+	bool gives_end;	  /* the result is the address of the written NUL */
+	uint32_t site_to; /* site of the written range; SITE_NONE: unknown destination */
 	struct library_operand operands[2];
 };
 
@@ -207,21 +225,26 @@ struct code {
 	uint8_t sub;
 	uint8_t width;
 	uint8_t place;	    /* enum code_place */
-	uint8_t place_from; /* of what COPY copies */
+	uint8_t place_from; /* the same for the source of a COPY */
 	bool is_noreturn;
-	bool is_blind;	   /* CALL: of assembly that writes memory, nobody sees which */
-	bool is_handled;   /* CALL: an exception has a landing pad here: the last edge */
-	bool is_used;	   /* CALL: its result */
-	bool tells_bytes;  /* CALL: of a function of the library, of memory that it reads */
-	bool writes_bytes; /* CALL: likewise, memory, so many bytes at once */
-	bool is_vector; /* LOAD, STORE: `count` lanes of `width` bits; CALL, VALUE: `b` of them */
+	bool is_blind; /* CALL of inline assembly that writes unknown memory */
+	/* CALL in a frame with a landing pad for its exceptions: the last edge */
+	bool is_handled;
+	bool is_used; /* CALL: the program uses the result */
+	/* CALL of a library function: the record reports the memory that it reads */
+	bool tells_bytes;
+	/* CALL of a library function: the record reports the memory that it writes, as one range */
+	bool writes_bytes;
+	/* LOAD, STORE: vector of `count` lanes of `width` bits; CALL, VALUE: `b` lanes */
+	bool is_vector;
 	int32_t to, a, b, c;
 	uint32_t bytes;
-	uint32_t count;	       /* lanes, operands, successors; of ends of blocks see below */
-	uint32_t site_to;      /* COPY, FILL: of what is written */
-	uint32_t site;	       /* number of the first one of the kind that counts; SITE_NONE */
-	uint32_t instructions; /* ends of blocks: how many the block has */
-	uint32_t branch;       /* BRANCH, SWITCH, SELECT: number among those of the program */
+	/* lanes, operands or successors; for ends of blocks see `instructions` */
+	uint32_t count;
+	uint32_t site_to;      /* COPY, FILL: site of the written range */
+	uint32_t site;	       /* the relevant site of the instruction; SITE_NONE: none */
+	uint32_t instructions; /* ends of blocks: number of instructions in the block */
+	uint32_t branch;       /* BRANCH, SWITCH, SELECT: program-wide branch number */
 	uint8_t allocates;     /* CALL: enum allocation */
 	uint8_t outcome;       /* CALL: enum outcome */
 	int64_t immediate;
@@ -235,14 +258,15 @@ struct code {
 		double (*library_of_two)(double, double);
 		const struct constant_block *constant;
 	};
-	struct edge *normal, *unwind; /* CALL that is an invoke */
-	struct function *callee;      /* CALL: the last one; NULL: code without bitcode */
-	uint64_t callee_address;      /* 0: not known */
-	struct library_read *reads;   /* CALL: of such a function; else NULL */
+	struct edge *normal, *unwind; /* CALL of an invoke instruction: the two edges */
+	/* CALL: cached callee of the last execution; NULL: code without bitcode */
+	struct function *callee;
+	uint64_t callee_address;    /* CALL: address of the callee; 0: unknown */
+	struct library_read *reads; /* CALL of a function of enum library_kind; else NULL */
 	LLVMValueRef value;
 };
 
-/* How an op is performed, see runs.def. */
+/* How the inner loop performs an op: see runs.def. */
 enum run {
 #define RUN(name, symbolic) RUN_##name,
 #include "branches/interpret/runs.def"
@@ -250,18 +274,18 @@ enum run {
 	RUN_COUNT
 };
 
-/* What the inner loop needs of a code. */
+/* The fields of a code that the inner loop needs, in compact form. */
 struct op {
 	uint16_t run; /* enum run */
 	uint8_t width, scale;
 	int32_t to, a, b;
 	union {
 		int64_t immediate;
-		const struct edge *edges; /* BRANCH, GO; then `b` is the branch's number, `to` how
-					     many instructions the block has */
+		/* BRANCH, GO; then `b` is the branch number and `to` the number of instructions in the block */
+		const struct edge *edges;
 		struct {
 			int32_t c;
-			uint32_t number; /* of a site or, SELECT, a branch */
+			uint32_t number; /* of a site; SELECT: of a branch */
 		};
 	};
 };
@@ -273,31 +297,34 @@ struct function {
 	uint64_t address;
 	uint32_t parameter_registers;
 	uint32_t value_count;	 /* registers of values */
-	uint32_t register_count; /* and of constants */
+	uint32_t register_count; /* registers of values and constants */
 	struct code *codes;
-	struct op *ops; /* as many */
+	struct op *ops; /* parallel to `codes` */
 	uint32_t code_count, code_capacity;
-	uint64_t *constants; /* what their registers hold */
+	uint64_t *constants; /* contents of the constant registers */
 	uint32_t constant_count, constant_capacity;
 	uint32_t *
-		argument_sites; /* parameters that SITE_ARGUMENTs tell, in order: their registers */
+		/* registers of the parameters that SITE_ARGUMENTs report, in order */
+		argument_sites;
 	uint32_t argument_count;
-	uint32_t address_count; /* SITE_ADDRESSes of parameters */
+	uint32_t address_count; /* number of SITE_ADDRESSes of parameters */
 	uint32_t *address_registers;
 	bool is_decoded;
-	bool is_marked;	  /* with SITE_FUNCTION_MARK; when it is decoded */
-	bool is_excluded; /* what it computes is as it was */
+	bool is_marked; /* the code begins with SITE_FUNCTION_MARK; set by decoding */
+	/* excluded by the user: the values that it computes are treated as constant */
+	bool is_excluded;
 };
 
-/* All functions with sites; decoded when they are first called. */
+/* All functions with sites. A function is decoded at its first call. */
 struct code_book {
 	struct image *image;
 	struct function *functions;
 	uint32_t function_count;
-	uint32_t *by_address; /* open addressing: number + 1 */
+	uint32_t *by_address; /* open-addressing hash table: function index + 1 */
 	uint32_t capacity;
 	struct value_map by_value;
-	struct constant_block *constants[256]; /* in hundreds: they must not move */
+	/* chunks of 64, because pointers into them must stay valid */
+	struct constant_block *constants[256];
 	uint32_t constant_count;
 	LLVMValueRef *branches;
 	uint32_t branch_count, branch_capacity;
@@ -307,30 +334,31 @@ void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);
 
 /*
- * Leaves functions out whose name (as linked or as people write it), source file, or executable or library matches the
- * pattern, such as "log_*" or "libz.so*": what they compute keeps its value. False: there are none.
+ * Excludes functions from symbolic execution: the values that they compute are treated as constant.
+ * The pattern (such as "log_*" or "libz.so*") is matched against the function name (linker name or
+ * demangled), the source file, and the executable or library. Returns false if nothing matches.
  */
 bool code_book_exclude(struct code_book *book, const char *pattern);
-/* The whole path, or its last part. */
+/* Matches the whole path or its last component. */
 bool code_book_matches(const char *pattern, const char *path);
 
-/* By address; NULL: code without bitcode. Not decoded. */
+/* Returns the function at an address, not necessarily decoded; NULL: code without bitcode. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);
-/* The function that a site is in. */
+/* Returns the function that contains a site. */
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);
-/* Part of that: `ops`, when there are all codes. */
+/* Fills `ops` from the complete array `codes`. Called by code_decode(). */
 void code_make_ops(struct function *function);
 
-/* ---- decode_*.c share ---- */
+/* ---- shared by decode*.c ---- */
 
 struct decoder {
 	struct code_book *book;
 	struct image *image;
 	struct function *function;
 	const struct unit *unit;
-	struct value_map registers; /* of values; of constants: ~ */
-	struct value_map blocks;    /* number of the first code */
+	struct value_map registers; /* LLVM value to its first register; constants as ~number */
+	struct value_map blocks;    /* basic block to the index of its first code */
 };
 
 int32_t decode_operand(struct decoder *decoder, LLVMValueRef value);
@@ -344,35 +372,38 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 	return operand + (int32_t)lane;
 }
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
-/* Registers of a value of the type; 0: none, or not handled. */
+/* Returns the number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
-/* Bits of a value in one register; 0: it takes others. */
+/* Returns the width in bits of a one-register type; 0: the type needs more registers. */
 uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
-/* The first site of one of the kinds [first, last] of the instruction. */
+/* Returns the first site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
 uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);
 /* decode_flow.c */
 uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
 void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
-/* decode_object.c: of an access there. */
+/* decode_object.c: returns the object part that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
-/* decode_wide.c: of integers of more than 64 bits. */
+/* decode_wide.c: integers over 64 bits. */
 __extension__ typedef unsigned __int128 wide_integer;
 bool decode_is_wide(LLVMTypeRef type);
 void decode_wide_constant(LLVMValueRef constant, uint64_t *registers);
-/* False: the instruction is none that computes with them. */
+/* Decodes the instruction if it computes with such integers; else returns false. */
 bool decode_wide(struct decoder *decoder, LLVMValueRef instruction);
-/* decode_extended.c: of floating point of 80 bits. */
+/* decode_extended.c: 80-bit floating point. */
 bool decode_is_extended(LLVMTypeRef type);
-/* False: it is none. */
+/* Returns false if the constant is not an 80-bit float. */
 bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2]);
-/* False: the instruction, or the intrinsic, is none that computes with them. */
+/* Decode the instruction or intrinsic if it computes with 80-bit floats; else return false. */
 bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
 bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
-/* decode_class.c: of llvm.is.fpclass(). False: the classes, or what is asked of, are others. */
+/* decode_class.c: decodes llvm.is.fpclass(). Returns false for unsupported classes or operand types. */
 bool decode_class(struct decoder *decoder, LLVMValueRef call);
-/* decode_library.c: what the call reads, the caller's to free; NULL: it is none whose result is computed. */
+/*
+ * decode_library.c: describes the memory that the call reads; the caller frees the result. NULL:
+ * not a function whose result is computed.
+ */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 enum outcome decode_outcome(LLVMValueRef call);
 /* decode_value.c */
@@ -381,14 +412,14 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction);
 void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
-/* The other files. */
-/* Where memory without a site is. False: not known. */
+/* Other files. */
+/* Finds out where the memory behind a pointer without a site lies. False: unknown. */
 bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
-/* The value of a constant in registers. False: not handled. */
+/* Writes the value of a constant into registers. False: unsupported. */
 bool decode_constant(
 	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers);
 const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global);

@@ -1,4 +1,4 @@
-/* What one code that computes makes of its operands: integers are kept without bits above their width. */
+/* Evaluates single codes on concrete values. An integer register holds zeros above the width of its value. */
 #ifndef RADDLE_BRANCHES_INTERPRET_COMPUTE_H
 #define RADDLE_BRANCHES_INTERPRET_COMPUTE_H
 
@@ -46,19 +46,22 @@ static inline uint64_t compute_bits(double value, uint32_t width)
 	return bits;
 }
 
-/* Not of a division by zero: the walk has stopped before. */
+/* The divisor must not be zero; the walk ends before a division by zero. */
 uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
 uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
 uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, uint64_t b);
-/* A conversion from, to or between floating point. */
+/* Conversions from, to or between floating-point types. */
 uint64_t compute_conversion(const struct code *code, uint64_t a);
-/* `second`: of those that tell of overflow. */
+/* `second` receives the overflow flag of the with.overflow intrinsics. */
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
-/* CODE_WIDE: from and to registers. */
+/* CODE_EXTENDED and its intrinsics: operands and result are in `registers`. */
 void compute_extended(const struct code *code, uint64_t *registers);
 void compute_extended_intrinsic(const struct code *code, uint64_t *registers);
-/* So many lanes of so many bits, as others. */
+/*
+ * Layout of a vector in registers: `count` lanes of `width` bits. compute_as_lanes() converts
+ * between two layouts of the same bits.
+ */
 struct compute_lanes {
 	uint32_t count, width;
 };

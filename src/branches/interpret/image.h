@@ -1,6 +1,7 @@
 /*
- * The program of a record: its bitcode, which site belongs to which instruction, and where its functions
- * and variables were. Everything that walking needs and that is the same for all threads.
+ * The program of a record: its bitcode, the mapping from sites to instructions, and the addresses
+ * of its functions and variables in the run. The image is immutable while threads are walked,
+ * except for addresses that are assigned on demand.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_IMAGE_H
 #define RADDLE_BRANCHES_INTERPRET_IMAGE_H
@@ -16,15 +17,14 @@
 
 #define SITE_NONE UINT32_MAX
 
-/* A site of any module, by its number in the record. */
+/* A site of any module, indexed by its number in the record. */
 struct image_site {
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* as in struct site_record */
 	uint16_t bytes;
-	uint32_t unit; /* UINT32_MAX: its unit is not known */
+	uint32_t unit; /* compilation unit; UINT32_MAX: not found */
 	uint32_t function_number, instruction_number;
-	uint32_t
-		next; /* another one of the same instruction, in the order of the code; SITE_NONE */
+	uint32_t next; /* next site of the same instruction in code order; SITE_NONE: last */
 	const struct site *source;
 	uint32_t file;
 };
@@ -36,23 +36,28 @@ struct image {
 	uint32_t site_count;
 	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
 	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
-	struct symbol_file *files;	    /* one for each object of the record */
-	uint32_t *unit_group;		    /* of each unit, in its file; 0: not found */
-	uint32_t *unit_object;		    /* of each unit: number of the object */
-	struct value_map address_of;	    /* LLVMValueRef of a global: index in addresses */
+	/* one per object (executable or library) of the record */
+	struct symbol_file *files;
+	uint32_t *unit_group;	     /* by unit: symbol group in its file; 0: not found */
+	uint32_t *unit_object;	     /* by unit: index of its object in the record */
+	struct value_map address_of; /* LLVMValueRef of a global: index in addresses */
 	uint64_t *addresses;
 	uint32_t address_count, address_capacity;
-	uint64_t next_made_up;	/* address of the next global that has none in the files */
-	uint32_t made_up_count; /* of globals that other code may know by another */
-	char **paths;		/* of the files with sites */
+	uint64_t next_made_up; /* next address for a global that no symbol table contains */
+	/* number of such globals that code without bitcode may know at another address */
+	uint32_t made_up_count;
+	char **paths; /* paths of the files with sites */
 };
 
-/* `program` is the path of the executable. The record must outlive the image. */
+/* Opens the image. `program` is the path of the executable. The record must outlive the image. */
 int image_open(struct image *image, const struct run_record *record, const char *program,
 	struct error *err);
 void image_close(struct image *image);
 
-/* Where a global value was; private constants have addresses that are made up. */
+/*
+ * Returns the address of a global in the run. A private constant gets an invented address, because
+ * the symbol tables do not contain it.
+ */
 uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The objects of a run that indices go into: what was allocated, locals whose address others know, and static
- * variables. Known by their beginning; who has a pointer into the middle of one has none.
+ * The objects of a run that pointers index into: allocations, locals whose address escapes, and
+ * static variables. An object is found by its start address only. A pointer into its middle finds
+ * no object.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_OBJECTS_H
 #define RADDLE_BRANCHES_INTERPRET_OBJECTS_H
@@ -8,21 +9,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A moment of the run: positions are the record's, and what one thread did between two of them is counted. */
+/*
+ * A point in time of the run. `position` orders the threads (record.h); `count` orders the events
+ * of one thread between two positions.
+ */
 struct object_time {
 	uint64_t position;
 	uint64_t count;
 };
 
-/* From then on. */
+/* An object that exists from `time` on. */
 struct object {
 	uint64_t address;
-	uint64_t bytes; /* 0: nothing is there any more */
+	uint64_t bytes; /* 0: the object was freed */
 	struct object_time time;
-	uint64_t order; /* in which it was told */
+	uint64_t order; /* order of insertion */
 };
 
-/* What was at one address, one after the other. */
+/* The objects that existed at one address, in order of time. */
 struct object_place {
 	uint64_t address; /* 0: free */
 	uint64_t first, count;
@@ -31,15 +35,15 @@ struct object_place {
 struct object_table {
 	struct object *items;
 	uint64_t count, capacity;
-	struct object_place *places; /* slots (slots.h), once it is complete */
+	struct object_place *places; /* hash table (slots.h), valid once the table is complete */
 	uint64_t place_count, place_capacity;
-	bool is_complete; /* sorted; nothing is added */
+	bool is_complete; /* sorted; no further insertions */
 };
 
 void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time);
 void objects_complete(struct object_table *table);
-/* How many bytes were at the address at that moment; 0: not known. Of complete tables. */
+/* Returns the size of the object that began at `address` at `time`; 0: unknown. The table must be complete. */
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time);
 void objects_release(struct object_table *table);
 

@@ -1,7 +1,8 @@
 /*
- * What creation and joins alone order. A thread's *segment* ends where it creates another, or has joined one; all of a
- * segment comes before all of another, or behind it, or neither. Under every schedule that makes the same operations
- * this is the same.
+ * The happens-before order that thread creation and joins alone impose. A thread's *segment* ends
+ * where the thread creates another thread or has joined one. Two segments of different threads are
+ * either ordered as a whole or unordered. Every schedule that performs the same operations has the
+ * same order.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_SEGMENTS_H
 #define RADDLE_BRANCHES_INTERPRET_SEGMENTS_H
@@ -13,17 +14,20 @@
 
 struct segments {
 	uint32_t thread_count;
-	uint32_t *first;  /* by thread, and one more: the number of its first segment among all */
-	uint64_t *begins; /* by segment: the step of the run that it begins with */
+	/* by thread, plus one entry: index of its first segment in the arrays by segment */
+	uint32_t *first;
+	uint64_t *begins; /* by segment: the step of the run at which it begins */
 	uint16_t *
-		before; /* by segment and thread: how many segments of that one have ended before */
+		/* by segment and thread: number of that thread's segments that end before this segment begins */
+		before;
 	uint16_t *
-		tried; /* by thread: from this segment on, an operation may have had another outcome */
-	uint16_t *creator; /* by thread; UINT16_MAX: not known */
-	uint16_t *created; /* by thread: the creator's segment that ended so */
+		/* by thread: first segment in which an operation may have had another outcome */
+		tried;
+	uint16_t *creator; /* by thread: the creating thread; UINT16_MAX: unknown */
+	uint16_t *created; /* by thread: the creator's segment that ends with the creation */
 };
 
-/* NULL: there are too many. The caller's to free. */
+/* Returns the segments of a run, which the caller frees with segments_free(). NULL: too many segments. */
 struct segments *segments_new(const struct run_record *record);
 void segments_free(struct segments *segments);
 
@@ -32,7 +36,7 @@ static inline uint32_t segments_count(const struct segments *segments, uint16_t 
 	return segments->first[thread + 1] - segments->first[thread];
 }
 
-/* The thread's segment of this step. It is not before `segment`. */
+/* Returns the thread's segment at `step`. `segment` is a lower bound from an earlier call. */
 static inline uint16_t segments_at(
 	const struct segments *segments, uint16_t thread, uint16_t segment, uint64_t step)
 {
@@ -42,7 +46,7 @@ static inline uint16_t segments_at(
 	return segment;
 }
 
-/* Does `segment` of the one thread come before `other` of the other one? */
+/* Returns whether `segment` of `thread` happens before segment `other` of `other_thread`. */
 static inline bool segments_are_ordered(const struct segments *segments, uint16_t thread,
 	uint16_t segment, uint16_t other_thread, uint16_t other)
 {

@@ -1,6 +1,6 @@
 /*
- * Tables by keys: slots of any struct that begins with its key, a number of 64 bits; 0: the slot is free. Open addressing; the
- * capacity is a power of two, and more than the half is never used.
+ * Open-addressing hash tables. A slot is any struct whose first member is a 64-bit key; key 0 marks
+ * a free slot. The capacity is a power of two, and at most half of the slots are used.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_SLOTS_H
 #define RADDLE_BRANCHES_INTERPRET_SLOTS_H
@@ -13,7 +13,7 @@ static inline uint64_t slots_hash(uint64_t key)
 	return key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-/* The slot with that key, or the free one where it would be. `bytes`: of a slot. */
+/* Returns the slot with that key, or the free slot where it belongs. `bytes` is the size of a slot. */
 static inline void *slots_find(const void *slots, uint64_t capacity, size_t bytes, uint64_t key)
 {
 	uint64_t at = slots_hash(key) & (capacity - 1);
@@ -28,8 +28,8 @@ static inline void *slots_find(const void *slots, uint64_t capacity, size_t byte
 }
 
 /*
- * Makes sure that there is room for one more than `count`; `least` slots at first. The slots, which may be elsewhere
- * then; they are the caller's to free.
+ * Ensures room for one more than `count` slots; a new table gets `least` slots. Returns the table,
+ * which may have moved and which the caller frees.
  */
 void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least);
 

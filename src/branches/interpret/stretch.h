@@ -1,7 +1,8 @@
 /*
- * Memory that grows in place: its addresses are reserved once, and the kernel gives what is touched: the first of it in
- * pages, what lies behind in huge ones. Of a walk that makes events half the time was the kernel's, for pages of
- * 4 kB that were touched for the first time: 1.4 us each; by huge ones it is 0.2 us.
+ * Memory that grows in place. The address range is reserved once, and the kernel supplies pages on
+ * first touch: small pages at the start, huge pages behind them. Without huge pages the kernel took
+ * half of the time of a walk with events: a first touch costs 1.4 us per 4 kB page, and 0.2 us per
+ * 4 kB in huge pages.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_STRETCH_H
 #define RADDLE_BRANCHES_INTERPRET_STRETCH_H
@@ -9,21 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Only addresses: whatever a run has of events and terms is less. */
+/* Size of the reservation. No run needs more for its events or terms. */
 #define STRETCH_BYTES (UINT64_C(1) << 35)
-/* In pages of the common size: short runs need no more, and a huge one takes 0.1 ms. */
+/* Size of the start in small pages. Short runs need no more, and a huge page costs 0.1 ms. */
 #define STRETCH_SMALL_BYTES (UINT64_C(1) << 16)
 
 struct stretch {
-	uint8_t *memory; /* STRETCH_BYTES, any contents; NULL: not opened */
-	uint64_t ready;	 /* bytes of it that can be used */
+	uint8_t *memory; /* STRETCH_BYTES of undefined contents; NULL: not opened */
+	uint64_t ready;	 /* number of usable bytes */
 	void *mapping;
-	bool is_small; /* what comes next is not asked for in huge pages */
+	bool is_small; /* the next growth does not use huge pages */
 };
 
-/* So many bytes can be used from here on. Opens one that is not. */
+/* Makes the first `bytes` bytes usable. Opens the stretch if needed. */
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
-/* Also of one that was not opened. */
+/* Frees the memory. The stretch may be unopened. */
 void stretch_release(struct stretch *stretch);
 
 #endif

@@ -1,4 +1,4 @@
-/* Addresses by name, from the symbol tables of an executable or library as it was loaded. */
+/* Addresses of symbols by name, from the symbol tables of a loaded executable or library. */
 #ifndef RADDLE_BRANCHES_INTERPRET_SYMBOL_FILE_H
 #define RADDLE_BRANCHES_INTERPRET_SYMBOL_FILE_H
 
@@ -9,11 +9,12 @@
 struct symbol_entry {
 	const char *name;
 	uint64_t address;
-	uint32_t group; /* of local ones: which STT_FILE they stand behind, from 1; of others 0 */
+	/* local symbols: number of the preceding STT_FILE symbol, from 1; other symbols: 0 */
+	uint32_t group;
 };
 
 struct symbol_file {
-	void *bytes; /* of the file, mapped */
+	void *bytes; /* the mapped file */
 	size_t size;
 	struct symbol_entry *entries; /* sorted by name, then group */
 	uint32_t count;
@@ -21,10 +22,10 @@ struct symbol_file {
 	uint32_t group_count;
 };
 
-/* A file that cannot be read has no symbols. */
+/* Opens the symbol table of a file that was loaded at `base`. An unreadable file has no symbols. */
 void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base);
 void symbol_file_close(struct symbol_file *file);
-/* 0: there is none. */
+/* Returns the address of a symbol; 0: not found. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group);
 
 #endif

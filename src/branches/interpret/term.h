@@ -1,6 +1,11 @@
 /*
- * Values that depend on reads of shared memory: what was computed of them, with the value of this run.
- * A term refers to others; those of one walk live in one arena until it is over.
+ * Symbolic values: expressions over *variables*, which are reads of shared memory and outcomes of
+ * operations. A term is a node of such an expression, with the value that it had in this run. The
+ * terms of one walk lie in one arena and are freed together.
+ *
+ * A term is *pinned* (concretised) when the rest of the walk is only known to be valid for the
+ * value of this run. A variable is *fixed* when a pinned term determines it. Everything that
+ * depends on a fixed variable alone is then a constant.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_TERM_H
 #define RADDLE_BRANCHES_INTERPRET_TERM_H
@@ -12,44 +17,45 @@
 #include "branches/interpret/code.h"
 #include "branches/interpret/stretch.h"
 
-/* Beside the ops of code.h, which mean the same here. */
+/* Operations besides those of code.h, which have the same meaning in terms. */
 enum term_op { TERM_VARIABLE = 128, TERM_CONSTANT };
 
 /*
- * There are millions, and each is written to memory that is touched for the first time: so operands are kept as how far they
- * stand before it, and variables and constants, which have none, end before them.
+ * A walk creates millions of terms in fresh memory, so a term is small. Operands are stored as
+ * distances to terms earlier in the arena. Variables and constants have no operands and omit those
+ * fields.
  */
 struct term {
 	uint8_t op; /* enum code_op or term_op */
 	uint8_t sub;
 	uint8_t width; /* bits of the value */
-	uint8_t size;  /* operations in it, at most 255 */
+	uint8_t size;  /* number of operations in the expression, at most 255 */
 	union {
-		/*
-		 * Once a term is *pinned* what follows is only known for its value. Where it is one-to-one in the only
-		 * variable that it depends on, that one is *fixed* from there on, and so is all that depends on it alone.
-		 */
+		/* Flags. Pinning a term that is one-to-one in its only variable also fixes that variable. */
 		struct {
 			uint32_t is_pinned : 1;
-			uint32_t is_fixed : 1; /* TERM_VARIABLE */
-			/* There is term_sole(); no two of its values give one of the term. */
+			uint32_t is_fixed : 1; /* TERM_VARIABLE: see the file comment */
+			/* the term depends on term_sole() only and is injective in it */
 			uint32_t is_one_to_one : 1;
-			uint32_t is_told : 1; /* memory is accessed there, and an event says so */
-			uint32_t number : 28; /* of the variable, or of the last one in it */
+			/* an event already reports the memory access at this address */
+			uint32_t is_told : 1;
+			/* of the variable, or of the newest variable in the term */
+			uint32_t number : 28;
 		};
 		uint32_t
-			bits; /* all of them: to write one in new memory would be to wait for what is there */
+			/* all flags and the number; a single store avoids reading fresh memory */
+			bits;
 	};
-	uint64_t value;	      /* in this run */
-	uint32_t operands[3]; /* in TERM_UNITs before it; 0: there is none */
-	uint32_t sole;	      /* likewise: see term_sole() */
+	uint64_t value;	      /* value in this run */
+	uint32_t operands[3]; /* distances to the operands in TERM_UNITs; 0: none */
+	uint32_t sole;	      /* distance to the only variable, see term_sole(); 0: none */
 };
 
 #define TERM_UNIT 16u
-/* Of one without operands. */
+/* Size of a term without operands. */
 #define TERM_LEAF_BYTES offsetof(struct term, operands)
 
-/* What term_make() makes a term of. Operands that an op does not have are NULL. */
+/* Arguments of term_make(). Missing operands are NULL. */
 struct term_like {
 	uint8_t op, sub, width;
 	uint64_t value;
@@ -59,10 +65,11 @@ struct term_like {
 #define TERMS_RECENT 1024u
 
 struct term_arena {
-	struct stretch memory; /* of terms, one behind the other; opened with the first one */
-	uint64_t used;	       /* bytes of it */
+	struct stretch memory; /* the terms, one behind the other; opened with the first term */
+	uint64_t used;	       /* bytes in use */
 	uint32_t variable_count;
-	struct term *recent[TERMS_RECENT]; /* constants, which are mostly the same ones */
+	/* cache of constants, because few distinct ones are common */
+	struct term *recent[TERMS_RECENT];
 };
 
 static inline bool term_is_leaf(const struct term *term)
@@ -70,13 +77,16 @@ static inline bool term_is_leaf(const struct term *term)
 	return term->op >= TERM_VARIABLE;
 }
 
-/* So many units before it. Terms are the arena's: whoever has one may have those before it. */
+/*
+ * Returns the term `units` TERM_UNITs before `term`. The arena owns all terms and they are mutable,
+ * so the result is not const.
+ */
 static inline struct term *term_before(const struct term *term, uint32_t units)
 {
 	return (struct term *)((uintptr_t)term - (uintptr_t)units * TERM_UNIT);
 }
 
-/* The first, second or third one (0 to 2); NULL: there is none. */
+/* Returns operand 0, 1 or 2; NULL: none. */
 static inline struct term *term_operand(const struct term *term, uint32_t number)
 {
 	return term_is_leaf(term) || !term->operands[number]
@@ -84,7 +94,7 @@ static inline struct term *term_operand(const struct term *term, uint32_t number
 		       : term_before(term, term->operands[number]);
 }
 
-/* The only variable in it; NULL: there are none, or more. */
+/* Returns the only variable in the term; NULL: no variable, or several. */
 static inline struct term *term_sole(const struct term *term)
 {
 	if (term->op == TERM_VARIABLE)
@@ -92,7 +102,7 @@ static inline struct term *term_sole(const struct term *term)
 	return term_is_leaf(term) || !term->sole ? NULL : term_before(term, term->sole);
 }
 
-/* Whatever it depends on is fixed: it is no more than its value. */
+/* Returns whether a pinned term determines this one, which is then equivalent to its value. */
 static inline bool term_is_fixed(const struct term *term)
 {
 	const struct term *sole = term_sole(term);
@@ -100,9 +110,7 @@ static inline bool term_is_fixed(const struct term *term)
 	return sole && sole->is_fixed;
 }
 
-/*
- * Where a term stands in its arena, and the term that stands there. Nothing does at 0: that is NULL's.
- */
+/* Conversion between a term and its place, an index in the arena. Place 0 stands for NULL. */
 static inline uint32_t term_place(const struct term_arena *arena, const struct term *term)
 {
 	return term ? (uint32_t)(((uintptr_t)term - (uintptr_t)arena->memory.memory) / TERM_UNIT)
@@ -115,7 +123,7 @@ static inline struct term *term_at(const struct term_arena *arena, uint32_t plac
 		     : NULL;
 }
 
-/* Of so many bytes. */
+/* Allocates a term of `bytes` bytes. */
 static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 {
 	const uint64_t begin = arena->used ? arena->used : TERM_UNIT;
@@ -128,13 +136,16 @@ static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
-/* Of an op that has operands. */
+/* Makes a term of an operation with operands. */
 struct term *term_make(struct term_arena *arena, const struct term_like *like);
-/* Its value where its operands have these. False: it is not known how it is computed, or it is a division by zero. */
+/*
+ * Computes the term's value from the values of its operands. Returns false for an unsupported
+ * operation or a division by zero.
+ */
 bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *out);
-/* False: it was pinned before, or is a constant. */
+/* Pins the term. Returns false if it was pinned before or is a constant. */
 bool term_pin(struct term *term);
-/* Without terms, and with the memory that it had. */
+/* Removes all terms and keeps the memory. */
 void term_arena_clear(struct term_arena *arena);
 void term_arena_release(struct term_arena *arena);
 

@@ -1,8 +1,16 @@
 /*
- * Walks a run again, thread by thread: every instruction with the values that it had. Three walks make an
- * analysis: the first tells which memory threads share, the second which sites access it, and the third
- * makes values that depend on shared reads symbolic and notes, per thread, the *events* that schedules and
- * branches depend on.
+ * The walk re-executes a recorded run, thread by thread: it interprets every instruction of the
+ * bitcode and takes from the record what the bitcode cannot determine. An analysis makes three
+ * walks:
+ * - WALK_SHARING determines which memory is shared between threads;
+ * - WALK_CHOOSING determines which sites access shared memory;
+ * - WALK_EVENTS makes values that depend on shared reads symbolic (term.h) and lists, per thread,
+ *   the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
+ *   terms.
+ *
+ * A run with too many events is divided into parts (struct walk_part), and WALK_EVENTS runs once
+ * for each part. Life cycle: walk_open(), walk_run() per mode, walk_forget_events() between parts,
+ * walk_close().
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_H
@@ -21,68 +29,81 @@ enum walk_mode {
 	WALK_SHARING = 1,  /* fills `shared` */
 	WALK_CHOOSING = 2, /* fills `chosen` */
 	WALK_EVENTS = 4,   /* fills the threads' events */
-	WALK_COUNTING = 8, /* looks at watches */
-	WALK_PATHS = 16	   /* all branches and accesses as events, none of them with a term */
+	WALK_COUNTING = 8, /* fills the outcomes of `watches` */
+	WALK_PATHS = 16	   /* records all branches and accesses as events without terms */
 };
 
-/* Nothing is there, in any program. */
+/* Addresses below this value are treated as null pointers. */
 #define NULL_PAGE 4096
 
 enum event_kind {
-	EVENT_READ,  /* of shared memory; `term` is the variable */
-	EVENT_WRITE, /* `term`: NULL where the value is the same in every run */
-	EVENT_STEPS, /* before the part: all steps of the thread up to this one */
-	/* Of the engine. `term`: what came of it, where that may be another; then that is `address`. Else NULL. */
+	EVENT_READ,  /* of shared memory; `term` is the new variable */
+	EVENT_WRITE, /* to shared memory; `term` is NULL if the value is the same in every run */
+	EVENT_STEPS, /* stands for all steps before the part, up to this one */
+	/*
+	 * An operation of the engine. If its outcome may differ under another schedule, `term` is
+	 * the outcome and `address` the other value. Otherwise `term` is NULL.
+	 */
 	EVENT_OP,
 	EVENT_BRANCH,
-	EVENT_CHOICE, /* a value that is selected by a condition: no control flow depends on it */
+	/* a select instruction: it chooses a value and has no effect on control flow */
+	EVENT_CHOICE,
 	/*
-	 * Memory at `term` is accessed: it must be the same for what follows. If it should lie in an array or variable,
-	 * `address` is where that begins and `occurrence` its bytes.
+	 * Memory at the symbolic address `term` is accessed. The address must keep its value for
+	 * what follows. If the address should lie in a known object, `address` and `occurrence` are
+	 * the object's start and size.
 	 */
 	EVENT_ADDRESS,
-	EVENT_TARGET, /* what is called lies at `term`; EVENT_ADDRESS behind it keeps it what it was */
-	EVENT_DIVISOR, /* must not be zero */
-	EVENT_INDEX,   /* the same, and it does lie there */
-	EVENT_VALUE,   /* must be the same for what follows: it left what can be computed */
-	EVENT_FENCE,   /* of sequential consistency */
-	EVENT_ONCE     /* pthread_once() at `address` found all done, which took no step */
+	EVENT_TARGET,  /* an indirect call to `term`; a following EVENT_ADDRESS pins the term */
+	EVENT_DIVISOR, /* `term` is a divisor and must not be zero */
+	EVENT_INDEX,   /* as EVENT_ADDRESS, for an address that lies in its object in this run */
+	EVENT_VALUE,   /* `term` must keep its value, because the walk cannot follow a use of it */
+	EVENT_FENCE,   /* sequentially consistent */
+	/* pthread_once() at `address` found the routine completed and performed no operation */
+	EVENT_ONCE
 };
 
 /*
- * 48 bytes: there are millions, and each is written to memory that is touched for the first time. So terms are known by their
- * places in the walk's arena (term.h), and pointers by the 48 bits that they have.
+ * 48 bytes, because a run has millions of events in fresh memory. Terms are therefore stored as
+ * places in the walk's arena (term.h), and instruction pointers as 48 bits.
  */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
-	bool is_atomic : 1; /* part of one access with the event before: an update's write */
-	bool is_taken : 1;  /* BRANCH, CHOICE: the condition was true */
-	bool is_open : 1;   /* ADDRESS, INDEX: what follows may be known for other values, too */
-	bool is_never_null : 1; /* ADDRESS: nor so small as to be a member of what is not there */
+	/* belongs to one atomic access with the previous event, as the write of an update */
+	bool is_atomic : 1;
+	bool is_taken : 1; /* BRANCH, CHOICE: value of the condition in this run */
+	/* ADDRESS, INDEX: not pinned, so what follows is also valid for other addresses */
+	bool is_open : 1;
+	bool is_never_null : 1; /* ADDRESS: the address is above NULL_PAGE under every schedule */
 	uint16_t instruction_high; /* see event_instruction() */
 	uint32_t instruction_low;
 	union {
 		uint32_t site;	     /* READ, WRITE; OP: SITE_NONE */
-		uint32_t case_value; /* BRANCH, CHOICE: number of the edge that was taken */
+		uint32_t case_value; /* BRANCH, CHOICE: index of the edge that was taken */
 	};
 	uint32_t
-		step; /* READ, WRITE, OP: number of this step of the thread; else of the next one */
-	uint32_t position; /* in the run: see RECORD_SYNC */
-	uint32_t term;	   /* 0: there is none; see walk_event_term() */
+		/* READ, WRITE, OP: the thread's step number of this event; else of its next step */
+		step;
+	uint32_t position; /* position in the run, see record.h */
+	uint32_t term;	   /* place of the term, 0: none; see walk_event_term() */
 	uint64_t address;
 	uint64_t
-		value; /* read or written; OP: index among the record's ops, UINT64_MAX: not performed */
+		/* value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
+		value;
 	union {
 		uint64_t
-			occurrence; /* BRANCH, CHOICE: how often the thread had been there before */
+			/* BRANCH, CHOICE: number of earlier executions by this thread */
+			occurrence;
 		struct {
-			uint32_t
-				at; /* READ, WRITE: the term of its address, where that is open; else 0 */
+			uint32_t at; /* READ, WRITE: place of the term of an open address; else 0 */
 			union {
-				/* WRITE: a term of one bit; it is only made where this is 1, as in the run; else 0 */
+				/*
+				 * WRITE: place of a one-bit term; the write takes place only if it
+				 * is 1, as in this run. 0: always
+				 */
 				uint32_t when;
-				/* READ by a function of the library: which of its arguments */
+				/* READ by a library function: index of the argument */
 				uint32_t argument;
 			};
 		} access;
@@ -105,62 +126,67 @@ static inline void event_set_instruction(struct walk_event *event, LLVMValueRef 
 
 /* How a walk of a thread ended. */
 enum walk_end {
-	WALK_COMPLETE, /* the record's end */
-	WALK_CRASHED,  /* at an access that the program could not make */
-	WALK_UNKNOWN,  /* at something that is not handled */
-	WALK_LOST      /* record and walk do not agree: a defect */
+	WALK_COMPLETE, /* the record's end was reached */
+	WALK_CRASHED,  /* at an access that faults */
+	WALK_UNKNOWN,  /* at an unsupported instruction or limit */
+	WALK_LOST      /* the record contradicts the walk: an internal error */
 };
 
 struct walk_summary {
 	uint64_t instructions;
 	uint64_t steps;
 	enum walk_end end;
-	char reason[160]; /* why it ended before the record did */
+	char reason[160]; /* cause of an early end */
 };
 
-/* A thread's reads, or writes, of some bytes: the first and the last of its segments (segments.h) that they are in. */
+/* First and last segment (segments.h) in which a thread reads, or writes, some bytes. */
 struct shared_span {
-	uint16_t first, last; /* first > last: none */
+	uint16_t first, last; /* first > last: no segment */
 };
 
-/* A thread's accesses of the same part of a word. */
+/* The accesses of one thread to the same halves of a word. */
 struct shared_access {
 	struct shared_span reads, writes;
 	uint16_t thread;
-	uint16_t halves; /* bit set: the lower and the upper four bytes */
-	uint32_t next;	 /* of the word: number in the map, plus one; 0: none */
+	uint16_t halves; /* bit set: lower and upper four bytes */
+	uint32_t next;	 /* index + 1 in shared_map.accesses of the word's next one; 0: last */
 };
 
 /*
- * Eight bytes of memory. They are shared where several threads access them and one writes, unless creation and joins
- * order each write and what others do, and what is written is the same in every run: then so is what is read.
+ * Eight aligned bytes of memory. A word is shared if several threads access it and one writes it.
+ * Exception: creation and joins order all conflicting accesses, and the written values are the same
+ * in every run; then reads are deterministic too.
  */
 struct shared_word {
-	uint64_t address; /* divided by eight, plus one; 0: free */
+	uint64_t address; /* address / 8 + 1; 0: free slot */
 	struct shared_access access;
-	uint8_t bytes; /* of the smallest access */
+	uint8_t bytes; /* size of the smallest access */
 	uint8_t access_count;
 	bool is_many : 1, is_written : 1;
-	bool is_unordered : 1; /* a write and another's access; or there are too many to be kept */
-	bool is_opaque : 1;    /* given to a function that writes what is not known */
+	/* a write is unordered with another access, or there are too many accesses to record */
+	bool is_unordered : 1;
+	bool is_opaque : 1; /* passed to a function that may write unknown values */
 	bool is_shared : 1;
 };
 
 struct shared_map {
 	struct shared_word *words;
 	uint64_t count, capacity;
-	struct shared_access *accesses; /* but for each word's first one */
+	struct shared_access *accesses; /* all except the first access of each word */
 	uint32_t access_count, access_capacity;
-	/* By thread: from this segment on it has read what is shared, so what it writes may be another value. */
+	/*
+	 * By thread: the first segment in which the thread may have read shared memory. What it
+	 * writes from then on may differ between runs.
+	 */
 	uint16_t *tainted;
 	uint32_t thread_count;
-	bool is_ordered; /* false: nothing is known of segments */
-	bool is_changed; /* since it was settled */
+	bool is_ordered; /* false: no segments are available */
+	bool is_changed; /* since the last walk_settle_sharing() */
 };
 
 #define COPIED_RECENT 4096u
 
-/* Words of memory, by address divided by eight, of which one was copied to the other. */
+/* Addresses (divided by eight) of two words, one of which was copied to the other. */
 struct copied_pair {
 	uint64_t from, to;
 };
@@ -168,24 +194,24 @@ struct copied_pair {
 struct copied_words {
 	struct copied_pair *pairs;
 	uint32_t count, capacity;
-	struct copied_pair recent[COPIED_RECENT]; /* that are in the list */
+	struct copied_pair recent[COPIED_RECENT]; /* cache of pairs that are in the list */
 };
 
 struct walked_thread {
-	struct walk_event *events; /* in the walk's memory */
+	struct walk_event *events; /* array in walk.event_memory */
 	uint64_t count, capacity;
-	uint64_t first;		 /* event that is not before the part */
-	uint64_t critical_count; /* from there on: reads, writes and operations */
-	uint64_t branch_count;	 /* likewise, with choices */
+	uint64_t first;		 /* index of the first event inside the part */
+	uint64_t critical_count; /* number of reads, writes and operations inside the part */
+	uint64_t branch_count;	 /* number of branches and choices inside the part */
 	struct walk_summary summary;
 };
 
-/* Of a run, by positions. */
+/* A part of a run: the half-open range of positions [begin, end). */
 struct walk_part {
-	uint64_t begin, end; /* end: behind it; 0: of the run */
+	uint64_t begin, end; /* 0: the end of the run */
 };
 
-/* A branch whose outcome somebody wants to know. */
+/* A branch execution whose outcome a caller of the walk asks for. */
 #define WALK_CALLERS_MOST 32
 
 struct walk_watch {
@@ -193,33 +219,34 @@ struct walk_watch {
 	LLVMValueRef instruction;
 	uint64_t occurrence;
 	bool is_reached;
-	uint64_t outcome;			 /* number of the edge; of a select 0 or 1 */
-	uint64_t position;			 /* in the run */
-	LLVMValueRef callers[WALK_CALLERS_MOST]; /* calls that led there, innermost first */
+	uint64_t outcome;  /* index of the edge; for a select 0 or 1 */
+	uint64_t position; /* position in the run */
+	/* the call stack at the branch, innermost call first */
+	LLVMValueRef callers[WALK_CALLERS_MOST];
 	uint32_t caller_count;
 };
 
 /*
- * Functions that wrote what others access, or copied it, and the walk does not know what; or that were given
- * what others access, or what depends on it, and the walk does not know what comes of that.
+ * A function that the walk cannot follow. Either it wrote shared memory with unknown values
+ * (is_read false), or it received shared or symbolic data and its result is unknown (is_read true).
  */
 struct walk_unknown {
-	const char *name; /* LLVM's */
+	const char *name; /* name in the bitcode */
 	bool is_read;
 	uint64_t count;
 };
 
-/* A semaphore that the program made. */
+/* A semaphore that the program initialised. */
 struct walk_semaphore {
 	uint64_t address;
-	uint32_t value; /* that it began with */
-	bool is_known;	/* it was made once */
+	uint32_t value; /* initial count */
+	bool is_known;	/* initialised exactly once */
 };
 
-/* A block of shared memory was given back. */
+/* The program freed a block of shared memory. */
 struct walk_release {
 	uint64_t address;
-	uint32_t index; /* events of the thread before it */
+	uint32_t index; /* number of the thread's events before it */
 	uint16_t thread;
 };
 
@@ -228,86 +255,101 @@ struct walk_room;
 struct walk {
 	struct code_book *book;
 	const struct run_record *record;
-	uint64_t instructions_most; /* of each thread, about; 0: as many as there are */
+	uint64_t instructions_most; /* approximate limit per thread; 0: none */
 	struct shared_map shared;
-	struct segments *segments; /* WALK_SHARING; NULL: there are too many */
+	struct segments *segments; /* WALK_SHARING; NULL: too many segments */
 	struct copied_words copied;
-	uint64_t *shared_lines; /* bit set, by the last bits of words; NULL before they are known */
-	uint64_t *shared_words; /* those of `shared` that are: slots of keys; likewise */
+	/* bit set by the low bits of shared words, a filter before shared_words; NULL: not built yet */
+	uint64_t *shared_lines;
+	/* the shared words of `shared`: a hash table of keys (slots.h); NULL: not built yet */
+	uint64_t *shared_words;
 	uint64_t shared_capacity;
-	uint64_t *chosen; /* bit set over all sites */
+	uint64_t *chosen; /* bit set of the sites that access shared memory */
 	struct term_arena terms;
-	struct object_table objects; /* noted by the first walk */
-	struct walk_room *room;	     /* for the next thread; NULL: none is kept */
+	struct object_table objects; /* filled by the first walk */
+	struct walk_room *room;	     /* work memory for the next thread; NULL: none cached */
 	struct walked_thread *threads;
-	struct stretch event_memory; /* of all threads' events; opened with the first one */
-	uint64_t event_room;	     /* how many have a place there, or had one */
+	struct stretch event_memory; /* events of all threads; opened with the first event */
+	uint64_t event_room;	     /* number of allocated entries, including abandoned ones */
 	struct walk_unknown *unknowns;
 	uint32_t unknown_count;
 	struct walk_watch *watches;
 	uint32_t watch_count;
 	struct walk_semaphore *semaphores; /* WALK_EVENTS */
 	uint32_t semaphore_count;
-	struct walk_release *releases; /* WALK_EVENTS: not of what is before the part */
+	struct walk_release *releases; /* WALK_EVENTS: only those inside the part */
 	uint32_t release_count, release_capacity;
-	/* Written by the first thread before there were others: the last values, by address. */
+	/* Last values that the first thread wrote before the second thread existed, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
-	uint64_t position_most; /* none is greater: each takes an entry of some thread */
-	struct walk_part part;	/* WALK_EVENTS: whose events are wanted; all zero: all */
-	uint32_t *weights;	/* by position: about so many events, noted by WALK_CHOOSING */
+	/* upper bound of valid positions, because each position has an entry */
+	uint64_t position_most;
+	/* WALK_EVENTS: the part whose events are recorded; all zero: the whole run */
+	struct walk_part part;
+	/* by position: approximate number of events, counted by WALK_CHOOSING */
+	uint32_t *weights;
 	uint64_t weight_count;
-	struct word_before *before; /* what was written before the part */
+	struct word_before *before; /* values written before the part */
 	uint64_t before_count, before_capacity;
 	/*
-	 * Addresses of shared memory that are terms are not pinned: who has the events knows where else the access may
-	 * lead (branches/solve/addresses.h). Those of other memory are pinned, and it is noted here.
+	 * Does not pin symbolic addresses of shared memory: the solver knows which other memory the
+	 * access may reach (branches/solve/addresses.h). Symbolic addresses of other memory are
+	 * pinned and recorded in `wanted`.
 	 */
 	bool has_open_addresses;
-	uint64_t *wanted; /* words of memory, by address divided by eight */
+	uint64_t *wanted; /* such words: addresses divided by eight */
 	uint32_t wanted_count, wanted_capacity;
 };
 
-/* The event's term; NULL: it has none. */
+/* Returns the event's term; NULL: none. */
 static inline struct term *walk_event_term(const struct walk *walk, const struct walk_event *event)
 {
 	return term_at(&walk->terms, event->term);
 }
 
-/* Of a read or write, of its address; NULL: that is the run's. */
+/* Returns the term of the address of a read or write; NULL: the address is that of this run. */
 static inline struct term *walk_event_at(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind <= EVENT_WRITE ? term_at(&walk->terms, event->access.at) : NULL;
 }
 
-/* NULL: it is no write, or one that is made in any case. */
+/* Returns the condition of a write; NULL: the event is no write, or it is unconditional. */
 static inline struct term *walk_event_when(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind == EVENT_WRITE ? term_at(&walk->terms, event->access.when) : NULL;
 }
 
-/* Of a block that was given back: so many bytes from its beginning are the allocator's, who writes there. */
+/* The allocator may overwrite this many bytes at the start of a freed block. */
 #define RELEASED_BYTES 16u
 
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);
-/* Walks every thread. Before WALK_EVENTS there must have been another one. */
+/* Walks every thread. WALK_EVENTS requires an earlier walk with another mode. */
 void walk_run(struct walk *walk, unsigned mode);
 
-/* After WALK_CHOOSING: parts of about so many events at most, the caller's to free. How many they are. */
+/*
+ * Divides the run into parts of about events_most events and sets *parts, which the caller frees.
+ * Returns their number. Requires WALK_CHOOSING.
+ */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
-/* Likewise: the part that ends with this position, or with the run, and has about so many events at most. */
+/*
+ * Returns the part that ends behind `position`, or with the run, and has about events_most events.
+ * Requires WALK_CHOOSING.
+ */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);
-/* As it was before WALK_EVENTS, which can be done again then, for another part. */
+/* Discards all events and terms, so that WALK_EVENTS can run again for another part. */
 void walk_forget_events(struct walk *walk);
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
-/* Has a thread accessed the word, or was it there when the second thread was created? By address divided by eight. */
+/*
+ * Returns whether a thread accessed the word, or its initial value is known. `word` is an address
+ * divided by eight.
+ */
 bool walk_is_known(const struct walk *walk, uint64_t word);
-/* From the next walks on the word counts as shared. False: it does already. */
+/* Makes the word count as shared in the next walks. Returns false if it is shared already. */
 bool walk_share(struct walk *walk, uint64_t word);
 void walk_want(struct walk *walk, uint64_t word);
-/* What stood there when the second thread was created, or when the part began; false: not known. */
+/* Gets the value at the creation of the second thread, or at the begin of the part. False: unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

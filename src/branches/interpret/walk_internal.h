@@ -1,4 +1,11 @@
-/* What the files of the walk share: the state of one thread's walk. */
+/*
+ * State of one thread's walk, and the functions that the files of the walk share.
+ *
+ * The *walker* interprets the frames of one thread. It consumes the thread's record: at each site
+ * it either takes the predicted value (`left` > 0) or decodes the next entry. Its prediction state
+ * (memory, values, pending) must equal the recorder's at the same point; record.h explains the
+ * predictions.
+ */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
 
@@ -9,44 +16,47 @@
 #include "branches/interpret/walk.h"
 #include "branches/interpret/walk_room.h"
 
-/* Modes in which accesses are told to walk_note_access(). */
+/* Modes in which each access calls walk_note_access(). */
 #define WALK_NOTING (WALK_SHARING | WALK_CHOOSING | WALK_PATHS)
 
 struct frame {
 	struct function *function;
-	const struct code *at; /* what comes next here; the call, while its callee is above */
-	uint64_t registers;    /* where they begin */
-	uint64_t locals;       /* used when it began */
-	bool is_symbolic; /* its values may have terms; else there are none, whatever stands there */
-	bool is_from_outside; /* called back: then `at` of the frame below is done (again) */
-	uint8_t addresses;    /* SITE_ADDRESSes of parameters that have been told */
+	const struct code *at; /* the next code; while a callee's frame is above, the call */
+	uint64_t registers;    /* index of its first register in walker.registers */
+	uint64_t locals;       /* value of walker.local_bytes at its entry */
+	/* its registers may have terms; if false, the contents of `terms` are undefined */
+	bool is_symbolic;
+	/* called by code without bitcode; the frame below repeats or completes its code afterwards */
+	bool is_from_outside;
+	uint8_t addresses; /* number of SITE_ADDRESSes of parameters that were processed */
 };
 
-/* What a value in memory that the thread has for itself was computed from. */
+/* The term of a value in memory that is not shared. */
 struct shadow {
 	uint64_t address; /* 0: free */
 	uint32_t bytes;
-	struct term *term; /* NULL: nothing any more */
-	struct term *when; /* of one bit: else nobody knows what stands there; NULL: it does */
+	struct term *term; /* NULL: deleted */
+	struct term *when; /* one-bit condition under which the term is valid; NULL: always */
 };
 
 struct walker {
 	struct walk *walk;
 	struct code_book *book;
 	uint16_t thread;
-	uint16_t segment; /* WALK_SHARING: of the thread (segments.h) */
+	uint16_t segment; /* WALK_SHARING: the thread's current segment (segments.h) */
 	unsigned mode;
 
 	/* the record */
 	const uint8_t *at, *end;
-	struct walk_supply *supply; /* whence more comes; NULL: this is all */
-	uint64_t left;		    /* predicted reports before the entry */
-	uint32_t tag;		    /* of the entry */
-	struct walk_room *room;	    /* that what follows is in */
-	uint8_t *memory;	    /* as the recorder's: record_place_of(), record_value_slot() */
-	uint8_t *touched;	    /* walk_room.touched */
+	/* source of further record entries; NULL: the record is complete */
+	struct walk_supply *supply;
+	uint64_t left;		/* predictable reports before the next entry */
+	uint32_t tag;		/* tag of the next entry */
+	struct walk_room *room; /* owner of the following arrays */
+	uint8_t *memory;	/* predicted memory: record_place_of() */
+	uint8_t *touched;	/* walk_room.touched */
 	uint64_t *values;
-	uint64_t pending; /* the last write, while no report came after it; 0: none */
+	uint64_t pending; /* address of the last write if no report has followed it; 0: none */
 	uint32_t pending_bytes;
 	bool is_checked;
 
@@ -59,41 +69,41 @@ struct walker {
 	uint64_t local_bytes, local_most;
 
 	bool is_live;
-	bool is_before;	  /* the part whose events are wanted comes later */
-	bool is_noting;	  /* accesses are told to walk_note_access() */
-	bool is_watching; /* accesses may be events, or of terms, or checked */
-	bool is_quick;	  /* those that are events are nothing else: see walk_quick.h */
+	bool is_before;	  /* the walk has not reached the part whose events are recorded */
+	bool is_noting;	  /* accesses call walk_note_access() */
+	bool is_watching; /* accesses may be events, involve terms, or be checked */
+	bool is_quick;	  /* walk_quick.h may handle accesses */
 	bool is_over;
-	bool has_passed; /* it is over because the part is */
+	bool has_passed; /* the walk ended because it passed the end of the part */
 	uint64_t instructions;
 	uint64_t steps;
-	uint64_t op_step;   /* in the run, of the last op */
+	uint64_t op_step;   /* step in the run of the thread's last operation */
 	uint32_t entered;   /* site of the last RECORD_ENTER */
-	uint64_t op_number; /* of the last op that was found: among the record's */
+	uint64_t op_number; /* index in the record's ops of the last operation that was found */
 	uint64_t position;
-	uint64_t object_count; /* that the thread has made or given back */
+	uint64_t object_count; /* number of objects that the thread allocated or freed */
 	struct walk_summary *summary;
 	struct walked_thread *out;
-	struct term *where; /* of the access that is looked at: its address, where that is open */
+	struct term *where; /* term of the open address of the current access, else NULL */
 	struct term **
-		left_open; /* whither the condition goes on which what is read is known; NULL: it is pinned */
-	struct term *when; /* of the write that is looked at: see walk_event; else NULL */
-	uint64_t *seen;	   /* words of memory that were looked at, by SEEN_SLOTS */
-	uint64_t *visits;  /* by branch; WALK_WATCHED */
+		/* receives the condition under which the value just read is valid; NULL: the condition is pinned */
+		left_open;
+	struct term *when; /* condition of the current write (walk_event.access.when), else NULL */
+	uint64_t *seen;	   /* cache of words already processed, SEEN_SLOTS entries */
+	uint64_t *visits;  /* executions by branch number, with flag WALK_WATCHED */
 	uint32_t visit_capacity;
 	struct shadow *shadows;
 	uint64_t shadow_count, shadow_capacity;
-	uint64_t
-		*shadow_lines; /* bit set: words of memory, by their last bits, that may have one */
+	uint64_t *shadow_lines; /* bit set, by the low bits of words, that may have a shadow */
 };
 
-/* Of a branch that a watch is set on. */
+/* Flag in `visits`: a watch refers to this branch. */
 #define WALK_WATCHED (UINT64_C(1) << 63)
 
-/* Locals are where the walk keeps them; no address of the program is that high. */
+/* Marks addresses of locals, which the walk stores itself. Program addresses never have this bit. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
 
-/* False: no byte of these was computed of what others write. Up to 8 bytes. */
+/* Returns false if no byte of the range has a term. Up to 8 bytes. May return true wrongly. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);
@@ -105,9 +115,9 @@ static inline bool walk_may_have_term(const struct walker *walker, uint64_t addr
 
 enum step {
 	STEP_NEXT,
-	STEP_ENTRY, /* of walk_wait(): the value is in the record */
-	STEP_JUMP,  /* of walk_wait(): a RECORD_JUMP of the site that waits */
-	STEP_MOVED, /* another frame is on top, or the same one elsewhere */
+	STEP_ENTRY, /* of walk_wait(): the record has an entry with the value */
+	STEP_JUMP,  /* of walk_wait(): the record has a RECORD_JUMP of the waiting site */
+	STEP_MOVED, /* another frame is on top, or the frame continues at another code */
 	STEP_OVER
 };
 
@@ -115,38 +125,41 @@ enum step {
 
 void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode);
 void walk_close_walker(struct walker *walker);
-/* From the beginning to the end. */
+/* Interprets the thread from its first to its last entry. */
 void walk_through(struct walker *walker);
 
 /* ---- walk_again.c ---- */
 
-/* Walks every thread of a run whose record comes from a source. */
+/* Walks every thread of a run that is re-executed instead of read from a stored record. */
 void walk_run_again(struct walk *walk, unsigned mode);
-/* All entries that there were are used up. False: it is the end. */
+/* Blocks until the re-executed run supplies more entries. Returns false at the end of the record. */
 bool walk_more(struct walker *walker);
 
 /* ---- walk_stream.c ---- */
 
 void walk_next_entry(struct walker *walker);
 uint64_t walk_number(struct walker *walker);
-/* Until a report can be taken: STEP_NEXT (it was predicted), STEP_ENTRY or STEP_JUMP; or not here. */
+/*
+ * Processes entries until the report of `site` is due: STEP_NEXT (predicted), STEP_ENTRY or
+ * STEP_JUMP. Any other result means that the frame must not continue here.
+ */
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
-/* The op that the thread performs before its next report; NULL: none. */
+/* Returns the operation that the thread performs before its next report; NULL: none. */
 const struct record_op *walk_coming_op(const struct walker *walker);
-/* Code without bitcode has run: the last write has not been looked at. */
+/* Invalidates the prediction of the pending write, because code without bitcode has run. */
 void walk_drop(struct walker *walker);
-/* Checked records: the report of a site that tells nothing. */
+/* Checked records only: consumes the report of a site that reports no value. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
-/* The thread makes no report here: only something from outside can go on. */
+/* Processes entries while no instrumented code runs, until code without bitcode calls or returns. */
 enum step walk_wait_outside(struct walker *walker);
 enum step walk_end_at(struct walker *walker, enum walk_end end, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool walk_push(struct walker *walker, struct function *function, bool is_from_outside);
 void walk_take_edge(struct walker *walker, const struct edge *edge);
 
-/* A value that is told by a site. */
+/* Gets a value that a site reports. */
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
-/* The slow part of a read: the record tells. */
+/* Slow path of walk_read(): the value is in the record. */
 enum step walk_read_entry(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value);
 
@@ -155,7 +168,7 @@ static inline uint64_t *walk_registers(struct walker *walker)
 	return walker->registers + walker->frames[walker->frame_count - 1].registers;
 }
 
-/* The top frame's values have no terms so far: from here on they may. */
+/* Clears the terms of the top frame and marks the frame as symbolic. */
 void walk_make_symbolic(struct walker *walker);
 
 static inline struct term *walk_operand_term(const struct walker *walker, int32_t operand)
@@ -180,7 +193,7 @@ static inline void walk_set_term(struct walker *walker, int32_t to, struct term 
 	walker->terms[frame->registers + (uint64_t)to] = term;
 }
 
-/* Bytes of `memory` that are about to be written. */
+/* Marks pages of `memory` as dirty, before a write. */
 static inline void walk_touch(struct walker *walker, uint64_t address, uint64_t bytes)
 {
 	const uint64_t place = record_place_of(address);
@@ -190,7 +203,7 @@ static inline void walk_touch(struct walker *walker, uint64_t address, uint64_t 
 		walker->touched[page] = 1;
 }
 
-/* The record's end of a write, and of whatever else clears the way for the next one. */
+/* Accepts the pending write into the predicted memory. The recorder does the same at this point. */
 static inline void walk_settle(struct walker *walker)
 {
 	walker->pending = 0;
@@ -214,7 +227,10 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 	}
 }
 
-/* Was an access there a scheduling point of the run? Before one the last write is looked at: record_settle(). */
+/*
+ * Returns whether the access was a scheduling point of the run. The recorder settles the pending
+ * write before a scheduling point: record_settle().
+ */
 static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 {
 	const uint64_t *points = walker->walk->record->points;
@@ -222,7 +238,7 @@ static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 	return points && walker->is_live && site != SITE_NONE && bitset_has(points, site);
 }
 
-/* Up to eight bytes at an address, as a site tells them. */
+/* Reads up to eight bytes at an address, as the site reported them. */
 static inline enum step walk_read(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
 {
@@ -246,46 +262,46 @@ static inline void walk_written(
 
 /* ---- walk_loop.c ---- */
 
-/* Until the thread's walk is over, or no frame is left. */
+/* Interprets until the walk is over or no frame is left. */
 void walk_frames(struct walker *walker);
 
 /* ---- walk_perform.c ---- */
 
-/* Of the codes that only compute: the value; a second one goes into its register. */
+/* Evaluates a code that only computes. A second result goes into its register. */
 uint64_t walk_compute(const struct code *code, uint64_t *registers);
-/* In a frame that is symbolic: `terms` are its registers'. */
+/* Sets the term of a computed value in a symbolic frame; `terms` are the frame's registers. */
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
-/* Everything but what only computes. */
+/* Performs every code that does more than compute. */
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
 
 /* ---- walk_call.c ---- */
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
-/* What the sites behind the call, or the value, tell. */
+/* Takes the values that the sites behind the call report. */
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Where parameters that were copied are, told behind the function's entry. */
+/* Takes the addresses of copied parameters, which sites report behind the function's entry. */
 enum step walk_tell_addresses(struct walker *walker);
 
 /* ---- walk_sharing.c ---- */
 
-/* WALK_SHARING begins. */
+/* Prepares WALK_SHARING. */
 void walk_open_sharing(struct walk *walk);
-/* Up to any number of bytes. */
+/* Records an access of any size. */
 void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write);
-/* WALK_SHARING: a function was given the address, and may write there; nobody knows what. */
+/* WALK_SHARING: a function received this address and may write unknown values there. */
 void walk_note_opaque(struct walker *walker, uint64_t address);
-/* What is shared is known from here on. */
+/* Determines the shared words from the recorded accesses. */
 void walk_settle_sharing(struct walk *walk);
 void walk_release_sharing(struct walk *walk);
 
 #define SHARED_LINES (UINT64_C(1) << 18)
 
-/* Of walk.shared, when it is complete: see walk_may_be_shared(). */
+/* Builds the filter of walk_may_be_shared() and the set of shared words. */
 void walk_build_shared_lines(struct walk *walk);
 
-/* False: walk_is_shared() is, too. Quicker, as it looks at little memory. Up to eight bytes. */
+/* Fast filter for walk_is_shared(): false is definite. Up to eight bytes. */
 static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (SHARED_LINES - 1);
@@ -296,20 +312,23 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
-/* By address divided by eight. NULL: nobody accessed it. */
+/* Returns the word's entry; `word` is an address divided by eight. NULL: never accessed. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 
 /* ---- walk_memory.c ---- */
 
-/* An access of a live run: who shares, which site is chosen. */
+/* Records an access while several threads exist, as the mode demands. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
-/* A write before there were other threads. */
+/* Records a write before the second thread exists. */
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
-/* The read or write is a step of the thread, where its site is chosen. */
+/* Counts the access as a step of the thread if its site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
-/* The term of what is read: a new variable, or what is known of the thread's own memory; NULL. */
+/*
+ * Returns the term of a value that was read: a new variable for shared memory, the stored term for
+ * other memory, or NULL.
+ */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
@@ -317,14 +336,14 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 
 /* ---- walk_event.c ---- */
 
-/* What is wanted is what comes from here on. */
+/* Starts counting events of the part: the events so far precede it. */
 void walk_begin_events(struct walked_thread *out);
 /* Room for more. */
 void walk_grow_events(struct walker *walker);
-/* There will be no more: the next thread's begin behind them. */
+/* Returns unused entries after the thread's last event to the event memory. */
 void walk_trim_events(struct walk *walk, struct walked_thread *out);
 
-/* All accesses from this event of the thread on are part of one: they happen together. */
+/* Makes all accesses from event `first` on one atomic access. */
 void walk_join_events(struct walker *walker, uint64_t first);
 static inline struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 {
@@ -343,101 +362,109 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 	return event;
 }
 
-/* The call wrote memory that others access, and nobody knows what; or read it. */
+/* Records that the call read or wrote shared memory in an unknown way. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
-/* What follows is only known for this value. NULL: that is known already. */
+/*
+ * Pins the term: what follows is only valid for its value. Returns the event, or NULL if the term
+ * is already determined.
+ */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
 /* ---- walk_parts.c ---- */
 
-/* WALK_CHOOSING: an access that will be an event. */
+/* WALK_CHOOSING: counts an access that WALK_EVENTS will record. */
 void walk_weigh(struct walker *walker);
-/* The thread is at this position of the run. */
+/* The thread reached this position of the run: enters or leaves the part. */
 void walk_reach(struct walker *walker, uint64_t position);
-/* Before the part: a step was made; a write. */
+/* Record a step, and a write, before the part. */
 void walk_note_steps(struct walker *walker);
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
-/* Puts what was written before the part into the value. How many of its bytes. */
+/* Overwrites the bytes of *value that were written before the part. Returns their number. */
 uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 /* ---- walk_object.c ---- */
 
-/* From here on so many bytes are there; 0: none. */
+/* Records that an object of `bytes` bytes exists from now on; 0: it was freed. */
 void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes);
-/* The call has given or taken memory. */
+/* Records the effect of a completed call that allocates or frees memory. */
 void walk_note_allocation(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Memory at an operand is accessed: where its address is a term what follows is only known for this one. */
+/* Pins the symbolic address in `operand` of an access. */
 void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand);
-/* The same; but of shared memory, if it may be, without pinning: then the term of the address. */
+/* The same, but leaves the address of shared memory open if possible, and returns its term. */
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
 /* ---- walk_table.c ---- */
 
-/* What a load of a constant table finds there, whatever the index; NULL: the index is the same, or to be pinned. */
+/*
+ * Returns the term of a load from a constant table, as a choice among its entries. NULL: the
+ * address is constant or must be pinned.
+ */
 struct term *walk_table_term(struct walker *walker, const struct code *code);
 
 /* ---- walk_outcome.c ---- */
 
-/* The call is made, or its function has been for a while. */
+/* Records operations that the call may perform or skip; called before the call. */
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
-/* The call has returned. The term of its result; NULL: that is the same in every run, or not known to be otherwise. */
+/* Returns the term of the result after the call; NULL: the result is constant. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* The op was made: where it has looked at a futex, that is a read with it. */
+/* Records the comparison of a futex wait, which is part of the operation, as a read. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
 /* ---- walk_intrinsic.c ---- */
 
-/* Of two terms of one width, with its value; a constant, if both are. */
+/* Makes the term of a binary operation on terms of one width; a constant if both are constants. */
 struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 bool walk_tells_overflow(const struct code *code);
-/* Of one that does, in a frame that is symbolic: of its value, and of whether it is too great. */
+/* Makes the terms of the result and the overflow flag in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
-/* Of two words that are shifted together by what is the same in every run. */
+/* Makes the term of a funnel shift by a constant amount. */
 struct term *walk_funnel_term(struct walker *walker, const struct code *code, struct term *a,
 	struct term *b, uint64_t by);
 
 /* ---- walk_access.c ---- */
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);
-/* A report that tells nothing. */
+/* Consumes the report of a site that reports no value. */
 enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address);
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);
-/* The term of an operand: a constant of so many bits where it has none of its own. */
+/* Returns the operand's term; a constant of `width` bits if it has none. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Bytes that are not told by the record; NULL: they are not where they should be. */
+/* Returns memory that the walk itself stores: locals and constants. NULL: the range is outside of them. */
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
 
 /* ---- walk_pieces.c ---- */
 
-/* The fewest bytes that an access to this word had, one of 1, 2, 4, 8; or to one that is copied there or from there. */
+/* Returns the size of the smallest access to this word, or to a word that it is copied to or from: 1, 2, 4 or 8. */
 uint32_t walk_piece(const struct walk *walk, uint64_t address);
-/* WALK_SHARING: of a live run. */
+/* WALK_SHARING: records a copy while several threads exist. */
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
 void walk_unite_pieces(struct walk *walk);
 
 /* ---- walk_length.c ---- */
 
 /*
- * Does the length of a copy or fill depend on shared memory? Then, from here on, it may be less than it is, not more
- * (false: it is pinned), and terms say whether the byte at a place is written, and whether all are (NULL: there are none).
+ * Symbolic lengths of copies and fills. walk_has_length() tells whether the length depends on
+ * shared memory. walk_open_length() then leaves it open towards smaller lengths; false: the length
+ * is pinned. The terms say whether the byte at `place` is written, and whether all bytes are
+ * written; NULL: no term.
  */
 bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
 struct term *walk_is_whole(struct walker *walker, const struct code *code);
-/* Is the size from one up to what it is? */
+/* Returns the term of 1 <= size <= value in this run. */
 struct term *walk_is_no_more(struct walker *walker, struct term *size);
-/* The byte of a term. */
+/* Returns the term of one byte of `word`. */
 struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number);
 
 /* ---- walk_range.c ---- */
@@ -447,11 +474,11 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 
 /* ---- walk_terms.c ---- */
 
-/* The term of a code that computes, of a frame with these terms; NULL where no operand has one. */
+/* Returns the term of a code that computes, from the frame's terms; NULL: no operand has a term. */
 struct term *walk_derive(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
-/* Room for the visits of all branches that are known by now. */
+/* Grows `visits` to all branches known by now. */
 void walk_open_visits(struct walker *walker);
 void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);

@@ -1,6 +1,6 @@
 /*
- * Functions of the library that compare, measure and search bytes (decode_library.c): the record tells what they read, and
- * their result is a term where a byte is one.
+ * Library functions that compare, measure, search and copy bytes (decode_library.c). The record
+ * reports the bytes that they read. If one of the bytes is symbolic, so is the result.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_LIBRARY_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_LIBRARY_H
@@ -8,36 +8,37 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* What an argument points to. */
+/* The bytes that an argument points to. */
 struct library_bytes {
 	uint64_t address;
-	uint32_t count;	 /* that are known */
-	uint32_t extent; /* that belong to it: with what may be behind its end in the last word */
-	bool is_exact;	 /* nobody writes there: the end is the end */
+	uint32_t count;	 /* number of known bytes */
+	uint32_t extent; /* number of bytes including the rest of the last word behind the end */
+	bool is_exact;	 /* no other thread writes there, so the end of the string is fixed */
 	uint8_t bytes[SITE_TOLD_MOST + 8];
-	uint32_t looked;			/* how many of them are looked at */
-	struct term *terms[SITE_TOLD_MOST + 8]; /* of those that are looked at */
+	uint32_t looked;			/* number of bytes that are modelled */
+	struct term *terms[SITE_TOLD_MOST + 8]; /* terms of these bytes */
 	struct term
-		*whens[SITE_TOLD_MOST + 8]; /* else nobody knows what stands there; NULL: it does */
+		/* condition under which each term is valid; NULL: always */
+		*whens[SITE_TOLD_MOST + 8];
 };
 
 struct library_walk {
 	struct library_bytes arguments[2];
-	uint64_t limit;		 /* of bytes that the function looks at */
-	uint32_t count;		 /* that are looked at here of both arguments */
-	struct term *limit_term; /* NULL: it is a constant, or pinned */
-	uint64_t first;		 /* event of the call */
-	uint64_t to;		 /* where the string is written */
-	uint32_t written;	 /* bytes */
-	bool is_unknown;	 /* what cannot be followed */
+	uint64_t limit;		 /* maximum number of bytes that the function examines */
+	uint32_t count;		 /* number of bytes modelled in both arguments */
+	struct term *limit_term; /* NULL: constant or pinned */
+	uint64_t first;		 /* index of the call's first event */
+	uint64_t to;		 /* destination of a written string */
+	uint32_t written;	 /* number of bytes written */
+	bool is_unknown;	 /* the call cannot be modelled */
 	bool is_long; /* a comparison of more bytes than `arguments` hold (walk_compare.c) */
 };
 
-/* Terms of what a call computes. */
+/* Context for building the terms of a call's result. */
 struct builder {
 	struct walker *walker;
 	struct term_arena *arena;
-	uint32_t width; /* of the result */
+	uint32_t width; /* of the result, in bits */
 };
 
 struct term *library_compare(
@@ -46,33 +47,33 @@ struct term *library_choose(
 	const struct builder *builder, struct term *condition, struct term *yes, struct term *no);
 struct term *library_number(const struct builder *builder, uint64_t value);
 
-/* The result of a call, and whether it is known from the bytes that were looked at. */
+/* The result of a call, and the condition under which the modelled bytes determine it. */
 struct library_answer {
 	struct term *value, *is_known;
 };
 
-/* The condition, and the term of the result; false: they are not what they were in the run. */
+/* Pins the condition and sets the result's term. Returns false if the answer contradicts the run. */
 bool library_answer(struct walker *walker, const struct code *call, const uint64_t *registers,
 	const struct library_answer *answer);
 
-/* walk_number.c: does the call read a number as it is computed here? */
+/* walk_number.c: returns whether the call parses a number in a way that is modelled. */
 bool walk_number_is_known(
 	const struct walker *walker, const struct code *call, const uint64_t *registers);
 void walk_number_answer(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, const struct library_walk *of, struct library_answer *answer);
 
-/* walk_search.c: does the call look for the bytes of a second string? */
+/* walk_search.c: returns whether the call searches for the bytes of a second string. */
 bool walk_search_is_one(const struct library_read *read);
-/* False: they are too many, or nobody knows all of them. */
+/* Limits the modelled bytes. Returns false if they are too many or not all known. */
 bool walk_search_measure(struct library_walk *of);
-/* What is looked for is as it was. */
+/* Pins the string that is searched for. */
 void walk_search_pin(
 	const struct builder *builder, const struct code *call, const struct library_walk *of);
-/* What comes of it at this byte, if it is not decided before. */
+/* Extends the answer by the byte `at`, given that no earlier byte decides it. */
 void walk_search_byte(const struct builder *builder, const struct code *call,
 	const struct library_walk *of, uint32_t at, struct library_answer *answer);
 
-/* walk_compare.c: long memory that is compared, word by word. Of what the arguments are, `out` has the addresses and the limit. */
+/* walk_compare.c: comparisons of long memory, word by word. `out` receives the addresses and the limit only. */
 bool walk_compare_is_long(const struct library_read *read, uint64_t limit);
 enum step walk_compare_read(
 	struct walker *walker, const struct code *call, struct library_walk *out);
@@ -83,15 +84,15 @@ void walk_compare_terms(
 void walk_compare_result(struct walker *walker, const struct code *call, const uint64_t *registers,
 	const struct library_walk *of);
 
-/* Reads what the call is about to read. */
+/* Takes the bytes that the call reads from the record. */
 enum step walk_library_read(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out);
-/* walk_string.c: where a copy goes, and how far. False: nobody knows. */
+/* walk_string.c: determines destination and length of a copy. Returns false if unknown. */
 bool walk_string_measure(
 	const struct code *call, const uint64_t *registers, struct library_walk *of);
-/* What it writes, and the term of its result. */
+/* Writes the string, and sets the term of the result. */
 void walk_string_write(struct walker *walker, const struct code *call, struct library_walk *of);
-/* The call has returned: the term of its result. */
+/* Sets the term of the result, after the call has returned. */
 void walk_library_result(struct walker *walker, const struct code *call, const uint64_t *registers,
 	struct library_walk *of);
 

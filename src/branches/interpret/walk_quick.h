@@ -1,14 +1,17 @@
 /*
- * Events of plain accesses and branches, made in the inner loop: what walk_load(), walk_store() and walk_note_branch()
- * do where nothing but memory at a known address, in one piece, is to be looked at. Most events are such, and each of
- * those functions and the ones that they call has to find out again that it is.
+ * Fast path for events in the inner loop. The functions have the same effect as walk_load(),
+ * walk_store() and walk_note_branch() for the common case: one scalar access to memory at a known
+ * address, or one plain branch.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_QUICK_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_QUICK_H
 
 #include "branches/interpret/walk_internal.h"
 
-/* Is the access at a site, whose address has no term or one that will be pinned, an event and nothing else? */
+/*
+ * Returns whether the access becomes an event and needs no other processing. The address must have
+ * no term, or one that will be pinned.
+ */
 static inline bool quick_is_event(const struct walker *walker, const struct function *function,
 	uint64_t address, uint32_t bytes)
 {
@@ -38,7 +41,7 @@ static inline struct walk_event *quick_add(struct walker *walker, enum event_kin
 	return event;
 }
 
-/* Of a record that predicts it. */
+/* A read that the record predicts. */
 static inline struct term *quick_read(struct walker *walker, const struct code *code,
 	uint64_t address, uint32_t bytes, uint64_t value)
 {
@@ -54,7 +57,7 @@ static inline struct term *quick_read(struct walker *walker, const struct code *
 	return term;
 }
 
-/* `t`: terms of the frame's registers; NULL: there are none. */
+/* A write; `t` are the terms of the frame's registers, NULL: none. */
 static inline void quick_write(struct walker *walker, const struct code *code, uint32_t bytes,
 	const uint64_t *r, struct term *const *t)
 {
@@ -73,14 +76,14 @@ static inline void quick_write(struct walker *walker, const struct code *code, u
 		term_place(&walker->walk->terms, term);
 }
 
-/* Is it one of quick_derive()? The others are walk_derive()'s. */
+/* Returns whether quick_derive() handles the code; else walk_derive() does. */
 static inline bool quick_derives(const struct code *code)
 {
 	return code->op == CODE_COMPARE ||
 	       (code->op == CODE_BINARY && (code->sub < LLVMUDiv || code->sub > LLVMFRem));
 }
 
-/* The value, whose term is that of the operands, of which one has one. */
+/* Computes the value and sets its term. At least one operand must have a term. */
 static inline uint64_t quick_derive(
 	struct walker *walker, const struct code *code, const uint64_t *r, struct term **t)
 {
@@ -103,7 +106,7 @@ static inline uint64_t quick_derive(
 	return like.value;
 }
 
-/* A branch or choice, of a condition that has a term and on which nobody has set a watch. */
+/* Records a branch or choice on a symbolic condition. No watch may refer to it. */
 static inline void quick_decide(struct walker *walker, const struct code *code,
 	enum event_kind kind, const struct term *term, bool is_true)
 {
@@ -127,7 +130,7 @@ static inline void quick_decide(struct walker *walker, const struct code *code,
 		.occurrence = occurrence};
 }
 
-/* What the condition, which has a term, selects, with its term. */
+/* Evaluates a select with a symbolic condition and sets the result's term. */
 static inline uint64_t quick_select(
 	struct walker *walker, const struct code *code, const uint64_t *r, struct term **t)
 {

@@ -1,6 +1,6 @@
 /*
- * The memory that one thread's walk works in: kept from one thread to the next, and from one walk to the next. Most
- * of a walk of short threads was the kernel's work: giving zeroed pages and taking them back.
+ * Work memory of one thread's walk, reused for the next thread and the next walk. Without reuse the
+ * kernel's zeroing and freeing of pages dominates the walk of short threads.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
@@ -15,11 +15,11 @@
 #define LOCALS_MOST (UINT64_C(1) << 32)
 #define SEEN_SLOTS 16384u
 #define WALK_LINES (UINT64_C(1) << 16)
-/* Of walk_room.memory: what was written to is known by pages. */
+/* walk_room.memory is cleared page by page, only where it was written. */
 #define ROOM_PAGE_BITS 12
 #define ROOM_PAGES ((RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK) >> ROOM_PAGE_BITS)
 
-/* Of `values` and `seen`, likewise, by so many slots. */
+/* `values` and `seen` are cleared in groups of this many slots, only where they were written. */
 #define ROOM_SLOTS 64u
 
 struct frame;
@@ -27,30 +27,30 @@ struct term;
 struct compared;
 
 struct walk_room {
-	struct frame *frames; /* FRAMES_MOST; what stands there is anything */
-	uint64_t *registers;  /* REGISTERS_MOST; likewise */
-	struct term **terms;  /* likewise */
+	struct frame *frames; /* FRAMES_MOST entries, undefined contents */
+	uint64_t *registers;  /* REGISTERS_MOST entries, undefined contents */
+	struct term **terms;  /* REGISTERS_MOST entries, undefined contents */
 	uint8_t *locals;      /* LOCALS_MOST bytes, all zero */
-	uint8_t *memory;      /* as the recorder's: record_place_of(); all zero */
-	uint8_t *touched;     /* by pages of `memory`: 1 where something was written */
+	uint8_t *memory;      /* predicted memory, record_place_of(); all zero */
+	uint8_t *touched;     /* by page of `memory`: 1 if written */
 	uint64_t *values;     /* RECORD_VALUES, all zero */
-	uint8_t told[RECORD_VALUES / ROOM_SLOTS]; /* 1 where some of those slots were written */
+	uint8_t told[RECORD_VALUES / ROOM_SLOTS]; /* by group of `values`: 1 if written */
 	uint64_t *seen;				  /* SEEN_SLOTS, all zero */
-	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];  /* likewise */
+	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];  /* by group of `seen`: 1 if written */
 	uint64_t *shadow_lines;			  /* bit set of WALK_LINES, empty */
-	struct compared *compared; /* walk_compare.c; NULL: nothing was compared yet */
+	struct compared *compared;		  /* walk_compare.c; NULL: no comparison yet */
 };
 
-/* The slot was written; `parts`: `told` or `looked`. */
+/* Marks the slot's group as written; `parts` is `told` or `looked`. */
 static inline void walk_room_note(uint8_t *parts, uint64_t slot)
 {
 	parts[slot / ROOM_SLOTS] = 1;
 }
 
-/* With all that its members say. */
+/* Allocates a room whose arrays have the contents that the members promise. */
 struct walk_room *walk_room_new(void);
 void walk_room_free(struct walk_room *room);
-/* As new, after a walk that used so many bytes of locals. */
+/* Restores these contents after a walk that used `locals` bytes of locals. */
 void walk_room_clear(struct walk_room *room, uint64_t locals);
 
 #endif
