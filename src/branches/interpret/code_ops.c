@@ -1,4 +1,4 @@
-/* Codes to ops: which of the quick ways a code can go. What has none goes the slow one. */
+/* Selects for each code a specialised form (runs.def) of the inner loop; other codes use the general case. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -15,7 +15,7 @@ static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 	return operand >= 0 && (uint32_t)operand >= maker->function->value_count;
 }
 
-/* The run of two registers, or the one behind it where the second is a constant. */
+/* Selects the form with two registers, or the following one if the second operand is constant. */
 static void set_pair(struct maker *maker, enum run run)
 {
 	const int32_t b = maker->code->b;
@@ -29,7 +29,7 @@ static void set_pair(struct maker *maker, enum run run)
 		(int64_t)maker->function->constants[(uint32_t)b - maker->function->value_count];
 }
 
-/* Only by a constant that is below the width: the others are the slow way's. */
+/* Shifts are specialised only for a constant amount below the width. */
 static bool set_shift(struct maker *maker, enum run run)
 {
 	const struct maker before = *maker;
@@ -86,7 +86,7 @@ static void make_binary(struct maker *maker)
 	maker->op->scale = maker->code->sub;
 }
 
-/* Four runs each: with the branch, with a constant. */
+/* Comparisons have four forms: plain or fused with the branch, each with a register or a constant. */
 static void make_compare(struct maker *maker)
 {
 	static const struct {
@@ -105,7 +105,7 @@ static void make_compare(struct maker *maker)
 		if (rows[i].predicate != maker->code->sub)
 			continue;
 		set_pair(maker, maker->code->width == 64 ? rows[i].wide : rows[i].narrow);
-		/* The plain one, the one with the branch, the same two with a constant. */
+		/* Order of the forms: plain, fused; then the same two with a constant. */
 		if (code_ops_is_constant(maker, maker->code->b))
 			maker->op->run++;
 	}

@@ -44,7 +44,7 @@ uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, ui
 	const double x = compute_double(a, width), y = compute_double(b, width);
 	const bool is_unordered = isnan(x) || isnan(y);
 
-	/* The predicates are bits: equal, greater, less, unordered. */
+	/* The predicate is a bit set: equal, greater, less, unordered. */
 	if (is_unordered)
 		return predicate >> 3 & 1;
 	return (predicate & 1 && x == y) || (predicate & 2 && x > y) || (predicate & 4 && x < y);
@@ -153,7 +153,7 @@ static uint64_t of_floats(const struct code *code, uint64_t a, uint64_t b, uint6
 	const double x = compute_double(a, width), y = compute_double(b, width);
 
 	switch (code->sub) {
-	case INTRINSIC_FUSED: /* as code without a fused instruction computes it */
+	case INTRINSIC_FUSED: /* two roundings, as code without a fused instruction computes */
 		return compute_float(LLVMFAdd, width, compute_float(LLVMFMul, width, a, b), c);
 	case INTRINSIC_FLOAT_ABSOLUTE:
 		return a & ~(UINT64_C(1) << (width - 1));

@@ -1,4 +1,4 @@
-/* Floating point of 80 bits (long double), as two registers: what is behind the point, then sign and exponent. */
+/* 80-bit floating point (long double) in two registers: the mantissa, then sign and exponent. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static long double compute_extended_get(const uint64_t *registers, int32_t at)
 {
 	long double value = 0;
 
-	memcpy(&value, &registers[at], EXTENDED_BYTES); /* both registers are side by side */
+	memcpy(&value, &registers[at], EXTENDED_BYTES); /* both registers are adjacent */
 	return value;
 }
 
@@ -60,7 +60,7 @@ static bool compute_extended_compare(uint32_t predicate, long double a, long dou
 	}
 }
 
-/* From what is narrower; `bytes` is its width. */
+/* Converts from a narrower type of `bytes` bits. */
 static long double widen(const struct code *code, uint64_t value)
 {
 	float single;
@@ -82,7 +82,7 @@ static long double widen(const struct code *code, uint64_t value)
 	return (long double)twice;
 }
 
-/* To what is narrower. What does not fit is not defined: anything will do. */
+/* Converts to a narrower type. A value that does not fit is undefined behaviour, so any result is valid. */
 static uint64_t narrow(const struct code *code, long double value)
 {
 	const float single = (float)value;
@@ -164,7 +164,7 @@ void compute_extended_intrinsic(const struct code *code, uint64_t *registers)
 	long double result;
 
 	switch (code->sub) {
-	case INTRINSIC_FUSED: /* there is no such instruction: product and sum are rounded each */
+	case INTRINSIC_FUSED: /* x87 has no fused instruction: two roundings */
 		result = a * b;
 		result += compute_extended_get(registers, code->c);
 		break;
@@ -195,7 +195,7 @@ void compute_extended_intrinsic(const struct code *code, uint64_t *registers)
 	case INTRINSIC_ROUND:
 		result = roundl(a);
 		break;
-	default: /* to even */
+	default: /* round to nearest, ties to even */
 		result = rintl(a);
 	}
 	compute_extended_put(registers, code->to, result);

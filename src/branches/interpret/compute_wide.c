@@ -1,4 +1,4 @@
-/* Values of several registers: integers of up to 128 bits, and vectors taken for others. */
+/* Values in several registers: integers of up to 128 bits, and bit casts of vectors. */
 #include "branches/interpret/compute.h"
 
 #include <string.h>
@@ -127,9 +127,9 @@ void compute_wide(const struct code *code, uint64_t *registers)
 		registers[code->to + 1] = (uint64_t)(result >> 64);
 }
 
-/* ---- vectors taken for others ---- */
+/* ---- bit casts ---- */
 
-/* Up to 64 bits, the lowest first, at any bit. */
+/* Writes up to 64 bits, least significant first, at any bit position. */
 static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
 {
 	for (uint32_t i = 0; i < count; i++)

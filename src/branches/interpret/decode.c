@@ -1,4 +1,4 @@
-/* Functions to code: types, operands, and what becomes of each instruction. */
+/* Translates functions from LLVM bitcode to code: types, operands, and the dispatch by instruction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +49,12 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 	case LLVMX86_FP80TypeKind:
 		return 2;
 	default:
-		return 1; /* also what is too wide: it has a place, but no code that makes it */
+		/* also types that are too wide: they have a register, but no code computes them */
+		return 1;
 	}
 }
 
-/* Constants have registers behind those of values; every frame has them again. */
+/* Allocates constant registers behind those of values; each frame gets a copy. */
 static int32_t decode_add_constant(struct decoder *decoder, LLVMValueRef value)
 {
 	struct function *function = decoder->function;
@@ -81,7 +82,7 @@ int32_t decode_operand(struct decoder *decoder, LLVMValueRef value)
 	if (known != VALUE_MAP_NONE)
 		return (int32_t)known;
 	if (!LLVMIsConstant(value))
-		return 0; /* metadata and the like: nobody reads it */
+		return 0; /* metadata and the like: never read */
 	operand = decode_add_constant(decoder, value);
 	value_map_set(&decoder->registers, value, (uint32_t)operand);
 	return operand;
@@ -218,7 +219,7 @@ static void number_registers(struct decoder *decoder)
 	function->value_count = next;
 }
 
-/* Sites that tell of parameters stand at the first instruction. */
+/* The sites that report parameters are attached to the first instruction. */
 static void read_parameters(struct decoder *decoder)
 {
 	struct function *function = decoder->function;

@@ -1,4 +1,4 @@
-/* Calls to code: of the program's functions, of others, and of intrinsic functions. */
+/* Translates calls: of the program's functions, of library functions, and of intrinsics. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static LLVMTypeRef decode_call_lane_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-/* ---- intrinsic functions ---- */
+/* ---- intrinsics ---- */
 
 static const struct {
 	const char *start;
@@ -28,7 +28,7 @@ static const struct {
 #undef INTRINSIC
 };
 
-/* Of libm: recomputed with this machine's. */
+/* libm functions, evaluated with this machine's libm. */
 static const struct {
 	const char *start;
 	double (*of_one)(double);
@@ -36,7 +36,7 @@ static const struct {
 } library[] = {{"sin.", sin, NULL}, {"cos.", cos, NULL}, {"exp.", exp, NULL}, {"exp2.", exp2, NULL},
 	{"log.", log, NULL}, {"log2.", log2, NULL}, {"log10.", log10, NULL}, {"pow.", NULL, pow}};
 
-/* Those that do nothing that counts here. */
+/* Intrinsics without an effect on values or memory. */
 static bool is_idle(const char *name)
 {
 	static const char *const starts[] = {"lifetime.", "dbg.", "assume", "experimental.noalias",
@@ -59,7 +59,7 @@ static bool is_move(const char *name)
 	       decode_call_starts_with(name, "ssa.copy");
 }
 
-/* Each register of the result apart; two for those that tell of overflow. */
+/* Adds one code per lane of the result; with.overflow intrinsics have two result registers. */
 static void add_lanes(
 	struct decoder *decoder, LLVMValueRef call, enum intrinsic number, enum code_op op)
 {
@@ -144,7 +144,7 @@ static bool add_reduction(struct decoder *decoder, LLVMValueRef call, const char
 	return false;
 }
 
-/* memcpy, memmove, memset; the rest of the names tells types. */
+/* memcpy, memmove, memset: the rest of the name encodes types. */
 static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 {
 	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
@@ -198,7 +198,7 @@ static void add_constant_answer(struct decoder *decoder, LLVMValueRef call, bool
 	code->a = operand;
 }
 
-/* An address that is aligned, as va_arg() of what takes 16 bytes needs it. */
+/* llvm.ptrmask: aligns an address, as va_arg() of a 16-byte type does. */
 static void add_mask(struct decoder *decoder, LLVMValueRef call)
 {
 	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
@@ -288,7 +288,10 @@ static bool never_returns(LLVMValueRef call)
 		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
-/* By name: code without bitcode has no better one. Behind C++'s follow those that take more arguments. */
+/*
+ * By name only, because code without bitcode is otherwise unknown. C++ operators also match with
+ * further parameters.
+ */
 static enum allocation allocation_of(LLVMValueRef callee)
 {
 	static const struct {
@@ -311,7 +314,7 @@ static enum allocation allocation_of(LLVMValueRef callee)
 	return ALLOCATION_NONE;
 }
 
-/* A result in memory is marked by a star. */
+/* Constraint "=*": the assembly writes a result to memory. */
 static bool writes_unseen(LLVMValueRef callee)
 {
 	size_t length;
@@ -321,7 +324,7 @@ static bool writes_unseen(LLVMValueRef callee)
 	return constraints && memmem(constraints, length, "=*", 2);
 }
 
-/* Is there a site of one of these kinds at the call? */
+/* Returns whether the call has a site of one of these kinds. */
 static bool has_site(
 	const struct decoder *decoder, LLVMValueRef call, enum site_kind a, enum site_kind b)
 {
@@ -334,7 +337,10 @@ static bool has_site(
 	return false;
 }
 
-/* Functions whose result tells of the bytes that they read: those that compare, search and measure. */
+/*
+ * Returns whether the result of the function depends on bytes that it reads (compare, search,
+ * measure), judged by name.
+ */
 static bool tells_of_bytes(LLVMValueRef callee)
 {
 	static const char *const names[] = {"str", "mem", "bcmp", "wcs", "wmem"};
@@ -347,11 +353,11 @@ static bool tells_of_bytes(LLVMValueRef callee)
 	return false;
 }
 
-/* What the walk would otherwise ask for at each call again. */
+/* Precomputes properties of the call that the walk needs at each execution. */
 static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	code->is_used = LLVMGetFirstUse(call) != NULL;
-	/* Does it read memory, and does somebody look at what it tells of that? */
+	/* Does it read memory, and does the program use a result that depends on that memory? */
 	code->tells_bytes = !code->sub && code->is_used &&
 			    tells_of_bytes(LLVMGetCalledValue(call)) &&
 			    has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);

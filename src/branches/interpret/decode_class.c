@@ -1,7 +1,10 @@
-/* llvm.is.fpclass(), which isnan(), isinf() and their like are: as comparisons of the bits without the sign. */
+/*
+ * llvm.is.fpclass(), the implementation of isnan(), isinf() and others, as comparisons of the bits
+ * without the sign.
+ */
 #include "branches/interpret/code.h"
 
-/* Bits of the classes that are asked for. */
+/* Bits of the class mask. */
 #define CLASS_NAN 0x003u
 #define CLASS_INFINITE 0x204u
 #define CLASS_NORMAL 0x108u
@@ -9,12 +12,12 @@
 #define CLASS_ZERO 0x060u
 #define CLASS_ALL 0x3ffu
 
-/* Numbers without signs, from small ones to great ones: zero, subnormal from 1 on, normal, infinite, and behind that what is none. */
+/* Without their sign bits, the values are ordered as integers: zero, subnormal from 1 on, normal, infinite, NaN. */
 struct bounds {
 	uint64_t normal, infinite;
 };
 
-/* (bits - minus) compared with `than`. */
+/* The test (bits - minus) `predicate` than. */
 struct question {
 	uint32_t classes;
 	LLVMIntPredicate predicate;
@@ -43,7 +46,7 @@ static bool find_question(uint32_t classes, const struct bounds *of, struct ques
 	return false;
 }
 
-/* What the step before has made: an operand that is no register. */
+/* Stands for the result of the previous code. */
 #define RESULT INT32_MAX
 
 static void decode_class_add_step(struct decoder *decoder, LLVMValueRef call, enum code_op op,

@@ -1,4 +1,4 @@
-/* Constants as registers, and the bytes of constant globals. */
+/* Translates constants to registers, and constant globals to bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,7 +214,7 @@ static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant
 	}
 }
 
-/* Where the global is defined: here, or in another unit under the same name. */
+/* Finds the definition of the global: in this unit, or in another one under the same name. */
 static LLVMValueRef find_definition(const struct image *image, uint32_t *unit, LLVMValueRef global)
 {
 	size_t length;

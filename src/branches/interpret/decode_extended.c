@@ -1,4 +1,4 @@
-/* Floating point of 80 bits, which is what long double is here. Two registers. */
+/* Translates 80-bit floating point, the type long double of x86-64, to two registers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ bool decode_is_extended(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMX86_FP80TypeKind;
 }
 
-/* Printed they are exact: "x86_fp80 0xK3FFF8000000000000000", sign and exponent first. */
+/* The printed form is exact: "x86_fp80 0xK3FFF8000000000000000", sign and exponent first. */
 bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2])
 {
 	char *text = LLVMPrintValueToString(constant);
@@ -34,7 +34,7 @@ bool decode_extended(struct decoder *decoder, LLVMValueRef instruction)
 	int32_t a, b;
 	struct code *code;
 
-	/* All else that it comes from or goes to has one register, but for a bitcast. */
+	/* The other type of a conversion must have one register, except for a bitcast. */
 	if ((!is_from && !is_to) ||
 		(!is_from && !decode_width(decoder, from) && opcode != LLVMBitCast) ||
 		(!is_to && !decode_width(decoder, to) && opcode != LLVMBitCast))

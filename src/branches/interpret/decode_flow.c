@@ -1,4 +1,4 @@
-/* Branches, switches and returns to code, with the values that move along edges. */
+/* Translates branches, switches and returns, and phi nodes to moves along edges. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -22,7 +22,7 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 	return NULL;
 }
 
-/* Does one move take from where one before it moves to? Many are not looked at. */
+/* Returns whether a move reads a register that an earlier move writes. Long lists are assumed to do. */
 static bool is_entangled(const struct edge *edge)
 {
 	if (edge->count > 64)
@@ -39,7 +39,7 @@ static void fill_edge(
 {
 	const uint32_t count = phi_registers(decoder, to);
 
-	/* The number of the block; that of its first code when all are decoded. */
+	/* The number of the block; replaced by the index of its first code when all blocks are decoded. */
 	edge->target = value_map_get(&decoder->blocks, to);
 	edge->moves = calloc(count + 1u, sizeof *edge->moves);
 	BUG_ON(!edge->moves);

@@ -1,4 +1,4 @@
-/* Calls of the C library that walks recompute from what they read. */
+/* Recognises C library calls whose result the walk computes from the bytes that they read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static const struct {
 	COPIES("__strcat_chk", LIBRARY_APPEND, 0, 2, -1, false),
 };
 
-/* The site that tells the argument's bytes; SITE_NONE: none does. */
+/* Returns the site that reports the argument's bytes; SITE_NONE: none. */
 static uint32_t told_site(
 	const struct decoder *decoder, LLVMValueRef call, uint32_t argument, bool is_near)
 {
@@ -115,7 +115,7 @@ static bool is_search(const struct library_read *read)
 	return read->kind >= LIBRARY_FIND && read->kind <= LIBRARY_FIND_OR_END;
 }
 
-/* The library's own, and as it declares it. */
+/* Returns whether the callee is the C library's function with its standard signature. */
 static bool is_as_declared(LLVMValueRef call, const struct library_read *read)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);

@@ -1,11 +1,11 @@
-/* Loads, stores, addresses, locals and atomic instructions to code. */
+/* Translates loads, stores, address computations, allocas and atomic instructions. */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/interpret/code.h"
 #include "abi/instrument_abi.h"
 
-/* The object that an address is into, as far as it is written here; as the compiler's filter sees it. */
+/* Returns the object that the address is based on, as far as visible. The compiler pass uses the same rule. */
 static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
 {
 	for (;;) {
@@ -36,7 +36,7 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	return *constant != NULL;
 }
 
-/* What a type has several of, side by side: a vector, an array or a struct of members that are alike. NULL: nothing. */
+/* Returns the element type of a vector, an array, or a struct of equal members. NULL: another type. */
 static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 {
 	LLVMTypeRef first;
@@ -52,7 +52,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 		for (unsigned i = 1; i < LLVMCountStructElementTypes(type); i++) {
 			LLVMTypeRef other = LLVMStructGetTypeAtIndex(type, i);
 
-			/* Words and pointers are alike, too. */
+			/* 64-bit integers and pointers count as equal. */
 			if (LLVMGetTypeKind(other) == LLVMPointerTypeKind)
 				continue;
 			if (LLVMGetTypeKind(first) != LLVMPointerTypeKind && other != first)
@@ -65,7 +65,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 	}
 }
 
-/* Types that are read and written as one piece: their lanes are whole bytes, side by side. */
+/* Sets the layout of an access. The lanes of a type must be whole bytes without gaps. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
 	const bool is_extended = decode_is_extended(type);
@@ -118,7 +118,7 @@ static LLVMTypeRef scalar_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-/* Of a vector one of them, of anything else the whole. */
+/* Returns the register of a lane of a vector; of any other value the first register. */
 static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
 {
 	const int32_t operand = decode_operand(decoder, value);
@@ -127,7 +127,7 @@ static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lan
 									: operand;
 }
 
-/* A number that is the same in all lanes; NULL: it is none. */
+/* Returns the constant index that is equal in all lanes; NULL: not constant. */
 static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
 {
 	LLVMValueRef number = index;
@@ -181,7 +181,7 @@ static void decode_memory_add_address(
 	code->count = used;
 }
 
-/* Of a vector of addresses each one apart. */
+/* A vector of addresses gets one code per lane. */
 static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 {
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
@@ -190,7 +190,7 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 		decode_memory_add_address(decoder, instruction, lane);
 }
 
-/* Sites of parameters stand at the first instruction, too, which may be a local. */
+/* The first instruction, which may be an alloca, also carries the sites of parameters: they are skipped. */
 static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);

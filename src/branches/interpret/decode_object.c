@@ -1,16 +1,19 @@
-/* What an access may not leave: the array or variable that its address is an index into. */
+/*
+ * Determines the array or variable that an access must stay inside, given that its address is
+ * computed by indexing.
+ */
 #include "base/bug.h"
 #include "branches/interpret/code.h"
 
-/* As it is decided while an address is followed from type to type. */
+/* State while the types of a getelementptr are followed. */
 struct part {
 	LLVMTypeRef type;
 	int64_t offset;
-	int64_t array_offset; /* of the outermost array of those that directly contain each other */
-	uint64_t array_bytes; /* 0: the type is in none */
+	int64_t array_offset; /* of the outermost of directly nested arrays */
+	uint64_t array_bytes; /* 0: the type is not inside an array */
 };
 
-/* Arrays of one or none are mostly longer than they say. */
+/* Arrays of length 0 or 1 are usually longer than declared, so they have no bounds. */
 static void decode_object_enter(const struct decoder *decoder, struct part *part, LLVMTypeRef type)
 {
 	const bool is_array = LLVMGetTypeKind(type) == LLVMArrayTypeKind;
@@ -24,7 +27,7 @@ static void decode_object_enter(const struct decoder *decoder, struct part *part
 	part->type = type;
 }
 
-/* One index further. False: it is an index that is computed. */
+/* Follows one index. Returns false if the index is not constant. */
 static bool decode_object_follow(
 	const struct decoder *decoder, struct part *part, LLVMValueRef index)
 {
@@ -48,7 +51,7 @@ static bool decode_object_follow(
 	return true;
 }
 
-/* The array that the instruction has an index into, where everything before that is fixed. */
+/* Finds the array that the last index selects from, if all earlier indices are constant. */
 static bool find_array(
 	struct decoder *decoder, LLVMValueRef instruction, struct object_part *object)
 {
@@ -84,7 +87,7 @@ static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local
 	       LLVMABISizeOfType(decoder->unit->layout, LLVMGetAllocatedType(local));
 }
 
-/* Of a variable that is defined elsewhere, or of which others may know another size, nothing is said here. */
+/* Returns 0 for a variable that is defined elsewhere or whose size may differ in another unit. */
 static uint64_t bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);

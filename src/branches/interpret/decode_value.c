@@ -1,4 +1,4 @@
-/* Instructions that compute, choose or take apart values to code. */
+/* Translates instructions that compute, select or extract values. */
 #include "branches/interpret/code.h"
 
 static LLVMTypeRef element_of(LLVMTypeRef type)
@@ -65,7 +65,7 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	}
 }
 
-/* Bits of one lane; integers of more than 64 have two of 64. 0: of another kind. */
+/* Returns the width of one lane; a 128-bit integer counts as two lanes of 64 bits. 0: unsupported. */
 static uint32_t lane_width(const struct decoder *decoder, LLVMTypeRef type)
 {
 	return decode_is_wide(type) && LLVMGetIntTypeWidth(type) == 128
@@ -73,7 +73,7 @@ static uint32_t lane_width(const struct decoder *decoder, LLVMTypeRef type)
 		       : decode_width(decoder, element_of(type));
 }
 
-/* Values of one kind taken for another, with other lanes. False: the lanes are the same. */
+/* Translates a bit cast between types with different lanes. Returns false if the lanes are equal. */
 static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(instruction, 0)), to = LLVMTypeOf(instruction);
@@ -98,7 +98,7 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	return true;
 }
 
-/* One code for each lane, all alike. */
+/* Adds one code per lane. */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 {
 	const enum code_op op = decode_value_op_of(LLVMGetInstructionOpcode(instruction));
@@ -163,7 +163,7 @@ static void move_lanes(struct decoder *decoder, LLVMValueRef instruction, uint32
 	}
 }
 
-/* The first register of a member. */
+/* Returns the first register of a member. */
 static uint32_t member_register(
 	const struct decoder *decoder, LLVMTypeRef type, LLVMValueRef instruction)
 {

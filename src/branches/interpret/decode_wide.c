@@ -1,4 +1,7 @@
-/* Arithmetic of 65 to 128 bits: optimisers compute sums of loops with it, in closed form. Two registers, the low one first. */
+/*
+ * Integers of 65 to 128 bits, which optimisers use for closed forms of loop sums. They have two
+ * registers, low word first.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@ bool decode_is_wide(LLVMTypeRef type)
 	       LLVMGetIntTypeWidth(type) <= 128;
 }
 
-/* LLVM gives no more than 64 bits of a constant, but prints all: "i128 -5". */
+/* The C API of LLVM returns at most 64 bits of a constant, so the printed form is parsed: "i128 -5". */
 void decode_wide_constant(LLVMValueRef constant, uint64_t *registers)
 {
 	const uint32_t width = LLVMGetIntTypeWidth(LLVMTypeOf(constant));
@@ -48,7 +51,7 @@ bool decode_wide(struct decoder *decoder, LLVMValueRef instruction)
 
 	if ((from <= 64 && to <= 64) || from > 128 || to > 128)
 		return false;
-	/* All others are from floating point, or to it. */
+	/* Conversions from or to floating point are not supported. */
 	if (!from || !to || opcode == LLVMSIToFP || opcode == LLVMUIToFP)
 		return false;
 	a = decode_operand_at(decoder, instruction, 0);

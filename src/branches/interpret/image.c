@@ -7,12 +7,12 @@
 #include "base/bug.h"
 #include "abi/contract_memory.h"
 
-/* Where no program has anything: the upper half of what user addresses may be, above any mapping. */
+/* Addresses for globals that no symbol table contains: above every mapping of a user process. */
 #define MADE_UP_START UINT64_C(0x7ffff80000000000)
 
 /* ---- files ---- */
 
-/* The object that an address lies in: the one with the greatest base below it. */
+/* Returns the object that contains the address: the one with the greatest base below it. */
 static uint32_t object_around(const struct run_record *record, uint64_t address)
 {
 	uint32_t best = UINT32_MAX;
@@ -32,7 +32,7 @@ static const char *object_path(const struct image *image, uint32_t object, const
 	return *path ? path : program;
 }
 
-/* Are the sites those that the process had? */
+/* Returns whether the sites in the file equal those of the recorded process. */
 static bool is_same_build(const struct program_file *file, const struct run_module *module)
 {
 	size_t size;
@@ -43,8 +43,9 @@ static bool is_same_build(const struct program_file *file, const struct run_modu
 }
 
 /*
- * What is optimised at link time is no longer what the units' bitcode says: functions of one unit are inlined in others,
- * their sites are in another order, and variables are merged. Clang marks such units.
+ * Refuses units that were optimised at link time. Their bitcode no longer matches the program:
+ * functions are inlined across units, sites are reordered, and variables are merged. Clang marks
+ * such units.
  */
 static int check_units(const struct image *image, struct error *err)
 {
@@ -105,7 +106,7 @@ static void image_open_symbols(struct image *image, const char *program)
 
 /* ---- units and their symbols ---- */
 
-/* Does the group have what is local to the unit? Looks at the first such variable or function. */
+/* Returns whether the symbol group contains the unit's local symbols; tests the first one only. */
 static bool has_locals_of(
 	const struct symbol_file *symbols, uint32_t group, const struct unit *unit)
 {
@@ -123,8 +124,8 @@ static bool has_locals_of(
 }
 
 /*
- * Local symbols stand behind their source file's name, in the order of the units where files have the same name. Of different
- * names the order says nothing: linkers put some behind all others.
+ * Local symbols follow the name of their source file. Groups with the same file name are in the
+ * order of the units; groups with different names are in any order.
  */
 static uint32_t find_group(const struct symbol_file *symbols, const struct unit *unit,
 	const char *name, const bool *is_taken)
@@ -172,13 +173,13 @@ static uint64_t find_global(const struct image *image, uint32_t unit, const char
 {
 	uint64_t address = symbol_file_find(&image->files[image->unit_object[unit]], name, 0);
 
-	/* The program's own first: it is what the loader takes first, too. */
+	/* The executable is searched first, as the dynamic loader does. */
 	for (uint32_t i = 0; i < image->record->object_count && !address; i++)
 		address = symbol_file_find(&image->files[i], name, 0);
 	return address;
 }
 
-/* Hidden symbols are local in the file, behind whatever group the linker put them. */
+/* A hidden symbol is local in the file, and the linker may place it behind any group. */
 static uint64_t find_anywhere(const struct image *image, uint32_t unit, const char *name)
 {
 	const struct symbol_file *file = &image->files[image->unit_object[unit]];
@@ -240,7 +241,7 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 
 /* ---- sites ---- */
 
-/* What the optimiser makes of a function is named after it: "find.specialized.1". */
+/* Optimisers append a suffix to specialised functions: "find.specialized.1". */
 static bool image_is_named(LLVMValueRef function, const char *name)
 {
 	size_t length;
@@ -251,8 +252,8 @@ static bool image_is_named(LLVMValueRef function, const char *name)
 }
 
 /*
- * The unit of a site: they come in the order of the units and, in each, of the functions. A unit that
- * another one's inline functions stand for is passed over.
+ * Returns the unit of a site. Sites are in the order of units and of functions. A unit is skipped
+ * if the linker kept another unit's copy of its inline functions.
  */
 static uint32_t unit_of_site(
 	const struct image *image, uint32_t file, const struct site *site, uint32_t from)

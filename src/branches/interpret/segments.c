@@ -6,9 +6,9 @@
 #include "base/bug.h"
 #include "model/op.h"
 
-/* Of a thread: they are numbered in fifteen bits. */
+/* Per thread; walk_sharing.c stores segment numbers in 15 bits. */
 #define SEGMENTS_MOST 32000u
-/* Of all segments: 32 MB. */
+/* Limit of the array `before`: 32 MB. */
 #define BEFORE_MOST (UINT64_C(1) << 24)
 
 static bool creates(const struct run_record *record, const struct record_op *op)
@@ -24,7 +24,7 @@ static bool joins(const struct run_record *record, const struct record_op *op)
 	       op->other != op->thread;
 }
 
-/* Nothing that a program computes with comes of these. */
+/* Returns whether the op cannot have another outcome that the program computes with. */
 static bool has_one_outcome(const struct record_op *op)
 {
 	switch (op->kind) {
@@ -43,7 +43,7 @@ static bool has_one_outcome(const struct record_op *op)
 	}
 }
 
-/* False: there are too many. */
+/* Computes `first`. Returns false if there are too many segments. */
 static bool count_all(struct segments *segments, const struct run_record *record)
 {
 	uint32_t total = 0;
@@ -68,7 +68,7 @@ static void segments_merge(uint16_t *into, const uint16_t *from, uint32_t count)
 			into[i] = from[i];
 }
 
-/* The op begins the thread's next segment. */
+/* Ends the thread's current segment at this op and begins the next one. */
 static void begin_next(struct segments *segments, uint32_t *now, const struct record_op *op)
 {
 	const uint32_t count = segments->thread_count;
@@ -81,7 +81,7 @@ static void begin_next(struct segments *segments, uint32_t *now, const struct re
 	memcpy(next, own, count * sizeof *own);
 	next[op->thread] = (uint16_t)(segment + 1 - segments->first[op->thread]);
 	if (op->kind == OP_THREAD_CREATE) {
-		/* It has done nothing so far; else nothing is known of the order. */
+		/* The created thread must be in its first segment; otherwise the order is unknown. */
 		if (now[op->other] == segments->first[op->other])
 			segments_merge(other, next, count);
 		segments->creator[op->other] = op->thread;

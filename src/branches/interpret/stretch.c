@@ -9,14 +9,18 @@
 
 #define HUGE_BYTES (UINT64_C(1) << 21)
 /*
- * A huge page that takes longer than 512 small ones is no gain. So it is where the machine is itself a guest, whose host has
- * taken back what was free: then each of its small pages has to come from there, 4 ms in all.
+ * A huge page that takes longer than 512 small pages is no gain. This happens in a virtual machine
+ * whose host has reclaimed free memory: the host then supplies each small page, about 4 ms in
+ * total.
  */
 #define HUGE_NS_MOST 700000u
-/* Small pages are asked for so many at once: half of what each takes is the way to the kernel and back. */
+/*
+ * Small pages are populated in steps of this size: half of the cost of a single fault is the entry
+ * into the kernel.
+ */
 #define SMALL_STEP_BYTES (UINT64_C(1) << 17)
 
-/* Where one huge page was slow the next ones are. */
+/* Once one huge page was slow, huge pages are not used any more. */
 static atomic_bool is_huge_slow;
 
 static uint64_t stretch_processor_ns(void)
@@ -27,7 +31,7 @@ static uint64_t stretch_processor_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* What is small ends where the first huge page begins. */
+/* Reserves the range so that the small pages end where the first huge page begins. */
 static void open_it(struct stretch *stretch)
 {
 	uint64_t small_end;
@@ -39,7 +43,7 @@ static void open_it(struct stretch *stretch)
 		    ~(HUGE_BYTES - 1);
 	stretch->memory = (uint8_t *)(uintptr_t)(small_end - STRETCH_SMALL_BYTES);
 	stretch->ready = STRETCH_SMALL_BYTES;
-	/* May fail where the kernel has none: then all pages are small ones. */
+	/* Fails if the kernel has no huge pages: then all pages are small. */
 	(void)madvise(stretch->memory + STRETCH_SMALL_BYTES, STRETCH_BYTES - STRETCH_SMALL_BYTES,
 		MADV_HUGEPAGE);
 }
@@ -56,7 +60,7 @@ static void add_huge(struct stretch *stretch)
 
 static void end_huge(struct stretch *stretch)
 {
-	/* May fail: then they stay as they are. */
+	/* If the call fails, the setting stays as it is. */
 	(void)madvise(
 		stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready, MADV_NOHUGEPAGE);
 	stretch->is_small = true;
@@ -64,7 +68,7 @@ static void end_huge(struct stretch *stretch)
 
 static void stretch_add_small(struct stretch *stretch)
 {
-	/* May fail where the kernel does not know that: then each page is asked for as it is touched. */
+	/* Fails on Linux before 5.14: then each page is populated by its first touch. */
 	(void)madvise(stretch->memory + stretch->ready, SMALL_STEP_BYTES, MADV_POPULATE_WRITE);
 	stretch->ready += SMALL_STEP_BYTES;
 }
@@ -87,6 +91,7 @@ void stretch_reach(struct stretch *stretch, uint64_t bytes)
 void stretch_release(struct stretch *stretch)
 {
 	if (stretch->mapping)
-		(void)munmap(stretch->mapping, STRETCH_BYTES + 2 * HUGE_BYTES); /* is ours */
+		/* our own mapping */
+		(void)munmap(stretch->mapping, STRETCH_BYTES + 2 * HUGE_BYTES);
 	*stretch = (struct stretch){0};
 }

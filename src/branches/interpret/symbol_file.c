@@ -1,4 +1,4 @@
-/* The symbol tables of an ELF file. Damaged ones are as good as none: names are then not found. */
+/* Reads the symbol tables of an ELF file. A damaged table counts as empty: its names are not found. */
 #include "branches/interpret/symbol_file.h"
 
 #include <elf.h>
@@ -108,7 +108,7 @@ void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 			read_tables(file, base);
 		}
 	}
-	(void)close(descriptor); /* only read */
+	(void)close(descriptor); /* read-only */
 	if (file->count)
 		qsort(file->entries, file->count, sizeof *file->entries, symbol_file_compare);
 }
@@ -116,13 +116,13 @@ void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 void symbol_file_close(struct symbol_file *file)
 {
 	if (file->bytes)
-		(void)munmap(file->bytes, file->size); /* cannot fail: it is our mapping */
+		(void)munmap(file->bytes, file->size); /* cannot fail: our own mapping */
 	free(file->entries);
 	free(file->groups);
 	*file = (struct symbol_file){0};
 }
 
-/* Versioned names ("stdout@GLIBC_2.2.5") are what stands before the version. */
+/* The name of a versioned symbol ("stdout@GLIBC_2.2.5") ends before the version. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group)
 {
 	const struct symbol_entry key = {.name = name, .group = group};

@@ -5,8 +5,9 @@
 #include "base/bug.h"
 
 /*
- * Sums and products with constants, as addresses are made of. That a product may wrap round the address space
- * and meet itself again is passed over: what is lost are solutions with such an index.
+ * Returns whether the term is injective in its only variable: sums and products with constants, as
+ * in addresses. The function ignores overflow of a product, which may lose solutions with huge
+ * indices.
  */
 static bool is_one_to_one(const struct term_like *like)
 {
@@ -25,7 +26,7 @@ static bool is_one_to_one(const struct term_like *like)
 	return like->sub == LLVMAdd || like->sub == LLVMSub || like->sub == LLVMXor;
 }
 
-/* Of a term that is new. */
+/* Returns the flag word of a new term. */
 static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
 {
 	const struct term term = {.is_one_to_one = is_one_to_one, .number = number};
@@ -33,12 +34,13 @@ static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
 	return term.bits;
 }
 
-/* What a term is by its operands. */
+/* Summary of a term's operands. */
 struct sum {
-	struct term *sole; /* of those with variables, if they all have the same one */
-	bool is_mixed;	   /* they have not */
+	struct term *sole; /* the only variable, if all operands with variables have the same one */
+	bool is_mixed;	   /* the operands have different variables */
 	uint32_t size;
-	uint32_t number; /* variables are numbered as a thread reads them: the last one */
+	/* number of the newest variable; variables are numbered in the order of their creation */
+	uint32_t number;
 };
 
 static inline uint32_t term_add_operand(
@@ -94,7 +96,7 @@ static struct term *make_leaf(
 {
 	struct term *term = term_new(arena, TERM_LEAF_BYTES);
 
-	/* One by one: behind its value there is another term. */
+	/* Field by field: a leaf is smaller than struct term, and the next term follows directly. */
 	term->op = (uint8_t)op;
 	term->sub = 0;
 	term->width = (uint8_t)width;
@@ -108,7 +110,7 @@ struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t va
 {
 	struct term *term = make_leaf(arena, TERM_VARIABLE, width, value);
 
-	BUG_ON(++arena->variable_count >> 28); /* hundreds of millions of reads */
+	BUG_ON(++arena->variable_count >> 28); /* fails after 268 million reads */
 	return term;
 }
 

@@ -1,4 +1,4 @@
-/* What a term comes to when what it was computed from has other values. */
+/* Evaluates a term for other values of its variables. */
 #include "branches/interpret/compute.h"
 #include "branches/interpret/term.h"
 
@@ -39,7 +39,7 @@ bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *o
 		*out = compute_update(term->sub, term->width, a, b);
 		return true;
 	case CODE_INTRINSIC:
-		/* Of a third operand terms say nothing, nor which function of libm it is. */
+		/* A term stores neither a third operand of these intrinsics nor which libm function is meant. */
 		if (term->sub >= INTRINSIC_LIBRARY || term->sub == INTRINSIC_FUSED ||
 			term->sub == INTRINSIC_FUNNEL_LEFT || term->sub == INTRINSIC_FUNNEL_RIGHT)
 			return false;

@@ -1,4 +1,4 @@
-/* A walk: each thread from the beginning of its record to the end. */
+/* Controls a walk: interprets each thread from the first to the last entry of its record. */
 #include "branches/interpret/walk.h"
 
 #include <stdlib.h>
@@ -86,7 +86,8 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
 	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	BUG_ON(!walk->threads || !walk->chosen);
-	if (record->source) /* made again as it is walked: not from a file that may be damaged */
+	/* the record is re-created during the walk, so no damaged file must be feared */
+	if (record->source)
 		walk->position_most = UINT64_MAX;
 	for (uint32_t i = 0; i < record->thread_count && !record->source; i++)
 		walk->position_most += record->threads[i].size;
@@ -113,7 +114,7 @@ void walk_close(struct walk *walk)
 	*walk = (struct walk){0};
 }
 
-/* Static variables, as the program's own code has them. */
+/* Records the static variables of the instrumented modules as objects. */
 static void note_variables(struct walk *walk)
 {
 	struct image *image = walk->book->image;
@@ -141,7 +142,8 @@ void walk_run(struct walk *walk, unsigned mode)
 	else
 		walk_build_shared_lines(walk);
 	if (mode & WALK_CHOOSING &&
-		walk->weights) /* it was chosen before: each access counts once */
+		/* an earlier choosing walk filled the weights; each access must count once */
+		walk->weights)
 		memset(walk->weights, 0, walk->weight_count * sizeof *walk->weights);
 	if (walk->record->source)
 		walk_run_again(walk, mode);
@@ -151,7 +153,7 @@ void walk_run(struct walk *walk, unsigned mode)
 		walk_settle_sharing(walk);
 		walk_unite_pieces(walk);
 	}
-	/* The last one for now: what comes next needs memory of its own. */
+	/* Usually the last walk for a while: frees its work memory for the solver. */
 	if (mode & WALK_EVENTS) {
 		walk_room_free(walk->room);
 		walk->room = NULL;

@@ -1,4 +1,4 @@
-/* Instructions that access memory: loads, stores, locals and atomic updates. */
+/* Instructions that access memory: loads, stores, allocas and atomic updates. */
 #include <string.h>
 
 #include "branches/interpret/walk_internal.h"
@@ -53,7 +53,7 @@ static void walk_access_note_write(
 	}
 }
 
-/* The last one of long double is cut. */
+/* Returns the size of a lane in memory; the last lane of a long double has two bytes. */
 static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 {
 	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
@@ -62,7 +62,7 @@ static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 	return left < whole ? left : whole;
 }
 
-/* All lanes are one access: there is no point between them. */
+/* All lanes form one access: no scheduling point lies between them. */
 static void set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
@@ -85,13 +85,13 @@ static void set_loaded_term(
 	walk_join_events(walker, first);
 }
 
-/* Most are of one value that a register holds. */
+/* The common case: one value in one register. */
 static inline bool is_of_one(const struct code *code)
 {
 	return !code->is_vector && code->bytes <= 8 && code->count == 1;
 }
 
-/* What is found there, eight bytes at a time. */
+/* Reads the memory of the access in units of eight bytes. */
 static inline enum step read_parts(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t *parts)
 {
@@ -106,7 +106,7 @@ static inline enum step read_parts(
 	}
 	for (uint32_t done = 0; done < code->bytes; done += 8) {
 		const uint32_t part = code->bytes - done < 8 ? code->bytes - done : 8;
-		/* The site reports once for all parts. */
+		/* The site reports once for all units. */
 		const enum step step = walk_read(walker, done ? SITE_NONE : code->site,
 			address + done, part, &parts[done / 8]);
 
@@ -181,7 +181,7 @@ static void set_stored_term(
 	walk_join_events(walker, first);
 }
 
-/* A report that tells nothing. */
+/* Consumes a report without a value. */
 enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 {
 	const enum step step = walker->is_checked && site != SITE_NONE
@@ -294,7 +294,7 @@ static void write_new(
 {
 	if (code->place == PLACE_SITE) {
 		walk_written(walker, address, code->bytes, &value);
-		/* One site, which has read, too. */
+		/* One site reports both the read and the write. */
 		if (walker->is_live && walker->mode & WALK_SHARING)
 			walk_note_sharing(walker, address, code->bytes, false);
 		walk_access_note_write(walker, code, address, &value);
@@ -304,7 +304,7 @@ static void write_new(
 		code->bytes);
 }
 
-/* The terms of an update: what is read, and what is written when it is `condition`. */
+/* Sets the terms of an update: the value that is read, and the value that is written. */
 static void update_terms(struct walker *walker, const struct code *code, uint64_t address,
 	uint64_t old, uint64_t value)
 {
@@ -335,7 +335,10 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }
 
-/* What an update has read is a constant in functions that are left out, but the read and the write are one. */
+/*
+ * In an excluded function the result of an update is a constant. It is pinned after the write,
+ * because read and write are one access.
+ */
 static void forget_old(struct walker *walker, const struct code *code)
 {
 	if (!walker->frames[walker->frame_count - 1].function->is_excluded)
@@ -373,7 +376,7 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
-/* Writes what was there where the comparison fails: nobody can tell that from no write. */
+/* A failed comparison is modelled as a write of the old value, which no thread can distinguish from no write. */
 static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
 	uint64_t old, uint64_t value)
 {

@@ -1,7 +1,11 @@
 /*
- * Walks a run whose record is not kept: it is made again, and each piece of its record is walked as soon as it is there.
- * A thread's walk needs all of its own stack, so each has a thread of ours: it sleeps where its entries end until there are
- * more. One of them moves at a time, and while one does the run stands still: nothing else is guarded.
+ * Walks a run whose record is not stored. The source re-executes the run and delivers its record
+ * piece by piece, and each piece is walked at once.
+ *
+ * The interpreter of a thread keeps its state on its call stack, so each recorded thread is walked
+ * by a helper thread. A helper thread blocks when its entries are used up. Exactly one of the
+ * source and the helper threads runs at a time, passing control by semaphores; the shared walk
+ * state therefore needs no locks.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,11 +18,11 @@ struct walk_supply {
 	struct walker walker;
 	pthread_t thread;
 	sem_t wake, asleep;
-	bool is_last; /* nothing comes behind what is there */
+	bool is_last; /* no entries follow the current piece */
 	bool is_done;
 };
 
-/* Of one walk. */
+/* State of one such walk: a supply for each recorded thread. */
 struct feed {
 	struct walk *walk;
 	unsigned mode;
@@ -30,7 +34,7 @@ static void walk_again_pass_on(sem_t *to, sem_t *wait_for)
 {
 	BUG_ON(sem_post(to) != 0);
 	while (sem_wait(wait_for) != 0)
-		; /* interrupted */
+		; /* EINTR */
 }
 
 bool walk_more(struct walker *walker)
@@ -47,7 +51,7 @@ static void *walk_in_thread(void *argument)
 	struct walk_supply *supply = argument;
 
 	while (sem_wait(&supply->wake) != 0)
-		; /* interrupted */
+		; /* EINTR */
 	walk_through(&supply->walker);
 	supply->is_done = true;
 	BUG_ON(sem_post(&supply->asleep) != 0);
@@ -69,7 +73,7 @@ static void open_supply(struct feed *feed, uint16_t number)
 
 static void close_supply(struct walk_supply *supply)
 {
-	/* Cannot fail: it is ours, is joined once, and nobody waits any more. */
+	/* Cannot fail: the thread is joined once, and no thread waits on the semaphores. */
 	(void)pthread_join(supply->thread, NULL);
 	(void)sem_destroy(&supply->wake);
 	(void)sem_destroy(&supply->asleep);
@@ -77,7 +81,7 @@ static void close_supply(struct walk_supply *supply)
 	free(supply);
 }
 
-/* These are its next entries. */
+/* Passes the next entries to the helper thread and waits until they are used up. */
 static void supply_entries(
 	struct walk_supply *supply, const uint8_t *bytes, uint64_t size, bool is_last)
 {
@@ -89,7 +93,7 @@ static void supply_entries(
 	walk_again_pass_on(&supply->wake, &supply->asleep);
 }
 
-/* Is the run behind the part, and everybody's walk with it? */
+/* Returns whether every helper thread has finished and at least one has passed the end of the part. */
 static bool is_behind_part(const struct feed *feed)
 {
 	bool is_behind = false;
@@ -125,7 +129,7 @@ void walk_run_again(struct walk *walk, unsigned mode)
 
 	record->source->perform(record->source, record, take_piece, &feed);
 	for (uint32_t i = 0; i < feed.count; i++) {
-		supply_entries(feed.supplies[i], NULL, 0, true); /* where the run was given up */
+		supply_entries(feed.supplies[i], NULL, 0, true); /* when the source ended early */
 		close_supply(feed.supplies[i]);
 	}
 }

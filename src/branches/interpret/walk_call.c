@@ -1,9 +1,9 @@
-/* Calls and returns of a walk: inside what there is bitcode of, and out of it. */
+/* Calls and returns: of functions with bitcode, which are interpreted, and of code without. */
 #include "branches/interpret/walk_internal.h"
 #include "branches/interpret/walk_library.h"
 #include "abi/instrument_abi.h"
 
-/* Behind a call, in the frame that made it. */
+/* Continues behind the call in the caller's frame. */
 static void go_on_behind(struct walker *walker, const struct code *call)
 {
 	if (call->normal) {
@@ -14,7 +14,7 @@ static void go_on_behind(struct walker *walker, const struct code *call)
 	walker->frames[walker->frame_count - 1].at = call + 1;
 }
 
-/* Functions that are left out have no terms, not even of what they called. */
+/* The results of calls in an excluded function are constants. */
 static void set_result_term(
 	struct walker *walker, const struct code *call, uint32_t number, struct term *term)
 {
@@ -25,7 +25,7 @@ static void set_result_term(
 	walk_set_term(walker, call->to + (int32_t)number, term);
 }
 
-/* The recorder knew that the function would be walked. */
+/* Returns whether the recorder omitted the result because the walk interprets the callee. */
 static bool walk_call_is_recomputed(
 	const struct walker *walker, const struct code *call, const struct function *callee)
 {
@@ -52,7 +52,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 					? walker->terms[left.registers + (uint64_t)code->a + i]
 					: NULL);
 	}
-	/* Some calls of other units' functions tell their result, too: it is known. */
+	/* Some call sites report a result that the walk already computed: consume the report. */
 	if (call->site != SITE_NONE && !walk_call_is_recomputed(walker, call, left.function)) {
 		walker->frames[walker->frame_count - 1].at = call;
 		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
@@ -62,7 +62,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 	return STEP_MOVED;
 }
 
-/* Most calls are of the same function each time. */
+/* Returns the callee, or NULL for code without bitcode. Caches the last one, which is usually right. */
 static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
 {
 	struct function *caller = walker->frames[walker->frame_count - 1].function;
@@ -98,8 +98,8 @@ static enum step call_inside(
 }
 
 /*
- * Is it the size of memory that is asked for? That may be less than it was, but for none at all: what the memory is for has room in
- * what the run got. Products keep their factors, and what is moved its size.
+ * A symbolic allocation size may become smaller, but not zero: the larger block of this run has
+ * room for the accesses. Both factors of a product, and the size of a realloc(), are pinned.
  */
 static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
@@ -113,7 +113,7 @@ static bool open_size(struct walker *walker, const struct code *code, uint32_t a
 	return true;
 }
 
-/* What is given to code that is not followed has gone out of sight. */
+/* Pins the arguments of a function that the walk does not interpret. */
 static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
 {
 	bool has_any = false;
@@ -127,7 +127,7 @@ static void pin_arguments(struct walker *walker, const struct code *code, bool i
 		walk_note_unknown(walker, code, true);
 }
 
-/* Results that take more than a word are told in parts of 64 bits; those of vectors then become lanes. */
+/* Takes the result in units of 64 bits; those of a vector are then divided into lanes. */
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;
@@ -160,7 +160,7 @@ enum step walk_tell_results(struct walker *walker, const struct code *code, uint
 	return STEP_NEXT;
 }
 
-/* Is what the function reads or writes a scheduling point of the run? */
+/* Returns whether a memory access of the function is a scheduling point of the run. */
 static bool has_point(const struct walker *walker, const struct code *code)
 {
 	const struct image *image = walker->book->image;
@@ -175,7 +175,7 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* It is given the address of shared memory. False: it is not, or that does not matter. */
+/* Returns whether the function received the address of shared memory and its result depends on that memory. */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
@@ -197,7 +197,7 @@ static bool note_reads(struct walker *walker, const struct code *code, const uin
 	return false;
 }
 
-/* Has a function of the library, or assembly, written what others access? It was given the address, then. */
+/* Records that a library function or assembly code wrote shared memory through one of its arguments. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(code->sub || code->writes_bytes))
@@ -214,7 +214,7 @@ static void note_effect(struct walker *walker, const struct code *code, const ui
 	}
 }
 
-/* The same, while it is not known yet what others access. */
+/* The same in WALK_SHARING, before the shared memory is known. */
 static void note_opaque(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (code->is_blind)
@@ -223,7 +223,7 @@ static void note_opaque(struct walker *walker, const struct code *code, const ui
 		walk_note_opaque(walker, registers[code->operands[i]]);
 }
 
-/* Another function might be called here, or what is none. */
+/* Another function might be called here, or an address that is no function. */
 static void pin_callee(struct walker *walker, const struct code *code)
 {
 	struct term *term = walk_operand_term(walker, code->a);
@@ -250,7 +250,8 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		pin_callee(walker, code);
 	if (callee) {
 		if (walker->mode & WALK_EVENTS && callee->is_excluded)
-			pin_arguments(walker, code, true); /* it was left out on purpose */
+			/* excluded on purpose: not counted as unknown */
+			pin_arguments(walker, code, true);
 		return call_inside(walker, code, callee);
 	}
 	if (code->reads && !has_returned) {

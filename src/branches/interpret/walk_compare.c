@@ -1,6 +1,6 @@
 /*
- * memcmp() and bcmp() of long memory: word by word, and only words that may have another value have terms. Both must
- * begin at the same byte of a word.
+ * memcmp() and bcmp() of long memory, word by word. Only words that may differ under another
+ * schedule have terms. Both arguments must have the same alignment modulo eight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 #define WORDS_MOST (SITE_TOLD_RANGE_MOST / 8 + 1)
 
-/* What is compared, of both arguments. */
+/* Contents of both arguments. */
 struct compared {
 	uint8_t bytes[2][SITE_TOLD_RANGE_MOST + 8];
-	struct term *terms[2][WORDS_MOST]; /* NULL: a constant */
+	struct term *terms[2][WORDS_MOST]; /* NULL: constant */
 };
 
 bool walk_compare_is_long(const struct library_read *read, uint64_t limit)
@@ -24,7 +24,7 @@ bool walk_compare_is_long(const struct library_read *read, uint64_t limit)
 
 /* ---- words ---- */
 
-/* Where the word begins, and how many of its bytes belong to it. */
+/* Returns the offset at which the word begins, and the number of its bytes inside the range. */
 static uint64_t begin_of(const struct library_walk *of, uint32_t word, uint32_t *bytes)
 {
 	const uint64_t skipped = of->arguments[0].address & 7;
@@ -49,9 +49,9 @@ static uint64_t walk_compare_value_of(
 	return value;
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
-/* As the recorder does: record_told(). */
+/* Mirrors record_told() of the recorder. */
 static enum step walk_compare_read_told(
 	struct walker *walker, const struct library_walk *of, int number)
 {
@@ -74,7 +74,7 @@ static enum step walk_compare_read_told(
 	return STEP_NEXT;
 }
 
-/* False: nobody knows what stands there. */
+/* Reads memory that the walk stores. Returns false if the contents are unknown. */
 static bool walk_compare_read_own(
 	struct walker *walker, const struct code *call, const struct library_walk *of, int number)
 {
@@ -185,7 +185,7 @@ static struct term *byte_of(const struct builder *builder, struct term *word, ui
 		       : walk_byte_of(builder->walker, word, number);
 }
 
-/* What comes of words that differ: of memcmp() the first byte that does decides. */
+/* Returns the result for two different words. For memcmp() the first differing byte decides. */
 static struct term *difference(const struct builder *builder, const struct code *call, int64_t told,
 	struct term *a, struct term *b)
 {

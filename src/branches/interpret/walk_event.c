@@ -1,4 +1,4 @@
-/* The list of a thread's events, those that only say that a value is kept, and what code that is not followed was given. */
+/* The list of a thread's events, pinned terms, and calls that the walk cannot follow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,9 @@ void walk_begin_events(struct walked_thread *out)
 }
 
 /*
- * A thread whose events are the last ones goes on where they end: so it is where threads are walked one after the other.
- * Where they take turns (walk_again.c) it moves behind all others.
+ * If the thread's events are the last in memory, as always when threads are walked one after the
+ * other, the array grows in place. If threads alternate (walk_again.c), the events move behind
+ * those of all others.
  */
 void walk_grow_events(struct walker *walker)
 {
@@ -55,7 +56,7 @@ void walk_trim_events(struct walk *walk, struct walked_thread *out)
 	out->capacity = out->count;
 }
 
-/* Locks and the like: what is in them is nothing that a program computes with. */
+/* Synchronisation operations: programs do not compute with the contents of their objects. */
 static bool is_operation(const char *name)
 {
 	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
@@ -96,7 +97,7 @@ struct walk_event *walk_pin(
 {
 	struct walk_event *event;
 
-	/* Divisors are only known not to be zero. */
+	/* A divisor is not pinned: the run only shows that it is not zero. */
 	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
 		return NULL;
 	event = walk_add_event(walker, kind);

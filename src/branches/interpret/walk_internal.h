@@ -97,7 +97,7 @@ struct walker {
 	uint64_t *shadow_lines; /* bit set, by the low bits of words, that may have a shadow */
 };
 
-/* Flag in `visits`: a watch refers to this branch. */
+/* Flag in `visits`: walk_perform() must execute the branch, because of a watch, a path or a limit. */
 #define WALK_WATCHED (UINT64_C(1) << 63)
 
 /* Marks addresses of locals, which the walk stores itself. Program addresses never have this bit. */

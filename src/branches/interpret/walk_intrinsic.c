@@ -1,4 +1,4 @@
-/* Terms of intrinsic functions that plain operations make up: sums that tell of overflow, and shifts of two words. */
+/* Terms of intrinsics, composed of plain operations: arithmetic with overflow flag, and funnel shifts. */
 #include "branches/interpret/walk_internal.h"
 
 struct term *walk_binary_term(
@@ -47,10 +47,10 @@ static struct term *extended(struct term_arena *arena, struct term *term, bool i
 }
 
 struct told {
-	struct term *value, *overflow; /* NULL: there is none that solvers are quick at */
+	struct term *value, *overflow; /* NULL: no term that solvers handle efficiently */
 };
 
-/* Two operands of one sign, and a sum of the other; of differences the other way round. */
+/* Overflow occurs if both operands have one sign and the sum has the other; analogously for a difference. */
 static struct told signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {
@@ -121,8 +121,9 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 		told = walk_intrinsic_tell(walker, code->sub,
 			walk_term_of(walker, code->a, code->width),
 			walk_term_of(walker, code->b, code->width));
-	if (!told.value) {				      /* only this run's are known */
-		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: there is nothing to pin */
+	/* only the values of this run are known */
+	if (!told.value) {
+		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: nothing to pin */
 		(void)walk_pin(walker, EVENT_VALUE, b, code);
 	}
 	terms[code->to] = told.value;

@@ -1,11 +1,12 @@
 /*
- * Copies and fills whose length depends on shared memory. It may be less than it was under another schedule: then what
- * others access is written byte by byte, as far as it goes, and what only the thread has is known if all of it was written. Of what
- * would be behind the length of the run nothing is known.
+ * Copies and fills whose length depends on shared memory. Under another schedule the length may be
+ * smaller, not larger, because the bytes behind it are unknown. Shared memory is then written byte
+ * by byte, each under the condition that the length reaches it. Memory of one thread is written
+ * under the condition that the whole range is written.
  */
 #include "branches/interpret/walk_internal.h"
 
-/* Longer ones keep their length: each byte is a write. */
+/* Longer ranges keep their length, because each byte becomes a conditional write. */
 #define BYTES_MOST 64
 
 static struct term *walk_length_compare(struct walker *walker, struct term *a, struct term *b)
@@ -20,7 +21,7 @@ static struct term *walk_length_compare(struct walker *walker, struct term *a, s
 	return term_make(&walker->walk->terms, &like);
 }
 
-/* Is the place less than the length? */
+/* Returns the term of place < length. */
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place)
 {
 	struct term *length = walk_operand_term(walker, code->c);

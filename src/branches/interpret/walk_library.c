@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
-/* The others' limit is as it was. */
+/* For the other kinds the limit is pinned. */
 static bool is_limit_open(const struct library_read *read)
 {
 	return read->kind != LIBRARY_LENGTH && read->kind < LIBRARY_COPY;
 }
 
-/* The limit, if it depends on others; NULL: it is as it was. */
+/* Returns the term of the limit if it may stay open; NULL: constant or pinned. */
 static struct term *open_limit(const struct walker *walker, const struct code *call)
 {
 	const struct library_read *read = call->reads;
@@ -22,8 +22,8 @@ static struct term *open_limit(const struct walker *walker, const struct code *c
 }
 
 /*
- * Memory may be compared further than it was, up to the end of the last word, where the limit depends on others: the
- * length of a short string.
+ * A comparison of memory with an open limit, such as the length of a short string, may extend to
+ * the end of the last word.
  */
 static bool may_be_longer(const struct walker *walker, const struct code *call)
 {
@@ -50,7 +50,7 @@ static bool has_zero(uint64_t value, uint64_t byte)
 	return false;
 }
 
-/* As the recorder does: record_told(). */
+/* Mirrors record_told() of the recorder. */
 static enum step walk_library_read_told(struct walker *walker, uint64_t length,
 	const struct library_read *read, bool is_longer, struct library_bytes *out)
 {
@@ -100,7 +100,7 @@ static void walk_library_read_own(struct walker *walker, const struct code *call
 	out->extent = out->count;
 }
 
-/* A string that has an end goes no further than the other; of two that may be others each may be longer. */
+/* Returns the number of bytes to model. If one string has a fixed end, the comparison ends there. */
 static uint32_t walk_library_count_of(
 	const struct library_read *read, const struct library_walk *walk)
 {
@@ -120,7 +120,7 @@ static uint32_t walk_library_count_of(
 
 /* ---- accesses ---- */
 
-/* The next bytes of an argument that lie in one word. */
+/* Returns the number of following bytes of the argument that lie in one word. */
 static uint32_t piece_of(const struct library_bytes *of, uint32_t done, uint32_t count)
 {
 	const uint32_t left = 8 - (uint32_t)((of->address + done) & 7);
@@ -147,7 +147,10 @@ static uint64_t walk_library_value_of(const struct library_bytes *of, uint32_t d
 	return value;
 }
 
-/* Shared memory is read word by word (what is behind the limit for itself), the thread's own byte by byte: each may have its term. */
+/*
+ * Shared memory is read word by word, with a separate read behind the limit. Memory of one thread
+ * is read byte by byte, because each byte may have a term of its own.
+ */
 static void read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_bytes *of, uint64_t limit)
 {
@@ -189,7 +192,7 @@ static bool is_pointer(const struct library_read *read, uint32_t argument)
 	return argument < (uint32_t)(read->first + read->count);
 }
 
-/* All of it is one access, behind the points of both arguments. */
+/* All reads of the call form one access, behind the scheduling points of both arguments. */
 static void walk_library_read_all(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *of)
 {
@@ -232,7 +235,7 @@ static enum step walk_library_read_arguments(struct walker *walker, const struct
 	for (uint32_t i = 0; i < read->count; i++) {
 		const struct library_operand *operand = &read->operands[i];
 		struct library_bytes *of = &out->arguments[i];
-		/* Of what is appended to there is no limit. */
+		/* The destination of an append has no limit. */
 		const uint64_t limit = read->kind == LIBRARY_APPEND && !i ? UINT64_MAX : out->limit;
 		enum step step;
 

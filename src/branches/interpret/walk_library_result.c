@@ -1,6 +1,6 @@
 /*
- * What functions of the library return, as a term of the bytes that they read: decided from the last byte to the first one,
- * so that what comes first decides.
+ * Results of library functions as terms of the bytes that they read. The term is built from the
+ * last byte to the first, so the first relevant byte decides.
  */
 #include "branches/interpret/walk_library.h"
 
@@ -42,14 +42,14 @@ struct term *library_number(const struct builder *builder, uint64_t value)
 	return term_constant(builder->arena, builder->width, compute_mask(value, builder->width));
 }
 
-/* What is looked for, which is as it was. */
+/* Returns the byte to search for, which is pinned. */
 static struct term *sought(
 	const struct builder *builder, const struct code *call, const uint64_t *registers)
 {
 	return term_constant(builder->arena, 8, (uint8_t)registers[call->operands[1]]);
 }
 
-/* Of each byte: where what is sought was last, up to there. They take the place of a second argument. */
+/* For a search backwards: stores for each byte the last match up to it, in place of a second argument. */
 static void note_last(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of)
 {
@@ -65,7 +65,7 @@ static void note_last(const struct builder *builder, const struct code *call,
 	}
 }
 
-/* Functions of one argument. */
+/* Extends the answer by one byte, for functions of one argument. */
 static void look_at_byte(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of, uint32_t i,
 	struct library_answer *answer)
@@ -94,7 +94,7 @@ static void look_at_byte(const struct builder *builder, const struct code *call,
 	answer->is_known = library_choose(builder, stop, always, answer->is_known);
 }
 
-/* A small letter for a capital one. */
+/* Returns the byte converted to lower case (ASCII). */
 static struct term *fold(const struct builder *builder, struct term *byte)
 {
 	const struct term_like from_a = {.op = CODE_BINARY,
@@ -119,7 +119,7 @@ static struct term *fold(const struct builder *builder, struct term *byte)
 		term_make(builder->arena, &small), byte);
 }
 
-/* What comes of it at this byte, if it is not decided before. */
+/* Extends the answer by byte i, given that no earlier byte decides it. */
 static void add_byte_within(const struct builder *builder, const struct code *call,
 	const uint64_t *registers, struct library_walk *of, uint32_t i,
 	struct library_answer *answer)
@@ -134,14 +134,14 @@ static void add_byte_within(const struct builder *builder, const struct code *ca
 		a = fold(builder, a);
 		b = fold(builder, b);
 	}
-	/* The sign is what programs may look at (of bcmp() not even that); the number is this library's. */
+	/* The C standard defines only the sign, and for bcmp() only zero. The number is the C library's. */
 	stop = library_number(builder, told ? (uint64_t)told : 1);
 	if (read->kind == LIBRARY_COMPARE)
 		stop = library_choose(builder, library_compare(builder, LLVMIntULT, a, b),
 			library_number(builder, told < 0 ? (uint64_t)told : UINT64_MAX),
 			library_number(builder, told > 0 ? (uint64_t)told : 1));
 	if (read->is_string) {
-		/* Where they are the same either will do. */
+		/* Both bytes are equal, so either term may be used. */
 		end = library_compare(builder, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a, zero);
 		answer->value =
 			library_choose(builder, end, library_number(builder, 0), answer->value);
@@ -152,7 +152,7 @@ static void add_byte_within(const struct builder *builder, const struct code *ca
 	answer->is_known = library_choose(builder, end, answer->is_known, true_term);
 }
 
-/* Is the byte, or what is behind those that are known, within the limit? */
+/* Returns the term of i < limit. */
 static struct term *is_within(
 	const struct builder *builder, const struct library_walk *of, uint32_t i)
 {
@@ -197,7 +197,7 @@ static bool walk_library_result_has_term(const struct library_walk *of, uint32_t
 	return false;
 }
 
-/* It cannot be computed: what was read must be what it was. */
+/* Fallback if the result cannot be modelled: pins all bytes that were read. */
 static void walk_library_result_give_up(
 	struct walker *walker, const struct code *call, const struct library_walk *of)
 {
@@ -215,7 +215,7 @@ bool library_answer(struct walker *walker, const struct code *call, const uint64
 {
 	if (!answer->is_known->value || answer->value->value != registers[call->to])
 		return false;
-	(void)walk_pin(walker, EVENT_VALUE, answer->is_known, call); /* NULL: it always is */
+	(void)walk_pin(walker, EVENT_VALUE, answer->is_known, call); /* NULL: always true */
 	walk_set_term(walker, call->to, answer->value->op == TERM_CONSTANT ? NULL : answer->value);
 	return true;
 }

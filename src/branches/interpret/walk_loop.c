@@ -1,7 +1,7 @@
 /*
- * The inner loop of the walk. Ops (code.h) are performed one after the other by jumps from each to the next;
- * in frames where no value has a term, nothing but values is looked at. What no quick way is for, and what is
- * an event, goes the slow way: walk_perform().
+ * The inner loop of the walk: executes ops (code.h) with direct threading, a computed jump from
+ * each op to the next. A frame without terms uses a table of labels that handle values only. Ops
+ * without a specialised form, and accesses that are events, call walk_perform().
  */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "branches/interpret/walk_quick.h"
 #include "abi/instrument_abi.h"
 
-/* Addresses of labels are GNU C: gcc and clang know them, and there is no other way as quick. */
+/* Labels as values are a GNU extension of gcc and clang; a switch in a loop is slower. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Is the access one that is an event, or that is of terms? A step that is none is counted here. */
+/* Returns whether the access is an event or involves terms. Counts the step of any other access. */
 static inline bool must_look(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {
@@ -45,7 +45,7 @@ static inline uint64_t as_bits(double value)
 	return bits;
 }
 
-/* The predicates are bits: equal, greater, less, unordered. */
+/* The predicate is a bit set: equal, greater, less, unordered. */
 static inline uint64_t compare_doubles(uint8_t predicate, double x, double y)
 {
 	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |
@@ -68,7 +68,7 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 	}
 }
 
-/* Has the register a term? One that is fixed is none any more, and is looked at once. */
+/* Returns whether the register has a term. Deletes a fixed term, so it is checked once only. */
 static inline bool walk_loop_has_term(struct term **t, int32_t number)
 {
 	if (!t[number])
@@ -79,7 +79,7 @@ static inline bool walk_loop_has_term(struct term **t, int32_t number)
 	return false;
 }
 
-/* One jump for both. */
+/* Non-short-circuit evaluation needs one branch. */
 static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 {
 	return (unsigned)walk_loop_has_term(t, first) | (unsigned)walk_loop_has_term(t, second);
@@ -92,7 +92,7 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		DISPATCH;                                                                          \
 	} while (0)
 
-/* By a function, after which nothing may be as it was. */
+/* Calls a function, which may change frame, tables and cached state. */
 #define SLOWLY(perform)                                                                            \
 	do {                                                                                       \
 		walker->instructions += instructions;                                              \
@@ -135,7 +135,7 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		NEXT;                                                                              \
 	}
 
-/* The condition, and the branch behind it. */
+/* Evaluates a condition and executes the fused branch behind it. */
 #define WITH_BRANCH(name, second, expression)                                                      \
 	run_##name:                                                                                \
 	{                                                                                          \
@@ -222,9 +222,9 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /*
- * Until the thread's walk is over, or no frame is left. One function, however long: each op ends with a jump to the next by
- * the address of its label, and labels are those of one function. Split up, each op would be a call and a return, and
- * the values that all ops need (registers, edges, what is counted) would have to go through memory between them.
+ * Interprets until the thread's walk is over, or no frame is left. It is one long function because
+ * labels as values are local to a function. Smaller functions would need a call and a return per
+ * op, and would have to pass the cached state (registers, edges, counters) through memory.
  */
 void walk_frames(struct walker *walker)
 {
@@ -247,7 +247,7 @@ void walk_frames(struct walker *walker)
 	struct frame *frame;
 	struct term **t;
 	uint64_t instructions = 0, *r, *visits;
-	uint32_t bytes_at_once; /* of an access that may be an event */
+	uint32_t bytes_at_once; /* size of an access that may be an event */
 	enum step step;
 
 enter:
@@ -370,7 +370,7 @@ take:
 	op = function->ops + edge->target;
 	DISPATCH;
 
-	/* ---- where values may have terms ---- */
+	/* ---- symbolic frames ---- */
 symbolic_both_go:
 	if (has_terms(t, op->a, op->b))
 		goto derive;

@@ -1,4 +1,4 @@
-/* Memory in a walk: what was written to it before there were threads, and its terms. */
+/* Memory in a walk: initial values of shared memory, and terms in memory of one thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ void walk_want(struct walk *walk, uint64_t word)
 }
 
 /*
- * Weights are about so many: at a site that is chosen already an access counts whose first word may be shared, by the last
- * bits of its address.
+ * Chooses the site if it accesses shared memory. The weights are approximate: at a chosen site, an
+ * access counts if the filter says that its first word may be shared.
  */
 static void walk_memory_choose(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
@@ -65,13 +65,13 @@ void walk_count_step(struct walker *walker, uint32_t site)
 		walker->steps++;
 }
 
-/* ---- before there were threads ---- */
+/* ---- values before the second thread exists ---- */
 
-/* A word as it was left, byte by byte: who reads it may do so in other pieces than those it was written in. */
+/* The last value of a word, byte by byte, because later reads may have another size than the writes. */
 struct initial_value {
-	uint64_t word; /* address divided by eight, plus one; 0: free */
+	uint64_t word; /* address / 8 + 1; 0: free slot */
 	uint8_t bytes[8];
-	uint8_t known; /* bit set over them */
+	uint8_t known; /* bit set of the bytes that were written */
 };
 
 static struct initial_value *walk_memory_find_initial(const struct walk *walk, uint64_t word)
@@ -99,18 +99,21 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 	}
 }
 
-/* When the second thread was created. */
+/* Gets the value at the creation of the second thread. */
 static bool walk_memory_find_first(
 	const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	const struct run_record *record = walk->record;
 
 	*value = 0;
-	/* Static data first: its copy was made at the very moment. */
+	/* Static data comes first, because its image was copied at exactly this time. */
 	for (uint32_t i = 0; i < record->image_count; i++) {
 		const struct record_image *image = &record->images[i];
 
-		/* A pointer that is none may be so high that its end is none. */
+		/*
+		 * Unsigned subtraction also rejects addresses below the image, and wild pointers
+		 * near the end of memory.
+		 */
 		if (bytes > image->bytes || address - image->address > image->bytes - bytes)
 			continue;
 		memcpy(value, record->image_bytes + image->offset + (address - image->address),
@@ -145,7 +148,7 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
 
-/* ---- terms in memory that the thread has for itself ---- */
+/* ---- terms in memory of one thread ---- */
 
 static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 {
@@ -153,7 +156,7 @@ static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
 }
 
-/* One that overlaps the bytes; at most eight bytes each. NULL: none does. */
+/* Returns a shadow that overlaps the range, or NULL. Shadows and ranges have at most eight bytes. */
 static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	if (!walk_may_have_term(walker, address, bytes))
@@ -215,7 +218,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 	if (shadow->when && walker->left_open)
 		*walker->left_open = shadow->when;
 	else if (shadow->when)
-		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: it is already */
+		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: pinned already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
 		struct term *part = walk_memory_part_of(walker, shadow, address, bytes);
 
@@ -223,8 +226,8 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
 	}
 	/*
-	 * Several at once, or code without bitcode has written there (what it wrote depends on what it found):
-	 * only this run's value is known.
+	 * The read spans several shadows, or code without bitcode has overwritten them, computing
+	 * from what it read. Only the value of this run is known.
 	 */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);
@@ -246,15 +249,15 @@ static bool is_event(
 	       walk_is_shared(walker->walk, address, bytes);
 }
 
-/* Functions that are left out read what they read: a constant. */
+/* In an excluded function a read gives a constant. */
 static struct term *unless_excluded(
 	struct walker *walker, const struct code *code, struct term *term)
 {
-	/* Of updates behind their write: see forget_old(). */
+	/* For an update, forget_old() does the same after the write. */
 	if (!term || code->op == CODE_UPDATE || code->op == CODE_EXCHANGE ||
 		!walker->frames[walker->frame_count - 1].function->is_excluded)
 		return term;
-	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL: it was one before */
+	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL: pinned already */
 	return NULL;
 }
 

@@ -1,10 +1,10 @@
 /*
- * Numbers that strtol() and its like read, of base ten. What is in front of the digits is as it was; there may be more or fewer of
- * those, or none.
+ * strtol() and similar functions with base ten. The text before the digits is pinned; under another
+ * schedule there may be more or fewer digits, or none.
  */
 #include "branches/interpret/walk_library.h"
 
-/* More may be greater than the type holds. */
+/* More digits may overflow the type. */
 #define DIGITS_MOST 18
 
 bool walk_number_is_known(
@@ -16,7 +16,7 @@ bool walk_number_is_known(
 	if (base < 0)
 		return true;
 	end = registers[call->operands[base - 1]];
-	/* That write is nobody's event. */
+	/* The function writes the end pointer, and no event models that write. */
 	return registers[call->operands[base]] == 10 &&
 	       !(end && walk_is_shared(walker->walk, end, 8));
 }
@@ -45,7 +45,7 @@ static struct term *both(const struct builder *builder, struct term *a, struct t
 	return library_choose(builder, a, b, term_constant(builder->arena, 1, 0));
 }
 
-/* A first byte that is no digit and no end might be a sign. */
+/* The first byte must be a digit or the end: another byte may be a sign. */
 static struct term *begins_as_known(
 	const struct builder *builder, struct term *is_digit, struct term *byte)
 {
@@ -55,7 +55,7 @@ static struct term *begins_as_known(
 	return library_choose(builder, is_digit, term_constant(builder->arena, 1, 1), is_end);
 }
 
-/* Up to the first digit. */
+/* Returns the index of the first digit. */
 static uint32_t pass_front(const struct builder *builder, const struct code *call,
 	const struct library_bytes *bytes, uint32_t count, bool *is_negative)
 {
@@ -72,7 +72,10 @@ static uint32_t pass_front(const struct builder *builder, const struct code *cal
 	return at;
 }
 
-/* All that might be digits, and the number that those before each make: arithmetic without a choice in it is easier to solve. */
+/*
+ * The bytes that may be digits, and the number that the digits before each one form. Solvers handle
+ * arithmetic without selects better.
+ */
 struct digits {
 	struct term *are[DIGITS_MOST + 1], *before[DIGITS_MOST + 1];
 	uint32_t count;
@@ -119,7 +122,7 @@ void walk_number_answer(const struct builder *builder, const struct code *call,
 	const uint32_t most = first + DIGITS_MOST + 1;
 
 	find_digits(builder, bytes, first, of->count < most ? of->count : most, &digits);
-	/* No end, no number. */
+	/* Behind the last byte the result is unknown. */
 	answer->is_known = term_constant(builder->arena, 1, 0);
 	value = term_constant(builder->arena, digits.count ? digits.before[0]->width : 32, 0);
 	for (uint32_t i = digits.count; i-- > 0;) {

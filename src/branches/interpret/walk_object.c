@@ -1,4 +1,4 @@
-/* Objects of a walk, and the accesses whose addresses are indices into them. */
+/* Objects in a walk, and accesses whose symbolic address indexes an object. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -18,10 +18,10 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
 		objects_add(table, address, bytes, now(walker));
 }
 
-/* Of longer blocks nobody looks through all of it. */
+/* Longer blocks are not recorded word by word. */
 #define ZEROS_MOST (UINT64_C(1) << 20)
 
-/* What calloc() gave before there were other threads. */
+/* calloc() before the second thread exists: the block is initialised with zeros. */
 static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
 {
 	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)
@@ -67,9 +67,9 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 							: second);
 }
 
-/* ---- indices ---- */
+/* ---- symbolic addresses ---- */
 
-/* What the address should be in; false: nobody knows. */
+/* Finds the object that the address should lie in. Returns false if it is unknown. */
 static bool find_part(
 	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
 {
@@ -87,8 +87,9 @@ static bool find_part(
 }
 
 /*
- * The object is found by a pointer that may be another one. Its bounds are only those of this one: what is
- * asked for is an address that lies outside of them while the pointer is the same.
+ * The base pointer of the object is symbolic too, but only the bounds of this run's object are
+ * known. The result equals the address while the base has this run's value, and this run's address
+ * otherwise.
  */
 static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
 {
@@ -109,7 +110,7 @@ static struct term *for_this_base(struct walker *walker, struct term *address, s
 	return term_make(arena, &select);
 }
 
-/* Nothing is pinned: the event asks, and what follows holds for other addresses, too. */
+/* Adds an event without pinning the address: what follows is valid for other addresses too. */
 static struct walk_event *add_open(
 	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
 {
@@ -122,17 +123,15 @@ static struct walk_event *add_open(
 	return event;
 }
 
-/*
- * Where the base may be another one, or what follows holds for other addresses, the address itself has an event of its
- * own.
- */
+/* Adds an EVENT_INDEX. If the base is symbolic or the address stays open, the event does not pin the address. */
 static void walk_object_add_index(struct walker *walker, const struct code *code,
 	struct term *address, struct term *base, bool is_open)
 {
 	struct walk_event *event;
 
 	if (!base && !is_open) {
-		(void)walk_pin(walker, EVENT_INDEX, address, code); /* it is not pinned yet */
+		/* not pinned yet, so never NULL */
+		(void)walk_pin(walker, EVENT_INDEX, address, code);
 		return;
 	}
 	event = add_open(
@@ -142,14 +141,14 @@ static void walk_object_add_index(struct walker *walker, const struct code *code
 
 #define CHOICES_MOST 64
 
-/* What an address may be while conditions are any, and the pointer that leads to the object (NULL: none) is the same. */
+/* A search for the possible values of an address term, given an unchanged base pointer (NULL: none). */
 struct choice {
 	const struct term *base;
 	uint64_t bytes;
-	uint32_t left; /* of the terms that are looked at */
+	uint32_t left; /* number of terms that may still be visited */
 };
 
-/* Is it one of several constants from `begin` on? */
+/* Returns whether all values of the term are constants inside the object that starts at `begin`. */
 static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
 {
 	if (!choice->left)
@@ -186,20 +185,22 @@ static void tell_address(
 	struct term *base;
 
 	/*
-	 * Outside already: nothing is searched for, but who proves another run looks here. He counts events from the
-	 * beginning, so in later parts nothing is searched for, either. Nor is it where the pointer to the object decides
-	 * alone: no address is outside while that is the same.
+	 * No index event is needed in three cases. First, the address is outside already; the final
+	 * check of a solution uses the address event. Second, the part is not the first one,
+	 * because the check counts events from the begin of the run. Third, the choice of the base
+	 * alone decides, so no index can leave the object.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
 		!((is_open || base) && is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
-	/* Where an object is known the question is whether it is left. */
+	/* For a known object the question is whether the index leaves the object, not whether it is null. */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
 			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);
 	else
-		(void)walk_pin(walker, EVENT_ADDRESS, term, code); /* NULL: that was the index */
+		/* NULL: the index event pinned the term */
+		(void)walk_pin(walker, EVENT_ADDRESS, term, code);
 	if (has_part) {
 		walker->out->events[number].address = begin;
 		walker->out->events[number].occurrence = bytes;

@@ -1,6 +1,7 @@
 /*
- * What operations come to: whether a lock was free, who came last to a barrier. Their results are variables, like reads of
- * shared memory; under which schedules they are others is the constraints' to say (branches/solve/constraints_outcomes.c).
+ * Outcomes of operations, for example whether a try-lock succeeded. A result is a variable, as a
+ * read of shared memory is. branches/solve/constraints_outcomes.c decides under which schedules it
+ * differs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,10 +28,10 @@ static bool is_told_by(const struct record_op *op, enum outcome outcome)
 	}
 }
 
-/* The operation that the call was; NULL: none, as the thread was alone. */
+/* Returns the event of the operation that the call performed; NULL: none, because only one thread existed. */
 static struct walk_event *walk_outcome_event_of(const struct walker *walker, enum outcome outcome)
 {
-	/* Behind who arrives at a barrier stands that it leaves. */
+	/* The event of leaving a barrier follows that of the arrival. */
 	for (uint64_t i = walker->out->count; i-- > 0;) {
 		struct walk_event *event = &walker->out->events[i];
 
@@ -44,12 +45,12 @@ static struct walk_event *walk_outcome_event_of(const struct walker *walker, enu
 	return NULL;
 }
 
-/* What the semaphore begins with. */
+/* Records the initial count of a semaphore. */
 static void note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
 {
 	for (uint32_t i = 0; i < walk->semaphore_count; i++)
 		if (walk->semaphores[i].address == address) {
-			walk->semaphores[i].is_known = false; /* it is another one now */
+			walk->semaphores[i].is_known = false; /* initialised a second time */
 			return;
 		}
 	walk->semaphores =
@@ -103,7 +104,10 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 
 /* ---- futexes ---- */
 
-/* Who would wait looks at the futex first, within the op. Whether it is as expected there decides how many ops follow. */
+/*
+ * A futex wait reads the futex within the operation. The comparison decides which operations
+ * follow, so its result is pinned.
+ */
 void walk_note_comparison(struct walker *walker, const struct record_op *op)
 {
 	const uint64_t found = op->argument & UINT32_MAX, expected = op->argument >> 32;
@@ -119,13 +123,15 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 		walk_note_access(walker, SITE_NONE, op->address, sizeof(uint32_t), false);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
-	access = *walker->frames[walker->frame_count - 1].at; /* the call that it comes from */
+	/* the call that performs the operation */
+	access = *walker->frames[walker->frame_count - 1].at;
 	access.place = PLACE_SITE;
 	access.site = SITE_NONE;
 	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
 	if (!like.a)
 		return;
-	walker->out->events[walker->out->count - 1].is_atomic = true; /* with the op */
+	/* atomic with the operation */
+	walker->out->events[walker->out->count - 1].is_atomic = true;
 	like.b = term_constant(arena, 32, expected);
 	(void)walk_pin(walker, EVENT_VALUE, term_make(arena, &like), &access);
 }

@@ -1,7 +1,7 @@
 /*
- * Runs too long for all of their events to be kept are walked part by part: from the beginning each time, but what
- * comes before the part leaves only how many steps were made, the operations, and what was written, and has no terms.
- * What comes behind it is not walked.
+ * Divides runs whose events do not fit in memory into parts. Each walk starts at the beginning of
+ * the run. Before its part a walk creates no terms and records only step counts, operations, and
+ * written values. The walk ends with the part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "branches/interpret/slots.h"
 #include "branches/interpret/walk_internal.h"
 
-/* ---- where parts end ---- */
+/* ---- division into parts ---- */
 
 void walk_weigh(struct walker *walker)
 {
@@ -54,7 +54,7 @@ struct walk_part walk_part_before(const struct walk *walk, uint64_t position, ui
 	struct walk_part part = {.begin = end, .end = position < walk->weight_count ? end : 0};
 	uint64_t events = 0;
 
-	/* The last position, however much happened there. */
+	/* The last position belongs to the part even if it exceeds the limit alone. */
 	while (part.begin &&
 		(part.begin == end || events + walk->weights[part.begin - 1] <= events_most))
 		events += walk->weights[--part.begin];
@@ -98,9 +98,9 @@ void walk_note_steps(struct walker *walker)
 	event->step = (uint32_t)(walker->steps - 1);
 }
 
-/* A word as the last writes before the part have left it: of each byte the position of its write, plus one. */
+/* The last values of a word before the part; for each byte the position of its write plus one. */
 struct word_before {
-	uint64_t word; /* plus one; 0: free */
+	uint64_t word; /* word number plus one; 0: free slot */
 	uint64_t positions[8];
 	uint8_t bytes[8];
 };
@@ -110,7 +110,7 @@ static struct word_before *walk_parts_find_word(const struct walk *walk, uint64_
 	return slots_find(walk->before, walk->before_capacity, sizeof *walk->before, word + 1);
 }
 
-/* Threads are walked in any order: the last write is that with the greatest position. */
+/* Threads are walked in any order, so the write with the greatest position wins. */
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
 {
 	struct walk *walk = walker->walk;

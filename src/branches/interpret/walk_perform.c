@@ -1,8 +1,8 @@
-/* One code as it says, with all that comes of it: the slow way. */
+/* Executes one code completely: the general case behind the specialised ops of walk_loop.c. */
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* ---- what only computes ---- */
+/* ---- codes that only compute ---- */
 
 static inline uint64_t walk_perform_address_of(const struct code *code, const uint64_t *registers)
 {
@@ -75,7 +75,7 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	uint32_t edge = 0;
 
 	walker->instructions += code->instructions;
-	/* With a limit all branches come here. */
+	/* With a limit, walk_open_visits() marks every branch as watched, so every branch passes here. */
 	if (walker->walk->instructions_most &&
 		walker->instructions > walker->walk->instructions_most)
 		return walk_end_at(walker, WALK_UNKNOWN, "more instructions than were wanted");
@@ -102,7 +102,7 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	return STEP_MOVED;
 }
 
-/* ---- the slow way ---- */
+/* ---- general case ---- */
 
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
@@ -159,7 +159,7 @@ static void walk_perform_pick(struct walker *walker, const struct code *code, ui
 	registers[to] = registers[from];
 }
 
-/* Wide ones: no terms are made of them. */
+/* Wide and extended values have no terms: their operands are pinned. */
 static void compute_values(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const int32_t operands[] = {code->a, code->b, code->op == CODE_WIDE ? -1 : code->c};
@@ -185,7 +185,7 @@ static void compute_values(struct walker *walker, const struct code *code, uint6
 		walk_set_term(walker, code->to + 1, NULL);
 }
 
-/* What is taken for something else keeps its value. */
+/* A reshaped value has no term: its operands are pinned. */
 static void reshape(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	compute_reshape(code, registers);
@@ -198,7 +198,7 @@ static void reshape(struct walker *walker, const struct code *code, uint64_t *re
 		walk_set_term(walker, code->to + (int32_t)i, NULL);
 }
 
-/* It leaves the last write as it is, but where it is a scheduling point of the run. */
+/* A fence keeps the pending write, unless the fence is a scheduling point of the run. */
 static enum step pass_fence(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))

@@ -1,13 +1,14 @@
 /*
- * Pieces in which shared memory is read and written. A copy goes piece by piece, and a read finds the writes of its own
- * size only: so words of which one is copied to the other have pieces of one size, the smallest that anybody accesses.
+ * Sizes of the pieces in which shared memory is modelled. A read only matches writes of its own
+ * size. If one word is copied to another, both therefore need the same piece size: the smallest
+ * size of any access to either.
  */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/interpret/walk_internal.h"
 
-/* Nobody copies so many different places; of what comes then, pieces may differ. */
+/* Limit of recorded pairs. Beyond it, the piece sizes of two words may differ. */
 #define PAIRS_MOST (UINT32_C(1) << 22)
 
 uint32_t walk_piece(const struct walk *walk, uint64_t address)
@@ -36,7 +37,7 @@ static void walk_pieces_add_pair(struct walk *walk, uint64_t from, uint64_t to)
 
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes)
 {
-	/* Else words have no partners. */
+	/* Different alignment: the words do not correspond. */
 	if ((from ^ to) & 7)
 		return;
 	for (uint64_t done = 0; done < bytes; done += 8 - ((from + done) & 7))
@@ -47,7 +48,7 @@ void walk_unite_pieces(struct walk *walk)
 {
 	bool is_changed = true;
 
-	/* Sizes only get smaller, so this ends. */
+	/* Terminates because sizes only decrease. */
 	while (is_changed) {
 		is_changed = false;
 		for (uint32_t i = 0; i < walk->copied.count; i++) {

@@ -1,36 +1,37 @@
 /*
- * Copies and fills of memory. What the record does not tell of them is computed: the bytes that are written
- * where the source is the walk's own, and where it is read into a local. They are events, one for each piece
- * that others access, and all pieces of one range happen at once.
+ * Copies and fills of memory. Contents that the record does not report are computed: the walk knows
+ * them if the source or the destination is memory that it stores itself. A range becomes events,
+ * one for each piece of shared memory, and all pieces form one access.
  *
- * Of a long copy between memory that is not the walk's own nobody knows what it wrote: it is counted.
+ * A long copy between other memory writes unknown contents; it is counted in walk.unknowns.
  */
 #include <string.h>
 
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* Longer ones are not looked at piece by piece. */
+/* Longer ranges are not modelled piece by piece. */
 #define RANGE_MOST SITE_COPIED_MOST
 
-/* Of longer ones nobody notes who else has them: gigabytes that are cleared would take as many. */
+/* The accesses of longer ranges are not recorded: clearing gigabytes would need as many entries. */
 #define NOTED_MOST (UINT32_C(1) << 27)
 
-/* One side of a copy, as an access of the same code. */
+/* One side of a copy, as an access with the same code. */
 struct side {
 	struct code code;
 	uint64_t address;
 };
 
 struct range {
-	struct side from, to; /* `from`: of copies */
+	struct side from, to; /* `from` is used by copies only */
 	uint64_t bytes;
 	uint8_t contents[RANGE_MOST];
-	struct term *terms[RANGE_MOST]; /* of the piece that begins there */
-	bool is_open;			/* it may be shorter: see walk_length.c */
+	struct term *terms[RANGE_MOST]; /* terms[i]: of the piece that begins at byte i */
+	/* may be shorter under another schedule: see walk_length.c */
+	bool is_open;
 };
 
-/* How many bytes from there on are one piece: as others access them, and not across a word. */
+/* Returns the size of the piece at offset `done`: at most a word, and the smallest size of other accesses. */
 static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
 	uint64_t left, uint32_t most)
 {
@@ -77,7 +78,7 @@ static bool is_any_shared(const struct walker *walker, const struct side *side, 
 	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
 }
 
-/* Each byte of a piece as far as the length goes. */
+/* Writes each byte of a piece under the condition that the length reaches it. */
 static void walk_range_write_bytes(struct walker *walker, const struct range *range, bool is_copy,
 	uint64_t done, uint32_t bytes)
 {
@@ -109,7 +110,7 @@ static void walk_range_write_pieces(struct walker *walker, const struct range *r
 	walk_join_events(walker, first);
 }
 
-/* Before there were other threads. */
+/* Records a write before the second thread exists. */
 static void note_initials(struct walker *walker, const struct range *range)
 {
 	uint32_t bytes;
@@ -121,7 +122,7 @@ static void note_initials(struct walker *walker, const struct range *range)
 	}
 }
 
-/* Who shares, what is chosen, which step it is. */
+/* Records the access of one side for sharing, choosing or step counting. */
 static void note_side(struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
 {
 	if (side->code.place != PLACE_SITE || !walker->is_live)
@@ -130,12 +131,12 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, side->code.site);
-	/* Too long to be noted. */
+	/* Too long to be recorded. */
 	if (walker->mode & WALK_SHARING && is_write && bytes > NOTED_MOST)
 		walker->walk->shared.is_ordered = false;
 }
 
-/* Which bytes they are is only known for these operands. True: there may be fewer. */
+/* Pins addresses and length. Returns true if the length stays open towards smaller values. */
 static bool pin_operands(struct walker *walker, const struct code *code)
 {
 	bool has_any =
@@ -149,7 +150,7 @@ static bool pin_operands(struct walker *walker, const struct code *code)
 	return walk_open_length(walker, code);
 }
 
-/* The contents are known, but for those of long copies between others' memory. */
+/* Records a range. The contents are known, except for long copies between memory that the walk does not store. */
 static void walk_range_note_range(
 	struct walker *walker, struct range *range, bool is_copy, bool is_known)
 {
@@ -161,7 +162,7 @@ static void walk_range_note_range(
 		note_side(walker, &range->from, range->bytes, false);
 	if (is_followed && walker->mode & WALK_SHARING && walker->is_live && is_known)
 		walk_note_copy(walker->walk, range->from.address, range->to.address, range->bytes);
-	/* What is copied is read behind the point of the write. */
+	/* A copied range is read behind the scheduling point of the write. */
 	if (is_followed)
 		note_side(walker, &range->to, range->bytes, true);
 	if (walker->mode & WALK_EVENTS && is_known)
@@ -194,7 +195,7 @@ static struct side walk_range_side_of(
 	return side;
 }
 
-/* The bytes that are told: those of other memory. */
+/* Takes the bytes that the record reports. */
 static enum step walk_range_read_told(
 	struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
 {
@@ -210,7 +211,7 @@ static enum step walk_range_read_told(
 	return STEP_NEXT;
 }
 
-/* Which bytes the record tells of a copy: as the recorder has it, by what its site says. */
+/* Returns whether the record reports the bytes of a copy. Mirrors the recorder, which uses the site's flags. */
 static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
@@ -221,7 +222,7 @@ static bool walk_range_is_told(const struct walker *walker, const struct code *c
 	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
 }
 
-/* Before a range is written. */
+/* Settles or invalidates the pending write before the range is written. */
 static void drop_before(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))
@@ -241,7 +242,10 @@ static void look_back(struct walker *walker, const struct code *code)
 		drop_before(walker, code->site_to);
 }
 
-/* NULL: the source is not the walk's own. False: it is, and is not where it should be. */
+/*
+ * Sets *source to NULL if the walk does not store the source. Returns false if the address is
+ * outside the memory that the walk stores.
+ */
 static bool find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
 {
@@ -259,7 +263,7 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	const bool is_read = walk_range_is_told(walker, code, bytes);
 	const uint8_t *source;
 	uint8_t *target = NULL;
-	struct range range; /* its contents are written as far as they are read */
+	struct range range; /* only the part of `contents` that is read is initialised */
 
 	range.bytes = bytes;
 	range.is_open = false;

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "branches/interpret/walk_internal.h"
 
-/* Where more than this was written, pages are given back instead: they would be kept for nothing. */
+/* If more than this was written, the pages are returned to the kernel instead of cleared. */
 #define KEPT_BYTES (UINT64_C(8) << 20)
 
 static void *reserve(uint64_t bytes)
@@ -42,7 +42,7 @@ void walk_room_free(struct walk_room *room)
 {
 	if (!room)
 		return;
-	/* Cannot fail: they are our mappings. */
+	/* Cannot fail: the mappings are our own. */
 	(void)munmap(room->frames, FRAMES_MOST * sizeof *room->frames);
 	(void)munmap(room->registers, REGISTERS_MOST * sizeof *room->registers);
 	(void)munmap(room->terms, REGISTERS_MOST * sizeof(struct term *));
@@ -70,12 +70,12 @@ static void clear_memory(struct walk_room *room)
 	}
 	if (cleared < KEPT_BYTES)
 		return;
-	/* Cannot fail: it is our mapping. Zeros from here on. */
+	/* Cannot fail: the mapping is our own. The pages read as zeros afterwards. */
 	(void)madvise(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK, MADV_DONTNEED);
 	memset(room->touched, 0, ROOM_PAGES);
 }
 
-/* Most threads use few of them. */
+/* Most threads use few slots. */
 static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ void walk_room_clear(struct walk_room *room, uint64_t locals)
 {
 	clear_memory(room);
 	if (locals > KEPT_BYTES)
-		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* likewise */
+		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* cannot fail either */
 	else
 		memset(room->locals, 0, locals);
 	clear_slots(room->values, room->told, sizeof room->told);

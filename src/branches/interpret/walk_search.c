@@ -1,12 +1,12 @@
 /*
- * Searches in a string for one of several bytes, or for another string: decided from the last byte to the first one. What is
- * looked for is as it was.
+ * Searches in a string for one of several bytes, or for another string. The term is built from the
+ * last byte to the first. The bytes to search for are pinned.
  */
 #include <string.h>
 
 #include "branches/interpret/walk_library.h"
 
-/* Bytes that are looked for: each is a comparison at each place. */
+/* Maximum number of bytes to search for: each needs a comparison at each position. */
 #define SOUGHT_MOST 32u
 
 bool walk_search_is_one(const struct library_read *read)
@@ -29,7 +29,7 @@ void walk_search_pin(
 	const struct builder *builder, const struct code *call, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < of->arguments[1].looked; i++) {
-		/* NULL: there is nothing to pin. */
+		/* NULL: nothing to pin */
 		(void)walk_pin(builder->walker, EVENT_VALUE, of->arguments[1].terms[i], call);
 		(void)walk_pin(builder->walker, EVENT_VALUE, of->arguments[1].whens[i], call);
 	}
@@ -59,7 +59,7 @@ static struct term *is_any(
 	return result;
 }
 
-/* Behind the bytes that are known it ends, or nothing is known of the result anyway. */
+/* Returns the term of a match at `at`. A match that extends behind the known bytes counts as none. */
 static struct term *begins_here(
 	const struct builder *builder, const struct library_walk *of, uint32_t at)
 {
@@ -93,7 +93,7 @@ void walk_search_byte(const struct builder *builder, const struct code *call,
 	switch (call->reads->kind) {
 	case LIBRARY_SPAN:
 		stop_at(builder, is_end, at, answer);
-		/* Where it is one of them what follows decides. */
+		/* While the byte is in the set, the following bytes decide. */
 		byte = library_choose(builder, is_any(builder, of, byte), truth(builder, false),
 			truth(builder, true));
 		stop_at(builder, byte, at, answer);

@@ -1,7 +1,9 @@
 /*
- * Which memory threads share. What creation and joins order is not shared where its values are the same in every run:
- * who writes it must have read nothing that is shared before, nor may an operation have told him anything. Whether he
- * has is only known when all is settled, so words are added until there is nothing left to add.
+ * Determines which memory threads share (struct shared_word). Memory whose accesses are ordered by
+ * creation and joins is not shared if its values are the same in every run. That requires that its
+ * writer has neither read shared memory before nor depends on the outcome of an operation: such a
+ * thread is *tainted* from the segment of that read on. Words and taints depend on each other, so
+ * walk_settle_sharing() iterates to a fixed point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,9 @@
 #include "branches/interpret/walk_internal.h"
 
 #define NOBODY_TAINTED UINT16_MAX
-/* Of a word. Where there are more nothing is said of their order. */
+/* Per word. A word with more accesses counts as unordered. */
 #define ACCESSES_MOST 64
-/* Words behind one that a function was given, which it may have written, too. */
+/* A function that received an address may have written this many words behind it. */
 #define OPAQUE_WORDS 512
 
 static struct shared_word *walk_sharing_find_word(const struct shared_map *map, uint64_t key)
@@ -23,7 +25,7 @@ static struct shared_word *walk_sharing_find_word(const struct shared_map *map, 
 	return slots_find(map->words, map->capacity, sizeof *map->words, key);
 }
 
-/* With room for it. */
+/* Inserts the word if needed. */
 static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_t word)
 {
 	struct shared_word *found;
@@ -38,7 +40,7 @@ static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_
 	return found;
 }
 
-/* ---- who accesses what ---- */
+/* ---- recorded accesses ---- */
 
 static const struct shared_span nothing = {1, 0};
 
@@ -71,7 +73,7 @@ static void taint(struct shared_map *map, uint16_t thread, uint16_t segment)
 	map->is_changed = true;
 }
 
-/* It is shared: who reads it may have read something else. */
+/* The word is shared: its readers may have read another value. */
 static void taint_readers(struct shared_map *map, const struct shared_word *word)
 {
 	for (const struct shared_access *i = &word->access; word->access_count && i;
@@ -80,7 +82,7 @@ static void taint_readers(struct shared_map *map, const struct shared_word *word
 			taint(map, i->thread, i->reads.first);
 }
 
-/* That of this thread and these halves; NULL: there are too many. */
+/* Returns the entry of this thread and these halves; NULL: the limit is reached. */
 static struct shared_access *walk_sharing_access_of(
 	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
 {
@@ -114,7 +116,7 @@ static struct shared_access *walk_sharing_access_of(
 	return &map->accesses[map->access_count - 1];
 }
 
-/* All of the one comes before all of the other. */
+/* Returns whether all segments of one span happen before all of the other. */
 static bool comes_before(const struct segments *segments, uint16_t thread, struct shared_span span,
 	uint16_t other_thread, struct shared_span other)
 {
@@ -164,7 +166,7 @@ static void walk_sharing_share(
 	access = word->is_unordered ? NULL
 				    : walk_sharing_access_of(map, word, walker->thread, halves);
 	if (!access) {
-		/* Not kept: taint_readers() will not find it. */
+		/* The access is not recorded, so taint_readers() would miss this reader. */
 		word->is_unordered = true;
 		if (!is_write)
 			taint(map, walker->thread, walker->segment);
@@ -177,7 +179,7 @@ static void walk_sharing_share(
 	}
 }
 
-/* The lower four bytes of a word, the upper four, or both. */
+/* Returns a bit set: the lower four bytes of the word, the upper four, or both. */
 static uint16_t halves_of(uint64_t word, uint64_t address, uint32_t bytes)
 {
 	const uint64_t begin = word << 3, end = address + bytes;
@@ -192,11 +194,11 @@ void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, 
 		const uint16_t halves = halves_of(word, address, bytes);
 		const uint64_t slot = (2 * word + (halves == 2)) & (SEEN_SLOTS - 1);
 		uint64_t *seen = &walker->seen[slot];
-		/* Addresses have 47 bits, segments 15. */
+		/* Addresses have 47 bits, segment numbers 15. */
 		const uint64_t mark = ((uint64_t)walker->segment << 49) | (word + 1) << 3 |
 				      (uint64_t)(halves == 3) << 2;
 
-		/* Once as a write is enough, and once as a read. */
+		/* Each word needs to be recorded once as read and once as written per segment. */
 		if ((*seen & ~UINT64_C(3)) != mark)
 			*seen = mark;
 		if (*seen >> is_write & 1)
@@ -218,7 +220,7 @@ void walk_note_opaque(struct walker *walker, uint64_t address)
 	walker->walk->shared.is_changed = true;
 }
 
-/* ---- what comes of it ---- */
+/* ---- fixed point ---- */
 
 static bool may_be_another(const struct shared_map *map, const struct shared_word *word)
 {
@@ -229,7 +231,7 @@ static bool may_be_another(const struct shared_map *map, const struct shared_wor
 	return false;
 }
 
-/* What was written behind a place that a function was given is not known. */
+/* Words behind an address that a function received may hold unknown values. */
 static void spread_opaque(struct shared_map *map)
 {
 	for (uint64_t i = 0; i < map->capacity; i++) {
@@ -240,7 +242,7 @@ static void spread_opaque(struct shared_map *map)
 		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
 			struct shared_word *next = walk_sharing_find_word(map, word->address + j);
 
-			/* Those of another place go on from there. */
+			/* The words behind the next opaque address are handled in its own iteration. */
 			if (!next->address || next->is_opaque)
 				break;
 			next->is_unordered |= next->is_many && next->is_written;
@@ -249,7 +251,7 @@ static void spread_opaque(struct shared_map *map)
 	}
 }
 
-/* What it was given to begin with may be something else, too. */
+/* A tainted creator may pass other values to the threads that it creates. */
 static void taint_created(struct shared_map *map, const struct segments *segments)
 {
 	for (uint32_t i = 0; segments && i < map->thread_count; i++)
@@ -306,7 +308,7 @@ void walk_release_sharing(struct walk *walk)
 	walk->shared = (struct shared_map){0};
 }
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
 static bool is_word_shared(const struct walk *walk, uint64_t word)
 {

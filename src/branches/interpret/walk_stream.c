@@ -1,4 +1,4 @@
-/* The record of a thread as it is walked: entries, predictions, calls from outside and jumps. */
+/* Reads the record of a thread: entries, predictions, calls by code without bitcode, and jumps. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@ uint64_t walk_number(struct walker *walker)
 
 	const uint8_t *next;
 
-	/* What is one entry's lies together, but for the arguments of a call. */
+	/* A piece ends between entries, except before the arguments of a call. */
 	if (walker->at >= walker->end && walker->supply)
-		(void)walk_more(walker); /* the end: zeros, as ever */
+		(void)walk_more(walker); /* false: the end of the record, which reads as zeros */
 	next = record_number_get(walker->at, walker->end, &number);
 	walker->at = next ? next : walker->end;
 	return number;
@@ -96,7 +96,7 @@ static void pop_to(struct walker *walker, uint32_t count)
 	}
 }
 
-/* All at once: none of them is seen by another. */
+/* Simultaneous moves: all sources are read before the first write. */
 static void move_values(
 	struct walker *walker, const struct edge *edge, uint64_t *values, struct term **terms)
 {
@@ -133,7 +133,7 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 	free(more_terms);
 }
 
-/* ---- entries that are no values ---- */
+/* ---- entries without values ---- */
 
 static enum step walk_stream_enter(struct walker *walker)
 {
@@ -158,10 +158,10 @@ static enum step walk_stream_enter(struct walker *walker)
 	return STEP_MOVED;
 }
 
-/* Ops that are looked at one by one: so many of other threads may lie between two of one. */
+/* Number of ops to try linearly before a binary search: ops of other threads lie in between. */
 #define OPS_BETWEEN 16u
 
-/* None before `first` is it. */
+/* Returns the index of the op with this step, UINT64_MAX: none. The op is not before index `first`. */
 static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t first)
 {
 	uint64_t end = record->op_count;
@@ -186,7 +186,9 @@ const struct record_op *walk_coming_op(const struct walker *walker)
 	const struct run_record *record = walker->walk->record;
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
 	struct walker look = {
-		.at = walker->at, .end = walker->end}; /* what has not come yet is not there */
+		/* a record in pieces: entries that have not arrived are not looked at */
+		.at = walker->at,
+		.end = walker->end};
 	uint64_t number;
 
 	if (walker->left ||
@@ -230,7 +232,7 @@ static void sync(struct walker *walker)
 	walk_next_entry(walker);
 }
 
-/* The landing pad is that of a call that is under way; the innermost one is meant. */
+/* Continues at a landing pad. The innermost active call with this landing pad is the right one. */
 static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
 {
 	for (uint32_t i = walker->frame_count; i-- > 0;) {

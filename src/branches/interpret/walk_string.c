@@ -1,12 +1,13 @@
 /*
- * Copies of strings. Each byte is written if there is no zero before it, so the string may be shorter than it was; not
- * longer. Where nothing of it depends on others it goes in pieces, as other copies do.
+ * Copies of strings. Each byte is written under the condition that no NUL precedes it, so the
+ * string may be shorter under another schedule, not longer. A string without symbolic bytes is
+ * copied in pieces as other ranges are.
  */
 #include <string.h>
 
 #include "branches/interpret/walk_library.h"
 
-/* The first zero of those that are known; their number: there is none. */
+/* Returns the index of the first known NUL, or the number of known bytes. */
 static uint32_t end_of(const struct library_bytes *of)
 {
 	const uint8_t *zero = memchr(of->bytes, 0, of->count);
@@ -37,7 +38,7 @@ bool walk_string_measure(
 		return of->limit <= SITE_TOLD_MOST &&
 		       (end < source->count || source->extent == of->limit);
 	}
-	/* All that the limit lets through, and a zero behind. */
+	/* The limit truncates the string: `limit` bytes and a NUL are written. */
 	if (appends && end == of->limit) {
 		source->looked = end;
 		of->written = end + 1;
@@ -84,7 +85,7 @@ static void walk_string_write_pieces(struct walker *walker, const struct code *a
 	}
 }
 
-/* Is there no zero up to here? */
+/* Returns the term of: no NUL up to and including this byte. */
 static struct term *walk_string_goes_on(
 	const struct builder *builder, struct term *alive, struct term *byte)
 {
@@ -96,7 +97,7 @@ static struct term *walk_string_goes_on(
 	return library_choose(builder, alive, is_more, term_constant(builder->arena, 1, 0));
 }
 
-/* What is appended stands where it stood. */
+/* Pins the length of the string that is appended to. */
 static void pin_end(
 	const struct builder *builder, const struct code *call, struct library_bytes *of)
 {
@@ -130,7 +131,10 @@ static struct term *walk_string_write_bytes(const struct builder *builder,
 	return alive;
 }
 
-/* The address of the first zero; where strncpy() and its like write none, what is behind them. */
+/*
+ * Sets the result to the address of the first NUL written, or the end of the range where strncpy()
+ * writes no NUL.
+ */
 static void set_end(const struct builder *builder, const struct code *call,
 	const struct library_bytes *source, const struct library_walk *of)
 {
@@ -163,7 +167,7 @@ void walk_string_write(struct walker *walker, const struct code *call, struct li
 		return;
 	}
 	alive = walk_string_write_bytes(&builder, &access, source, of);
-	/* It may have more bytes than are known. */
+	/* The source may have more bytes than are known. */
 	if (read->kind == LIBRARY_COPY || source->looked < of->limit)
 		(void)walk_pin(walker, EVENT_VALUE, alive, call);
 	if (read->gives_end && call->is_used)

@@ -1,15 +1,15 @@
 /*
- * Constant tables whose index may be another one: what is found there is a choice among what the table holds, so the index is
- * not pinned.
+ * Loads from constant tables with a symbolic index. The result is a choice among the table's
+ * entries, so the index need not be pinned.
  */
 #include <string.h>
 
 #include "branches/interpret/walk_internal.h"
 
-/* Each place of a table is a choice: of longer tables the index is pinned. */
+/* Maximum number of entries, because each becomes a select. For longer tables the index is pinned. */
 #define PLACES_MOST 32
 
-/* Of terms that are looked at. */
+/* Maximum depth of the search for the stride. */
 #define DEPTH_MOST 16
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -23,7 +23,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* All values of the term are as far from each other as a multiple of this; 0: there is one only. */
+/* Returns a number that divides the difference of any two values of the term; 0: only one value is possible. */
 static uint64_t stride_of(const struct term *term, uint32_t depth)
 {
 	if (term->op == TERM_CONSTANT)
@@ -38,13 +38,13 @@ static uint64_t stride_of(const struct term *term, uint32_t depth)
 	return 1;
 }
 
-/* The places that the address may lead to are `stride` apart. */
+/* The entries that the address may select: every `stride` bytes from `first` on. */
 struct table {
 	const struct constant_block *block;
 	uint64_t first, stride, count;
 };
 
-/* False: it is too long, or not all that is read at some place of it is in it. */
+/* Returns false if the table is too long, or an entry would extend beyond it. */
 static bool walk_table_measure(struct table *table, const struct term *address, uint32_t bytes)
 {
 	const uint64_t at = address->value - table->block->address;
@@ -66,7 +66,7 @@ static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t by
 	return value;
 }
 
-/* The index lies in the table: what is asked is whether it may not. */
+/* Adds the event that asks whether the index can leave the table. */
 static void tell_index(struct walker *walker, const struct code *code, struct term *address,
 	const struct constant_block *block)
 {

@@ -1,4 +1,4 @@
-/* Terms of what is computed, and the events of branches. */
+/* Terms of computed values, and the events of branches. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ void walk_make_symbolic(struct walker *walker)
 	frame->is_symbolic = true;
 }
 
-/* Where values are computed: the top frame's, which are symbolic. */
+/* Registers and terms of the top frame, which is symbolic. */
 struct values {
 	struct term_arena *arena;
 	struct term **terms;
@@ -61,7 +61,7 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 	return term_make(arena, &like);
 }
 
-/* An index, as wide as addresses are, by its scale. */
+/* Returns the term of an index, sign-extended to 64 bits and multiplied by its scale. */
 static struct term *scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;
@@ -102,7 +102,7 @@ static struct term *derive_address(const struct values *values, const struct cod
 	return sum;
 }
 
-/* How many operands an op has, and the width of the first ones. */
+/* Returns the number of operands of an op, and sets the width of the first ones. */
 static uint32_t operands_of(const struct code *code, uint32_t *width)
 {
 	*width = code->width;
