@@ -19,7 +19,7 @@
 #include "runtime/world.h"
 
 #define REQUESTS_MAX 256 /* unfinished requests; one more fails with EAGAIN */
-#define GROUPS_MAX 32	 /* unfinished calls of lio_listio() that do not wait */
+#define GROUPS_MAX 32	 /* unfinished calls of lio_listio() with LIO_NOWAIT */
 #define PRIORITY_MOST 20 /* libc's AIO_PRIO_DELTA_MAX */
 
 enum aio_state { AIO_FREE, AIO_QUEUED, AIO_RUNNING, AIO_CANCELLED };
@@ -34,7 +34,7 @@ struct aio_group {
 struct aio_request {
 	uint8_t state;	       /* enum aio_state */
 	uint8_t operation;     /* enum aio_operation */
-	uint64_t number;       /* in the order in which they were made */
+	uint64_t number;       /* requests are numbered in the order of their creation */
 	struct aiocb *control; /* not read after a cancellation: the target may have freed it */
 	int fd;
 	struct sigevent event;
@@ -46,7 +46,7 @@ static bool aio_is_unfinished(const struct aio_request *request)
 	return request->state == AIO_QUEUED || request->state == AIO_RUNNING;
 }
 
-/* Written by the calls below and by the threads that they make. */
+/* Written by the functions below and by the threads that they create. */
 static struct {
 	struct aio_request requests[REQUESTS_MAX];
 	struct aio_group groups[GROUPS_MAX];
@@ -64,7 +64,7 @@ static bool aio_is_pending(const struct aiocb *control)
 	return control->__error_code == EINPROGRESS;
 }
 
-/* ---- the thread that carries a request out ---- */
+/* ---- the thread that executes a request ---- */
 
 static void aio_notify(const struct sigevent *event)
 {
@@ -152,7 +152,8 @@ static void *aio_thread(void *argument)
 	bool is_cancelled;
 	ssize_t result = 0;
 
-	engine_current()->signals_blocked = ~UINT64_C(0); /* handlers belong to the target's */
+	/* handlers belong to the target's threads */
+	engine_current()->signals_blocked = ~UINT64_C(0);
 	aio_await_turn(request);
 	is_cancelled = request->state == AIO_CANCELLED;
 	if (!is_cancelled) {
@@ -168,7 +169,7 @@ static void *aio_thread(void *argument)
 	return NULL;
 }
 
-/* ---- asking ---- */
+/* ---- starting a request ---- */
 
 static struct aio_request *aio_free_request(void)
 {
@@ -178,7 +179,7 @@ static struct aio_request *aio_free_request(void)
 	return NULL;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int aio_ask(
 	struct aiocb *control, enum aio_operation operation, struct aio_group *group, uint64_t site)
 {
@@ -237,7 +238,7 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 		-aio_ask(control, operation == O_SYNC ? AIO_SYNC : AIO_SYNC_DATA, NULL, CALL_SITE));
 }
 
-/* ---- the answers ---- */
+/* ---- results ---- */
 
 /* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
@@ -265,7 +266,10 @@ struct aio_list {
 	bool for_all;
 };
 
-/* Is one request of the list done, or with `for_all` every request? True for a list without pending requests. */
+/*
+ * True if one request of the list is done, or with `for_all` every request. True for a list
+ * without pending requests.
+ */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;
@@ -289,7 +293,7 @@ static bool aio_list_is_ready(const struct engine_op *op, const struct engine_th
 	return aio_list_is_done((const struct aio_list *)(uintptr_t)op->argument2);
 }
 
-/* 0, -EAGAIN (the time is out) or -EINTR; acts on cancellation. */
+/* Returns 0, -EAGAIN (time-out) or -EINTR; acts on cancellation. */
 static long aio_list_wait(
 	const struct aio_list *list, const struct timespec *timeout, uint64_t site)
 {
@@ -324,7 +328,7 @@ EXPORT int aio_suspend(
 	return (int)interpose_result(aio_list_wait(&list, timeout, CALL_SITE));
 }
 
-/* ---- cancelling ---- */
+/* ---- cancellation ---- */
 
 EXPORT int aio_cancel(int fd, struct aiocb *control)
 {
@@ -423,7 +427,7 @@ EXPORT int lio_listio(
 	return (int)interpose_result(are_asked ? 0 : -EIO);
 }
 
-/* ---- the names with 64: every file offset has 64 bits here ---- */
+/* ---- names with suffix 64: all file offsets have 64 bits ---- */
 
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one struct, two names");
 

@@ -1,7 +1,4 @@
-/*
- * Calls that bring sockets together: connect, accept, bind, listen, shutdown. Runs in the target's moving
- * thread.
- */
+/* connect, accept, bind, listen, shutdown. Runs in the target's moving thread. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -41,7 +38,8 @@ static long connect_result(int fd)
 	int error = 0;
 	unsigned int size = sizeof error;
 
-	(void)platform_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size); /* a socket */
+	/* cannot fail for a socket */
+	(void)platform_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size);
 	return -error;
 }
 
@@ -51,7 +49,8 @@ static long connect_attempt(int fd, const struct sockaddr *address, socklen_t le
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
 	long result;
 
-	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK); /* checked by F_GETFL */
+	/* cannot fail after F_GETFL */
+	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
 	result = target_call(SYS_connect, fd, address, length);
 	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags);
 	return result;

@@ -1,6 +1,7 @@
 /*
- * Calls that make, copy, lock and close descriptors. Making and copying are no scheduling points;
- * closing one that others may wait for is. Runs in the target's moving thread.
+ * Calls that create, duplicate, lock and close descriptors. Creation and duplication are no
+ * scheduling points. Closing is one if other threads may wait for the descriptor. Runs in the
+ * target's moving thread.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 long call_pipe2(const long arguments[6], uint64_t site)
 {
@@ -69,7 +70,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
 	return (int)interpose_result(ANSWER(socketpair, domain, type, protocol, ends));
 }
 
-/* A new descriptor of a known class. */
+/* Registers a new descriptor of a known class. */
 static long fd_made(long result, enum fd_class class, bool is_internal)
 {
 	if (!platform_failed(result))
@@ -146,7 +147,7 @@ EXPORT int inotify_init1(int flags)
 		fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false));
 }
 
-/* ---- copying ---- */
+/* ---- duplication ---- */
 
 static long fd_copied(int fd, long result)
 {
@@ -191,15 +192,15 @@ EXPORT int dup3(int fd, int copy, int flags)
 
 struct fd_lock {
 	int fd;
-	long (*attempt)(const struct fd_lock *lock); /* never waits */
+	long (*attempt)(const struct fd_lock *lock); /* never blocks */
 	int operation;
 	struct flock *range;
 	uint64_t site;
 };
 
 /*
- * For detectors: all file locks are one, which every call gives up and takes. Whose range overlaps with
- * whose is the kernel's affair.
+ * Happens-before order for detectors. All file locks are one object, which every lock call
+ * releases and acquires, because only the kernel knows which ranges overlap.
  */
 static void fd_lock_orders(uint64_t site)
 {
@@ -214,7 +215,7 @@ static bool is_held_by_another(long result)
 	return result == -EWOULDBLOCK || result == -EACCES;
 }
 
-/* Tries, and waits for an unlock between tries. Raw result. */
+/* Tries to lock, and waits for an unlock between two tries. Returns the raw result. */
 static long fd_lock_wait(const struct fd_lock *lock)
 {
 	bool is_try = true;
@@ -322,7 +323,8 @@ EXPORT int fcntl(int fd, int command, ...)
 
 	ENTER();
 	va_start(arguments, command);
-	argument = va_arg(arguments, void *); /* also where it is an int, or missing: a register */
+	/* also valid if the argument is an int, or missing: it is in a register */
+	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
 }

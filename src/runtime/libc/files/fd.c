@@ -1,6 +1,6 @@
 /*
- * read, write and their vector forms, with the checked names that _FORTIFY_SOURCE compiles to. Plain
- * files pass straight to the kernel. Runs in the target's moving thread.
+ * read, write and their vector forms, with the checked names of _FORTIFY_SOURCE. Transfers of
+ * plain files go straight to the kernel. Runs in the target's moving thread.
  */
 #include <limits.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* RWF_NOWAIT is what makes a try that cannot wait; some descriptors do not know it. */
+/* Some descriptors do not support RWF_NOWAIT, the flag of tries that cannot block. */
 static bool is_unknown_to_kernel(long result)
 {
 	return result == -EOPNOTSUPP || result == -ENOSYS;
@@ -71,7 +71,7 @@ static long attempt_write(const struct fd_transfer *transfer)
 
 		if (fd_waits(fd) && !polls_ready(fd, POLLOUT))
 			return -EAGAIN;
-		/* So much goes into a writable pipe without waiting. */
+		/* A writable pipe takes this many bytes without blocking. */
 		if (first.iov_len > PIPE_BUF)
 			first.iov_len = PIPE_BUF;
 		result = platform_call(SYS_write, fd, first.iov_base, first.iov_len);
@@ -100,7 +100,7 @@ static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t 
 	return interpose_result(fd_write_all(&transfer, vector, count));
 }
 
-/* Nothing to transfer, or a count that the kernel must refuse. */
+/* True if there is nothing to transfer, or the kernel must refuse the count. */
 static bool is_odd_vector(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
@@ -130,7 +130,7 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 	return fd_read(fd, &vector, 1, site);
 }
 
-/* A write that is no scheduling point. SIGPIPE comes before it returns. */
+/* A write that is no scheduling point. A SIGPIPE is delivered before the write returns. */
 static ssize_t write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;
@@ -187,7 +187,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 	return fd_write(fd, vector, count, CALL_SITE);
 }
 
-/* ---- names that other names compile to ---- */
+/* ---- further names of the functions above ---- */
 
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity);
 ssize_t __read(int fd, void *buffer, size_t size);
@@ -213,7 +213,7 @@ EXPORT ssize_t __write(int fd, const void *buffer, size_t size)
 	return write_to(fd, buffer, size, CALL_SITE);
 }
 
-/* libc's own forms go past the names above. */
+/* libc's own versions bypass the interposed names. */
 EXPORT int eventfd_read(int fd, eventfd_t *value)
 {
 	ENTER();
@@ -226,7 +226,7 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* ---- the system calls, also those that stdio and others make inside libc ---- */
+/* ---- system calls, including those of stdio inside libc ---- */
 
 /* The kernel answers reads and writes that are no scheduling points, except reads of random numbers. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
@@ -305,8 +305,8 @@ long call_writev(const long arguments[6], uint64_t site)
 }
 
 /*
- * Without a position and flags, these calls are readv() and writev(). With either, the call waits for no other
- * thread.
+ * Without a position and flags, these calls are readv() and writev(). With either, the call waits
+ * for no other thread.
  */
 static bool has_position_or_flags(const long arguments[6])
 {

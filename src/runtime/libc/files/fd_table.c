@@ -1,7 +1,7 @@
 /*
- * What is known of descriptors: their class, whether another process can make them ready, and which
- * object stands for them. Numbers beyond the table are asked of the kernel every time and are taken for
- * external. Runs in the target's moving thread.
+ * Table of descriptors: class, whether another process can make the descriptor ready, and the
+ * object that stands for it in the engine. Descriptors beyond the table are looked up in the
+ * kernel each time and count as external. Runs in the target's moving thread.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,7 +22,9 @@ struct fd_entry {
 	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
 };
 
-/* Written by calls that make, copy and close descriptors, and when one is first asked about. */
+/*
+ * Written by calls that create, duplicate and close descriptors, and by the first look-up of one.
+ */
 static struct {
 	struct fd_entry entries[FD_TABLE_SIZE];
 	struct fd_entry beyond; /* its address stands for every descriptor outside the table */
@@ -33,7 +35,7 @@ static struct fd_entry *fd_entry(int fd)
 	return fd >= 0 && fd < FD_TABLE_SIZE ? &table.entries[fd] : NULL;
 }
 
-/* Linux's numbers of them, everywhere and for ever. */
+/* Linux's fixed device numbers. */
 #define DEVICE_RANDOM makedev(1, 8)
 #define DEVICE_URANDOM makedev(1, 9)
 
@@ -67,7 +69,10 @@ enum fd_class fd_classify(int fd)
 	if (entry && entry->class != FD_UNKNOWN)
 		return entry->class;
 	class = fd_ask_kernel(fd);
-	/* Plain files are asked again: libc closes them inside, and the number may come back. */
+	/*
+	 * Plain files are not cached: libc may close them internally, and the number may be
+	 * reused.
+	 */
 	if (entry && class != FD_PLAIN)
 		entry->class = (uint8_t) class;
 	return class;

@@ -1,10 +1,10 @@
 /*
- * Reads and writes that may wait, for pipes, sockets and event descriptors alike. A transfer announces
- * itself, waits until the kernel says that it would not wait, and is then tried in a form that cannot
- * wait, because another process may have been faster.
+ * Reads and writes that may block, on pipes, sockets and event descriptors. A transfer announces
+ * its op and waits until the kernel reports readiness. The transfer is then tried in a form that
+ * cannot block, because another process may have been faster.
  *
- * Writes are tried once before they wait: a pipe or socket that is not "writable" for poll() may still
- * have room. Runs in the target's moving thread.
+ * A write is tried once before the thread waits: a pipe or socket that poll() does not report as
+ * writable may still have room. Runs in the target's moving thread.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Entries of a gather write that are sent at once after a partial one. */
+/* After a partial gather write, the next try sends this many entries. */
 #define VECTOR_WINDOW 16
 
 static bool fd_polls(int fd, short events)
@@ -30,12 +30,15 @@ bool fd_is_scheduled(int fd, enum op_kind kind)
 	enum fd_class class;
 
 	if (kind == OP_FD_WRITE && (fd <= 2 || !engine_is_live()))
-		return false; /* what a program prints is no communication between its threads */
+		return false; /* output is no communication between the program's threads */
 	class = fd_classify(fd);
 	if (class == FD_PLAIN || class == FD_RANDOM ||
 		(class == FD_CHARACTER && kind == OP_FD_WRITE))
 		return false;
-	/* A single thread only comes here to wait, so that timers and the host's watchdog know. */
+	/*
+	 * Without live engine, only a blocking read matters, for timers and the command's
+	 * watchdog.
+	 */
 	return engine_is_live() || (!fd_polls(fd, POLLIN) && fd_waits(fd));
 }
 
@@ -63,7 +66,7 @@ static uint64_t fd_socket_deadline(const struct fd_transfer *transfer)
 	return time_after(time_from_timespec(&time));
 }
 
-/* The wait before a try. 0, or -EINTR, -EAGAIN where the time is out. */
+/* The wait before a try. Returns 0, -EINTR, or -EAGAIN after a time-out. */
 static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, uint64_t deadline_ns)
 {
 	struct fd_request request = {.shape = FD_SHAPE_ONE,
@@ -123,7 +126,7 @@ long fd_transfer(const struct fd_transfer *transfer)
 	}
 	fd_changed();
 	if (result == -EPIPE)
-		(void)signals_deliver_now(); /* SIGPIPE comes before the call returns */
+		(void)signals_deliver_now(); /* SIGPIPE is delivered before the call returns */
 	return result;
 }
 
@@ -138,7 +141,7 @@ static size_t vector_bytes(const struct iovec *vector, int count)
 	return bytes;
 }
 
-/* The next entries behind the first `skip` bytes. */
+/* Collects the entries that follow the first `skip` bytes. */
 static int vector_rest(
 	const struct iovec *vector, int count, size_t skip, struct iovec rest[VECTOR_WINDOW])
 {

@@ -1,7 +1,7 @@
 /*
- * The scheduling point of descriptor operations: who waits for which descriptor, and how it is found
- * out that the wait is over. Readiness is always the kernel's answer to a poll without waiting.
- * Runs in the target's moving thread.
+ * Scheduling point of descriptor operations: which thread waits for which descriptor, and when
+ * the wait ends. The kernel decides readiness, by a poll that does not block. Runs in the
+ * target's moving thread.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -10,10 +10,10 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* Written around every wait (announced) and by fd_retry_changed (epoch). */
+/* Written around every wait (announced) and by fd_retry_changed (retry_epoch). */
 static struct {
-	uint32_t announced;   /* threads in fd_perform: nobody else needs to be asked again */
-	uint64_t retry_epoch; /* moves when a lock or a queue may have become free */
+	uint32_t announced;   /* number of threads in fd_perform; only their readiness can change */
+	uint64_t retry_epoch; /* grows when a lock or queue may have become free */
 } waits;
 
 static bool fd_one_ready(const struct fd_request *request)

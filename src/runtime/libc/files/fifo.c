@@ -1,9 +1,9 @@
 /*
- * Opening a FIFO waits until somebody opens its other end. Our opening never waits in the kernel: it is
- * made with O_NONBLOCK, which is taken away again, and what has to be waited for is looked at between
- * scheduling points. A reader has its descriptor at once, so that a writer's opening succeeds; it goes on
- * when a writer is, or was, there. Found among the trapped system calls, because fopen() and others come
- * that way. Runs in the target's moving thread.
+ * Opening a FIFO, which blocks until the other end is opened. The runtime opens with O_NONBLOCK,
+ * clears the flag afterwards, and does the waiting at scheduling points. A reader gets its
+ * descriptor at once, so that a writer's open can succeed; the reader continues when a writer is,
+ * or was, present. The call is handled where the system call is trapped, because fopen() and
+ * others bypass open(). Runs in the target's moving thread.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ static bool fifo_is_opened(long number, const long arguments[6], struct fifo_ope
 	       S_ISFIFO(status.st_mode);
 }
 
-/* A try to copy what is in it says so, without taking anything out. */
+/* True if the FIFO has a writer. tee() reports that without removing data. */
 static bool fifo_has_writer(int fd)
 {
 	struct pollfd poll = {.fd = fd, .events = POLLIN};
@@ -50,16 +50,16 @@ static bool fifo_has_writer(int fd)
 	long result;
 
 	if (platform_call(SYS_poll, &poll, 1, 0) > 0)
-		return true; /* there is something in it, or a writer was there and has gone */
+		return true; /* data is present, or a writer has come and gone */
 	if (platform_failed(platform_call(SYS_pipe2, copy, O_CLOEXEC)))
-		return true; /* no descriptors left: rather too early than never */
+		return true; /* no descriptors left: returning too early is better than never */
 	result = platform_call(SYS_tee, fd, copy[1], 1, SPLICE_F_NONBLOCK);
 	(void)platform_call(SYS_close, copy[0]);
 	(void)platform_call(SYS_close, copy[1]);
 	return result == -EAGAIN;
 }
 
-/* Until another descriptor is opened or closed. False: a signal ends the call. */
+/* Waits until another descriptor is opened or closed. False: a signal ends the call. */
 static bool fifo_wait(const struct fifo_opening *opening, int fd, bool is_try)
 {
 	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = fd, .epoch = fd_retry_epoch()};

@@ -1,8 +1,8 @@
 /*
- * Opening, and what is done to files at a position or as a whole. None of it waits for another thread (but
- * for FIFOs, which are answered where the call is trapped: fifo.c), so it goes on into libc and
- * comes back to us as a system call. What is done here is what libc cannot know of our threads: these are
- * cancellation points, and who calls them in a loop gives way. Runs in the target's moving thread.
+ * Opening files, and operations on files at a position or as a whole. None of them waits for
+ * another thread (except for FIFOs: fifo.c), so libc does the work, and its system call is
+ * trapped. These functions add what libc cannot know: they are cancellation points, and a thread
+ * that calls them in a loop yields. Runs in the target's moving thread.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Of open() and its kin: there only with flags that make a file. */
+/* The mode argument of open() and its variants, which exists only with flags that create a file. */
 #define OPEN_MODE(flags)                                                                           \
 	__extension__({                                                                            \
 		mode_t mode_ = 0;                                                                  \
@@ -54,7 +54,7 @@ EXPORT int openat64(int directory, const char *path, int flags, ...)
 	return REAL(openat64)(directory, path, flags, OPEN_MODE(flags));
 }
 
-/* A cancellation point that libc's own function of that name and these parameters does the work of. */
+/* Defines a cancellation point around libc's function. */
 #define PASSES_ON(type, name, parameters, arguments)                                               \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \

@@ -1,6 +1,7 @@
 /*
- * Waiting for events of the kernel's asynchronous input and output (io_submit), for which libc has no functions.
- * The kernel is asked without blocking. The question is repeated while the program waits for the outside world.
+ * Waiting for events of the kernel's asynchronous input and output (io_submit), for which libc
+ * has no functions. The kernel is polled without blocking, repeatedly while the program waits for
+ * the outside world.
  *
  * Runs in the target's moving thread.
  */
@@ -58,7 +59,7 @@ long call_io_getevents(const long arguments[6], uint64_t site)
 	return done ? done : result;
 }
 
-/* What the last argument points to. */
+/* Type of the last argument's target. */
 struct events_mask {
 	const uint64_t *mask;
 	size_t bytes;

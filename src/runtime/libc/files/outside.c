@@ -1,6 +1,7 @@
 /*
- * Waiting in the real world: no thread can move, and something outside the process may change that.
- * One poll() stands for all threads. Runs in the context of whichever thread decided last.
+ * Waits for the outside world: no thread is enabled, and an event outside of the process may
+ * enable one. One poll() serves all threads. Runs in the thread that made the last scheduling
+ * decision.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -11,14 +12,14 @@
 #include "runtime/world.h"
 
 #define OUTSIDE_POLLS_MAX 1024
-/* How often is looked after what cannot be polled for: file locks, stopped children. */
+/* Interval of checks for events that poll() cannot report: file locks, stopped children. */
 #define SLICE_NS UINT64_C(10000000)
-/* Likewise, after objects that processes share. */
+/* Interval of checks of objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
-/* A wait that ended at once although nobody can move after it: not to be repeated in a hurry. */
+/* Pause after a wait that ended although it enabled no thread; it avoids a busy loop. */
 #define PAUSE_NS UINT64_C(1000000)
 
-/* What the threads wait for; filled and used within one call. */
+/* What the threads wait for. Filled and used within one call. */
 static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
@@ -27,18 +28,17 @@ static struct {
 	bool has_signal;   /* a wait for a signal */
 	bool has_shared;   /* a wait for an object that another process can change */
 	bool needs_slices; /* a wait that poll() cannot observe */
-	uint32_t failed_tries; /* in a row */
-	uint64_t failed_step;  /* of the last one */
-	uint64_t
-		woken_period; /* engine_idle_period() at the last return of true because of a descriptor */
-	/* Values of a wait while other members of the family run. */
+	uint32_t failed_tries; /* consecutive failures */
+	uint64_t failed_step;  /* step of the last failure */
+	uint64_t woken_period; /* engine_idle_period() when a descriptor last ended a wait */
+	/* Used while other members of the process family run. */
 	uint64_t slice_ns;     /* of each sleep; 0: no limit */
 	bool is_clock_still;   /* virtual time stands still during this wait */
 	uint64_t idle_period;  /* the period that began at idle_real_ns */
 	uint64_t idle_real_ns; /* real time when idle_period began */
 } outside;
 
-/* ---- what is waited for ---- */
+/* ---- collecting the waits ---- */
 
 static void outside_add(int fd, short events)
 {
@@ -132,7 +132,10 @@ static uint32_t outside_add_children(const int *pids, uint32_t count)
 	return first;
 }
 
-/* At most `limit_ns`. Signals are let in only while it sleeps, so that none slips by before. */
+/*
+ * Sleeps for at most `limit_ns`. Signals are unblocked only during the sleep, so that no signal
+ * is missed before it.
+ */
 static long outside_sleep(uint64_t limit_ns)
 {
 	struct timespec time = time_to_timespec(limit_ns);
@@ -193,11 +196,14 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		engine_clock_advance_to(
 			start_ns + passed_ns < limit_ns ? start_ns + passed_ns : limit_ns);
 	family_publish_clock();
-	if (outside.needs_slices && !signals_arrived()) /* a signal comes first, with EINTR */
+	if (outside.needs_slices && !signals_arrived()) /* a signal takes precedence, with EINTR */
 		fd_retry_changed();
 }
 
-/* Is a descriptor ready that nobody was told of? Not asked again before somebody has moved. */
+/*
+ * True if a descriptor is ready that the waiting threads have not been told of. Not repeated
+ * until a thread has moved.
+ */
 static bool outside_is_ready(void)
 {
 	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
@@ -207,7 +213,7 @@ static bool outside_is_ready(void)
 	return true;
 }
 
-/* Has a child that is waited for ended since its waiter was last asked? */
+/* True if a child that a thread waits for has ended since the thread's last check. */
 static bool outside_child_has_ended(void)
 {
 	for (uint32_t i = 0; outside.has_child && i < engine_thread_count(); i++) {
@@ -220,7 +226,7 @@ static bool outside_child_has_ended(void)
 	return false;
 }
 
-/* Has another process changed an object since its waiter was last asked? */
+/* True if another process has changed a shared object since its waiter's last check. */
 static bool outside_shared_is_ready(void)
 {
 	for (uint32_t i = 0; outside.has_shared && i < engine_thread_count(); i++) {
@@ -236,10 +242,13 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* A child's end, or a signal from a child or parent, may run a handler that wakes a thread. */
+	/*
+	 * The end of a child, or a signal from a child or the parent, may run a handler that
+	 * wakes a thread.
+	 */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
-	/* Those of this family have got the object from each other. */
+	/* The members of this family share the object. */
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
@@ -248,9 +257,9 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	return child_count || !time_is_virtual();
 }
 
-/* ---- beside other members of the process family ---- */
+/* ---- with other members of the process family ---- */
 
-/* Real time between two looks at the other members' progress, at first and later. */
+/* Real time between two checks of the other members' progress, at first and later. */
 #define FAMILY_SLICE_NS UINT64_C(200000)
 #define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
 #define FAMILY_SLICES 25
@@ -299,12 +308,12 @@ static void outside_wait_for_family(
 	outside.is_clock_still =
 		verdict == FAMILY_WAITS && outside_clock_is_still(limit_ns, waited_ns);
 	outside_wait_until(limit_ns, pids, child_count);
-	(void)family_look(); /* counts as running until its threads were asked */
+	(void)family_look(); /* the member counts as running until its threads were asked */
 	outside.slice_ns = 0;
 	outside.is_clock_still = false;
 }
 
-/* Asks the process family how a wait continues that no checked event has ended yet. */
+/* Asks the process family how to continue a wait that no event has ended yet. */
 static enum family_verdict outside_ask_family(
 	uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
@@ -350,8 +359,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	}
 	outside_collect();
 	/*
-	 * Children first: one that ends after it was counted makes its descriptor ready, and what one
-	 * that is not counted has written before its end is there to be seen.
+	 * Children are counted first. A child that ends afterwards makes its descriptor ready.
+	 * The output of a child that ended before is already visible.
 	 */
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
@@ -382,7 +391,10 @@ bool outside_look(void)
 	return true;
 }
 
-/* Tries in a row, by whatever thread, before a failing one takes real time. */
+/*
+ * Number of consecutive failed tries, over all threads, after which a failed try sleeps in real
+ * time.
+ */
 #define TRIES_BEFORE_NAP 64
 
 void world_failed_try(bool is_external)

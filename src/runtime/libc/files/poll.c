@@ -1,6 +1,6 @@
 /*
  * poll, select and epoll with their signal-mask variants. One announced operation waits for all
- * descriptors of the call; the answer itself is always the kernel's, asked without waiting.
+ * descriptors of the call. The result is always the kernel's, from a call that does not block.
  * Runs in the target's moving thread.
  */
 #include <poll.h>
@@ -21,16 +21,16 @@ struct poll_call {
 	uint64_t site;
 	uint64_t deadline_ns;
 	uint8_t call;	  /* enum call_kind */
-	bool never_waits; /* a time limit of 0 */
+	bool never_waits; /* the time limit is 0 */
 	const sigset_t *mask;
-	/* Raw result of asking without waiting; fills what the caller gave. */
+	/* Makes the call without blocking and fills the caller's output. Returns the raw result. */
 	long (*ask)(const struct poll_call *call);
 	fd_set *out[3];
 	struct epoll_event *events;
 	int event_capacity;
 };
 
-/* The wait and the answer, under the mask that is in force already. */
+/* Waits and makes the call, under the current signal mask. */
 static long poll_wait(struct poll_call *call)
 {
 	for (;;) {
@@ -64,7 +64,7 @@ static long poll_perform(struct poll_call *call)
 	if (!call->mask)
 		return poll_wait(call);
 	old_mask = signals_swap_mask(call->mask->__val[0]);
-	/* What the new mask lets through ends the call, whatever is ready. */
+	/* A signal that the new mask unblocks ends the call even if a descriptor is ready. */
 	result = signals_deliver_now() ? -EINTR : poll_wait(call);
 	(void)signals_swap_mask(old_mask);
 	(void)signals_deliver_now();
@@ -83,7 +83,7 @@ static long ask_poll(const struct poll_call *call)
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
 }
 
-/* The object that stands for the call: its first descriptor that others may change. */
+/* The object that stands for the call: that of its first descriptor. */
 static const void *poll_object(const struct pollfd *polls, nfds_t count)
 {
 	for (nfds_t i = 0; i < count; i++)
@@ -120,7 +120,7 @@ static bool is_bad_timeout(const struct timespec *timeout)
 	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
 }
 
-/* Is the mask's size not the kernel's? The kernel refuses such a mask. */
+/* True if the mask does not have the kernel's size; the kernel refuses such a mask. */
 static bool is_bad_mask(const void *mask, long bytes)
 {
 	return mask && bytes != sizeof(uint64_t);
@@ -210,7 +210,7 @@ static long ask_select(const struct poll_call *call)
 {
 	struct timeval none = {0};
 
-	/* An answer of 0 has emptied the caller's sets where another thread was faster. */
+	/* Restores the caller's sets: an earlier result of 0 has emptied them. */
 	for (int i = 0; i < 3; i++)
 		if (call->out[i])
 			*call->out[i] = *call->request.sets[i];
@@ -227,7 +227,7 @@ static const void *select_object(const struct poll_call *call)
 	return NULL;
 }
 
-/* `call` comes with site, mask and the three sets. */
+/* The caller sets site, mask and the three sets of `call`. */
 static long select_many(struct poll_call *call, int count, const struct timespec *timeout)
 {
 	fd_set wanted[3];
@@ -274,7 +274,7 @@ long call_select(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* What the last argument points to. */
+/* Type of the last argument's target. */
 struct select_mask {
 	const sigset_t *mask;
 	size_t bytes;
@@ -325,7 +325,7 @@ static long ask_epoll(const struct poll_call *call)
 		SYS_epoll_pwait, call->request.fd, call->events, call->event_capacity, 0, NULL, 0);
 }
 
-/* `call` comes with site and mask. */
+/* The caller sets site and mask of `call`. */
 static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
 	int capacity, const struct timespec *timeout)
 {

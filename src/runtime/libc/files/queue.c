@@ -1,6 +1,7 @@
 /*
- * Message queues and System V semaphores. A call is first made in a form that cannot block, and repeated when
- * another thread may have changed the queue. The other end may therefore be a thread of the same process.
+ * Message queues and System V semaphores. A call is first made in a form that cannot block, and
+ * repeated when another thread may have changed the queue. The other end may therefore be a
+ * thread of the same process.
  *
  * Runs in the target's moving thread.
  */
@@ -16,19 +17,19 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-#define SEMAPHORE_OPS_MAX 64 /* more at once are left to the kernel */
+#define SEMAPHORE_OPS_MAX 64 /* larger calls are left to the kernel */
 
 struct queue_call {
 	long number;
-	long arguments[5]; /* of the form that cannot wait */
-	long would_wait;   /* its result where it would have to */
-	long timed_out;	   /* ours when the time is out */
+	long arguments[5]; /* of the form that cannot block */
+	long would_wait;   /* result if the call would block */
+	long timed_out;	   /* result after a time-out */
 	uint64_t deadline_ns;
 	uint64_t site;
 	bool may_restart; /* after handlers with SA_RESTART */
 };
 
-/* Stands for all of them: what changes one may be what another waits for. */
+/* Object of all queues: a change of one queue may end a wait for another. */
 static const char any_queue;
 
 static void notifications_note_message(mqd_t queue);
@@ -45,7 +46,7 @@ static long queue_attempt(const struct queue_call *call)
 	if (engine_is_live())
 		runtime_taint_shared("used a message queue or a semaphore of the system");
 	fd_retry_changed();
-	(void)signals_deliver_now(); /* mq_notify() */
+	(void)signals_deliver_now(); /* a notification of mq_notify() */
 	return result;
 }
 
@@ -150,21 +151,21 @@ EXPORT ssize_t mq_timedreceive(mqd_t queue, char *restrict message, size_t bytes
 	return interpose_result(ANSWER(mq_timedreceive, queue, message, bytes, priority, until));
 }
 
-/* ---- notification by a thread: it is ours, and waits for the first message ---- */
+/* ---- SIGEV_THREAD: a thread of the runtime waits for the first message ---- */
 
 #define NOTIFICATIONS_MAX 8
 
 struct notification {
 	bool is_used;
-	bool was_empty; /* the queue, since it was asked for */
-	bool is_off;	/* taken back */
+	bool was_empty; /* the queue was empty since mq_notify() */
+	bool is_off;	/* the notification was cancelled */
 	bool is_due;	/* the message has arrived; a thread may have received it since */
 	mqd_t queue;
 	void (*function)(union sigval);
 	union sigval value;
 };
 
-/* Written by mq_notify() and the threads that it makes. */
+/* Written by mq_notify() and the threads that it creates. */
 static struct notification notifications[NOTIFICATIONS_MAX];
 
 static bool notification_is_due(const struct engine_op *op, const struct engine_thread *thread)
@@ -191,7 +192,7 @@ static bool is_same_queue(mqd_t first, mqd_t second)
 		       one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* A blocked receiver gets the message, and then POSIX requires no notification. */
+/* If a receiver is blocked, it gets the message, and POSIX requires no notification. */
 static bool queue_has_receiver(mqd_t queue)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
@@ -224,7 +225,8 @@ static bool queue_is_empty(mqd_t queue)
 {
 	struct mq_attr state = {0};
 
-	(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* it has just been used */
+	/* cannot fail: the queue was just used */
+	(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state);
 	return !state.mq_curmsgs;
 }
 
@@ -239,7 +241,8 @@ static void *notification_thread(void *argument)
 		.argument2 = (uint64_t)(uintptr_t)notification};
 	bool is_off;
 
-	engine_current()->signals_blocked = ~UINT64_C(0); /* handlers belong to the target's */
+	/* handlers belong to the target's threads */
+	engine_current()->signals_blocked = ~UINT64_C(0);
 	(void)fd_perform(&op, &request);
 	is_off = notification->is_off;
 	notification->is_used = false;
@@ -252,7 +255,8 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 {
 	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 	struct notification *notification = notifications;
-	long result = target_call(SYS_mq_notify, queue, &silent); /* it is registered as ours */
+	/* registers a silent notification with the kernel */
+	long result = target_call(SYS_mq_notify, queue, &silent);
 	int error;
 
 	if (platform_failed(result))
@@ -285,7 +289,7 @@ EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 	return (int)interpose_result(target_call(SYS_mq_notify, queue, event));
 }
 
-/* ---- System V's ---- */
+/* ---- System V ---- */
 
 long call_msgsnd(const long arguments[6], uint64_t site)
 {

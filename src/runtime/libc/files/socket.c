@@ -1,6 +1,6 @@
 /*
- * Messages of sockets: send and recv in all their forms. Each transfer is tried with MSG_DONTWAIT. The caller's
- * own flags and O_NONBLOCK keep their meaning.
+ * Messages of sockets: send and recv in all their forms. Each transfer is tried with
+ * MSG_DONTWAIT. The caller's own flags and O_NONBLOCK keep their meaning.
  *
  * Runs in the target's moving thread.
  */
@@ -23,7 +23,7 @@ static long attempt_receive(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* For every descriptor in the message's control part. */
+/* Visits every descriptor in the message's control data. */
 static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 {
 	struct cmsghdr *control;
@@ -62,8 +62,9 @@ static long receive_message(int fd, struct msghdr *message, int flags, uint64_t 
 {
 	long result = receive_once(fd, message, flags, site);
 
+	/* the received descriptors may reuse known numbers */
 	if (!platform_failed(result))
-		each_descriptor(message, fd_forget); /* their numbers mean something new */
+		each_descriptor(message, fd_forget);
 	return result;
 }
 
@@ -207,7 +208,7 @@ static long attempt_send(const struct fd_transfer *transfer)
 	message.msg_iov = (struct iovec *)transfer->vector;
 	message.msg_iovlen = (size_t)transfer->vector_count;
 	if (transfer->vector != transfer->message->msg_iov) {
-		/* The rest of a partly sent message: its control part has gone already. */
+		/* Rest of a partly sent message, whose control data has been sent. */
 		message.msg_control = NULL;
 		message.msg_controllen = 0;
 	}

@@ -1,8 +1,8 @@
 /*
- * splice, tee and sendfile: transfers from one descriptor to another, either of which may have to be
- * waited for. The kernel is only asked in a form that cannot wait; where it says that it would have, the
- * wait is for the side that is not ready, as that of a read or a write (fd_transfer.c).
- * Runs in the target's moving thread.
+ * splice, tee and sendfile: transfers between two descriptors, either of which may block. The
+ * kernel is called only in a form that cannot block. If the call would block, the thread waits
+ * for the side that is not ready, as in a read or a write (fd_transfer.c). Runs in the target's
+ * moving thread.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,11 +15,11 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Result of an attempt, none of the kernel's: the other side is not ready. */
+/* Result of an attempt, distinct from the kernel's: the other side is not ready. */
 #define OTHER_SIDE (-4096L)
 
 struct splice {
-	struct fd_transfer transfer; /* of the side that is waited for */
+	struct fd_transfer transfer; /* of the side that the thread waits for */
 	long number;		     /* of the system call */
 	int in, out;
 	off64_t *in_offset, *out_offset;
@@ -34,7 +34,10 @@ static bool splice_polls(int fd, short events)
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
-/* A socket that is written to waits unless it is told not to; nobody else moves meanwhile. */
+/*
+ * Makes the call. A socket as target would block, so O_NONBLOCK is set during the call; no other
+ * thread moves meanwhile.
+ */
 static long splice_call(const struct splice *splice)
 {
 	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);
@@ -80,7 +83,7 @@ static bool splice_never_waits(const struct splice *splice)
 	       !(fd_waits(splice->in) && fd_waits(splice->out));
 }
 
-/* One that moves something, or says why not. Raw result. */
+/* Repeats the call until it moves data or fails. Returns the raw result. */
 static long splice_once(struct splice *splice, uint64_t site)
 {
 	bool is_reading = fd_is_scheduled(splice->in, OP_FD_READ);
@@ -140,7 +143,7 @@ long call_tee(const long arguments[6], uint64_t site)
 						      arguments[2], arguments[3]);
 }
 
-/* To a descriptor that waits everything is sent, as with write(). */
+/* As with write(), a blocking descriptor receives everything. */
 long call_sendfile(const long arguments[6], uint64_t site)
 {
 	const size_t bytes = (size_t)arguments[3];

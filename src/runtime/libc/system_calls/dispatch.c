@@ -1,12 +1,13 @@
 /*
- * Syscall User Dispatch: the kernel hands every system call that does not come from the section
- * raddle_syscalls to our SIGSYS handler. It catches what interposition cannot see: futexes inside glibc
- * and libgomp, inline assembly, stdio's writes; and it tells a rewind what a run did to the kernel.
+ * Syscall User Dispatch: the kernel passes every system call from outside of the section
+ * raddle_syscalls to our SIGSYS handler. The handler sees calls that interposition cannot:
+ * futexes inside glibc and libgomp, inline assembly, stdio's writes. It also notes the calls
+ * whose effects a rewind must undo.
  *
- * The handler runs in the moving thread, on its stack, and may switch to other threads. It must only
- * use calls of our own section; so must every return from a signal (platform_signal_return).
- * SIGSYS also serves the host: queued by it, it means that the run hangs (crash.c); and our own timer,
- * which looks for spinning threads (spin.c).
+ * The handler runs in the moving thread, on its stack, and may switch to other threads. The
+ * handler, and every return from a signal (platform_signal_return), must make system calls only
+ * from our own section. SIGSYS has two more senders: the command, when a run hangs (crash.c), and
+ * the timer that looks for busy-waiting threads (memory/spin.c).
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -48,7 +49,10 @@ void runtime_dispatch_resume(void)
 		dispatch.selector = 1;
 }
 
-/* New processes by clone with shared memory (posix_spawn, vfork): the child runs on its own stack. */
+/*
+ * Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
+ * own.
+ */
 static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
 {
 	unsigned long flags;
@@ -76,7 +80,10 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	if (!(flags & CLONE_VM))
 		return false;
 	if (number == SYS_vfork) {
-		/* The child would return into frames of this handler: a fork does the same, later. */
+		/*
+		 * With shared memory the child would return into frames of this handler, so the
+		 * child is forked instead.
+		 */
 		*result = platform_call(SYS_clone, SIGCHLD);
 		return true;
 	}
@@ -92,7 +99,7 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 	       system_call_answer(number, arguments, (uint64_t)registers[REG_RIP], result);
 }
 
-/* What is meant for the moving thread may have hit another kernel thread: sends it on. */
+/* Forwards a signal for the moving thread that reached another kernel thread. */
 static bool dispatch_forward(siginfo_t *info)
 {
 	int moving = engine_current()->kernel_id;
@@ -100,7 +107,7 @@ static bool dispatch_forward(siginfo_t *info)
 	if (runtime.executor == &executor_fiber || platform_call(SYS_gettid) == moving)
 		return false;
 	(void)platform_call(SYS_rt_tgsigqueueinfo, platform_call(SYS_getpid), moving, SIGSYS,
-		info); /* or it has just ended */
+		info); /* fails if that thread has just ended */
 	return true;
 }
 
@@ -151,7 +158,7 @@ void runtime_dispatch_set_up(void)
 
 void runtime_dispatch_disarm(void)
 {
-	/* Fails where it was never armed. */
+	/* Fails if it was never armed, which is harmless. */
 	(void)platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
 }
 

@@ -86,7 +86,7 @@ long raw_thread_create(long number, const long arguments[6], const greg_t *regis
 	memcpy(start->registers, registers, sizeof start->registers);
 	start->stack = call.stack;
 	engine_point(OP_THREAD_CREATE, NULL, site);
-	(void)pthread_attr_init(&attributes); /* cannot fail in glibc, nor can the next one */
+	(void)pthread_attr_init(&attributes); /* neither this nor the next call can fail in glibc */
 	(void)pthread_attr_setstack(&attributes, (char *)start - STACK_BYTES, STACK_BYTES);
 	error = engine_thread_create(&thread, raw_thread_begin, start, &attributes, site);
 	(void)pthread_attr_destroy(&attributes);
@@ -118,7 +118,10 @@ bool raw_thread_is_wanted(long number, const long arguments[6])
 
 /* ---- calls about the calling kernel thread ---- */
 
-/* Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not end it. */
+/*
+ * Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not make
+ * the real call.
+ */
 long call_exit(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -167,7 +170,10 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 
 /* ---- threads outside control ---- */
 
-/* Is one of these entries of /proc/self/task a thread that is neither the calling one nor left a fiber its stack? */
+/*
+ * True if one of these entries of /proc/self/task is a thread other than the calling one and the
+ * donors of fiber stacks.
+ */
 static bool raw_thread_is_listed(const char *at, const char *end)
 {
 	const int own_id = (int)platform_call(SYS_gettid);
@@ -185,7 +191,7 @@ static bool raw_thread_is_listed(const char *at, const char *end)
 	return false;
 }
 
-/* False where /proc is not mounted. */
+/* True if the process has threads outside of control. False if /proc is not mounted. */
 static bool raw_thread_has_others(void)
 {
 	const long folder = platform_call(

@@ -14,7 +14,7 @@
 
 #define ARGUMENTS_MAX 6
 
-/* A raw call is no cancellation point: only asynchronous cancellation ends it. */
+/* A raw system call is no cancellation point, so only asynchronous cancellation ends it. */
 static bool syscall_answer(long number, const long arguments[6], uint64_t site, long *result)
 {
 	struct engine_thread *self = engine_current();
@@ -36,7 +36,7 @@ EXPORT long syscall(long number, ...)
 	long result;
 	va_list list;
 
-	/* Arguments that were not passed are whatever the registers hold; the kernel ignores them. */
+	/* Arguments that were not passed have arbitrary values, which the kernel ignores. */
 	va_start(list, number);
 	for (int i = 0; i < ARGUMENTS_MAX; i++)
 		arguments[i] = va_arg(list, long);

@@ -1,7 +1,8 @@
 /*
- * The vDSO is the kernel's code in the process that reads clocks without a system call. libc's own
- * readers call it directly, past every interposition, so its entry points are overwritten with jumps
- * to ours. Kernels that seal their mappings refuse the write; then nothing has been changed.
+ * Patches the vDSO, the kernel's code in the process that reads clocks without a system call.
+ * libc's own readers call the vDSO directly, past interposition. Its entry points are therefore
+ * overwritten with jumps to the runtime. Kernels that seal their mappings refuse the write; then
+ * nothing has changed.
  *
  * Runs once, at set-up, in the only thread. No state.
  */
@@ -18,7 +19,7 @@
 
 #define PAGE_BYTES 4096
 
-/* What is needed of the vDSO's image to find a function in it. */
+/* The parts of the vDSO's image that locate a function. */
 struct vdso {
 	char *base; /* first byte of the mapping */
 	size_t bytes;
@@ -29,7 +30,7 @@ struct vdso {
 	size_t names_bytes;
 };
 
-/* ---- the new entry points: as the vDSO's, 0 or -errno ---- */
+/* ---- replacements, which return 0 or -errno as the vDSO does ---- */
 
 static long vdso_clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -89,7 +90,7 @@ static void vdso_read_dynamic(struct vdso *vdso, const Elf64_Dyn *dynamic)
 		else if (dynamic->d_tag == DT_HASH)
 			vdso->symbol_count = ((const uint32_t *)address)[1];
 	}
-	/* Without the old hash table: the names follow the symbols in every image that lacks it. */
+	/* An image without the old hash table: the names follow the symbols. */
 	if (!vdso->symbol_count && (const char *)vdso->symbols < vdso->names)
 		vdso->symbol_count =
 			(size_t)(vdso->names - (const char *)vdso->symbols) / sizeof *vdso->symbols;
@@ -155,7 +156,7 @@ bool runtime_patch_vdso(void)
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++) {
 		places[i] = vdso_find(&vdso, vdso_entries[i].name, JUMP_BYTES);
 		if (!places[i] && i == 0)
-			return false; /* the one that matters */
+			return false; /* the essential entry point */
 	}
 	bytes = (vdso.bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	if (platform_failed(platform_call(
@@ -164,7 +165,7 @@ bool runtime_patch_vdso(void)
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++)
 		if (places[i])
 			vdso_write_jump(places[i], vdso_entries[i].function);
-	/* Fails only where the line above had failed too. */
+	/* Cannot fail if the call above succeeded. */
 	(void)platform_call(SYS_mprotect, vdso.base, bytes, PROT_READ | PROT_EXEC);
 	return true;
 }

@@ -1,7 +1,8 @@
 /*
- * <threads.h>. glibc's versions call their pthread counterparts by names that cannot be interposed, so
- * each is done here. thrd_sleep is sleep.c's, call_once once.c's; thrd_current,
- * thrd_equal, tss_get and tss_set touch nothing of ours and stay glibc's. Runs in the target's threads.
+ * <threads.h>. glibc's versions call their pthread counterparts by names that cannot be
+ * interposed, so each function is implemented here. thrd_sleep is in sleep.c, call_once in
+ * once.c. thrd_current, thrd_equal, tss_get and tss_set need no state of the runtime and stay
+ * glibc's. Runs in the target's threads.
  */
 #include <stdint.h>
 #include <threads.h>
@@ -32,7 +33,7 @@ static int c11_result(int error)
 
 /* ---- threads ---- */
 
-/* The function returns an int in the register where a pointer's lower half would be. */
+/* `start` returns an int in the lower half of the register of a returned pointer. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
 	ENTER();
@@ -83,7 +84,7 @@ EXPORT int mtx_init(mtx_t *mutex, int type)
 EXPORT void mtx_destroy(mtx_t *mutex)
 {
 	ENTER();
-	(void)mutex_destroy(mtx_of(mutex), CALL_SITE); /* returns nothing in C11 */
+	(void)mutex_destroy(mtx_of(mutex), CALL_SITE); /* the C11 function returns nothing */
 }
 
 EXPORT int mtx_lock(mtx_t *mutex)
@@ -128,7 +129,7 @@ EXPORT int cnd_init(cnd_t *cond)
 EXPORT void cnd_destroy(cnd_t *cond)
 {
 	ENTER();
-	(void)cond_destroy(cnd_of(cond), CALL_SITE); /* returns nothing in C11 */
+	(void)cond_destroy(cnd_of(cond), CALL_SITE); /* the C11 function returns nothing */
 }
 
 EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
@@ -162,7 +163,7 @@ EXPORT int cnd_broadcast(cnd_t *cond)
 	return thrd_success;
 }
 
-/* ---- thread-specific storage: our table of destructors, glibc's values ---- */
+/* ---- thread-specific storage: the runtime's table of destructors, glibc's values ---- */
 
 EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
 {
@@ -173,5 +174,5 @@ EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
 EXPORT void tss_delete(tss_t key)
 {
 	ENTER();
-	(void)pthread_key_delete(key); /* returns nothing in C11 */
+	(void)pthread_key_delete(key); /* the C11 function returns nothing */
 }

@@ -10,7 +10,7 @@ static struct cond *cond_of(pthread_cond_t *cond)
 	return (struct cond *)cond;
 }
 
-/* Unlike for locks, an invalid time is refused before the mutex is given up. */
+/* Unlike in lock functions, an invalid time is refused before the mutex is released. */
 static int cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
 	const struct timespec *time, uint64_t site)
 {

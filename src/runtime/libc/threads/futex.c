@@ -1,7 +1,6 @@
 /*
- * The futex system call on behalf of the target, however it came: through syscall(), or trapped on its
- * way from glibc's own locks, from libgomp or from inline assembly. Runs in the target's threads, and
- * inside the handler of a trapped call.
+ * The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp
+ * or inline assembly. Runs in the target's threads, and inside the handler of a trapped call.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -22,7 +21,7 @@ struct futex_call {
 	bool is_realtime;
 	uint32_t value;
 	const struct timespec *timeout;
-	uint32_t value2; /* in the place of timeout */
+	uint32_t value2; /* shares its register with timeout */
 	uint32_t *second;
 	uint32_t value3;
 	uint64_t site;
@@ -33,7 +32,7 @@ static bool futex_is_valid_word(const uint32_t *word)
 	return !interpose_is_bad_pointer(word) && !((uintptr_t)word & 3);
 }
 
-/* FUTEX_WAIT's time-out is a span, all others' a moment. */
+/* FUTEX_WAIT has a relative time-out, all other commands an absolute one. */
 static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
 {
 	if (!call->timeout)
@@ -116,11 +115,12 @@ static long futex_perform(const struct futex_call *call)
 	}
 }
 
-/* Words that other processes may use too: they are woken for real, besides the threads here. */
+/* Wakes waiters of other processes too, which may share the word, by a real call. */
 static void futex_wake_others(const struct futex_call *call)
 {
+	/* a failure is harmless */
 	if (call->command == FUTEX_WAKE || call->command == FUTEX_WAKE_BITSET)
-		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value); /* a hint */
+		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value);
 }
 
 /*
@@ -166,7 +166,7 @@ struct vector_entry {
 	uint32_t reserved;
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static long vector_copy(
 	const struct vector_entry *entries, uint32_t count, struct futex_vector_word *words)
 {

@@ -1,8 +1,8 @@
 /*
- * The guards of C++ local statics (Itanium C++ ABI, 3.3.2): eight bytes, of which compiled code reads
- * the first, not 0 when the variable is ready. The others are ours: a once control lies in the last
- * four. The C++ library's own functions would do, too, but neither the scheduler nor a detector would
- * see what they order. Runs in the target's threads.
+ * Guards of C++ local statics (Itanium C++ ABI, 3.3.2). A guard has eight bytes. Compiled code
+ * reads the first one, which is nonzero when the variable is initialised. The last four bytes
+ * hold a once control of the runtime. The C++ library's own functions would work, but neither the
+ * scheduler nor a detector would see their happens-before order. Runs in the target's threads.
  */
 #include "engine/once.h"
 #include "runtime/libc/threads/sync.h"
@@ -19,7 +19,7 @@ EXPORT int __cxa_guard_acquire(struct guard *guard);
 EXPORT void __cxa_guard_release(struct guard *guard);
 EXPORT void __cxa_guard_abort(struct guard *guard);
 
-/* Whether the caller is to make the variable. */
+/* Returns 1 if the caller must initialise the variable. */
 EXPORT int __cxa_guard_acquire(struct guard *guard)
 {
 	ENTER();

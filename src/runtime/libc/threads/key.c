@@ -1,6 +1,6 @@
 /*
- * Thread-specific keys. Values stay glibc's (in the thread's own block); what is ours is the table of
- * destructors, because glibc runs them only at the end of its own threads.
+ * Thread-specific keys. The values stay in glibc's thread block. The table of destructors is the
+ * runtime's, because glibc runs destructors only at the end of its own threads.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 static struct {
 	bool is_used[PTHREAD_KEYS_MAX];
 	void (*destructor[PTHREAD_KEYS_MAX])(void *);
-	pthread_key_t end; /* one past the highest key ever made */
+	pthread_key_t end; /* one past the highest key ever created */
 } keys;
 
 EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
@@ -67,7 +67,10 @@ void runtime_run_key_destructors(void)
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		if (!key_run_round())
 			return;
-	/* What destructors still set is lost; a real thread's exit must not find it and go on. */
+	/*
+	 * Clears values that destructors still set, so that the exit of the kernel thread does
+	 * not run them again.
+	 */
 	for (pthread_key_t key = 0; key < keys.end; key++)
 		if (keys.is_used[key] && pthread_getspecific(key))
 			(void)pthread_setspecific(key, NULL); /* cannot fail, as above */

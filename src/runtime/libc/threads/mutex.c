@@ -104,7 +104,7 @@ EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int
 	return sync_result(mutex_set_ceiling(mutex_of(mutex), ceiling, old, CALL_SITE));
 }
 
-/* Names that old binaries, and libraries linked with them, call. */
+/* Older names, which old binaries and libraries call. */
 EXPORT_ALIAS(pthread_mutex_consistent_np, pthread_mutex_consistent);
 EXPORT_ALIAS(__pthread_mutex_init, pthread_mutex_init);
 EXPORT_ALIAS(__pthread_mutex_destroy, pthread_mutex_destroy);

@@ -1,11 +1,11 @@
 /*
- * pthread_once, which std::call_once is built on, and call_once.
+ * pthread_once, on which std::call_once is built, and call_once.
  *
- * The routine may be left by cancellation, pthread_exit or a C++ exception; then the next caller runs
- * it again. The compiler's own clean-up code would need the language-specific data and the personality
- * function of libgcc, and libraddle needs nothing but libc. The frame that calls the routine therefore
- * names a personality function of ours, which the unwinder calls when it passes that frame; it takes
- * no part in the unwinding and needs nothing of the unwinder's.
+ * Cancellation, pthread_exit or a C++ exception may leave the routine; then the next caller runs
+ * the routine again. Clean-up code of the compiler would need libgcc's language-specific data and
+ * personality function, but libraddle needs only libc. The frame that calls the routine therefore
+ * names a personality function of the runtime. The unwinder calls that function when it passes
+ * the frame; the function takes no part in the unwinding.
  */
 #include <pthread.h>
 #include <threads.h>
@@ -14,7 +14,7 @@
 #include "engine/once.h"
 #include "runtime/libc/threads/sync.h"
 
-/* A routine that is running, on the stack of the thread that runs it; innermost first. */
+/* A running routine, on its thread's stack; a list with the innermost first. */
 struct once_frame {
 	struct once *once;
 	struct once_frame *outer;
@@ -37,7 +37,7 @@ once_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class cl
 	return _URC_CONTINUE_UNWIND;
 }
 
-/* 0x1b: the function's address is relative to the place where it stands, 4 bytes, signed. */
+/* 0x1b: the function's address is a signed 4-byte distance from its own place. */
 static void __attribute__((noinline)) once_run(struct once *once, void (*routine)(void))
 {
 	struct once_frame frame = {.once = once, .outer = once_innermost};
@@ -71,5 +71,5 @@ EXPORT void call_once(once_flag *flag, void (*routine)(void))
 	(void)once_call((struct once *)flag, routine, CALL_SITE); /* cannot fail */
 }
 
-/* A name that old binaries call. */
+/* Older name, which old binaries call. */
 EXPORT_ALIAS(__pthread_once, pthread_once);

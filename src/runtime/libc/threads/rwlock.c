@@ -103,7 +103,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 	return rwlock_unlock(rwlock_of(rwlock), CALL_SITE);
 }
 
-/* Names that old binaries call. */
+/* Older names, which old binaries call. */
 EXPORT_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
 EXPORT_ALIAS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
 EXPORT_ALIAS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);

@@ -17,9 +17,9 @@
 #include "runtime/world.h"
 
 #define GROUPS_MAX 256
-#define NAMED_MAX 128 /* open or nameable at once; then sem_open() says EMFILE */
+#define NAMED_MAX 128 /* limit of entries in use; beyond, sem_open() fails with EMFILE */
 
-/* Free: no name and no references. Unlinked: no name. */
+/* An entry without name and references is free. An entry without name is unlinked. */
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
@@ -53,7 +53,7 @@ void semaphore_prepare_fork(void)
 		return;
 	memory = platform_map(TABLE_BYTES, true);
 	if (!memory)
-		return; /* each process goes on with its own */
+		return; /* each process continues with its own table */
 	memcpy(memory, &named_table, TABLE_BYTES);
 	if (!platform_failed(platform_call(SYS_mremap, memory, TABLE_BYTES, TABLE_BYTES,
 		    MREMAP_MAYMOVE | MREMAP_FIXED, &named_table)))
@@ -65,7 +65,7 @@ static struct semaphore *semaphore_of(sem_t *semaphore)
 	return (struct semaphore *)semaphore;
 }
 
-/* The name without its leading slashes; 0, EINVAL or ENAMETOOLONG. */
+/* Skips the leading slashes of the name. Returns 0, EINVAL or ENAMETOOLONG. */
 static int named_check(const char **name)
 {
 	size_t length;
@@ -193,7 +193,10 @@ EXPORT int sem_close(sem_t *semaphore)
 	ENTER();
 	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
 		return sync_errno_result(EINVAL);
-	/* In a table that processes share, who has it open is not counted for each. */
+	/*
+	 * A shared table does not count references per process, so its semaphores are never
+	 * freed.
+	 */
 	if (!named_state.is_shared && !--named->references && !named->name[0])
 		semaphore_destroy(&named->semaphore);
 	return 0;
@@ -231,8 +234,8 @@ EXPORT int sem_destroy(sem_t *semaphore)
 }
 
 /*
- * As the kernel does for a futex wait: handlers that all ask for SA_RESTART do not end it, unless it
- * has a deadline.
+ * Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
+ * does not end a wait without deadline.
  */
 static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
@@ -251,7 +254,7 @@ EXPORT int sem_wait(sem_t *semaphore)
 		sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE)));
 }
 
-/* glibc refuses an invalid time even where it need not wait, as POSIX lets it. */
+/* glibc refuses an invalid time even if the call need not wait; POSIX allows that. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	ENTER();

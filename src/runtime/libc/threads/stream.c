@@ -1,5 +1,5 @@
 /*
- * flockfile and its family. The lock inside the stream stays glibc's own, see stream_lock.h. Runs in
+ * flockfile and its family. The lock inside the stream stays glibc's, see stream_lock.h. Runs in
  * the target's threads.
  */
 #include <stdio.h>

@@ -20,7 +20,10 @@ void runtime_prepare_threads(void)
 	runtime_add_modules();
 }
 
-/* A constructor creates a thread before main. The restart's starting point at main must therefore be reached now. */
+/*
+ * A constructor creates a thread before main, so the restart's starting point at main must be
+ * reached now.
+ */
 static void thread_reach_main(void)
 {
 	if (runtime.has_reached_main)
@@ -30,7 +33,7 @@ static void thread_reach_main(void)
 	runtime.restart->at_main();
 }
 
-/* The first creation of a run: the place where every restart but fork_main comes back to. */
+/* First thread creation of a run. Every restart except fork_main continues here for each run. */
 void runtime_first_create(void)
 {
 	if (runtime.has_created)
@@ -81,8 +84,9 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
 	/*
-	 * A second point, so that the new thread may overtake what its creator does next ("used before
-	 * it was initialised"). Not inside a sanitizer's own pthread_create: it holds locks meanwhile.
+	 * A second scheduling point. The new thread may run before its creator's next action,
+	 * which exposes "used before it was initialised". Not inside a sanitizer's own
+	 * pthread_create, which holds locks meanwhile.
 	 */
 	if (!runtime.has_sanitizer)
 		engine_point(OP_THREAD_CREATED, NULL, site);
@@ -102,7 +106,7 @@ int runtime_start_detached(const pthread_attr_t *attributes, void *(*start)(void
 	pthread_t thread;
 
 	if (attributes)
-		own = *attributes; /* creation only reads it; not ours to destroy */
+		own = *attributes; /* creation only reads the copy */
 	else
 		(void)pthread_attr_init(&own); /* cannot fail */
 	(void)pthread_attr_setdetachstate(&own, PTHREAD_CREATE_DETACHED);
@@ -116,7 +120,7 @@ void runtime_thread_body(struct engine_thread *thread)
 	__pthread_unwind_buf_t buffer;
 
 	(void)raw_thread_run(thread); /* a raw thread never returns from this call */
-	/* glibc's forced unwinding (pthread_exit, cancellation) ends its walk by jumping here. */
+	/* glibc's forced unwinding (pthread_exit, cancellation) ends with a jump to here. */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);
 		thread->result = thread->start(thread->argument);
@@ -161,7 +165,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 	const struct engine_thread *self = engine_current();
 
 	if (!thread) {
-		/* glibc looks into memory that may be another thread's by now. */
+		/* The thread is gone, and its handle may already belong to another thread. */
 		if (engine_is_live())
 			engine_fail(OUTCOME_JOIN_GONE, NULL, site);
 		return ESRCH;
@@ -173,8 +177,8 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		return EDEADLK;
 	}
 	/*
-	 * As in glibc, two threads that join each other are no deadlock where one is cancelled: cancellation ends
-	 * its wait.
+	 * As in glibc, two threads that join each other are not deadlocked if one of them is
+	 * cancelled: cancellation ends its wait.
 	 */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
@@ -225,7 +229,7 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 	thread = engine_thread_by_handle(handle);
 	error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
 	if (thread && thread->is_detached && thread->state != THREAD_DONE)
-		error = EBUSY; /* glibc first looks whether it has ended */
+		error = EBUSY; /* glibc checks the end of the thread first */
 	if (error)
 		return error;
 	engine_point(OP_THREAD_TRYJOIN, thread, CALL_SITE);
@@ -395,8 +399,9 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 	if (!thread)
 		return ESRCH;
 	strcpy(thread->label, name);
+	/* the name that ps shows; cannot fail */
 	if (thread->id.index == 0)
-		(void)platform_call(SYS_prctl, PR_SET_NAME, name); /* what ps shows; cannot fail */
+		(void)platform_call(SYS_prctl, PR_SET_NAME, name);
 	return 0;
 }
 
@@ -406,11 +411,11 @@ bool runtime_emulate_name(const long arguments[6], long *result)
 	char *name = (char *)arguments[1];
 
 	if (self->id.index == 0)
-		return false; /* the kernel thread's own */
+		return false; /* the name of the kernel thread itself */
 	if (arguments[0] == PR_SET_NAME) {
 		memset(self->label, 0, LABEL_BYTES);
 		memcpy(self->label, name,
-			strnlen(name, LABEL_BYTES - 1)); /* the kernel cuts, too */
+			strnlen(name, LABEL_BYTES - 1)); /* truncated, as by the kernel */
 	} else if (arguments[0] == PR_GET_NAME && self->label[0]) {
 		memcpy(name, self->label, LABEL_BYTES);
 	} else {
@@ -433,7 +438,7 @@ EXPORT int pthread_getname_np(pthread_t handle, char *name, size_t size)
 		strcpy(label, thread->label);
 	else
 		(void)platform_call(
-			SYS_prctl, PR_GET_NAME, label); /* unnamed: that of the process */
+			SYS_prctl, PR_GET_NAME, label); /* unnamed: the name of the process */
 	if (size <= strlen(label))
 		return ERANGE;
 	strcpy(name, label);

@@ -1,7 +1,7 @@
 /*
- * Setting the clock. Where time is virtual the machine's clock is nobody's business: a program that may set
- * it sees its own clock move, in this run alone, and others are told what the kernel would tell them.
- * Runs in the target's moving thread.
+ * Setting the clock. In virtual time, the machine's clock is never set. A program with the right
+ * to set the clock changes its own virtual clock, in this run only; other programs get the
+ * kernel's error. Runs in the target's moving thread.
  */
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -52,7 +52,10 @@ static long day_set(const struct timeval *wanted, const struct timezone *zone)
 	return clock_set(CLOCK_REALTIME, &time);
 }
 
-/* How fast the clock goes: it can be asked, and a virtual one is not to be changed. */
+/*
+ * Clock adjustments. A program may read the machine's values; a change of the virtual clock's
+ * speed has no effect.
+ */
 static long clock_adjust(long number, clockid_t clock, struct timex *timex)
 {
 	struct timex question = {0};
@@ -120,7 +123,7 @@ EXPORT int clock_adjtime(clockid_t clock, struct timex *timex)
 	return (int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex));
 }
 
-/* Nothing is left of an adjustment that a virtual clock has made at once. */
+/* A virtual clock adjusts at once, so no adjustment is ever left over. */
 EXPORT int adjtime(const struct timeval *change, struct timeval *left)
 {
 	ENTER();

@@ -1,10 +1,11 @@
 /*
- * timer_create() and its like, on the engine's clock: no timer of the kernel is made, so a rewind has
- * nothing to undo. A timer that sends a signal fires when the clock reaches it, as alarm() does; one
- * that calls a function has a thread of its own, which sleeps until then.
+ * timer_create() and related functions, on the engine's clock. The kernel has no timer, so a
+ * rewind has nothing to undo. A timer that sends a signal fires when the clock reaches its
+ * deadline, as alarm() does. A timer that calls a function has a thread of its own, which sleeps
+ * until the deadline.
  *
- * Expirations are noticed when every thread waits and when the clock is read. Runs in the target's
- * moving thread.
+ * Expirations are detected when all threads are blocked, and when the clock is read. Runs in the
+ * target's moving thread.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,22 +25,22 @@ struct posix_timer {
 	bool is_armed;
 	int notify; /* SIGEV_SIGNAL, ... */
 	int signal;
-	int overrun;	/* expirations that the last notification stands for, but one */
+	int overrun;	/* expirations that the last notification stands for, minus one */
 	pid_t receiver; /* SIGEV_THREAD_ID */
 	clockid_t clock;
 	union sigval value;
 	void (*function)(union sigval);
 	uint64_t deadline_ns;
 	uint64_t interval_ns;
-	uint64_t fired_ns;   /* last notification, 0: none since the timer was set */
-	uint32_t life;	     /* grows with every timer that lived in this entry */
-	uint32_t generation; /* grows with every setting: its thread looks again */
+	uint64_t fired_ns;   /* time of the last notification; 0: none since the timer was set */
+	uint32_t life;	     /* grows with each timer that uses this entry */
+	uint32_t generation; /* grows with each setting, which wakes the timer's thread */
 };
 
 /* Written by the calls below and when one fires. */
 static struct {
 	struct posix_timer entries[TIMERS_MAX];
-	uint32_t used_count; /* mostly 0: readers of the clock need not look */
+	uint32_t used_count; /* usually 0, so that reading the clock costs nothing */
 } timers;
 
 static struct posix_timer *posix_timer_timer_of(timer_t id)
@@ -55,7 +56,7 @@ static uint64_t posix_timer_timer_wake_ns(const struct posix_timer *timer)
 	return timer_no_sooner(timer->deadline_ns, timer->fired_ns, timer->interval_ns);
 }
 
-/* It has expired: the next time. Returns how many were missed. */
+/* Sets the next expiration after one has passed. Returns the number of missed expirations. */
 static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 {
 	uint64_t missed;
@@ -71,14 +72,17 @@ static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 	return missed < INT32_MAX ? (int)missed : INT32_MAX;
 }
 
-/* ---- those that send a signal ---- */
+/* ---- timers that send a signal ---- */
 
 static bool timer_is_silent(const struct posix_timer *timer)
 {
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
-/* The expiration changes only the overrun count. No thread can notice it, so no wait depends on it. */
+/*
+ * True if the expiration would change only the overrun count: no thread can observe it, and no
+ * wait ends by it.
+ */
 static bool timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
@@ -151,7 +155,7 @@ bool posix_timer_fire_due(uint64_t now_ns)
 	return has_fired;
 }
 
-/* ---- those that call a function ---- */
+/* ---- timers that call a function ---- */
 
 static bool timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
 {
@@ -182,7 +186,7 @@ static void *timer_thread(void *argument)
 	return NULL;
 }
 
-/* ---- the calls ---- */
+/* ---- interposed functions ---- */
 
 static bool timer_can_be(clockid_t clock, const struct sigevent *event)
 {

@@ -1,6 +1,6 @@
 /*
- * Sleeping: an operation that only time makes ready. In virtual time a sleep costs nothing real unless
- * the process also waits for something outside. Runs in the target's moving thread.
+ * Sleeping: an operation that only time enables. In virtual time a sleep takes no real time,
+ * unless the process also waits for the outside world. Runs in the target's moving thread.
  */
 #include <sys/syscall.h>
 #include <threads.h>
@@ -12,7 +12,10 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Interrupted only by handlers and cancellation. 0 or EINTR. `length`: see record_op. */
+/*
+ * Only handlers and cancellation interrupt the sleep. Returns 0 or EINTR. `length`: see
+ * record_op.
+ */
 static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
@@ -32,7 +35,7 @@ static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 	}
 }
 
-/* 0, EINTR or EINVAL. `remaining` (may be NULL) is filled after EINTR. */
+/* Returns 0, EINTR or EINVAL. `remaining` (may be NULL) is set after EINTR. */
 static int sleep_for(const struct timespec *request, struct timespec *remaining, uint64_t site)
 {
 	uint64_t deadline_ns;
@@ -100,7 +103,7 @@ EXPORT unsigned int sleep(unsigned int seconds)
 	ENTER();
 	if (!sleep_for(&request, &remaining, CALL_SITE))
 		return 0;
-	return (unsigned int)remaining.tv_sec; /* as glibc: not rounded */
+	return (unsigned int)remaining.tv_sec; /* as in glibc: rounded down */
 }
 
 EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining)

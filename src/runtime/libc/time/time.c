@@ -1,9 +1,9 @@
 /*
- * The clocks of the target's world. Virtual time is the engine's clock, which starts at 0 and moves
- * only when no thread can, and a little with every reading. Each clock of the system is that plus a
- * fixed offset, so the same run shows the same times in every process.
+ * The target's clocks. Virtual time is the engine's clock: it starts at 0 and advances when no
+ * thread is enabled, and a little at each reading. Each clock of the system is virtual time plus
+ * a fixed offset, so a run shows the same times in every process.
  *
- * Runs in the target's moving thread; the readers may be called from signal handlers.
+ * Runs in the target's moving thread; signal handlers may call the readers.
  */
 #include <sys/time.h>
 #include <sys/times.h>
@@ -16,38 +16,44 @@
 #include "runtime/world.h"
 
 /*
- * CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. Recent enough for what checks
- * dates (certificates), and earlier than the real time, so that files made meanwhile are never older
- * than the target's own start.
+ * CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. The time is recent
+ * enough for certificate checks. It is earlier than the real time, so files created meanwhile are
+ * never older than the target's start.
  */
 #define REALTIME_START_NS (UINT64_C(1750000000) * NS_PER_SECOND)
-/* The monotonic clocks: a machine that has been up for a day, so that "now - 1 h" does not wrap. */
+/* Start of the monotonic clocks: one day of uptime, so that "now - 1 h" does not wrap. */
 #define MONOTONIC_START_NS (UINT64_C(86400) * NS_PER_SECOND)
-/* Processor clocks start here: a process has used some time before anybody asks. */
+/* Start of the processor clocks: a process has used some time before its first reading. */
 #define PROCESSOR_START_NS UINT64_C(1000000)
 
-/* So many readings without a step between: the thread waits for time to pass, and lets others move. */
+/*
+ * After this many readings without a step, the thread is considered to wait for time, and yields.
+ */
 #define READS_BEFORE_YIELD 16
-/* In a streak of nothing but yields, so many of them double what a reading adds. */
+/* In a streak of yields, every YIELDS_PER_DOUBLING yields double the time that a reading adds. */
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
-/* So many yields are worth a look whether time may pass. */
+/*
+ * Interval, in fruitless waits (yields and tests for cancellation), of the check whether time may
+ * pass.
+ */
 #define IN_VAIN_PER_LOOK 8
 
-/* Written by clock readers, and once when a forked child begins. */
+/* Written by clock readers, and when a forked child begins. */
 static HOT_STATE struct {
-	uint64_t origin_real_ns;    /* real clock at the moment when the virtual one ... */
-	uint64_t origin_virtual_ns; /* ... showed this; only where time is real */
+	uint64_t origin_real_ns;    /* real clock at the time when the virtual clock ... */
+	uint64_t origin_virtual_ns; /* ... had this value; used only with real time */
 	bool has_origin;
 	uint64_t processor_begin_ns; /* virtual time when this process began */
 	uint64_t step;		     /* at the last reading */
 	uint32_t reads;		     /* readings since that step */
 	uint64_t streak_step;	     /* step before the current streak of yields */
 	uint64_t streak_yields;	     /* consecutive yields without another operation */
-	uint64_t in_vain;	     /* yields and tests for cancellation so far */
-	uint64_t
-		realtime_set_ns; /* what the target has set CLOCK_REALTIME forward by, modulo 2^64 */
+	/* number of fruitless waits: yields and tests for cancellation */
+	uint64_t in_vain;
+	/* distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
+	uint64_t realtime_set_ns;
 } clocks;
 
 bool time_is_virtual(void)
@@ -116,7 +122,10 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* Is this the processor clock of this process, or of one of its threads? See clock_getcpuclockid(3) for the bits. */
+/*
+ * True for the processor clock of this process or of one of its threads; clock_getcpuclockid(3)
+ * describes the bits.
+ */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -187,7 +196,7 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 
 /* ---- reading ---- */
 
-/* Have all steps since the streak began been yields? */
+/* True if all steps since the streak began were yields. */
 static bool time_is_streak(void)
 {
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
@@ -204,13 +213,16 @@ void runtime_waits_in_vain(void)
 void runtime_yield(uint64_t site)
 {
 	if (!engine_is_live()) {
-		if (runtime.has_forked) /* lets another process run */
+		if (runtime.has_forked) /* lets other processes run */
 			(void)platform_call(SYS_sched_yield);
 		return;
 	}
 	if (!engine_yields_freely())
 		runtime_waits_in_vain();
-	/* Where somebody waits for the world outside, time must not run ahead of it. */
+	/*
+	 * Ends the streak if a thread waits for the outside world: virtual time must not run
+	 * ahead of it.
+	 */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();
 		clocks.streak_yields = 0;
@@ -220,8 +232,8 @@ void runtime_yield(uint64_t site)
 }
 
 /*
- * A thread that reads the clock again and again waits for time, or for another thread with a time
- * limit. It yields now and then; when nothing but yields happens, time hurries.
+ * A thread that reads the clock repeatedly waits for time, or for another thread with a time
+ * limit. The thread yields now and then. In a streak of yields, time runs faster.
  */
 static void time_note_read(void)
 {
@@ -259,7 +271,10 @@ bool time_read(clockid_t clock, uint64_t *ns)
 	}
 	time_note_read();
 	*ns = start + (time_is_virtual() ? engine_clock_read_ns() : time_now_ns());
-	/* A process that waits for its handler by reading the clock may never come to a point. */
+	/*
+	 * A thread that waits for a signal handler by reading the clock may reach no other
+	 * delivery point.
+	 */
 	if (timer_fire_due())
 		(void)signals_deliver_now();
 	return true;

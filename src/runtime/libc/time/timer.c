@@ -1,7 +1,7 @@
 /*
- * alarm and setitimer. The real-time interval timer is a deadline of virtual time: it fires when the
- * clock reaches it, which is when every thread waits or when somebody reads the clock. The processor
- * timers stay the kernel's. Runs in the target's moving thread.
+ * alarm and setitimer. The real-time interval timer is a deadline in virtual time. It fires when
+ * the clock reaches the deadline: when all threads are blocked, or when a thread reads the clock.
+ * The processor timers stay the kernel's. Runs in the target's moving thread.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -16,12 +16,12 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-/* Set by alarm and setitimer, moved on when it fires. */
+/* Written by alarm and setitimer, and when the timer fires. */
 static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
 	uint64_t interval_ns; /* 0: fires once */
-	uint64_t fired_ns;    /* last expiration, 0: none since the timer was set */
+	uint64_t fired_ns;    /* time of the last expiration; 0: none since the timer was set */
 } timer;
 
 static uint64_t timer_wake_ns(void)
@@ -29,7 +29,7 @@ static uint64_t timer_wake_ns(void)
 	return timer_no_sooner(timer.deadline_ns, timer.fired_ns, timer.interval_ns);
 }
 
-/* The last signal is still pending, or SIGALRM is ignored: another signal makes no difference. */
+/* True if another signal changes nothing: the last one is still pending, or SIGALRM is ignored. */
 static bool timer_goes_unnoticed(void)
 {
 	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);
@@ -59,7 +59,7 @@ bool timer_fire_due(void)
 		return has_fired;
 	timer.fired_ns = now_ns;
 	if (timer.interval_ns) {
-		/* Expirations that nobody saw merge into one, as a pending signal does. */
+		/* Missed expirations merge into one, as pending signals do. */
 		timer.deadline_ns +=
 			(now_ns - timer.deadline_ns) / timer.interval_ns * timer.interval_ns;
 		timer.deadline_ns += timer.interval_ns;
@@ -118,7 +118,7 @@ static uint64_t ns_from_timeval(const struct timeval *time)
 
 static struct timeval timeval_from_ns(uint64_t ns)
 {
-	/* Rounded up: a timer that is armed never shows 0. */
+	/* Rounded up: an armed timer never shows 0. */
 	ns += NS_PER_US - 1;
 	return (struct timeval){.tv_sec = (time_t)(ns / NS_PER_SECOND),
 		.tv_usec = (suseconds_t)(ns % NS_PER_SECOND / NS_PER_US)};
@@ -133,7 +133,7 @@ EXPORT unsigned int alarm(unsigned int seconds)
 		return (unsigned int)target_call(SYS_alarm, seconds);
 	left_ns = timer_left_ns();
 	timer_arm(seconds * NS_PER_SECOND, 0);
-	/* As the kernel: rounded, but never down to 0. */
+	/* Rounded as by the kernel, but never down to 0. */
 	if (left_ns && left_ns < NS_PER_SECOND)
 		return 1;
 	return (unsigned int)((left_ns + NS_PER_SECOND / 2) / NS_PER_SECOND);

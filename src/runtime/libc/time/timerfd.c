@@ -1,9 +1,9 @@
 /*
- * Timer descriptors in virtual time. The kernel's timer stays still until the engine's clock reaches
- * the deadline; then it is set to a moment that has passed, so that the descriptor becomes readable
- * for polls of every kind. How often it expired is counted here, and told to who reads it.
+ * Timer descriptors in virtual time. The kernel's timer is not armed until the engine's clock
+ * reaches the deadline. Then the timer is set to a time in the past, so that the descriptor
+ * becomes readable for every kind of poll. Expirations are counted here and returned by read().
  *
- * With real time the kernel does all of it. Runs in the target's moving thread.
+ * With real time, the kernel does everything. Runs in the target's moving thread.
  */
 #include <poll.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* More than these tick in real time. */
+/* Further timer descriptors use real time. */
 #define TIMER_DESCRIPTORS_MAX 32
-/* The kernel's timer interrupt comes at once; this only bounds the wait for it. */
+/* Bounds the wait for the kernel's timer interrupt, which normally comes at once. */
 #define KERNEL_TIMER_MS 1000
 
 struct timer_descriptor {
@@ -28,7 +28,7 @@ struct timer_descriptor {
 	uint64_t expirations; /* since the last read */
 };
 
-/* Written by the calls below, when one fires, and when one is closed. */
+/* Written by the functions below, when a timer fires, and when a descriptor is closed. */
 static struct {
 	struct timer_descriptor entries[TIMER_DESCRIPTORS_MAX];
 	uint32_t used_count;
@@ -69,7 +69,7 @@ static void kernel_make_readable(int fd)
 
 	kernel_set(fd, TFD_TIMER_ABSTIME, &long_ago);
 	(void)platform_call(
-		SYS_poll, &poll, 1, KERNEL_TIMER_MS); /* it is for the kernel to be late */
+		SYS_poll, &poll, 1, KERNEL_TIMER_MS); /* a late kernel only delays the poll */
 }
 
 /* ---- time ---- */
@@ -118,7 +118,7 @@ bool timerfd_fire_due(uint64_t now_ns)
 	return has_fired;
 }
 
-/* ---- the calls ---- */
+/* ---- interposed functions ---- */
 
 EXPORT int timerfd_create(clockid_t clock, int flags)
 {
@@ -189,7 +189,7 @@ EXPORT int timerfd_gettime(int fd, struct itimerspec *out)
 	return 0;
 }
 
-/* ---- what happens to the descriptor ---- */
+/* ---- events of the descriptor ---- */
 
 void timerfd_was_read(int fd, const struct iovec *vector)
 {
@@ -213,7 +213,10 @@ void timerfd_forget(int fd)
 	timers.used_count--;
 }
 
-/* A child shares the kernel's timer with its parent, as natively, and has the parent's settings. */
+/*
+ * A forked child shares the kernel's timer with its parent, as natively, and forgets the virtual
+ * timers.
+ */
 void timerfd_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);
