@@ -1,14 +1,17 @@
 /*
- * Tables of accesses that need no second look (runtime/quick.h), as they lie in the memory that command and target
- * share. The assembly of the sites reads this header, too.
+ * Tables of accesses that the fast path (runtime/quick.h) passes without further work. They lie in the memory that
+ * command and target share. Assembly code of the sites includes this header, too.
  */
 #ifndef RADDLE_ABI_QUICK_TABLE_H
 #define RADDLE_ABI_QUICK_TABLE_H
 
-/* Granules in each of the two tables: of those that are read, and of those that are written. */
+/* Granules in each of the two tables: one for reads, one for writes. */
 #define QUICK_GRANULES 131072
 #define QUICK_GRANULE_BITS 3
-/* Entries for each kind of access, a power of two: four bytes each, so 32 kB of neighbours. */
+/*
+ * Entries for each kind of access, a power of two. An entry covers four bytes, so the table covers a window of 32
+ * kB.
+ */
 #define QUICK_PLACES 8192
 
 #ifndef __ASSEMBLER__
@@ -17,18 +20,25 @@
 
 struct quick_entry {
 	uint64_t address;
-	/* The episode, or QUICK_OWN and what tells thread and run; below ENGINE_EPISODE, quick_properties(). */
+	/*
+	 * The upper part is the epoch (*episode*), or QUICK_OWN with the numbers of thread and run. Below
+	 * ENGINE_EPISODE: quick_properties().
+	 */
 	uint64_t key;
 };
 
-/* In the contract, so that no rewind has to restore it: no number comes back in another run. [guest] */
+/* In the contract, so that a rewind need not restore it: no epoch or tag is used again in another run. [guest] */
 struct contract_quick {
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
-	/* The number of a granule, exclusive or a tag: QUICK_TAG times a number of its own. SITE_LOAD, SITE_STORE. */
+	/*
+	 * The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices: SITE_LOAD,
+	 * SITE_STORE.
+	 */
 	uint64_t granules[2][QUICK_GRANULES];
-	uint64_t tag;	    /* the latest of all */
-	uint64_t episode;   /* likewise */
-	uint64_t ownership; /* number of the run, or of a part of it: of keys of own memory */
+	uint64_t tag;	  /* the latest tag */
+	uint64_t episode; /* the latest epoch */
+	/* number of the run or checkpoint, part of the keys of a thread's own memory */
+	uint64_t ownership;
 };
 
 #endif

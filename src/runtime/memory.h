@@ -85,7 +85,7 @@ void memory_begin_run(void);
 /* Sets SITE_ON for the sites of the coming run, by the contract's mode. */
 void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
-/* Implements struct schedule_view: the allocation or module that holds a variable. */
+/* Implements struct schedule_view: the heap block that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 
 /* Invalidates all entries of contract_memory.known. Called at least once per run. */
