@@ -6,21 +6,22 @@
 
 #include "engine/engine.h"
 
-/* As large as pthread_barrier_t. */
+/* Has the size of pthread_barrier_t. */
 struct barrier {
-	uint32_t arrived;   /* in this round */
-	uint32_t round;	    /* counts up when the last one arrives */
+	uint32_t arrived;   /* threads that have arrived in this round */
+	uint32_t round;	    /* incremented when the last thread of a round arrives */
 	uint32_t count;	    /* threads per round */
-	uint32_t leaving;   /* released threads that have not moved since */
+	uint32_t leaving;   /* released threads that have not yet returned from barrier_wait() */
 	uint32_t is_shared; /* see shared.h */
 	uint32_t reserved[3];
 };
 
-/* 0 or EINVAL (count 0, or more than glibc takes). */
+/* 0, or EINVAL (count is 0 or exceeds glibc's limit). */
 int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared);
-/* Waits, as glibc does, until everyone who arrived has left. */
+/* Blocks, as glibc does, until every released thread has returned and no thread waits. */
 int barrier_destroy(struct barrier *barrier, uint64_t site);
-/* Whoever arrives last goes on at once and gets PTHREAD_BARRIER_SERIAL_THREAD, the others 0. */
+/* The last thread to arrive continues at once and gets PTHREAD_BARRIER_SERIAL_THREAD; the others
+ * get 0. */
 int barrier_wait(struct barrier *barrier, uint64_t site);
 
 #endif

@@ -1,4 +1,4 @@
-/* Virtual time, and the random numbers and values that the target gets. */
+/* Virtual time, and the random numbers and value choices of the target. */
 #include "engine/engine.h"
 
 #include "base/bug.h"
@@ -10,23 +10,26 @@ uint64_t engine_clock_ns(void)
 }
 
 /*
- * What a step costs of the time that a reading tells. In between steps cost none, so that waits with a limit end
- * when nobody can move; but who looks at the clock in a loop waits for what the loop's own steps take.
+ * Virtual time that a clock read adds per step since the last read. Steps alone do not advance the
+ * clock at this rate, so time-outs expire when no thread is enabled. A loop that polls the clock
+ * waits as long as its own steps take.
  */
 #define CLOCK_STEP_NS 100
 
 /*
- * What a reading costs. Many readings with no step between mean a loop that waits for time to pass; so do
- * very many with steps between (a lock, a look, a glance at the clock) as long as somebody always can
- * move. At the first rate 2 s would take 20 million readings: more than a run may have steps.
+ * Virtual time per clock read. Many reads without a step between them indicate a loop that waits
+ * for time to pass. So do very many reads with steps between them while some thread is always
+ * enabled. The rate then doubles: at the first rate, 2 s would take 20 million reads, more than the
+ * step limit of a run.
  */
 #define CLOCK_READ_NS 100
 #define CLOCK_READS_BEFORE_HASTE 64
 #define CLOCK_POLLS_BEFORE_HASTE 4096
 #define CLOCK_HASTE_DOUBLINGS_MAX 20
 /*
- * A thread that could move, and has not for so many steps, may be the one that is waited for: then nobody waits for
- * time, and where it hastened all the same, waits with a generous limit would end that never do.
+ * An enabled thread that has not run for this many steps may be the one that the loop waits for.
+ * Then the rate does not double, because generous time-outs would expire that never expire in
+ * reality.
  */
 #define CLOCK_STARVED_STEPS 64
 
@@ -63,8 +66,8 @@ uint64_t engine_clock_read_ns(void)
 }
 
 /*
- * A wait whose time is over before it begins, and a try that fails again, cost what they do of real time. In a loop
- * they wait for others, who may wait for time, which passes by itself only when nobody can move.
+ * Virtual time of a wait that had expired at its start, and of a repeated failed try. In a loop
+ * such calls wait for other threads, which may wait for time.
  */
 #define CLOCK_WAIT_NS 1000
 #define CLOCK_WAITS_BEFORE_HASTE 256
@@ -131,8 +134,9 @@ void engine_clock_begin_patience(void)
 }
 
 /*
- * A strategy may let such threads go on for ever, before one that could end it. In a run that is so long already
- * who has not moved for all that time has a turn. It may need many to end it: they come faster and faster.
+ * A strategy may schedule other threads for ever before the one that would end the loop. In a run
+ * of this length, threads that have not run for patience_steps steps are scheduled next. The
+ * interval shrinks, because such a thread may need to run many times.
  */
 #define CLOCK_LONG_RUN_STEPS (UINT64_C(1) << 17)
 #define CLOCK_PATIENCE_STEPS_LEAST 1024
@@ -151,7 +155,7 @@ static void clock_help_starved(void)
 			engine_hold_back(&engine.threads[i]);
 }
 
-/* The earliest deadline of all sleeps, or (`of_sleeps` false) of all timed waits. */
+/* The earliest deadline of all sleeps, or, with of_sleeps false, of all timed waits. */
 static uint64_t clock_earliest(bool of_sleeps)
 {
 	uint64_t earliest_ns = ENGINE_FOREVER;
@@ -235,7 +239,7 @@ static void clock_help(void)
 	}
 	engine.patience_looks = 0;
 	if (is_starved && engine.step >= CLOCK_LONG_RUN_STEPS) {
-		/* A schedule that is followed says itself who moves. */
+		/* A replayed schedule alone decides which thread runs. */
 		if (!engine_is_to_go_on())
 			clock_help_starved();
 		if (engine.patience_steps > CLOCK_PATIENCE_STEPS_LEAST)
@@ -283,7 +287,7 @@ void engine_clock_idle(void)
 	engine_clock_advance_to(deadline);
 }
 
-/* Somebody who can move, and is not about to go on spinning. */
+/* Is another thread enabled that is not at a spin point? */
 static bool clock_somebody_moves(void)
 {
 	for (uint32_t i = 0; i < engine.thread_count; i++)
@@ -293,7 +297,8 @@ static bool clock_somebody_moves(void)
 	return false;
 }
 
-/* A thread computes for long, or waits for what a thread that sleeps will write: so long takes as long as the sleep. */
+/* A thread computes for long, or spins until a sleeping thread writes a value. Its computation
+ * takes as much virtual time as the sleep. */
 void engine_clock_wait_for_sleepers(void)
 {
 	while (engine.earliest_deadline != ENGINE_FOREVER && !clock_somebody_moves())

@@ -17,8 +17,8 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared)
 /* ---- the queue ---- */
 
 /*
- * The waiter of a mark, NULL where it is none: the queue is empty, the object was overwritten, or we
- * are the child of a fork and the waiters are the parent's.
+ * The waiter of a mark, or NULL. NULL: the queue is empty, the object was overwritten, or this
+ * process is the child of a fork and the waiters belong to the parent.
  */
 static struct engine_thread *cond_waiter(const struct cond *cond, uint16_t mark)
 {
@@ -59,7 +59,7 @@ static void cond_unlink(struct cond *cond, struct engine_thread *thread)
 		at = at->queue_next;
 	}
 	if (!at)
-		return; /* the object was initialised anew under its waiters */
+		return; /* the program initialised the object again while threads waited */
 	if (before)
 		before->queue_next = thread->queue_next;
 	else
@@ -75,15 +75,15 @@ static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
 	thread->queue_object = NULL;
 	thread->queue_next = NULL;
 	if (!cond_first(cond))
-		engine_changed(cond); /* a destroyer may wait for this */
+		engine_changed(cond); /* cond_destroy() may wait for an empty queue */
 }
 
 /* ---- waiting ---- */
 
 /*
- * After a spurious wake-up the thread's ticket names the condition variable, and its next wait there
- * cannot end spuriously again: one is enough to show a missing loop, and without the limit a lost
- * wake-up would never be a deadlock.
+ * Value of queue_ticket after a spurious wake-up from this condition variable. The thread's next
+ * wait there cannot end spuriously again. One spurious wake-up is enough to show a missing loop,
+ * and without the limit a lost wake-up would never become a deadlock.
  */
 static uint64_t cond_spurious_ticket(const struct cond *cond)
 {
@@ -100,8 +100,8 @@ static bool cond_is_woken(const struct engine_op *op, const struct engine_thread
 }
 
 /*
- * Left the queue without a signal. The mutex is free only by chance, so taking it is a step of its
- * own.
+ * Reacquires the mutex after a wait that ended without a signal. The acquisition is a separate
+ * step, because the mutex may be held.
  */
 static int cond_come_back(struct mutex *mutex, uint64_t site)
 {
@@ -125,7 +125,8 @@ static bool cond_is_granted(const struct engine_op *op, const struct engine_thre
 	return cond->granted && (int32_t)(cond->limit - (uint32_t)op->argument2) > 0;
 }
 
-/* Leaves; whether by a signal. With `must_wait` only by a signal. */
+/* Ends the wait; returns whether a signal ended it. With `must_wait`, the wait ends only by a
+ * signal. */
 static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, bool must_wait)
 {
 	bool is_granted;
@@ -136,7 +137,7 @@ static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, boo
 	cond->waiting -= is_granted || !must_wait;
 	shared_leave(true);
 	if (is_granted)
-		engine_changed(cond); /* a destroyer may wait for this */
+		engine_changed(cond); /* cond_destroy() may wait for this */
 	return is_granted;
 }
 
@@ -165,7 +166,7 @@ static int cond_wait_shared(struct cond *cond, struct mutex *mutex, struct engin
 	return error || is_granted ? error : sync_error(result);
 }
 
-/* How many of those that wait now are let go. */
+/* Permits up to `count` of the current waiters to wake. */
 static void cond_grant(struct cond *cond, uint32_t count)
 {
 	bool is_lost;
@@ -206,7 +207,8 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	error = mutex_leave(mutex, site);
 	if (error)
 		return error;
-	/* A wait inside a signal handler that interrupted a wait: POSIX lets it end at once. */
+	/* A wait inside a signal handler that interrupted another wait: POSIX permits a spurious
+	 * wake-up. */
 	if (self->queue_object)
 		return cond_come_back(mutex, site);
 	cond_enqueue(cond, self);
@@ -227,9 +229,10 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 /* ---- waking ---- */
 
 /*
- * Takes the thread out of the queue. It waits for its mutex from now on, and neither a deadline nor
- * a cancellation can make it lose the signal. While it runs a signal handler its wait is not
- * announced; then it finds itself out of the queue when the handler returns.
+ * Removes the thread from the queue. From now on the thread waits for its mutex, and neither a
+ * deadline nor a cancellation can lose the signal. While the thread runs a signal handler, its wait
+ * is not announced. When the handler returns, cond_is_woken() finds the thread outside of the
+ * queue.
  */
 static void cond_wake(struct cond *cond, struct engine_thread *thread)
 {

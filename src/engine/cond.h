@@ -1,8 +1,8 @@
 /*
- * The meaning of pthread_cond_t. Waiters stand in a queue in order of arrival, linked through their
- * engine_thread; the object knows the first and the last. A signal takes one out (the strategy
- * chooses which) and turns its pending op into waiting for the mutex, so that waking up and taking
- * the mutex is one step and evidence shows who holds that mutex.
+ * The meaning of pthread_cond_t. Waiters form a queue in order of arrival, linked through their
+ * engine_thread; the object stores the first and the last. A signal removes one waiter, which the
+ * strategy chooses, and changes its pending op to a wait for the mutex. Wake-up and acquisition of
+ * the mutex are thus one step, and evidence shows the holder of that mutex.
  */
 #ifndef RADDLE_ENGINE_COND_H
 #define RADDLE_ENGINE_COND_H
@@ -19,9 +19,10 @@ struct cond {
 	uint16_t first; /* sync_mark of the thread that has waited longest */
 	uint16_t last;
 	uint16_t waiter_count;
-	uint16_t lost_signals; /* sent while nobody waited; stops at UINT16_MAX */
-	int32_t clock;	       /* of pthread_cond_timedwait() */
-	/* Shared ones (shared.h) have no queue: a signal lets one of those go on that waited when it came. */
+	uint16_t lost_signals; /* signals sent while no thread waited; saturates at UINT16_MAX */
+	int32_t clock;	       /* clock of pthread_cond_timedwait() */
+	/* Shared objects (shared.h) have no queue: a signal permits one of the threads that wait at
+	 * that time to return. */
 	uint32_t is_shared;
 	uint32_t waiting;      /* waiting threads of all processes */
 	uint32_t arrivals;     /* number of waits so far, which is the ticket of the next wait */
@@ -32,13 +33,13 @@ struct cond {
 };
 
 void cond_init(struct cond *cond, int32_t clock, bool is_shared);
-/* Waits until nobody waits on it any more, as glibc does. */
+/* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
 
 /*
- * Two scheduling points: give up the mutex and queue up; come back with the mutex. 0 (signalled or
- * spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with the mutex held.
- * A signal that came first is never lost to a time-out or a cancellation.
+ * Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
+ * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
+ * the mutex held. A time-out or a cancellation never consumes a signal that came first.
  */
 int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 void cond_signal(struct cond *cond, uint64_t site);

@@ -1,9 +1,10 @@
 /*
- * Crowds: threads that wait for one object, of all of which its answer is the same. Where very many threads wait for one
- * lock, what they wait for changes with each lock and unlock, and looking at all of them would take most of the run's
- * time; so a crowd is looked at once. A thread for which anything else counts, a deadline or a signal, waits alone.
+ * Crowds: groups of threads that wait for one object, for which ready() has a single common result.
+ * If many threads wait for one lock, each lock and unlock would evaluate all of them and dominate
+ * the run time. The engine therefore evaluates a crowd once. A thread with a deadline or a pending
+ * signal waits alone.
  *
- * A member's own wake_reason means nothing. Runs in the moving thread.
+ * The wake_reason of a member is not valid; use engine_wake_reason(). Runs in the moving thread.
  */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
@@ -85,7 +86,7 @@ bool engine_crowd_join(struct engine_thread *thread)
 	if (!crowd || !crowd_admits(thread))
 		return false;
 	engine_settle();
-	if (engine.changed_count) /* it may not have been looked at yet */
+	if (engine.changed_count) /* a deferred change may not be evaluated yet */
 		engine_crowd_changed(crowd->address);
 	crowd_add(crowd, thread);
 	if (crowd->is_ready) {

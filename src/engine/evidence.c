@@ -1,4 +1,4 @@
-/* How a run ends in failure: who waits for whom, and what that is called. */
+/* The end of a run in failure: the wait-for graph and its classification. */
 #include "base/bug.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
@@ -20,8 +20,8 @@ static struct thread_id engine_find_holder(const struct engine_op *op, uint64_t 
 	*site = 0;
 	if (op->kind == OP_THREAD_JOIN)
 		return ((const struct engine_thread *)op->address)->id;
-	/* A thread that waits to be woken holds nothing against anybody, unless only the lock is
-	 * taken. */
+	/* A wait on a condition variable has no holder; only its later wait for the mutex has
+	 * one. */
 	if (class == OBJECT_COND || !engine.holders[class])
 		return THREAD_NONE;
 	return engine.holders[class](op->address, site);
@@ -61,7 +61,8 @@ static struct wait_edge *engine_edge_of(struct outcome *outcome, struct thread_i
 	return NULL;
 }
 
-/* Every thread waits for at most one other: from each edge follow the holders until they repeat. */
+/* Every thread waits for at most one other thread: follows the holders from each edge until they
+ * repeat. */
 static void engine_mark_cycles(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
@@ -91,7 +92,7 @@ void engine_collect_waits(struct outcome *outcome)
 	engine_mark_cycles(outcome);
 }
 
-/* True for a wait on a condition variable. Every thread that could send the signal is blocked, too. */
+/* Is this a wait on a condition variable? */
 static bool engine_waits_for_signal(const struct wait_edge *edge)
 {
 	return edge && op_descriptions[edge->op].object == OBJECT_COND;
@@ -140,8 +141,8 @@ static void engine_end(struct outcome *outcome)
 	engine.host.run_over(outcome);
 }
 
-/* A forked child has nobody to report to; its outcome lives here. Written once, when the run ends.
- */
+/* A forked child reports to no command; its outcome is stored here. Written once, at the end of the
+ * run. */
 static struct outcome private_outcome;
 
 const struct outcome *engine_private_outcome(void)

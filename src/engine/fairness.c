@@ -1,12 +1,13 @@
-/* Who may be chosen among those who could move: threads that cannot get on by themselves stand back. */
+/* Fairness: restricts the enabled threads that are offered to the strategy. Threads that cannot
+ * make progress by themselves are delayed. */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 /*
- * A yield holds its thread back until every thread that is enabled has moved since: the fair
- * scheduler of Musuvathi and Qadeer (PLDI 2008), with "was enabled at the yield" widened to "is
- * enabled now", which needs one number per thread instead of a set. The set offered is never empty:
- * the thread that has not moved for longest is in it.
+ * A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
+ * Musuvathi and Qadeer (PLDI 2008) with one change. The paper waits for the threads enabled at the
+ * yield, this code for those enabled now, which needs one number per thread instead of a set. The
+ * offered set is never empty: it contains the thread that has not moved for the longest time.
  */
 static void hold_back(struct engine_thread *thread, uint64_t moved)
 {
@@ -23,8 +24,8 @@ void engine_hold_back(struct engine_thread *thread)
 }
 
 /*
- * A spin is no step, so who made the last one has not moved since. Those who spin one after the other, with no step between,
- * stand back in that order, or the last one would go on for ever.
+ * A spin point is no step, so other threads may not have moved since. Threads that spin one after
+ * the other, with no step between, are delayed in that order; else the last one would run for ever.
  */
 void engine_hold_back_spinner(struct engine_thread *thread)
 {
@@ -53,7 +54,8 @@ bool engine_yields_freely(void)
 	return engine.current->free_yields_made < engine.run.free_yields;
 }
 
-/* The paper's every k-th yield, with the difference that behind the first few all count. */
+/* The paper counts every k-th yield; here the first free_yields yields are free, and all later ones
+ * count. */
 void engine_hold_back_yielder(struct engine_thread *thread)
 {
 	if (engine_yields_freely())
@@ -114,9 +116,9 @@ void engine_give_way(void)
 		engine_hold_back(engine.current);
 }
 
-/* Failed tries at one object with no success between: from the third on, each counts as a yield. */
+/* Consecutive failed tries at one object; each further one counts as a yield. */
 #define TRIES_BEFORE_YIELD 2
-/* Failed tries at whatever objects with nothing else between: a loop that looks at many in turn. */
+/* Consecutive failed tries at any objects, as in a loop that polls many objects in turn. */
 #define TRIES_IN_ROW_BEFORE_YIELD 8
 
 void engine_unproductive(void)
@@ -151,8 +153,8 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op)
 }
 
 /*
- * A spinning thread has computed for 20 ms at least. Virtual time passes as for the steps of a loop with scheduling
- * points, since two threads that spin in turn would otherwise make one step in 20 ms, and no sleep would end.
+ * A spinning thread has computed for at least 20 ms. Virtual time passes as for SPIN_STEPS steps.
+ * Otherwise two threads that spin in turn would make one step in 20 ms, and no sleep would end.
  */
 #define SPIN_STEPS 4096
 

@@ -5,7 +5,8 @@
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
 
-/* A thread's queue_object is the word it waits on, its queue_ticket the bitset, or this. */
+/* queue_object of a waiter is its word. queue_ticket is its bitset, or PI_WAITER for locks with an
+ * owner. */
 #define PI_WAITER 0
 
 /* ---- the queues ---- */
@@ -56,7 +57,8 @@ static void futex_dequeue(struct engine_thread *thread)
 	thread->queue_next = NULL;
 }
 
-/* Does it wait on the word and for one of these bits? Threads of a fork's parent are no waiters. */
+/* Does the thread wait on the word for one of these bits? In a forked child, threads of the parent
+ * are no waiters. */
 static bool futex_matches(const struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
 {
 	if (thread->queue_object != word || thread->state != THREAD_ALIVE)
@@ -75,7 +77,7 @@ static uint32_t futex_count(const uint32_t *word, uint32_t bitset)
 	return count;
 }
 
-/* The waiter with exactly `rank` matching ones before it; there are more than `rank`. */
+/* The matching waiter at position `rank` from 0; more than `rank` waiters must match. */
 static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset, uint32_t rank)
 {
 	struct engine_thread *at = futex_first(futex_queue(word));
@@ -87,20 +89,23 @@ static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset,
 
 /* ---- waiting ---- */
 
-/* A wake-up by another process is not seen, but what it wrote before is. */
+/* The engine does not see wake-ups by other processes, but it sees the values that they wrote
+ * before. */
 static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return !thread->queue_object ||
 	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
-/* Waits in the queue until somebody takes the caller out, or it gives up. */
+/* Waits in the queue until another thread removes the caller, or until the wait times out or is
+ * interrupted. */
 static long futex_block(struct engine_op *op, uint32_t bitset)
 {
 	struct engine_thread *self = engine_current();
 	enum engine_result result;
 
-	/* A handler that interrupted a wait, and waits itself: a wake-up for no reason is allowed. */
+	/* The caller is a signal handler that interrupted a futex wait of this thread. A spurious
+	 * wake-up is permitted. */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -128,7 +133,7 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 	struct engine_op op = futex_block_op(word, ENGINE_FOREVER, site);
 
 	op.kind = (uint8_t)kind;
-	(void)futex_block(&op, FUTEX_ANY); /* the caller looks at the word again */
+	(void)futex_block(&op, FUTEX_ANY); /* the caller checks the word again */
 }
 
 long futex_wait_for(const struct futex_waiting *wait)
@@ -234,7 +239,8 @@ long futex_wait_vector(struct futex_vector *vector)
 		}
 	}
 	vector->woken = 0;
-	/* A signal handler must not queue its thread again while the interrupted wait is queued, as in futex_block(). */
+	/* As in futex_block(): the thread of a signal handler is already in the queue of the
+	 * interrupted wait. */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -295,7 +301,7 @@ static void futex_move(struct engine_thread *thread, const uint32_t *word)
 
 	futex_dequeue(thread);
 	futex_enqueue(thread, word, bitset);
-	/* While it runs a signal handler its wait is not announced. */
+	/* While the thread runs a signal handler, its wait is not announced. */
 	if (thread->op && thread->op->ready == futex_is_woken) {
 		struct engine_op op = *thread->op;
 
@@ -393,7 +399,7 @@ long futex_wake_op(const struct futex_pair *pair)
 	return woken;
 }
 
-/* ---- the locks with an owner ---- */
+/* ---- locks with an owner ---- */
 
 static long futex_take_pi(uint32_t *word)
 {
@@ -427,12 +433,13 @@ long futex_trylock_pi(uint32_t *word, uint64_t site)
 
 	engine_point(OP_FUTEX_WAKE, word, site);
 	result = futex_take_pi(word);
+	/* the previous owner happens-before this */
 	if (!result)
-		engine_note(OP_FUTEX_WAIT, word, site); /* who had it comes before */
+		engine_note(OP_FUTEX_WAIT, word, site);
 	return result;
 }
 
-/* The next owner is chosen here and finds itself the owner when it wakes. */
+/* The unlock chooses the next owner, which finds itself the owner when it wakes. */
 long futex_unlock_pi(uint32_t *word, uint64_t site)
 {
 	uint32_t waiting;

@@ -1,20 +1,21 @@
 /*
- * Leases: accesses to memory that a strategy leaves to the moving thread without being asked at each. They are steps
- * like all others, but nothing is announced and nobody decides. While there is a lease nothing changes that
- * a decision could depend on: whatever else happens ends it first (engine_settle()). Runs in the moving thread.
+ * Leases: memory accesses that the moving thread makes without calls of the strategy. Each access
+ * counts as a step, but no op is announced and no decision is made. During a lease nothing changes
+ * on which a decision could depend, because every other event first ends the lease
+ * (engine_settle()). Runs in the moving thread.
  */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 /*
- * Further ones are asked for anew: who watches from outside for progress, or waits for a turn, sees a step of the
- * usual kind every so often.
+ * Upper limit of a lease. The watchdog and spin points then see a regular step from time to time.
  */
 #define LEASE_MOST 4096
 
 /*
- * Threads stand back (fairness.c): is who was offered at the last decision offered at the next ones, too? The moving
- * thread is the last that has moved, and stays that, so the others alone say who has not moved for longest.
+ * Do the next decisions offer the same threads as the last one, although threads are delayed
+ * (fairness.c)? The moving thread has moved last and remains so. Only the other threads determine
+ * the longest-delayed one.
  */
 static bool engine_offer_stays(void)
 {
@@ -53,7 +54,7 @@ void engine_take_lease(void)
 		run->strategy_state, &engine.view, engine.episodes->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
-	/* What becomes of the time then is decided where the engine is asked (clock.c). */
+	/* Virtual time may advance at patience_step, which requires a regular step (clock.c). */
 	if (lease > engine.patience_step - engine.step)
 		lease = engine.patience_step - engine.step;
 	if (engine.step + lease >= run->step_limit)

@@ -1,14 +1,14 @@
 /*
- * Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child.
- * Runs in the target's moving thread. What is asked on the path of an access to memory lies here, too:
- * general registers only (CMakeLists.txt).
+ * Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child. Runs in
+ * the target's moving thread. Functions on the path of memory accesses also lie here, because
+ * CMakeLists.txt compiles this file for general registers only.
  */
 #include "engine/engine.h"
 
 #include "base/bug.h"
 #include "engine/engine_internal.h"
 
-/* Each table starts on a page of its own: a rewind saves the used part of each. */
+/* Each table begins on a page, because a rewind saves the used part of each table. */
 struct engine_tables {
 	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
 	_Alignas(4096) thread_name names[THREAD_CAPACITY];
@@ -51,7 +51,7 @@ void engine_init(const struct engine_host *host)
 {
 	struct engine_thread *main_thread;
 
-	if (!engine.threads) /* unit tests begin again with the tables they have */
+	if (!engine.threads) /* unit tests call engine_init() again and keep the tables */
 		engine_make_tables();
 	main_thread = &engine.threads[0];
 	engine.host = *host;
@@ -129,7 +129,7 @@ void engine_begin_child(uint64_t random_seed)
 {
 	struct engine_thread *self = engine.current;
 
-	/* Pending ops of threads that this process does not have must not be found any more. */
+	/* Removes the pending ops of threads that do not exist in this process. */
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
 
@@ -139,7 +139,7 @@ void engine_begin_child(uint64_t random_seed)
 		thread->state = THREAD_REAPED;
 		engine.handles[i] = 0;
 	}
-	engine.lease_given = 0; /* its strategy is the parent's */
+	engine.lease_given = 0; /* the strategy belongs to the parent */
 	if (engine.episodes) {
 		engine.episodes->lease = 0;
 		engine.episodes->wants_lease = false;
@@ -150,7 +150,7 @@ void engine_begin_child(uint64_t random_seed)
 	engine.is_live = false;
 	engine.attention = 0;
 	rng_seed(&engine.random, random_seed);
-	engine.host.performed = NULL; /* what it fills belongs to the parent's run */
+	engine.host.performed = NULL; /* its buffers belong to the parent's run */
 	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
 	if (engine.host.executor->after_fork)
 		engine.host.executor->after_fork(self);

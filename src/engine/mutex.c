@@ -12,7 +12,7 @@ _Static_assert(offsetof(struct mutex, kind) == offsetof(pthread_mutex_t, __data.
 _Static_assert(offsetof(struct mutex, owner) == offsetof(pthread_mutex_t, __data.__owner),
 	"debuggers read __owner");
 
-#define CEILING_MOST 99 /* of SCHED_FIFO on Linux; the least is 1 */
+#define CEILING_MOST 99 /* highest priority of SCHED_FIFO on Linux; the lowest is 1 */
 
 static uint32_t mutex_type(const struct mutex *mutex)
 {
@@ -30,7 +30,8 @@ static bool mutex_is_held_by(const struct mutex *mutex, const struct engine_thre
 	       (!mutex_is_shared(mutex) || mutex->owner == shared_process());
 }
 
-/* Held by a process that has ended. Its threads' own end is told at once: engine_mutex_owner_died(). */
+/* Is the mutex held by a process that has ended? For threads of this process,
+ * engine_mutex_owner_died() handles the end of a holder. */
 static bool mutex_is_orphaned(const struct mutex *mutex)
 {
 	const int32_t robust = MUTEX_SHARED | MUTEX_ROBUST;
@@ -39,7 +40,7 @@ static bool mutex_is_orphaned(const struct mutex *mutex)
 	       mutex->owner != shared_process() && shared_process_is_gone(mutex->owner);
 }
 
-/* Free, or an answer is due at once: a relock that is counted or refused. */
+/* Ready if the mutex is free, or if a relock by the holder returns at once. */
 static bool mutex_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct mutex *mutex = op->address;
@@ -53,7 +54,7 @@ static bool mutex_is_ready(const struct engine_op *op, const struct engine_threa
 int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling)
 {
 	if (kind & MUTEX_ROBUST && kind & MUTEX_PROTECTS_PRIORITY)
-		return ENOTSUP; /* as glibc */
+		return ENOTSUP; /* as in glibc */
 	*mutex = (struct mutex){.kind = kind, .ceiling = ceiling};
 	engine_object_renew(mutex);
 	return 0;
@@ -91,7 +92,7 @@ static void mutex_unlink_robust(struct mutex *mutex, struct engine_thread *threa
 		before->next_robust = mutex->next_robust;
 }
 
-/* A lock op that the holder itself makes. */
+/* A lock operation by the holder itself. */
 static int mutex_take_again(struct mutex *mutex)
 {
 	if (mutex_type(mutex) != MUTEX_ERRORCHECK && mutex->count < UINT32_MAX) {
@@ -135,7 +136,8 @@ static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread
 	       !mutex_is_held_by(mutex, thread);
 }
 
-/* The effect of a lock op that mutex_is_ready() let through. SYNC_AGAIN: another process was faster. */
+/* The effect of a lock op for which mutex_is_ready() returned true. SYNC_AGAIN: another process
+ * acquired the mutex first. */
 static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	const bool is_shared = mutex_is_shared(mutex);
@@ -171,7 +173,8 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	return error;
 }
 
-/* What glibc says of a try at one's own mutex that checks for errors, where it is of a special kind, too. */
+/* glibc returns EDEADLK from a trylock by the holder of an errorcheck mutex that is also robust or
+ * has a priority protocol. */
 static bool mutex_says_deadlock(const struct mutex *mutex, const struct engine_thread *self)
 {
 	return mutex_type(mutex) == MUTEX_ERRORCHECK && mutex_is_held_by(mutex, self) &&
@@ -196,7 +199,7 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 	return mutex_says_deadlock(mutex, self) ? EDEADLK : EBUSY;
 }
 
-/* `holder`, NULL where none is known, no longer has it; what waits for it is looked at again. */
+/* Releases the mutex and re-evaluates its waiters. `holder` is NULL if not known. */
 static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 {
 	if (holder && holder->held_count)
@@ -213,7 +216,8 @@ static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 	engine_changed_late(mutex);
 }
 
-/* May the caller unlock it? 0, EPERM, or a failure of the run; tolerated, glibc just unlocks. */
+/* May the caller unlock the mutex? 0, EPERM, or a failure of the run. If the failure is tolerated,
+ * the unlock succeeds as in glibc. */
 static int mutex_check_owner(
 	const struct mutex *mutex, const struct engine_thread *self, uint64_t site)
 {
@@ -227,7 +231,7 @@ static int mutex_check_owner(
 	return 0;
 }
 
-/* Whom evidence and counts mean by the holder. */
+/* The holder, if it is a thread of this process; else NULL. */
 static struct engine_thread *mutex_holder_here(const struct mutex *mutex)
 {
 	return mutex_is_shared(mutex) && mutex->owner != shared_process()
@@ -251,7 +255,6 @@ static int mutex_give_now(struct mutex *mutex, struct engine_thread *self, uint6
 	return 0;
 }
 
-/* The effect of an unlock. */
 static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	const bool is_shared = mutex_is_shared(mutex);
@@ -346,7 +349,7 @@ void engine_mutex_owner_died(struct engine_thread *thread)
 
 		mutex->state |= MUTEX_INCONSISTENT;
 		engine_note(
-			OP_MUTEX_UNLOCK, mutex, 0); /* who gets it sees what the dead thread did */
+			OP_MUTEX_UNLOCK, mutex, 0); /* the dead thread comes before the next one */
 		mutex_set_free(mutex, thread);
 	}
 }

@@ -47,7 +47,7 @@ variable_name engine_static_name(const void *object)
 		       : 0;
 }
 
-/* Before the cache: the table's entries are used again for other threads. 0: it is no thread. */
+/* Before the cache: entries of the thread table are reused for other threads. 0: not a thread. */
 static object_name engine_name_of_thread(const void *address)
 {
 	const struct engine_thread *thread = address;
@@ -58,9 +58,9 @@ static object_name engine_name_of_thread(const void *address)
 }
 
 /*
- * The cache is also the memory of first uses: an entry that is pushed out by another object of the
- * same slot gets a new ordinal at its next use. That is deterministic, and costs a name only in
- * programs with many more than ENGINE_NAME_CACHE objects in use at once.
+ * The cache also stores the names derived from first uses. If another object of the same slot
+ * evicts an entry, the object gets a new ordinal at its next use. This is deterministic, and
+ * affects only programs with many more than ENGINE_NAME_CACHE objects in use at once.
  */
 object_name engine_object_name(const void *address)
 {

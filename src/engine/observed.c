@@ -1,8 +1,8 @@
 /*
- * Telling the host what was performed (engine_host.performed). Runs in the moving thread. What an op
- * comes to is known only after its scheduling point, so the last op is kept until the next is
- * performed; an access to memory, which always succeeds and whose thread is to be found standing at
- * it, is told at once.
+ * Reports performed ops to the host (engine_host.performed). Runs in the moving thread. The result
+ * of an op is known only after its scheduling point, so the last op is held back until the next one
+ * is performed. A memory access always succeeds and is reported at once, while its thread is still
+ * at the access.
  */
 #include "base/hash.h"
 #include "engine/engine.h"
@@ -26,7 +26,7 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 	return ((const struct engine_thread *)op->address)->id;
 }
 
-/* On the path of every access: nothing of it has to be kept. */
+/* On the path of every access: builds the report without storing it. */
 static void engine_tell_access(
 	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {

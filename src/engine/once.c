@@ -8,8 +8,8 @@
 _Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
 _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
 
-/* A runner that no longer exists (the routine was running in the parent of a fork) does not count.
- */
+/* False if the running thread does not exist, because this process is a forked child and the
+ * routine ran in the parent. */
 static bool once_is_running(const struct once *once)
 {
 	const struct engine_thread *runner = sync_thread(once->runner);
@@ -57,7 +57,8 @@ void once_done(struct once *once, uint64_t site)
 
 void once_abandon(struct once *once)
 {
-	engine_note(OP_ONCE_DONE, once, 0); /* who runs it next sees what this one did */
+	/* the abandoned routine happens-before the next one */
+	engine_note(OP_ONCE_DONE, once, 0);
 	once->stage = ONCE_NEVER;
 	once->runner = 0;
 	engine_changed(once);

@@ -1,4 +1,4 @@
-/* The engine as at the start of a run, where no memory image brings it back. */
+/* Resets the engine to the start of a run, for hosts without a memory image. */
 #include "engine/engine.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ void engine_renew(void)
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
-	/* Pending ops lie on stacks that a failed run may leave in any state, so the lists of ops are dropped unread. */
+	/* Pending ops lie on stacks that a failed run may have corrupted, so the lists of ops are
+	 * cleared without reading them. */
 	if (has_pending)
 		memset(engine.buckets, 0, sizeof engine.buckets);
 	renew_main();

@@ -15,7 +15,7 @@ _Static_assert(offsetof(struct rwlock, writer_kernel_id) ==
 _Static_assert((int)RWLOCK_PREFERS_WRITERS == (int)PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP,
 	"glibc's");
 
-#define READERS_MAX (UINT32_MAX >> 3) /* glibc's */
+#define READERS_MAX (UINT32_MAX >> 3) /* as in glibc */
 
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared)
 {
@@ -40,9 +40,9 @@ static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engin
 	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
-/* ---- who reads ---- */
+/* ---- known readers ---- */
 
-/* The place of a mark among the known readers, -1: it is not there. A free place has mark 0. */
+/* The index of a mark in known_readers; -1: not found. Mark 0 means a free entry. */
 static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
 {
 	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
@@ -81,7 +81,7 @@ static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 		rwlock->reader = 0;
 }
 
-/* Does the thread hold it? True in doubt: when there have been more readers than are known. */
+/* Does the thread hold the lock? True if unknown, because not all readers are known. */
 static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engine_thread *thread)
 {
 	if (rwlock->writer)
@@ -97,7 +97,7 @@ static bool rwlock_admits_readers(const struct rwlock *rwlock)
 	return !rwlock->writer && !(rwlock->readers && rwlock->waiting_writers);
 }
 
-/* An answer is due at once also where it is EDEADLK. */
+/* Also ready if the op returns EDEADLK at once. */
 static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct rwlock *rwlock = op->address;
@@ -105,7 +105,7 @@ static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct eng
 	return rwlock_admits_readers(rwlock) || rwlock_is_written_by(rwlock, thread);
 }
 
-/* SYNC_AGAIN: another process was faster. */
+/* SYNC_AGAIN: another process acquired the lock first. */
 static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *self, uint64_t site)
 {
 	if (rwlock_is_written_by(rwlock, self))
@@ -119,7 +119,7 @@ static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *se
 	return 0;
 }
 
-/* What was taken is told, or that it was not to be had. */
+/* Completes an acquisition, or reports its failure. */
 static int rwlock_taken(struct rwlock *rwlock, struct engine_thread *self, int error)
 {
 	if (error) {
@@ -220,8 +220,8 @@ static void rwlock_count_waiting(struct rwlock *rwlock, int change)
 }
 
 /*
- * Where a waiting writer shuts readers out, beginning to wait is an effect that readers notice, so it
- * is a step of its own: the writer comes, and if the lock is not free it counts from then on.
+ * For RWLOCK_PREFERS_WRITERS, a waiting writer excludes readers. The beginning of the wait is
+ * therefore visible to readers and needs a scheduling point of its own.
  */
 static enum engine_result rwlock_wait_as_preferred_writer(
 	struct rwlock *rwlock, struct engine_op *op)
@@ -233,8 +233,9 @@ static enum engine_result rwlock_wait_as_preferred_writer(
 	op->ready = rwlock_is_ready_to_write;
 	if (result != WAIT_DONE || op->ready(op, engine_current()))
 		return result;
-	engine_failed();		     /* so far it only waits */
-	op->interruptions = INTERRUPT_NEVER; /* the count must be taken back */
+	engine_failed(); /* the first op has only begun the wait */
+	/* the wait must not be left without decrementing the count */
+	op->interruptions = INTERRUPT_NEVER;
 	rwlock_count_waiting(rwlock, 1);
 	result = engine_perform(op);
 	rwlock_count_waiting(rwlock, -1);

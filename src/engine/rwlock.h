@@ -1,8 +1,8 @@
 /*
- * The meaning of pthread_rwlock_t. Who goes first among those that POSIX lets go is the strategy's
- * choice; only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, where a waiting writer shuts readers out
- * and a recursive reader therefore deadlocks, is a rule of its own. As in glibc,
- * PTHREAD_RWLOCK_PREFER_WRITER_NP means no more than the default.
+ * The meaning of pthread_rwlock_t. Among the threads that POSIX permits to acquire the lock, the
+ * strategy chooses. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a
+ * waiting writer excludes new readers, so a recursive reader deadlocks. As in glibc,
+ * PTHREAD_RWLOCK_PREFER_WRITER_NP is the same as the default.
  */
 #ifndef RADDLE_ENGINE_RWLOCK_H
 #define RADDLE_ENGINE_RWLOCK_H
@@ -13,39 +13,42 @@
 
 #define RWLOCK_KNOWN_READERS 10 /* as many as fit into pthread_rwlock_t */
 
-/* glibc's layout where debuggers and initialisers look: current writer, kind. */
+/* Matches glibc's layout for the fields that debuggers and initialisers access: current writer,
+ * kind. */
 struct rwlock {
-	uint32_t readers;	  /* locks held for reading */
-	uint32_t waiting_writers; /* counted for RWLOCK_PREFERS_WRITERS only */
+	uint32_t readers;	  /* number of read locks held */
+	uint32_t waiting_writers; /* only for RWLOCK_PREFERS_WRITERS */
 	uint16_t writer;	  /* sync_mark of the writer */
-	uint16_t reader;	  /* sync_mark of the last reader to come, until it unlocks */
-	uint32_t
-		is_shared; /* see shared.h; its known readers are none, its writer_kernel_id a process */
-	uint64_t site; /* where `writer` or `reader` took it */
+	uint16_t reader;	  /* sync_mark of the most recent reader, until it unlocks */
+	/* see shared.h; then known_readers is empty, and writer_kernel_id is a process */
+	uint32_t is_shared;
+	uint64_t site; /* where `writer` or `reader` acquired the lock */
 	int32_t writer_kernel_id;
-	/* sync_marks of readers, once per lock they hold, in no order; all of them while they fit. */
+	/* sync_marks of readers, one per read lock held, unordered; complete as long as they
+	 * fit. */
 	uint16_t known_readers[RWLOCK_KNOWN_READERS];
 	uint32_t kind; /* enum rwlock_kind */
 	uint32_t reserved_last;
 };
 
-enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 }; /* the nonrecursive kind; others: no rule */
+/* the nonrecursive kind; all other kinds have no preference */
+enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
 
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
-/* EBUSY when held, which also is a failure of the run. */
+/* EBUSY if held, which is also a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 
 /* 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
 int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* As rwlock_rdlock without EAGAIN. A reader that wants to write waits for itself. */
+/* As rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
 int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* 0, EBUSY; EAGAIN for readers. */
+/* 0 or EBUSY; also EAGAIN for readers. */
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
 int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
-/* Always 0; unlocking what the caller does not hold is a failure of the run. */
+/* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
-/* An engine_holder: the writer, or one of the readers. */
+/* An engine_holder function: the writer, or one of the readers. */
 struct thread_id rwlock_holder(const void *address, uint64_t *site);
 
 #endif

@@ -12,7 +12,8 @@ int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared)
 {
 	if (value > SEM_VALUE_MAX)
 		return EINVAL;
-	/* Who sleeps there by then is forgotten, as by glibc: no post wakes him. */
+	/* As in glibc, an initialisation abandons the threads that wait at value 0: no post wakes
+	 * them. */
 	*semaphore = (struct semaphore){.value = value,
 		.is_shared = is_shared,
 		.epoch = semaphore->epoch + (semaphore->value == 0)};
@@ -34,7 +35,7 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 	return semaphore->value > 0 && semaphore->epoch == op->argument2;
 }
 
-/* False: another process was faster. */
+/* False: another process decremented the value first. */
 static bool semaphore_take(struct semaphore *semaphore)
 {
 	bool is_free;

@@ -1,5 +1,5 @@
 /*
- * The meaning of sem_t, named or not (names are the business of semaphore.c).
+ * The meaning of sem_t. The interposed functions handle the names of named semaphores.
  */
 #ifndef RADDLE_ENGINE_SEMAPHORE_H
 #define RADDLE_ENGINE_SEMAPHORE_H
@@ -8,11 +8,12 @@
 
 #include "engine/engine.h"
 
-/* As large as sem_t; the value stands where glibc's does. */
+/* Has the size of sem_t; `value` lies where glibc's value lies. */
 struct semaphore {
 	uint32_t value;
 	uint32_t is_shared; /* see shared.h */
-	uint32_t epoch;	    /* another one since an initialisation that met no value */
+	/* changed by an initialisation at value 0, which abandons the waiters */
+	uint32_t epoch;
 	uint32_t reserved[5];
 };
 

@@ -7,14 +7,14 @@
 
 #include "platform/platform.h"
 
-/* Looks at a lock that somebody else has, before the processor is given away. */
+/* Attempts to take the lock before the processor is yielded. */
 #define LOOKS_BEFORE_YIELD 100
-/* Yields before it is asked whether the process that has it is still there. */
+/* Yields before shared_enter() checks whether the holding process still exists. */
 #define YIELDS_BEFORE_DOUBT 1000
 
-/* Written by the moving thread; the lock itself also by other processes. */
+/* Accessed by the moving thread; other processes also write *lock. */
 static struct {
-	uint32_t *lock; /* id of the process that is in there, 0: none */
+	uint32_t *lock; /* id of the process in the critical section; 0: none */
 	uint32_t depth;
 } shared;
 
@@ -36,8 +36,9 @@ bool shared_process_is_gone(int32_t process)
 
 	if (platform_failed(descriptor))
 		return descriptor == -ESRCH;
-	is_gone = platform_call(SYS_poll, &poll, 1, 0) > 0; /* also one that nobody has reaped */
-	(void)platform_call(SYS_close, descriptor);	    /* ours: cannot fail */
+	/* also true for a process that is not yet reaped */
+	is_gone = platform_call(SYS_poll, &poll, 1, 0) > 0;
+	(void)platform_call(SYS_close, descriptor); /* cannot fail for this descriptor */
 	return is_gone;
 }
 
@@ -57,7 +58,7 @@ void shared_enter(bool is_shared)
 		if (looks % LOOKS_BEFORE_YIELD)
 			continue;
 		(void)platform_call(SYS_sched_yield); /* always succeeds */
-		/* A holder that was killed: whoever sees it frees the lock, once. */
+		/* The holder was killed: one process that notices frees the lock. */
 		if (looks / LOOKS_BEFORE_YIELD % YIELDS_BEFORE_DOUBT == 0 &&
 			shared_process_is_gone((int32_t)holder))
 			(void)__atomic_compare_exchange_n(

@@ -9,7 +9,7 @@ _Static_assert(sizeof(struct spin) == sizeof(pthread_spinlock_t), "glibc's size"
 
 #define SPIN_FREE 1
 #define SPIN_FREE_SHARED 2
-#define SPIN_HELD_SHARED (-(1 << 30)) /* less the holder's process */
+#define SPIN_HELD_SHARED (-(1 << 30)) /* minus the id of the holding process */
 
 static bool spin_has_holder(const struct spin *spin)
 {
@@ -45,7 +45,7 @@ static bool spin_is_free(const struct engine_op *op, const struct engine_thread 
 	return !spin_has_holder(spin);
 }
 
-/* False: somebody has it. */
+/* False: the lock is held. */
 static bool spin_take(struct spin *spin, uint64_t site)
 {
 	struct engine_thread *self = engine_current();

@@ -16,11 +16,12 @@ void stream_lock_got_after_sleep(struct stream_lock *stream)
 	stream->word = STREAM_CONTENDED;
 }
 
-/* glibc has woken the futex by a system call, but only a trapped call reaches our sleepers. */
+/* glibc wakes the futex by a system call. Only a trapped call reaches the engine's waiters, so the
+ * wake-up is repeated here. */
 void stream_lock_unlocked(struct stream_lock *stream)
 {
 	if (stream->word == STREAM_FREE)
-		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY); /* often there is nobody */
+		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY); /* often no thread waits */
 }
 
 struct thread_id stream_lock_holder(const void *address, uint64_t *site)

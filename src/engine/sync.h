@@ -1,10 +1,11 @@
 /*
- * What the synchronisation objects share. Each of them (mutex.h, cond.h, rwlock.h, semaphore.h,
- * barrier.h, spin.h, once.h, futex.h, stream_lock.h) keeps its whole state in the memory of the
- * target's own object, laid over glibc's type: static initialisers, reuse of memory and rewind then
- * need nothing. POSIX is the specification; functions return its error codes, or SYNC_CANCELLED.
+ * Basics of all synchronisation objects. Each object (mutex.h, cond.h, rwlock.h, semaphore.h,
+ * barrier.h, spin.h, once.h, futex.h, stream_lock.h) stores its whole state in the target's own
+ * object, with the layout of glibc's type. Static initialisers, reuse of memory and rewind
+ * therefore need no extra work. POSIX is the specification; functions return its error codes, or
+ * SYNC_CANCELLED.
  *
- * Each function makes its scheduling points itself. Deadlines are virtual nanoseconds,
+ * Each function contains its own scheduling points. Deadlines are virtual nanoseconds,
  * ENGINE_FOREVER for none; sites are return addresses in the target.
  */
 #ifndef RADDLE_ENGINE_SYNC_H
@@ -14,27 +15,28 @@
 
 #include "engine/engine.h"
 
-/* The thread is to be cancelled; everything the call held is undone. Never an errno. */
+/* The thread must act on a cancellation; the effects of the call are undone. Never an errno. */
 #define SYNC_CANCELLED (-1)
-/* Another process has taken it meanwhile: the op is to be performed again. Never leaves the engine. */
+/* Another process acquired the object first: the op must be performed again. Only used inside the
+ * engine. */
 #define SYNC_AGAIN (-2)
 
-/* How objects store a thread: index + 1, so that zeroed memory means nobody. */
+/* Representation of a thread in an object: index + 1. Zeroed memory means no thread. */
 static inline uint16_t sync_mark(const struct engine_thread *thread)
 {
 	return (uint16_t)(thread->id.index + 1);
 }
 
 /*
- * The thread of a mark, NULL where it names none. Objects that were never initialised, freed or
- * overwritten hold anything: a target's bug must end in its own outcome, not in our crash.
+ * The thread of a mark; NULL: none. An object that is uninitialised, freed or overwritten may
+ * contain any value, and such a bug of the target must not crash the runtime.
  */
 static inline struct engine_thread *sync_thread(uint32_t mark)
 {
 	return mark && mark <= engine_thread_count() ? engine_thread(mark - 1) : NULL;
 }
 
-/* As sync_thread, as engine_holder functions answer. */
+/* As sync_thread(), with the result type of engine_holder functions. */
 static inline struct thread_id sync_holder(uint32_t mark)
 {
 	const struct engine_thread *thread = sync_thread(mark);
@@ -57,7 +59,7 @@ static inline int sync_error(enum engine_result result)
 	return 0;
 }
 
-/* Tells the engine who holds which kind of object, for evidence. Once, after engine_init(). */
+/* Registers the engine_holder functions for evidence. Call once, after engine_init(). */
 void sync_register(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 void (*engine_thread_body)(struct engine_thread *thread);
 
-/* Every thread that has not begun yet has this op pending; nothing ever writes to it. */
+/* The pending op of every thread that has not begun; read-only. */
 static struct engine_op begin_op = {.kind = OP_THREAD_BEGIN, .deadline_ns = ENGINE_FOREVER};
 
 struct engine_thread *engine_current(void)
@@ -52,7 +52,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 	return NULL;
 }
 
-/* A fresh index; only when all are used up, the lowest one whose thread is gone. */
+/* A new index; if all are used, the lowest index of a reaped thread. */
 static struct engine_thread *engine_thread_slot(void)
 {
 	if (engine.thread_count < THREAD_CAPACITY) {
@@ -146,7 +146,8 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
-	/* The last scheduling point must come first: a waiter on this word may reuse the stack that this code runs on. */
+	/* The last scheduling point must come first: a waiter on this word may reuse the stack of
+	 * this code. */
 	if (self->clear_at_end) {
 		*self->clear_at_end = 0;
 		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);

@@ -1,10 +1,11 @@
 /*
- * Is it all the same whether a thread is stopped here, or some accesses earlier? Where nobody does
- * anything that depends on these accesses until the thread goes on, the two runs differ in the order of
- * independent ops only. Looks at accesses to memory alone: whatever else the thread does ends the
- * stretch that is looked back upon, as it may be what others wait for.
+ * Finds preemption points that are equivalent to the one used in this run. Stopping a thread at a
+ * point, or some accesses earlier, can give runs that differ only in the order of independent ops.
+ * This holds if no other thread performs an op dependent on these accesses before the thread
+ * continues. The analysis covers only memory accesses: any other op of the thread ends the stretch
+ * of accesses, because other threads may wait for its effect.
  *
- * A plain value, all zero at first; told of every op of a run in its order.
+ * A plain value, initially all zero; receives every op of a run in order.
  */
 #ifndef RADDLE_STRATEGIES_COMMUTING_H
 #define RADDLE_STRATEGIES_COMMUTING_H
@@ -15,7 +16,8 @@
 #define COMMUTING_BITS 1024
 #define COMMUTING_NO_POINT UINT32_MAX
 
-/* The thread could have been stopped before it: n-th point of the variable, or of none. */
+/* An access before which the thread could have been stopped: point number `ordinal` of the
+ * variable, or COMMUTING_NO_POINT. */
 struct commuting_access {
 	object_name object;
 	bool is_read;
@@ -23,25 +25,27 @@ struct commuting_access {
 };
 
 struct commuting {
-	uint32_t thread; /* whose stretch it is */
+	uint32_t thread; /* the thread of the stretch */
 	uint32_t count;
-	struct commuting_access stretch[COMMUTING_STRETCH]; /* the latest last */
-	struct commuting_access next;			    /* its point, of the one that comes */
+	struct commuting_access stretch[COMMUTING_STRETCH]; /* in order, the latest last */
+	/* point of the access that comes next */
+	struct commuting_access next;
 
-	/* From the stop until the thread goes on: what the others touch. */
+	/* From the stop until the thread continues: variables that other threads access. */
 	bool is_stopped, has_gone_on;
-	bool is_opaque; /* an access to more than its object is among them */
+	bool is_opaque; /* one of these accesses is larger than its object */
 	uint64_t written[COMMUTING_BITS / 64], touched[COMMUTING_BITS / 64];
 };
 
 void commuting_begin_run(struct commuting *commuting);
-/* The thread that is to move next could be stopped before its op: n-th point of this variable. */
+/* The thread that moves next is at this point: number `ordinal` of the variable. */
 void commuting_point(struct commuting *commuting, uint32_t variable, uint32_t ordinal);
-/* It is stopped there, for the last time in this run. */
+/* The thread is stopped at this point, for the last time in this run. */
 void commuting_stop(struct commuting *commuting, struct thread_id thread);
 void commuting_executed(
 	struct commuting *commuting, const struct schedule_view *view, struct thread_id thread);
-/* At the end: where in the stretch those begin that are as good; commuting->count: nowhere. */
+/* At the end of the run: index in the stretch from which all points are equivalent to the actual
+ * stop. commuting->count: none. */
 uint32_t commuting_first_same(const struct commuting *commuting);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * A set of hashes in a block of memory behind a strategy's state, which is named by its distance: a
- * plain value without pointers. When it is half full it forgets all: that costs its user runs, no more.
+ * A set of hashes in a block of memory behind a strategy's state. The set refers to the block by
+ * distance, because states contain no pointers. A set that is half full is cleared; the strategy
+ * then only makes some redundant runs.
  */
 #ifndef RADDLE_STRATEGIES_HASH_SET_H
 #define RADDLE_STRATEGIES_HASH_SET_H
@@ -10,11 +11,11 @@
 #include <stdint.h>
 
 struct hash_set {
-	uint64_t distance; /* of the slots from the set itself, in bytes */
+	uint64_t distance; /* distance in bytes from the set to the slots */
 	uint32_t mask, count;
 };
 
-/* A power of two that leaves half of them free. */
+/* A power of two of which `capacity` entries use at most half. */
 static inline uint32_t hash_set_slots(uint64_t capacity)
 {
 	uint32_t slots = 1024;
@@ -36,11 +37,11 @@ static inline void hash_set_clear(struct hash_set *set)
 	set->count = 0;
 }
 
-/* False: it has been there already. */
+/* False: the set already contains the hash. */
 static inline bool hash_set_add(struct hash_set *set, uint64_t hash)
 {
 	uint64_t *slots = hash_set_begin(set);
-	const uint64_t key = hash | 1; /* 0: free */
+	const uint64_t key = hash | 1; /* 0 marks a free slot */
 	uint32_t at;
 
 	if (set->count > set->mask / 2)

@@ -1,7 +1,7 @@
 /*
- * A set of 64-bit keys, each with a dense index in order of arrival, for strategies that learn by
- * name. A plain value without pointers, of fixed capacity, empty when zeroed; nothing is ever taken
- * out.
+ * A set of 64-bit keys, each with a dense index in order of insertion, for strategies that learn by
+ * name. A plain value without pointers, of fixed capacity, empty when zeroed. Keys are never
+ * removed individually.
  */
 #ifndef RADDLE_STRATEGIES_KEY_TABLE_H
 #define RADDLE_STRATEGIES_KEY_TABLE_H
@@ -11,7 +11,8 @@
 #include "base/hash.h"
 
 #define KEY_TABLE_CAPACITY 8192
-#define KEY_TABLE_SLOTS (2 * KEY_TABLE_CAPACITY) /* a power of two; half stay free, so finds end */
+/* a power of two; half of the slots stay free, so that searches end */
+#define KEY_TABLE_SLOTS (2 * KEY_TABLE_CAPACITY)
 #define KEY_TABLE_NONE UINT32_MAX
 
 struct key_table {
@@ -20,7 +21,7 @@ struct key_table {
 	uint64_t keys[KEY_TABLE_CAPACITY];
 };
 
-/* The slot that holds `key`, or the free one where it would go. */
+/* The slot of `key`, or the free slot where `key` would be inserted. */
 static inline uint32_t key_table_slot(const struct key_table *table, uint64_t key)
 {
 	uint32_t slot = (uint32_t)hash_mix(key) & (KEY_TABLE_SLOTS - 1);
@@ -38,7 +39,8 @@ static inline uint32_t key_table_find(const struct key_table *table, uint64_t ke
 	return table->slots[slot] ? table->slots[slot] - 1u : KEY_TABLE_NONE;
 }
 
-/* The index of `key`, which is new when it equals the count from before; KEY_TABLE_NONE: full. */
+/* The index of `key`, inserted if necessary (then equal to the old count); KEY_TABLE_NONE: the
+ * table is full. */
 static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
 {
 	const uint32_t slot = key_table_slot(table, key);
@@ -59,11 +61,12 @@ static inline void key_table_clear(struct key_table *table)
 	table->count = 0;
 }
 
-/* `to` has had nothing, or an earlier state of `from`: keys that are there do not move. */
+/* `to` must be empty or an earlier state of `from`: existing keys keep their index. */
 static inline void key_table_copy(struct key_table *to, const struct key_table *from)
 {
+	/* cannot fail: both tables have the same capacity */
 	while (to->count < from->count)
-		(void)key_table_add(to, from->keys[to->count]); /* there is room: `from` had it */
+		(void)key_table_add(to, from->keys[to->count]);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The partial order of a run's ops as a number: equal for runs that differ only in the order of
- * independent ops (but for collisions of hashes). Each op's hash covers its thread's previous op and the
- * last op on its object that was no mere read; the sum over all ops is the order's. A plain value,
- * all zero at first.
+ * Hash of the partial order (happens-before) of a run's ops. The value is equal for runs that
+ * differ only in the order of independent ops, except for hash collisions. The hash of an op covers
+ * the previous op of its thread and the last op on its object that was no read. The sum over all
+ * ops is the hash of the order. A plain value, initially all zero.
  */
 #ifndef RADDLE_STRATEGIES_ORDER_HASH_H
 #define RADDLE_STRATEGIES_ORDER_HASH_H
@@ -10,18 +10,18 @@
 #include "base/hash.h"
 #include "model/view.h"
 
-/* Objects share a slot by hash; two in one only make an order look newer than it is. */
+/* Objects share a slot by hash. A collision only makes two equal orders look different. */
 #define ORDER_HASH_SLOTS 1024u
 
 struct order_hash_object {
-	uint64_t write; /* hash of the last op that was no mere read */
-	uint64_t run;	/* the slot is empty unless this is the current run */
+	uint64_t write; /* hash of the last op that was no read */
+	uint64_t run;	/* the slot is empty if this is not the current run */
 };
 
 struct order_hash {
-	uint64_t run; /* number of the current one, from 1 */
+	uint64_t run; /* number of the current run, from 1 */
 	uint64_t value;
-	uint32_t known; /* threads of this run that have a hash */
+	uint32_t known; /* number of threads of this run with a hash */
 	uint64_t thread[THREAD_CAPACITY];
 	struct order_hash_object objects[ORDER_HASH_SLOTS];
 };
@@ -33,7 +33,7 @@ static inline void order_hash_begin(struct order_hash *order)
 	order->known = 0;
 }
 
-/* The pending op of a thread is performed. */
+/* The thread performs its pending op. */
 static inline void order_hash_add(
 	struct order_hash *order, const struct schedule_view *view, struct thread_id thread)
 {

@@ -1,6 +1,6 @@
 /*
- * Priorities of the threads of a run, and the points at which a thread falls: what pct and rpro have
- * in common (Burckhardt et al., ASPLOS 2010, section 4). Plain values without pointers.
+ * Thread priorities of a run, and the change points at which a thread's priority is lowered. Shared
+ * by pct and rpro (Burckhardt et al., ASPLOS 2010, section 4). Plain values without pointers.
  */
 #ifndef RADDLE_STRATEGIES_PRIORITY_TABLE_H
 #define RADDLE_STRATEGIES_PRIORITY_TABLE_H
@@ -8,20 +8,21 @@
 #include "base/rng.h"
 #include "model/view.h"
 
-/* Initial priorities have this bit, so all are above those of fallen threads (1, 2, ...). */
+/* Initial priorities have this bit and exceed all lowered priorities (1, 2, ...). */
 #define PRIORITY_INITIAL (UINT64_C(1) << 63)
 #define CHANGE_POINTS_MAX 16
 #define CHANGE_NEVER UINT64_MAX
 
 struct priority_table {
-	uint32_t known; /* threads of this run that have a priority */
-	/* Of the first so many threads, the one with the highest priority that had not ended, and that priority. */
+	uint32_t known; /* number of threads of this run with a priority */
+	/* Cache: of the first `top_count` threads, the one with the highest priority that had not
+	 * ended, and that priority. */
 	uint32_t top_count, top;
 	uint64_t top_priority;
 	uint64_t priority[THREAD_CAPACITY];
 };
 
-/* A new thread takes a random place among those of all others. */
+/* Gives every new thread a random initial priority. */
 static inline void priority_table_meet(
 	struct priority_table *table, struct rng *rng, const struct schedule_view *view)
 {
@@ -50,10 +51,10 @@ static inline uint32_t priority_table_highest(
 	return chosen;
 }
 
-/* Of fewer threads looking at all of them is as fast. */
+/* With at most this many enabled threads, checking all of them is as fast. */
 #define PRIORITY_MANY 8
 
-/* The highest of all threads that have not ended is known, and could move. */
+/* Updates the cache; returns whether the thread with the highest priority is enabled. */
 static inline bool priority_table_has_top(
 	struct priority_table *table, const struct schedule_view *view)
 {
@@ -73,8 +74,9 @@ static inline bool priority_table_has_top(
 }
 
 /*
- * As priority_table_highest(), for tables in which priorities are drawn, and only fall, and that begin a run with a
- * top_count of 0. Where very many threads can move, the highest of all can do so most of the time.
+ * As priority_table_highest(), but faster if very many threads are enabled, because the top thread
+ * is enabled most of the time. Requires that priorities are random and only decrease, and that a
+ * run begins with top_count 0.
  */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
@@ -85,13 +87,13 @@ static inline uint32_t priority_table_first(
 }
 
 struct change_point {
-	uint64_t point;	   /* ordinal of the event */
-	uint64_t priority; /* what the thread falls to */
+	uint64_t point;	   /* ordinal number of the event */
+	uint64_t priority; /* the new, lower priority of the thread */
 };
 
-/* Sorted by point; equal points keep the order in which they were added. */
+/* Sorted by point; equal points keep the order of insertion. */
 struct change_points {
-	uint64_t next_point; /* of items[next], CHANGE_NEVER when none is left */
+	uint64_t next_point; /* point of items[next]; CHANGE_NEVER: none left */
 	uint32_t next;
 	uint32_t count;
 	struct change_point items[CHANGE_POINTS_MAX];
@@ -111,7 +113,7 @@ static inline bool change_points_has(const struct change_points *points, uint64_
 	return false;
 }
 
-/* Before the run's first event. */
+/* Only before the first event of a run. */
 static inline void change_points_add(
 	struct change_points *points, uint64_t point, uint64_t priority)
 {
@@ -123,7 +125,7 @@ static inline void change_points_add(
 	points->next_point = points->items[0].point;
 }
 
-/* `thread` falls at the next point; of several changes at one point the last added decides. */
+/* Applies all changes at the next point to `thread`; the last one added decides. */
 static inline void change_points_fall(
 	struct change_points *points, struct priority_table *table, uint32_t thread)
 {
@@ -136,8 +138,8 @@ static inline void change_points_fall(
 }
 
 /*
- * The length of runs, learnt from those that were whole: the longest, and what to expect, which
- * shorter runs pull down slowly, so that one odd long run does not thin out the rest of a campaign.
+ * The length of runs, learnt from complete runs: the maximum, and the expected length. Shorter runs
+ * reduce the expectation slowly, so a single long run affects the campaign only for a while.
  */
 struct run_length {
 	uint64_t expected; /* 0: not known */

@@ -1,26 +1,28 @@
 /*
- * The state of strategy `replay`, laid out here because the campaign fills it: it follows a
- * schedule.
+ * The state of strategy `replay`, which follows a schedule. The layout is public, because the
+ * campaign fills the state.
  *
- * Exact mode follows the segments one by one; the first step whose thread does not exist or is not
- * enabled, or the first value choice that does not stand where the program asks for it, sets
- * `diverged`, and from there on the schedule without preemptions is followed. A run that goes on
- * after the last segment has not diverged: the schedule was a prefix.
+ * Exact mode follows the segments one by one. The run diverges at the first step whose thread does
+ * not exist or is not enabled, or at the first value choice out of place. `diverged` is set, and
+ * the run continues without preemptions. A run that continues beyond the last segment has not
+ * diverged: the schedule was a prefix.
  *
- * Loose mode follows *directives*: "when thread A has performed `after` ops and is to move next,
- * let B move instead". Who is to move next without directives is view_default(): the current thread
- * while it can, else the lowest enabled one. So a directive names a preempted thread, or the one
- * that would have taken over from a thread that waits. A directive is used once, or never when B
- * cannot move there; each one depends only on how far A has come, so it stays meaningful when
- * others are taken away, which is what minimising needs (delta debugging over switches).
+ * Loose mode follows *directives*: "when thread A has performed `after` ops and would move next,
+ * thread B moves instead". Without a directive view_default() decides: the current thread if it is
+ * enabled, else the lowest enabled thread. A directive thus names a preempted thread, or the thread
+ * that would have followed a blocked thread. A directive is used once, or never if B is not enabled
+ * there. Each directive depends only on the progress of A, and stays meaningful when others are
+ * removed. Minimisation needs this property (delta debugging over context switches).
  *
- * Priority mode schedules as pct does: of the enabled threads the one with the highest priority
- * moves, and directives are *falls*: "when thread A has come to `after` and is to move, it falls
- * below all others" (`next` means nothing). Here `after` counts the locks that A has taken, times
- * 2^16, and its ops since the last one: how many ops there are in all may depend on who comes first
- * (the last one at a barrier does not wait). The initial priorities are the order of `names`.
- * Recording mode follows the segments like exact mode and writes into the room of its directives the
- * falls that priority mode would need to make the same run, from the order of `names` on.
+ * Priority mode schedules as pct does: the enabled thread with the highest priority moves.
+ * Directives are *falls*: "when thread A has reached `after` and would move, its priority drops
+ * below all others" (`next` is ignored). Here `after` is 2^16 times the number of locks that A has
+ * acquired, plus its ops since the last acquisition. The total number of ops would be less stable:
+ * for example, the last thread at a barrier does not wait. `names` gives the order of the initial
+ * priorities.
+ *
+ * Recording mode follows the segments as exact mode does. It writes into the space for directives
+ * the falls that priority mode needs to reproduce the run, starting from the order of `names`.
  */
 #ifndef RADDLE_STRATEGIES_REPLAY_H
 #define RADDLE_STRATEGIES_REPLAY_H
@@ -38,77 +40,81 @@ enum replay_mode { REPLAY_EXACT, REPLAY_LOOSE, REPLAY_PRIORITY, REPLAY_RECORD };
 struct replay_directive {
 	thread_name thread; /* A, by stable name */
 	thread_name next;   /* B */
-	uint64_t after;	    /* ops of A before the switch, or the fall */
+	uint64_t after;	    /* ops of A before the switch or the fall */
 };
 
 struct replay_state {
 	uint32_t mode;		/* enum replay_mode */
-	uint32_t diverged;	/* exact mode: set at the first misfit, cleared by begin_run */
-	uint64_t diverged_step; /* where */
+	uint32_t diverged;	/* exact mode: set at the first mismatch, cleared by begin_run */
+	uint64_t diverged_step; /* step of the mismatch */
 	struct schedule_cursor cursor;
-	uint32_t known; /* threads of this run that have been met */
+	uint32_t known; /* number of threads of this run seen so far */
 	uint32_t segment_count;
 	uint32_t directive_count;
-	uint32_t directives_used; /* switches made, falls made or written, in this run */
-	uint64_t acquisitions;	  /* priority: contested ones so far, counted as rpro does */
-	uint64_t first_fall;	  /* priority: acquisitions before the first and the last fall */
+	uint32_t directives_used; /* switches made, or falls made or written, in this run */
+	/* priority mode: contested acquisitions so far, counted as rpro counts them */
+	uint64_t acquisitions;
+	/* priority mode: acquisitions before the first and the last fall */
+	uint64_t first_fall;
 	uint64_t last_fall;
-	uint64_t lowest;	    /* priority of the last thread that fell */
-	uint64_t step;		    /* last one seen, for misfits of value choices */
+	uint64_t lowest;	    /* priority of the thread that fell last */
+	uint64_t step;		    /* the last step, for reports of mismatching value choices */
 	uint64_t directives_offset; /* bytes from the start of the state */
-	uint64_t links_offset;	    /* per directive, 1 + the next one of the same thread, or 0 */
-	uint64_t segments_offset;   /* loose mode reads only its value segments */
-	uint64_t bytes;		    /* of the whole block */
-	bool has_names;		    /* segments speak of `names`, not of indices of the run */
-	bool is_random_after;	    /* exact mode: see replay_state_set_random() */
-	bool knows_few_values;	    /* exact mode: see replay_state_set_few_values() */
-	struct rng rng;		    /* seeded by the run */
+	/* for each directive, 1 + the next directive of the same thread, or 0 */
+	uint64_t links_offset;
+	uint64_t segments_offset; /* loose mode uses only the value segments */
+	uint64_t bytes;		  /* size of the whole block */
+	bool has_names;		  /* segments refer to `names` instead of thread indices */
+	bool is_random_after;	  /* exact mode: see replay_state_set_random() */
+	bool knows_few_values;	  /* exact mode: see replay_state_set_few_values() */
+	struct rng rng;		  /* seeded by the run */
 
-	/* Threads that the plan names, by their order in `names`. */
+	/* Threads that the plan names, by their index in `names`. */
 	struct key_table names;
-	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index, 0: none */
-	uint16_t index_of[KEY_TABLE_CAPACITY]; /* of this run's thread, UINT16_MAX: not created */
+	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index of a directive; 0: none */
+	/* thread index in this run; UINT16_MAX: not created */
+	uint16_t index_of[KEY_TABLE_CAPACITY];
 
 	/* By thread index of this run. */
-	uint64_t performed[THREAD_CAPACITY]; /* how far it has come, as directives count */
-	uint32_t directive[THREAD_CAPACITY]; /* 1 + the next unused one, 0: none */
+	uint64_t performed[THREAD_CAPACITY]; /* progress of the thread, in the unit of `after` */
+	uint32_t directive[THREAD_CAPACITY]; /* 1 + the next unused directive; 0: none */
 	uint64_t priority[THREAD_CAPACITY];
 };
 
-/* Of a recording: `directives_used` of them are falls. */
+/* After a recording, the first `directives_used` entries are falls. */
 static inline struct replay_directive *replay_directives(struct replay_state *state)
 {
 	return (struct replay_directive *)((char *)state + state->directives_offset);
 }
 
-/* Bytes of a state with room for so many segments and directives. */
+/* Size in bytes of a state with this capacity. */
 size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);
 
 /*
- * Fills a zeroed block of replay_state_bytes(...). Arrays are copied. Directives of one thread
- * stand in the order in which they are to be used, so by growing `after`.
+ * Fills a zeroed block of replay_state_bytes(...). Arrays are copied. Directives of one thread must
+ * be sorted by `after`.
  */
 void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct schedule_segment *segments, uint32_t segment_count,
 	const struct replay_directive *directives, uint32_t directive_count);
 
 /*
- * After replay_state_init(), for schedules that speak of names: from now on segment.thread is an
- * index into `names` (distinct, at most THREAD_CAPACITY of them; copied), whatever index the thread
- * gets in the run.
+ * After replay_state_init(), for schedules that refer to names: segment.thread becomes an index
+ * into `names`, independent of thread indices. The names are distinct, at most THREAD_CAPACITY, and
+ * copied.
  */
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count);
 
 /*
- * After replay_state_init(), exact mode: behind the last segment every enabled thread is equally likely,
- * with the run's seed, instead of a schedule without preemptions.
+ * After replay_state_init(), exact mode: beyond the last segment each enabled thread is chosen with
+ * equal probability, by the run's seed. The default is a schedule without preemptions.
  */
 void replay_state_set_random(struct replay_state *state);
 
 /*
- * After replay_state_init(), exact mode: the schedule was put together, not recorded. A value choice that it does not tell is
- * the first possibility, and no divergence.
+ * After replay_state_init(), exact mode, for a constructed schedule: a value choice that the
+ * schedule omits takes the first possibility and is no divergence.
  */
 void replay_state_set_few_values(struct replay_state *state);
 

@@ -1,12 +1,13 @@
-/* What a thread is about to do, as a hash that is equal in every run and in every process: by it strategies that make a run
- * again notice that it is another one. */
+/* Hash of a thread's pending op that is equal in every run and every process. Strategies that
+ * repeat a prefix compare these hashes to detect that the program varies. */
 #ifndef RADDLE_STRATEGIES_STEP_PRINT_H
 #define RADDLE_STRATEGIES_STEP_PRINT_H
 
 #include "base/hash.h"
 #include "model/view.h"
 
-/* Of addresses of code: where a module lies may be a matter of chance, these bits are not. */
+/* The hash uses only the lowest bits of code addresses, because modules may be loaded at different
+ * pages. */
 #define STEP_PRINT_SITE_BITS 12
 
 static inline uint64_t step_print(const struct schedule_view *view, uint32_t thread)

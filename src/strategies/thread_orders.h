@@ -1,6 +1,6 @@
 /*
- * Orders of the threads for a bounded search: four fixed ones, then random ones, and how many of those
- * it takes (Bindal, Bansal, Lal 2012, lemma 4.1; docs/strategies.md).
+ * Orders of the threads for a bounded search: four fixed orders, then random ones, and the number
+ * of random orders needed (Bindal, Bansal, Lal 2012, lemma 4.1; docs/strategies.md).
  */
 #ifndef RADDLE_STRATEGIES_THREAD_ORDERS_H
 #define RADDLE_STRATEGIES_THREAD_ORDERS_H
@@ -9,24 +9,27 @@
 #include "model/ids.h"
 #include "strategies/key_table.h"
 
-#define THREAD_ORDERS_MOST 5u /* threads in an order */
+#define THREAD_ORDERS_MOST 5u /* the maximum number of threads in an order (t) */
 
-/* Each is one way in which threads may wait for each other, or not. */
+/* Fixed orders that cover common patterns of threads that wait for each other. */
 enum thread_order {
 	THREAD_ORDER_CREATION,
-	THREAD_ORDER_REVERSE, /* each thread gets on as soon as it exists */
-	THREAD_ORDER_LATEST,  /* all are created, then the latest first */
-	THREAD_ORDER_ALTERNATE, /* all are created, then every second one first, as roles often alternate */
-	THREAD_ORDERS_FIXED /* from here on: random, by seed */
+	THREAD_ORDER_REVERSE, /* each thread runs as soon as it exists */
+	THREAD_ORDER_LATEST,  /* all threads are created, then the latest runs first */
+	/* all threads are created, then every second one runs first, because roles often
+	 * alternate */
+	THREAD_ORDER_ALTERNATE,
+	THREAD_ORDERS_FIXED /* orders from here on are random, by seed */
 };
 
 #define THREAD_ORDER_NUMBERS KEY_TABLE_CAPACITY
-/* Between two threads of a fixed order there are so many places. */
+/* Distance between the priorities of adjacent threads in a fixed order; stopped threads are placed
+ * in between. */
 #define THREAD_ORDER_STEP (UINT64_C(1) << 40)
 
 /*
- * Of the thread with that number, from 0; the larger one goes first. Numbers follow names, not runs: so of
- * any two threads that there may be the first two orders have both orders.
+ * Priority of the thread with this number, from 0; a larger value runs first. Numbers follow names,
+ * not runs. For any two threads, the first two orders therefore contain both relative orders.
  */
 static inline uint64_t thread_order_priority(
 	uint32_t order, uint64_t seed, uint32_t number, thread_name name)
@@ -40,7 +43,7 @@ static inline uint64_t thread_order_priority(
 	else if (order == THREAD_ORDER_REVERSE)
 		rank = number + 1;
 	else if (!number)
-		rank = 3 * THREAD_ORDER_NUMBERS; /* creates them */
+		rank = 3 * THREAD_ORDER_NUMBERS; /* main creates the others */
 	else if (order == THREAD_ORDER_LATEST)
 		rank = number + 1;
 	else
@@ -49,9 +52,9 @@ static inline uint64_t thread_order_priority(
 }
 
 /*
- * So many random orders of n threads that with probability 1 - 10^-risk each order of each t of them
- * is among them: C(n,t)*t! orders, each missed by one with probability 1 - 1/t!. No more than `most`; 0: the
- * fixed orders have them all.
+ * Number of random orders of n threads (`among`) such that, with probability 1 - 10^-risk, every
+ * order of every t of them occurs. There are C(n,t)*t! such orders; one random order misses each of
+ * them with probability 1 - 1/t!. The result is at most `most`; 0: the fixed orders are sufficient.
  */
 static inline uint32_t thread_orders_needed(
 	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)

@@ -1,15 +1,16 @@
-/* What the command asks strategy `bounded` besides what all strategies say. */
+/* Queries about strategy `bounded` beyond the common interface. */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_H
 
 #include <stdint.h>
 
-/* A run of it: so many changes at so many variables, in the bounds of so many threads. */
+/* Parameters of a run: number of priority changes, number of variables with changes, thread bound
+ * t. */
 struct bounded_run {
 	uint32_t changes, variables, threads;
 };
 
-/* The last one that was begun. */
+/* The run that began last. */
 struct bounded_run bounded_last_run(const void *state);
 
 #endif

@@ -1,4 +1,5 @@
-/* What bounded.c (the runs) and bounded_bounds.c (which bounds they keep to) share. */
+/* State of strategy `bounded`, shared by bounded.c (runs), bounded_bounds.c (sequence of bounds),
+ * bounded_places.c (priorities of stopped threads) and bounded_parts.c (tasks). */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 
@@ -25,64 +26,75 @@ enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 
 #define VARIABLES_MOST 6u
 #define CHANGES_MOST 16
-#define CHANGES_FIRST 2u /* where c is not given: most known bugs need at most 2 */
+#define CHANGES_FIRST 2u /* default of c: most known bugs need at most 2 changes */
 
-/* What is being made, in this order; the last two for each v and t. */
+/* Phases of the search, in this order; the last two are repeated for each v and t. */
 enum bounded_pass {
 	PASS_NONE,
 	PASS_ROOTS, /* runs without changes, in the fixed orders */
-	/* With changes, in the first two of those, to the last place: most that can be found is found there. */
+	/* Changes to the lowest place only, in the first two fixed orders; these runs find most
+	 * bugs. */
 	PASS_FIXED,
-	PASS_ALL /* to all places, and in random orders */
+	PASS_ALL /* changes to all places, and random orders */
 };
 
 struct bounded {
 	struct strategy_config config;
-	bool has_learnt; /* the first run, which shows who uses what, is over */
+	bool has_learnt; /* the first run, which learns the shared variables, is complete */
 	enum bounded_pass pass;
 	bool is_exhausted, is_lost;
-	uint32_t changes; /* c, v and t that are being worked on */
+	uint32_t changes; /* the current bounds c, v and t */
 	uint32_t variables, threads;
-	uint32_t done_changes, done_variables, done_threads; /* the last that are done; 0: none */
-	uint32_t shared_used; /* variables that were known when the runs of the tree began */
+	/* the last completed bounds; 0: none */
+	uint32_t done_changes, done_variables, done_threads;
+	/* number of shared variables known when the first runs of the tree were made */
+	uint32_t shared_used;
 	uint32_t threads_most;
-	struct key_table
-		names;	     /* of threads: in order of arrival, the numbers of the fixed orders */
-	uint32_t names_used; /* that were known when the runs of the tree began */
+	/* thread names; the index of a name is its number in the fixed orders */
+	struct key_table names;
+	uint32_t names_used; /* number of names known when the first runs of the tree were made */
 	uint64_t runs, diverged_runs;
-	bool has_paused; /* in a run a thread has yielded: then it matters how many points others pass */
+	/* a thread has yielded in some run; then the number of points that other threads pass
+	 * matters */
+	bool has_paused;
 	uint64_t seed;
-	bool has_focus; /* somebody asks for it */
+	bool has_focus; /* the host calls focus() */
 
-	/* Of a part (bounded_parts.c), 0: it is whole. So many runs had been made before, and `knowledge` is a hash of what
-	 * was known. */
+	/* Task fields (bounded_parts.c). `part`: number of the task; 0: this is the owner's state.
+	 * `noted_count`: runs noted for the owner. `runs_had`: runs of the owner before the split.
+	 * `knowledge`: hash of the knowledge at the split. */
 	uint32_t part, noted_count;
 	uint64_t runs_had, knowledge;
 
-	/* Of a shard. */
-	bool is_elsewhere;			/* the run at hand */
-	uint64_t runs_elsewhere, elsewhere_had; /* of all runs, and when a part was split off */
-	uint32_t ends;				/* bounds that are done so far */
+	/* Shard fields. */
+	bool is_elsewhere; /* for the current run */
+	/* the total, and the total at the split of a task */
+	uint64_t runs_elsewhere, elsewhere_had;
+	uint32_t ends; /* number of completed bounds */
 	uint64_t plans[STRATEGY_PLANS];
 
-	/* The run at hand. */
+	/* Fields of the current run. */
 	uint64_t order_seed;
-	bool is_focused; /* accesses to other variables than its own may be no points */
-	bool needs_all;	 /* the run that was due strayed for that: it is made with all of them */
-	uint32_t order;	 /* enum fixed_order, then random ones */
-	uint32_t changes_made; /* so far */
-	uint32_t lowered;      /* threads that yielded too often */
-	uint64_t passed;       /* point that its last stop has passed without asking; 0: none */
+	bool is_focused; /* accesses to variables without a change may not be scheduling points */
+	/* the focused run diverged for this reason: it is repeated with all accesses */
+	bool needs_all;
+	uint32_t order;	       /* enum thread_order, then random orders */
+	uint32_t changes_made; /* number of changes so far */
+	/* number of threads whose priority was lowered because they yielded too often */
+	uint32_t lowered;
+	/* hash of the point that the thread after the last stop passed without a check; 0: none */
+	uint64_t passed;
 	struct priority_table priorities;
-	uint64_t present[BITSET_WORDS(KEY_TABLE_CAPACITY)]; /* names of its threads so far */
+	uint64_t present[BITSET_WORDS(KEY_TABLE_CAPACITY)]; /* names of the threads of this run */
 	uint32_t yields[THREAD_CAPACITY];
 
 	struct commuting commuting;
 
 	struct order_hash graph;
 	struct shared_variables shared;
-	struct hash_set seen; /* graphs of runs that have been extended */
-	struct run_tree tree; /* the last: its runs lie behind, then the graphs */
+	struct hash_set seen; /* hashes of the graphs of runs that were extended */
+	/* last member: the nodes of the tree follow, then the slots of `seen` */
+	struct run_tree tree;
 };
 
 static inline uint32_t bounded_option_of(const struct bounded *bounded, enum bounded_option option)
@@ -90,7 +102,7 @@ static inline uint32_t bounded_option_of(const struct bounded *bounded, enum bou
 	return (uint32_t)bounded->config.option[option];
 }
 
-/* Of a thread by the number of its name, until a stop or a yield gives it another. */
+/* Initial priority of a thread by the number of its name. A stop or a yield replaces it. */
 static inline uint64_t bounded_initial_priority(
 	const struct bounded *bounded, uint32_t number, thread_name name)
 {
@@ -101,42 +113,44 @@ static inline uint64_t bounded_initial_priority(
 /* ---- bounded_parts.c ---- */
 
 extern const struct strategy_parts bounded_parts;
-/* A part has made a run with this graph. */
+/* A task has made a run with this graph; stored for the owner. */
 void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node);
 
 /* ---- bounded_places.c ---- */
 
-/* Below the initial priorities: of threads that were stopped last in the order, then of those that yielded. */
+/* Priority ranges below the initial priorities: stopped threads at place 0, and below them threads
+ * that yielded. */
 #define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 
 /*
- * The places that the thread about to move, `stopped`, may be given at this point so that `next` moves
- * instead: number 0 is the last of all, number i right below the i-th of the threads from `next` on
- * downwards that are alive or known to come.
+ * Number of places that the thread `stopped` can get at this point, where `next` moves instead.
+ * Place 0 is below all threads. Place i lies directly below the i-th thread, counted downwards from
+ * `next`. Live threads and known threads that are not yet created count.
  */
 uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next);
-/* A place's priority; the last one's where there are not so many. */
+/* Priority of a place; that of place 0 if the place does not exist. */
 uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next, uint32_t place);
-/* Which thread is above which: equal where the next stop can only do the same. */
+/* Hash of the relative order of the threads: equal if a further stop must have the same effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
 /* ---- bounded_bounds.c ---- */
 
-/* From the first bounds on, with no run made. */
+/* Starts the sequence of bounds with an empty tree. */
 void bounded_begin_walk(struct bounded *bounded);
-/* Has it met threads or variables of which the first runs of its tree did not know? To these, its places are other ones. */
+/* Have more threads or shared variables been found since the first runs of the tree? For those
+ * runs, the number of places was different. */
 bool bounded_has_learnt_more(const struct bounded *bounded);
-/* v is given, and there are not so many variables. */
+/* Option v is given and exceeds the number of shared variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);
 /*
- * The first run within new bounds has seen all that those before it have shown to be shared; if the
- * second sees more, that is not in the first one's count, and it is cheap to begin again at once.
+ * Restarts the walk early if the runs without changes find more shared variables. The first run of
+ * a tree does not count points of variables found later, and a restart is still cheap.
  */
 void bounded_watch_variables(struct bounded *bounded);
-/* After the run that learns, and whenever a pass is over. */
+/* Call after the learning run and after each end of a pass: selects the next pass or bounds. */
 void bounded_advance(struct bounded *bounded);
 
 #endif
