@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Areas start on pages, so that one can be cleared or left untouched without the next. */
+/* Areas begin on pages, so that each can be cleared or left empty on its own. */
 static uint64_t take_area(uint64_t *end, uint64_t bytes)
 {
 	uint64_t start = (*end + 4095) & ~UINT64_C(4095);
@@ -57,7 +57,7 @@ int contract_block_open(
 			(void)close(file); /* memory only */
 		return ERROR_IO;
 	}
-	/* A target that shrank the file would end the command with SIGBUS. */
+	/* Seals: a target that shrank the file would end the command with SIGBUS. */
 	(void)fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	memory = mmap(
 		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
@@ -94,7 +94,7 @@ uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_
 
 void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes)
 {
-	/* Areas end on pages, too. */
+	/* The rest of the last page belongs to no other area. */
 	const uint64_t whole = (bytes + 4095) & ~UINT64_C(4095);
 
 	if (fallocate(block->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
@@ -106,7 +106,7 @@ void contract_block_close(struct contract_block *block)
 {
 	if (!block->contract)
 		return;
-	(void)munmap(block->contract, block->bytes); /* cannot fail: it is our mapping */
+	(void)munmap(block->contract, block->bytes); /* cannot fail: our own mapping */
 	if (block->shared != block->contract)
 		(void)munmap(block->shared, block->bytes);
 	(void)close(block->file); /* memory only */

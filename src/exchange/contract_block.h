@@ -1,6 +1,6 @@
 /*
- * The command's end of the contract: the shared memory block, made, laid out and cleared. Its areas
- * are generous and sparse: memory is used where somebody writes.
+ * Creates, lays out and clears the contract's shared memory block, on the command's side. Areas are
+ * large and sparse: only pages that are written use memory.
  */
 #ifndef RADDLE_EXCHANGE_CONTRACT_BLOCK_H
 #define RADDLE_EXCHANGE_CONTRACT_BLOCK_H
@@ -11,32 +11,34 @@
 #include "abi/contract.h"
 #include "abi/contract_memory.h"
 
-/* Segments that a recorded schedule may have; a longer run is found by its seed only. */
+/* Maximum number of segments in a recorded schedule. A longer run can be repeated by its seed only. */
 #define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
 
 struct contract_block {
-	struct contract *contract; /* what the command reads and writes */
-	/* The header that the target sees: another mapping after contract_separate(), before it the same. */
+	struct contract *contract; /* read and written by the command */
+	/*
+	 * The header that the target sees. A mapping of its own after contract_separate(), the same
+	 * as `contract` before.
+	 */
 	struct contract *shared;
-	/* What contract_publish() published: the next results are checked against it. */
+	/* State at the last contract_publish(): the next results are checked against it. */
 	struct contract_plan published_plan;
 	struct contract_totals published_totals;
-	uint64_t
-		runs_received; /* of the batch: number of the last run whose log entry was copied */
+	uint64_t runs_received; /* number of the last run of the batch whose log entry was copied */
 	uint64_t bytes;
 	int file;
-	char path[64]; /* for RADDLE_CONTRACT: how the guest opens it */
+	char path[64]; /* for RADDLE_CONTRACT: path by which the guest opens the block */
 };
 
-/* Where separated blocks lie, and how far from each other. */
+/* Address range of separated blocks, and the distance between two of them. */
 #define CONTRACT_REGION_START UINT64_C(0x200000000000)
 #define CONTRACT_REGION_END UINT64_C(0x400000000000)
 #define CONTRACT_DISTANCE (UINT64_C(1) << 38)
 
 struct contract_sizes {
-	uint64_t strategy_bytes; /* of the largest strategy state to come */
+	uint64_t strategy_bytes; /* of the largest strategy state */
 	uint64_t trace_events;	 /* 0: runs are not traced */
-	uint64_t detector_bytes; /* of the states of all detectors */
+	uint64_t detector_bytes; /* for the states of all detectors */
 	uint64_t noise_bytes;	 /* of struct contract_noise; 0: runs are controlled */
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
@@ -44,10 +46,16 @@ struct contract_sizes {
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
 void contract_block_close(struct contract_block *block);
-/* The next bytes that have been written to between *at, which moves there, and `end`; their number, 0: none. */
+/*
+ * Finds the next non-empty extent between *at and `end`. Moves *at to its start and returns its
+ * length in bytes; 0: none.
+ */
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);
 
-/* To zeros, which take no memory where the kernel lets us; `offset` begins a page. */
+/*
+ * Zeroes a range, and frees its memory where the kernel supports that. `offset` must be
+ * page-aligned.
+ */
 void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes);
 
 /* An area of the block as the target sees it. */

@@ -9,13 +9,16 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-/* No block's counter grows by more in one batch. */
+/* No counter of a block grows by more in one batch. */
 #define GROWTH_MOST (UINT64_C(1) << 48)
 
-/* Longer traces leave the shared memory as they are copied. */
+/*
+ * Longer traces are copied in chunks of this many events, and each copied chunk is freed in shared
+ * memory.
+ */
 #define TRACE_CHUNK (UINT64_C(1) << 13)
 
-/* What lies between these fields is copied; what lies before them both sides wait on. */
+/* The range of header fields that is copied. Both sides wait on the words before it. */
 #define COPIED_START offsetof(struct contract, heartbeat)
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)
@@ -23,8 +26,8 @@
 /* ---- mappings ---- */
 
 /*
- * Blocks lie this far from each other and from all that the command has: an index of 32 bits that is read from one
- * leads to unmapped memory. See contract_fault.h.
+ * Maps the block at a fixed distance from other blocks and from all other memory of the command. A
+ * 32-bit index read from the block therefore never reaches another mapping. See contract_fault.h.
  */
 static void *exchange_map(const struct contract_block *block)
 {
@@ -125,7 +128,10 @@ static bool exchange_has_grown(uint64_t now, uint64_t before)
 	return now - before < GROWTH_MOST;
 }
 
-/* A process that is killed may have counted its run in one of two places only; `killed_most` processes may be. */
+/*
+ * A killed process may have updated only one of two related counters. `killed_most`: number of
+ * processes that may have been killed.
+ */
 static bool exchange_are_totals(const struct contract_totals *now,
 	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
@@ -151,7 +157,7 @@ static bool exchange_are_totals(const struct contract_totals *now,
 	       exchange_has_grown(now->runs_resumed, before->runs_resumed);
 }
 
-/* The one field of the plan that the target writes is read as a byte: it may hold anything. */
+/* The target writes one field of the plan. It is read as a byte, because any value may be in it. */
 static bool exchange_is_plan(struct contract *copy, const struct contract_plan *published)
 {
 	uint8_t is_fresh;
@@ -168,7 +174,7 @@ static bool exchange_is_run_number(const struct contract_block *block, uint64_t 
 {
 	const struct contract_plan *plan = &block->published_plan;
 
-	/* Before the first run of a batch the number is that of the batch before. */
+	/* Before the first run of a batch the number is that of the previous batch. */
 	return number - plan->run_first < contract_runs_most(plan) ||
 	       number == block->contract->run_number || number == plan->run_first;
 }
@@ -205,7 +211,10 @@ static const char *exchange_check_header(
 	return NULL;
 }
 
-/* Stays shared: that its counts are in range is true of this moment only. */
+/*
+ * Checks the counts of the memory area. The area stays shared, so the result holds for this moment
+ * only.
+ */
 static bool exchange_is_memory(const struct contract_memory *memory)
 {
 	const uint32_t count = memory->module_count;
@@ -229,7 +238,7 @@ static bool exchange_is_memory(const struct contract_memory *memory)
 
 /* ---- areas ---- */
 
-/* Checks the private copy, and ends its texts. */
+/* Checks the private copy and terminates its texts. */
 static bool exchange_are_threads(struct contract *own, uint32_t count)
 {
 	struct contract_thread *threads = contract_threads(own);
@@ -277,7 +286,7 @@ static bool exchange_copy_schedule(struct contract_block *block)
 	return exchange_are_segments(to);
 }
 
-/* What the round's log says of the runs since the last copy. */
+/* Copies the round's log entries of the runs since the last copy. */
 static bool exchange_copy_runs(struct contract_block *block, uint64_t last)
 {
 	const struct contract_run *from = contract_shared_area(block, block->contract->runs_offset);
@@ -327,7 +336,7 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 
 /* ---- receiving ---- */
 
-/* Makes the checked header the command's own, but for the words that both sides wait on. */
+/* Takes over the checked header, except the words that both sides wait on. */
 static void exchange_accept_header(struct contract *own, struct contract *copy)
 {
 	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';
@@ -391,7 +400,7 @@ const char *contract_receive_report(struct contract_block *block, const struct c
 	const char *damage;
 	uint8_t is_truncated;
 
-	copy.host_pid = own->host_pid; /* the other command's */
+	copy.host_pid = own->host_pid; /* that of the other rank's command */
 	copy.plan = block->published_plan;
 	damage = exchange_check_header(block, &copy,
 		block->published_plan.restart == RESTART_EXEC && runs < GROWTH_MOST ? runs : 1);

@@ -13,7 +13,10 @@
 
 #define STATUS_CANNOT_WORK 2
 
-/* File-scope because a signal handler can be given nothing. Written once, before the handler is installed. */
+/*
+ * File scope, because a signal handler has no argument. Written once, before the handler is
+ * installed.
+ */
 static struct {
 	bool is_installed;
 	struct sigaction segmentation, bus;
@@ -22,7 +25,7 @@ static struct {
 static void fault_write(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return; /* nothing is left to be done */
+		return; /* no other output is possible */
 }
 
 static void fault_write_number(uint64_t number)
@@ -37,7 +40,7 @@ static void fault_write_number(uint64_t number)
 	fault_write(at);
 }
 
-/* The command's copy of the header of the block that lies before the address; NULL: there is none. */
+/* The command's copy of the header of the block before the address; NULL: none. */
 static const struct contract *fault_block_before(uint64_t address)
 {
 	const uint64_t start = address - address % CONTRACT_DISTANCE;
@@ -54,12 +57,12 @@ static void fault_handle(int number, siginfo_t *information, void *context)
 	const uint64_t address = (uint64_t)(uintptr_t)information->si_addr;
 	const struct contract *contract;
 
-	(void)context; /* nothing goes on */
+	(void)context; /* the handler does not return to it */
 	if (information->si_code <= 0 || address < CONTRACT_REGION_START ||
 		address >= CONTRACT_REGION_END) {
 		(void)sigaction(
 			number, number == SIGBUS ? &before.bus : &before.segmentation, NULL);
-		return; /* the access is repeated */
+		return; /* the access is repeated with the previous handler */
 	}
 	contract = fault_block_before(address);
 	fault_write("raddle: the target wrote over raddle's memory");
@@ -81,7 +84,7 @@ void contract_fault_watch(void)
 	if (before.is_installed)
 		return;
 	before.is_installed = true;
-	(void)sigemptyset(&action.sa_mask); /* cannot fail; nor can the next two */
+	(void)sigemptyset(&action.sa_mask); /* cannot fail; nor can the next two calls */
 	(void)sigaction(SIGSEGV, &action, &before.segmentation);
 	(void)sigaction(SIGBUS, &action, &before.bus);
 }

@@ -5,13 +5,12 @@
  * command's only thread polls the workers in campaign_explore.c; no lock is needed. A worker
  * receives a batch, makes its runs, reports, and receives the next batch.
  *
- * Three schemes distribute runs to workers: - Rounds (campaign_rounds.c): sampling strategies. Each
- * run has a place in its round, and results are counted in
- *   the order of places.
+ * Three schemes distribute runs to workers:
+ * - Rounds (campaign_rounds.c): sampling strategies. Each run has a place in its round, and results
+ *   are counted in the order of places.
  * - Tasks (campaign_parts.c, "parts" in identifiers): exhaustive strategies. Worker 0, the leader,
- * owns the
- *   strategy's state. The other workers explore subtrees of it.
- * - One worker: strategies whose runs depend on each other.
+ *   owns the strategy's state. The other workers explore subtrees of it.
+ * - One worker: other strategies whose runs depend on each other.
  *
  * Invariant: with a budget in runs, findings and totals do not depend on the number of workers or
  * on their speed.

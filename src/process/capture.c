@@ -15,7 +15,10 @@ int capture_open(struct capture *capture, struct error *err)
 	if (file < 0)
 		return error_set(err, ERROR_IO, "no memory file for the target's output (%s)",
 			strerror(errno));
-	/* Both descriptors of the target share the offset, but a second opening must append too. */
+	/*
+	 * The target's two descriptors share one offset. A file that the target opens again must
+	 * append as well.
+	 */
 	(void)fcntl(file, F_SETFL, O_APPEND); /* cannot fail on a memory file */
 	*capture = (struct capture){.file = file, .cut_to = CAPTURE_KEPT_BYTES};
 	return 0;
@@ -24,13 +27,13 @@ int capture_open(struct capture *capture, struct error *err)
 void capture_close(struct capture *capture)
 {
 	if (capture->file >= 0)
-		(void)close(capture->file); /* memory only: nothing to lose */
+		(void)close(capture->file); /* memory only: no data to lose */
 	capture->file = -1;
 }
 
 void capture_clear(struct capture *capture)
 {
-	(void)ftruncate(capture->file, 0); /* our own unsealed memory file: cannot fail */
+	(void)ftruncate(capture->file, 0); /* cannot fail: our own unsealed memory file */
 	capture->cut_to = CAPTURE_KEPT_BYTES;
 	capture->shown_to = 0;
 }
@@ -83,7 +86,7 @@ bool capture_pass_on(struct capture *capture, int descriptor)
 			return false;
 		capture->shown_to += (uint64_t)got;
 	}
-	/* What has been passed on need not be kept beyond head and tail. */
+	/* Printed output is needed for head and tail only. */
 	capture_trim(capture);
 	return true;
 }

@@ -13,8 +13,8 @@
 #include "process/supervisor.h"
 
 /*
- * File-scope because a signal handler can be given nothing. Written by the command's only thread;
- * the handler reads `doorbells`. Free slots are NULL or 0.
+ * File scope, because a signal handler has no argument. Written by the command's only thread; the
+ * handler reads `doorbells`. Free slots are NULL or 0.
  */
 static struct {
 	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
@@ -24,11 +24,11 @@ static struct {
 
 static void ring_all(int number)
 {
-	(void)number; /* only SIGCHLD comes here */
+	(void)number; /* always SIGCHLD */
 	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
 		uint32_t *doorbell = __atomic_load_n(&children.doorbells[i], __ATOMIC_RELAXED);
 
-		/* No wake: the sleeper is the thread that this handler interrupts. */
+		/* No futex wake: the sleeper is the thread that this handler interrupts. */
 		if (doorbell)
 			__atomic_add_fetch(doorbell, 1, __ATOMIC_SEQ_CST);
 	}
@@ -101,14 +101,14 @@ unsigned children_count(void)
 void children_kill_added(void)
 {
 	for (unsigned i = 0; i < children.process_count; i++) {
-		(void)kill(-children.processes[i], SIGKILL); /* it may have no group */
-		(void)kill(children.processes[i], SIGKILL);  /* or have left it */
+		(void)kill(-children.processes[i], SIGKILL); /* the process may have no group */
+		(void)kill(children.processes[i], SIGKILL);  /* or have left its group */
 	}
 }
 
 #define STRAYS_AT_ONCE 64
 
-/* Fills `strays` with children nobody added, as many as fit; returns how many. */
+/* Fills `strays` with unregistered children, as many as fit, and returns their number. */
 static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 {
 	FILE *list;
@@ -119,7 +119,7 @@ static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 	(void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
 	list = fopen(path, "re");
 	if (!list)
-		return 0; /* a kernel built without it: strays are left to the death signal */
+		return 0; /* the kernel cannot list children: the parent-death signal kills them */
 	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
 		if (!is_added(pid) && pid != supervisor_pid())
 			strays[count++] = pid;
@@ -134,18 +134,22 @@ void children_kill_strays(void)
 	unsigned count;
 
 	/*
-	 * The common case, one system call: there is no child at all. Without __WALL, which would count the supervisor; a
-	 * process that comes to a reaper always sends it SIGCHLD.
+	 * The usual case needs one system call: there is no child. Without __WALL, which would
+	 * include the supervisor. A process that is given to a new reaper always signals its end by
+	 * SIGCHLD.
 	 */
 	if (children.process_count == 0 &&
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
-	/* Children of the killed ones come to us and are listed in the next round. */
+	/*
+	 * Children of killed strays become children of the command and are listed in the next
+	 * iteration.
+	 */
 	while ((count = list_strays(strays)) > 0) {
 		for (unsigned i = 0; i < count; i++)
-			(void)kill(strays[i], SIGKILL); /* it may just have ended */
+			(void)kill(strays[i], SIGKILL); /* the process may have ended already */
 		for (unsigned i = 0; i < count; i++)
-			(void)waitpid(strays[i], NULL, __WALL); /* nobody else reaps it */
+			(void)waitpid(strays[i], NULL, __WALL); /* no other code reaps it */
 	}
 }
 
@@ -160,7 +164,7 @@ bool children_adopt(pid_t pid)
 	return true;
 }
 
-/* 0: there is no such process. */
+/* 0: the process does not exist. */
 static pid_t children_parent(pid_t pid)
 {
 	char path[64], line[512];
@@ -176,7 +180,7 @@ static pid_t children_parent(pid_t pid)
 	size = fread(line, 1, sizeof line - 1, file);
 	(void)fclose(file); /* only read from */
 	line[size] = '\0';
-	end = strrchr(line, ')'); /* the name before it may hold anything */
+	end = strrchr(line, ')'); /* the process name before it may contain any character */
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
 }
 

@@ -17,7 +17,7 @@ unsigned cores_of_quota(const char *text)
 	return quota < UINT_MAX ? (unsigned)quota : 0;
 }
 
-/* The first line of a file of a group; false: there is none. */
+/* Reads the first line of a group's file. False: the file does not exist. */
 static bool cores_read_line(const char *folder, const char *name, char *text, int size)
 {
 	char path[PATH_MAX];
@@ -34,7 +34,7 @@ static bool cores_read_line(const char *folder, const char *name, char *text, in
 	return is_read;
 }
 
-/* Of the one group, by version 2 or 1; 0: none. */
+/* Quota of this group alone, by version 2 or 1; 0: none. */
 static unsigned quota_of(const char *folder)
 {
 	char quota[64], period[32], both[100];
@@ -57,7 +57,7 @@ static bool cores_is_listed(const char *list, size_t length, const char *word)
 	return false;
 }
 
-/* The smallest quota of the group and those around it, up to where they are mounted; 0: none. */
+/* The smallest quota of the group and its ancestors up to the mount point; 0: none. */
 static unsigned smallest_quota(const char *mount, const char *group)
 {
 	char folder[PATH_MAX];
@@ -76,7 +76,10 @@ static unsigned smallest_quota(const char *mount, const char *group)
 	}
 }
 
-/* A line tells "0::/group" by version 2, and "4:cpu,cpuacct:/group" by version 1, of which each part has a place. */
+/*
+ * Quota for a line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version
+ * 1, mounted by controller).
+ */
 static unsigned quota_of_line(const char *mounts, const char *line)
 {
 	const char *list = strchr(line, ':');
@@ -120,7 +123,10 @@ unsigned cores_available(void)
 	unsigned cores = 0;
 	cpu_set_t set;
 
-	/* Fails on machines of more than 1,024 processors: more workers than that there are not. */
+	/*
+	 * Fails on machines with more than 1,024 processors: then as many workers as CPU_SETSIZE
+	 * allows.
+	 */
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		cores = (unsigned)CPU_COUNT(&set);
 	if (!cores)

@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* futex_waitv (Linux 5.16) stands in no header of glibc 2.36 under this name on every build host. */
+/* futex_waitv (Linux 5.16) is missing in the headers of some supported glibc versions. */
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
 
-/* How long one of several doorbells may ring unheard where the kernel has no futex_waitv. */
+/* Longest delay of a ring where the kernel has no futex_waitv. */
 #define POLL_NS 1000000
 
 static void wait_one(const struct doorbell *bell, uint64_t timeout_ns)
@@ -22,7 +22,7 @@ static void wait_one(const struct doorbell *bell, uint64_t timeout_ns)
 		.tv_nsec = (long)(timeout_ns % 1000000000),
 	};
 
-	/* Whatever ends the wait, the caller looks again. */
+	/* The result is irrelevant: the caller polls in any case. */
 	(void)syscall(SYS_futex, bell->word, FUTEX_WAIT, bell->seen, &timeout, NULL, 0);
 }
 
@@ -45,7 +45,7 @@ void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeou
 			.uaddr = (uintptr_t)bells[i].word,
 			.flags = FUTEX_32,
 		};
-	(void)clock_gettime(CLOCK_MONOTONIC, &until); /* a clock that always exists */
+	(void)clock_gettime(CLOCK_MONOTONIC, &until); /* this clock always exists */
 	until.tv_sec += (time_t)(timeout_ns / 1000000000);
 	until.tv_nsec += (long)(timeout_ns % 1000000000);
 	if (until.tv_nsec >= 1000000000) {

@@ -1,19 +1,19 @@
 /*
- * Sleeping until one of several words in shared memory is no longer what it was. The words are the
- * doorbells of workers: their guests ring them, and so does the SIGCHLD handler (children.h).
+ * Sleeps until one of several words in shared memory changes. The words are the doorbells of
+ * workers: guests and the SIGCHLD handler (children.h) increment them.
  */
 #ifndef RADDLE_PROCESS_DOORBELL_H
 #define RADDLE_PROCESS_DOORBELL_H
 
 #include <stdint.h>
 
-/* One word to watch. */
+/* A word to wait on. */
 struct doorbell {
 	uint32_t *word;
-	uint32_t seen; /* its value when its owner was last looked at */
+	uint32_t seen; /* its value when the worker was last polled */
 };
 
-/* Returns at a ring, at a signal, or after timeout_ns. May return early for no reason. */
+/* Returns at a ring, at a signal, or after timeout_ns. May return early. */
 void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeout_ns);
 
 #endif

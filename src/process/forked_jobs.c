@@ -16,12 +16,12 @@
 #include "process/children.h"
 #include "process/cores.h"
 
-/* Signals may come at any moment: what they change is looked at so often. */
+/* Interval of checks for an interruption. */
 #define LOOK_EVERY_MS 100
 
 enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_UNDER_WAY, FORKED_JOB_ANSWERED };
 
-/* In front of an answer in the pipe; else there is the text of the error. */
+/* Precedes an answer in the pipe. With a negative status the answer is the error text. */
 struct forked_job_head {
 	int32_t status;
 };
@@ -30,27 +30,27 @@ struct job {
 	enum forked_job_state state;
 	pid_t pid;
 	int pipe;
-	struct strbuf answer; /* with its head */
+	struct strbuf answer; /* including the head */
 };
 
 struct forked_jobs_run {
 	const struct jobs *jobs;
 	struct job *list;
 	uint32_t workers;
-	uint32_t taken;		    /* answers below this are */
-	uint32_t under_way;	    /* so many are */
-	volatile int *interruption; /* shared with them */
+	uint32_t taken;		    /* answers of jobs below this number are taken */
+	uint32_t under_way;	    /* number of running jobs */
+	volatile int *interruption; /* shared with the jobs */
 	bool is_quiet_wanted;
 };
 
-/* ---- there ---- */
+/* ---- in the job's process ---- */
 
 static void ignore(int number)
 {
-	(void)number; /* not SIG_IGN: that the target would inherit */
+	(void)number; /* a handler instead of SIG_IGN, which the target would inherit */
 }
 
-/* What belongs to this process only. */
+/* Sets up state that belongs to this process alone. */
 static void settle_in(pid_t parent)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -100,11 +100,11 @@ static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number,
 	if (!forked_jobs_write_all(pipe, &head, sizeof head) ||
 		!forked_jobs_write_all(pipe, answer.text, answer.length))
 		_exit(EXIT_FAILURE);
-	/* Streams are the other process's: nothing of them may be written twice. */
+	/* _exit: buffered output of the parent must not be written twice. */
 	_exit(EXIT_SUCCESS);
 }
 
-/* ---- here ---- */
+/* ---- in the parent ---- */
 
 static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *err)
 {
@@ -119,7 +119,7 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 	strbuf_clear(&job->answer);
 	job->pid = fork();
 	if (job->pid < 0) {
-		(void)close(pipes[0]); /* never used */
+		(void)close(pipes[0]); /* unused */
 		(void)close(pipes[1]);
 		return error_set(err, ERROR_LIMIT,
 			"no further process can be started (%s); try a smaller -j",
@@ -127,10 +127,10 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 	}
 	if (job->pid == 0) {
 		settle_in(parent);
-		(void)close(pipes[0]); /* the other end is ours */
+		(void)close(pipes[0]); /* the parent's end */
 		do_job(run, number, pipes[1]);
 	}
-	(void)close(pipes[1]); /* so that its end is seen */
+	(void)close(pipes[1]); /* so that the end of the job closes the pipe */
 	children_add(job->pid);
 	job->pipe = pipes[0];
 	job->state = FORKED_JOB_UNDER_WAY;
@@ -148,7 +148,7 @@ static void end_job(struct forked_jobs_run *run, struct job *job)
 	run->under_way--;
 }
 
-/* Those that nobody waits for any more. */
+/* Kills all running jobs. */
 static void call_off(struct forked_jobs_run *run)
 {
 	for (uint32_t i = 0; i < run->jobs->count; i++) {
@@ -156,20 +156,20 @@ static void call_off(struct forked_jobs_run *run)
 
 		if (job->state != FORKED_JOB_UNDER_WAY)
 			continue;
-		(void)kill(job->pid, SIGKILL); /* it may just have ended */
+		(void)kill(job->pid, SIGKILL); /* the job may have ended already */
 		end_job(run, job);
 	}
-	/* What they ran is ours now. */
+	/* Their targets have become children of this process. */
 	children_kill_strays();
 }
 
-/* Sends out as many as may be under way. */
+/* Starts jobs up to the number of workers. */
 static int send_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
 	int result = 0;
 
-	/* Answers that wait for their turn take memory: no more of them than a few for each worker. */
+	/* Limits the memory of answers that wait for earlier ones. */
 	for (uint32_t i = run->taken; i < jobs->count && i < run->taken + 4 * run->workers; i++) {
 		if (run->under_way == run->workers || *run->interruption || run->is_quiet_wanted)
 			break;
@@ -193,7 +193,7 @@ static void read_some(struct forked_jobs_run *run, struct job *job)
 		end_job(run, job);
 }
 
-/* Until something has come, or some time has gone by. */
+/* Waits for answers, at most LOOK_EVERY_MS. */
 static void listen_to(struct forked_jobs_run *run)
 {
 	struct pollfd *files = calloc(run->under_way + 1u, sizeof *files);
@@ -214,7 +214,7 @@ static void listen_to(struct forked_jobs_run *run)
 	free(owners);
 }
 
-/* Takes the answer without its head apart. */
+/* Separates the answer from its head. */
 static int open_answer(const struct job *job, struct strbuf *answer, struct error *err)
 {
 	struct forked_job_head head;
@@ -228,7 +228,7 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 	return head.status < 0 ? error_set(err, head.status, "%s", answer->text) : 0;
 }
 
-/* Nothing counts that was done side by side and has not been taken. */
+/* Discards all answers not taken, and continues with one job at a time. */
 static void forked_jobs_go_on_alone(struct forked_jobs_run *run)
 {
 	call_off(run);
@@ -239,7 +239,7 @@ static void forked_jobs_go_on_alone(struct forked_jobs_run *run)
 	}
 }
 
-/* Takes what is there, in order. */
+/* Takes available answers in order. */
 static int take_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
@@ -249,7 +249,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 		struct strbuf answer;
 		int result = open_answer(job, &answer, err);
 
-		/* It was told to, and has nothing to say. */
+		/* The job was interrupted and has no answer. */
 		if (result == ERROR_INTERRUPTED && *run->interruption)
 			return FORKED_JOBS_ENOUGH;
 		if (result < 0)
@@ -283,7 +283,7 @@ static int forked_jobs_go_on(struct forked_jobs_run *run, struct error *err)
 		if (jobs->is_interrupted && *jobs->is_interrupted)
 			*run->interruption = *jobs->is_interrupted;
 		result = send_some(run, err);
-		if (result < 0 || !run->under_way) /* interrupted, and nobody left */
+		if (result < 0 || !run->under_way) /* interrupted, and no job is running */
 			break;
 		listen_to(run);
 		result = take_some(run, err);
@@ -304,8 +304,8 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 	int result;
 
 	BUG_ON(page == MAP_FAILED);
-	if (run.workers >
-		CHILDREN_WORKERS_MAX / 2) /* what is done in between has workers as well */
+	/* workers opened while an answer is taken need slots as well */
+	if (run.workers > CHILDREN_WORKERS_MAX / 2)
 		run.workers = CHILDREN_WORKERS_MAX / 2;
 	run.interruption = page;
 	run.list = calloc(jobs->count + 1u, sizeof *run.list);

@@ -7,18 +7,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More at once are rarer than a program that could tell them apart. A power of two. */
+/* Capacity of the queue. A power of two, because `next` may wrap around. */
 #define RING_SIZE 64
 #define SIGNALS_END 65
 
 /*
- * File-scope because a signal handler can be given nothing. `ring` and `next` are written by the handler,
- * which no other signal interrupts; the rest by the command's only thread.
+ * File scope, because a signal handler has no argument. `ring` and `next` are written by the
+ * handler, which no other signal interrupts; the rest by the command's only thread.
  */
 static struct {
 	siginfo_t ring[RING_SIZE];
-	volatile unsigned next; /* to fill */
-	unsigned passed;	/* those before it have been passed on */
+	volatile unsigned next; /* index to fill */
+	unsigned passed;	/* signals before this index have been sent */
 	volatile unsigned stop_count;
 	uint64_t sent; /* bit number-1 */
 	struct sigaction old[SIGNALS_END];
@@ -30,14 +30,14 @@ static void forward_take(int number, siginfo_t *information, void *context)
 	(void)context;
 	forward.stop_count += number == SIGINT || number == SIGTERM;
 	if (forward.next - forward.passed == RING_SIZE)
-		return; /* as where the kernel's queue is full */
+		return; /* lost, as in a full queue of the kernel */
 	forward.ring[forward.next % RING_SIZE] = *information;
 	forward.next++;
 }
 
 /*
- * Not those that are raddle's own affair: the death of its children, its faults, its limits and its output,
- * and the stops of a terminal, which would look like a hang.
+ * Excludes signals that concern raddle itself: the death of children, faults, limits, output. Also
+ * excludes the stops of a terminal, which would look like a hang.
  */
 static bool is_forwarded(int number)
 {
@@ -58,7 +58,7 @@ void forward_begin(void)
 	memset(&forward, 0, sizeof forward);
 	(void)sigfillset(&action.sa_mask); /* cannot fail */
 	for (int number = 1; number < SIGNALS_END; number++) {
-		/* Of numbers that exist it cannot fail. */
+		/* Fails for undefined numbers only. */
 		if (!is_forwarded(number) || sigaction(number, NULL, &forward.old[number]) != 0 ||
 			forward.old[number].sa_handler == SIG_IGN)
 			continue;
@@ -70,7 +70,7 @@ void forward_end(void)
 {
 	for (int number = 1; number < SIGNALS_END; number++) {
 		if (forward.is_replaced[number])
-			(void)sigaction(number, &forward.old[number], NULL); /* as it was */
+			(void)sigaction(number, &forward.old[number], NULL); /* as before */
 		forward.is_replaced[number] = false;
 	}
 }
@@ -80,11 +80,11 @@ static void pass_on(pid_t target, siginfo_t *information)
 	const int number = information->si_signo;
 
 	forward.sent |= UINT64_C(1) << (number - 1);
-	/* With the value that sigqueue() gave it; the kernel lets nobody claim to be its sender. */
+	/* With the value of sigqueue(). The kernel does not allow to forge the sender. */
 	if (information->si_code == SI_QUEUE &&
 		syscall(SYS_rt_sigqueueinfo, target, number, information) == 0)
 		return;
-	(void)kill(target, number); /* it may just have ended */
+	(void)kill(target, number); /* the process may have ended */
 }
 
 void forward_pass_on(pid_t target)

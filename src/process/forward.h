@@ -1,9 +1,11 @@
 /*
- * Signals for the target that are sent to raddle. Whoever started "the program" in its one run (a service
- * manager, a script) knows raddle's process only: what it sends there is meant for the program.
+ * Forwards signals from raddle to the target. The sender (a service manager, a script) started the
+ * program by way of raddle and knows only raddle's process, so its signals are meant for the
+ * program.
  *
- * Between forward_begin() and forward_end() such signals are kept, and passed on by whoever polls. SIGINT
- * and SIGTERM are the program's to answer, too; the second of them is meant for raddle.
+ * Between forward_begin() and forward_end() such signals are queued, and forward_pass_on() sends
+ * them. The program also receives SIGINT and SIGTERM; a second one of these ends raddle.
+ *
  * Thread context: the command's only thread; a handler interrupts it.
  */
 #ifndef RADDLE_PROCESS_FORWARD_H
@@ -14,16 +16,19 @@
 
 #include "model/outcome.h"
 
-/* What is ignored (nohup) stays so. */
+/* Installs the handlers. An ignored signal (nohup) stays ignored. */
 void forward_begin(void);
-/* What these signals did before, they do again. Without effect when nothing was begun. */
+/* Restores the previous handlers. No effect without forward_begin(). */
 void forward_end(void);
 
-/* Sends what has come since the last call; a process that has ended gets nothing. */
+/*
+ * Sends the signals queued since the last call. Errors are ignored, since the process may have
+ * ended.
+ */
 void forward_pass_on(pid_t target);
-/* SIGINT and SIGTERM that have come: 1: the target is to end, more: raddle, too. */
+/* Number of SIGINT and SIGTERM received. 1: the target shall end; more: raddle too. */
 unsigned forward_stop_count(void);
-/* Has the target died of a signal that it was passed, for want of a handler? */
+/* True if the target died of a forwarded signal that it has no handler for. */
 bool forward_has_ended(const struct outcome *outcome);
 
 #endif

@@ -20,8 +20,8 @@
 extern char **environ;
 
 /*
- * What the child of vfork tells its parent through their common memory. To be declared volatile as a
- * whole: else the compiler may clear it after the child has filled it.
+ * Error report from the vfork child to its parent through common memory. Declare it volatile as a
+ * whole, or the compiler may clear it after the child has filled it.
  */
 struct launch_failure {
 	int number; /* errno */
@@ -29,22 +29,22 @@ struct launch_failure {
 };
 
 /*
- * Runs in the child between vfork and exec, in the parent's memory: system calls only, and nothing
- * of the parent's may be changed but *failure.
+ * Runs in the child between vfork and exec, in the parent's memory. Makes system calls only, and
+ * changes no memory of the parent except *failure.
  */
 static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
 	volatile struct launch_failure *failure)
 {
 	const struct rlimit no_core = {0, 0};
 
-	/* All four can only fail where the kernel forbids them; the run is then still of use. */
+	/* Each of these fails only where the kernel forbids it; the run is still useful then. */
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)personality(ADDR_NO_RANDOMIZE);
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	inherited_close_others_on_exec();
 	if (getppid() != command)
-		_exit(127); /* it died before the death signal was set */
+		_exit(127); /* the command died before the death signal was set */
 	if (launch->directory && chdir(launch->directory) != 0) {
 		failure->number = errno;
 		failure->is_directory = true;
@@ -83,7 +83,7 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 	sigset_t old;
 	pid_t child;
 
-	/* A handler must not run in the child: it shares our memory until exec. */
+	/* No handler may run in the child: it shares the command's memory until exec. */
 	(void)sigfillset(&all); /* cannot fail */
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
 	child = vfork();
@@ -94,7 +94,7 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 		return error_set(err, ERROR_IO,
 			"no new process (%s); end others or raise ulimit -u", strerror(errno));
 	if (failure.number != 0) {
-		(void)waitpid(child, NULL, 0); /* it has left already */
+		(void)waitpid(child, NULL, 0); /* the child has already exited */
 		return launch_explain(launch, &failure, err);
 	}
 	return child;
@@ -136,9 +136,10 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
 }
 
 /*
- * The environment lies above the target's stack, whose addresses therefore depend on its size: traces
- * would differ from shell to shell. One more variable fills it up to a multiple of this; the runtime takes
- * it away again. More than the usual size of an environment, far below every limit.
+ * The environment lies above the target's stack, so its size would change stack addresses and
+ * traces from shell to shell. A filler variable rounds the size up to a multiple of this; the
+ * runtime removes the variable. The multiple exceeds the usual size of an environment and is far
+ * below every limit.
  */
 #define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
 
@@ -148,8 +149,8 @@ static void environment_fill_up(struct environment *out)
 	struct strbuf filler;
 
 	/*
-	 * The kernel aligns the strings and the pointers to them to 16 bytes, each by itself: an even
-	 * number of pointers keeps both parts in step.
+	 * The kernel aligns the strings and the pointers to them to 16 bytes separately. An even
+	 * number of pointers needs no padding, so the computed size is exact.
 	 */
 	if (out->count % 2 == 0)
 		environment_add(out, CONTRACT_FILLER, "", "", NULL);
@@ -162,19 +163,22 @@ static void environment_fill_up(struct environment *out)
 	strbuf_release(&filler);
 }
 
-/* Does the kernel refuse fixed addresses, as in most containers? */
+/* True if the kernel refuses to fix addresses, as in most containers. */
 static bool launch_has_random_addresses(void)
 {
 	const int persona = personality(0xffffffff);
 
 	if (persona >= 0 && personality((unsigned long)persona | ADDR_NO_RANDOMIZE) >= 0) {
-		(void)personality((unsigned long)persona); /* it was allowed before */
+		(void)personality((unsigned long)persona); /* was permitted before */
 		return false;
 	}
 	return true;
 }
 
-/* The relocator lies beside the runtime; the loader calls it before anything else. */
+/*
+ * Adds the relocator, which lies beside the runtime. As an audit library it runs before anything
+ * else.
+ */
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");
@@ -214,16 +218,17 @@ char **launch_environment(
 	launch_add_audit(&out, runtime);
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
-	 * ASan refuses to be preloaded second, its leak checker stops all threads, it starts a
-	 * symbolizer process, and it keeps a signal stack per kernel thread: none of them works with
-	 * many threads on one kernel thread. The user's own options come last and win.
+	 * Settings without which ASan fails under raddle. ASan refuses to be preloaded second, its
+	 * leak checker stops all threads, it starts a symbolizer process, and it keeps a signal
+	 * stack per kernel thread. None of them works with many threads on one kernel thread. The
+	 * user's own options come last and override these.
 	 */
 	if (traits->has_address_sanitizer)
 		environment_add(&out, "ASAN_OPTIONS",
 			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:"
 			"exitcode=" SANITIZER_STATUS_TEXT,
 			":", getenv("ASAN_OPTIONS"));
-	/* libgomp spins before it waits; a spinning thread is of no use where one moves at a time. */
+	/* libgomp spins before it blocks, which is useless where one thread runs at a time. */
 	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))
 		environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
 	if (traits->has_gnu_openmp && !getenv("GOMP_SPINCOUNT"))

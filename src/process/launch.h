@@ -1,6 +1,7 @@
 /*
- * Starting a target: one process per call, as cheap as exec allows. The child gets a process group
- * of its own, dies with the command, has no address space randomisation and leaves no core file.
+ * Starts a target: one process per call, at the minimal cost of vfork and exec. The child has a
+ * process group of its own, dies with the command, has no address-space randomisation and writes no
+ * core file.
  */
 #ifndef RADDLE_PROCESS_LAUNCH_H
 #define RADDLE_PROCESS_LAUNCH_H
@@ -24,20 +25,19 @@ pid_t launch_process(const struct launch *launch, struct error *err);
 
 /*
  * The environment of a target: the command's own, with the runtime first in LD_PRELOAD and
- * RADDLE_CONTRACT set. `runtime` NULL: nothing is preloaded. To be freed with
- * launch_environment_free.
+ * RADDLE_CONTRACT set. `runtime` NULL: nothing is preloaded. Free with launch_environment_free.
  */
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
 /*
- * The exit status of a target that says that its sanitizer has reported an error: TSan's own; ASan,
- * which would end with 1 like anything else, is told to use it as well. 0: it has no sanitizer.
+ * The exit status by which a sanitizer in the target reports an error. ASan, whose usual status 1
+ * is ambiguous, is configured to use TSan's. 0: the target has no sanitizer.
  */
 int launch_sanitizer_status(const struct target_traits *traits);
 
-/* Path of libraddle.so: next to the command as built or as installed. To be freed. */
+/* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */
 int launch_find_runtime(char **path, struct error *err);
 
 #endif

@@ -20,20 +20,24 @@
 #include <unistd.h>
 
 /*
- * A mark is bit 62, 30 random bits and 32 bits that are all set. A raddle below a raddle may only lower the limit, so its
- * mark replaces the last 16 bits but keeps those of the outer one before them, and 16 bits that are all set follow.
+ * A mark consists of bit 62, 30 random bits and 32 set bits. A nested raddle may only lower the
+ * limit. Its mark keeps the outer random bits, replaces the upper 16 of the set bits by random
+ * ones, and ends in 16 set bits.
  */
 #define MARK_BIT (UINT64_C(1) << 62)
 #define OUTER_FREE UINT64_C(0xffffffff)
 #define INNER_FREE UINT64_C(0xffff)
 
-/* A scan that kills something is followed by another one; a process that no signal ends is given up. */
+/*
+ * Maximum number of scans. A scan that kills a process is followed by another one; a process that
+ * survives all scans is given up.
+ */
 #define SCANS_MOST 1000
 #define SCAN_EVERY_NS 10000000
 
 struct mark {
 	uint64_t value;
-	uint64_t free; /* bits that differ among the processes that it marks */
+	uint64_t free; /* bits that differ among the processes of this mark */
 };
 
 /* Written by supervisor_start(), read at exit. */
@@ -44,7 +48,7 @@ static struct {
 
 /* ---- in the supervisor: system calls only, since other threads may have held libc's locks ---- */
 
-/* Reads the beginning of a file of a process; false: the process is gone. */
+/* Reads the beginning of a process's file. False: the process is gone. */
 static bool supervisor_read(const char *process, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -80,11 +84,11 @@ static bool supervisor_has_ended(const char *process)
 
 	if (!supervisor_read(process, "stat", text, sizeof text))
 		return true;
-	end = strrchr(text, ')'); /* the name before it may hold anything */
+	end = strrchr(text, ')'); /* the process name before it may contain any character */
 	return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
 }
 
-/* Kills what is marked; returns how many processes were alive. */
+/* Kills all marked processes. Returns how many were alive. */
 static unsigned supervisor_scan(const struct mark *mark)
 {
 	char entries[4096] __attribute__((aligned(8)));
@@ -115,12 +119,12 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 	struct pollfd end = {.fd = command, .events = POLLIN};
 	sigset_t all;
 
-	/* A signal to the command's process group or terminal is not meant for the supervisor. */
+	/* A signal to the command's process group or terminal must not end the supervisor. */
 	(void)sigfillset(&all); /* cannot fail */
 	(void)sigprocmask(SIG_SETMASK, &all, NULL);
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "raddle-guard");
-	(void)prctl(PR_SET_PDEATHSIG, 0); /* a forked job's */
+	(void)prctl(PR_SET_PDEATHSIG, 0); /* inherited if a forked job starts the supervisor */
 	if (command > 0)
 		(void)syscall(SYS_close_range, 0, command - 1, 0);
 	(void)syscall(SYS_close_range, command + 1, UINT_MAX, 0);
@@ -135,7 +139,7 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 
 /* ---- in the command ---- */
 
-/* False: this raddle is below two others, whose supervisors know its processes. */
+/* False: this raddle is nested in two others, whose supervisors cover its processes. */
 static bool supervisor_choose_mark(uint64_t limit, struct mark *mark)
 {
 	uint64_t random;
@@ -170,18 +174,18 @@ void supervisor_start(void)
 	int command;
 	long pid;
 
-	/* With the first process of a container all others end. */
+	/* The end of a container's first process ends all its processes. */
 	if (supervisor.owner || getpid() == 1 || getrlimit(RLIMIT_LOCKS, &limit) != 0 ||
 		!supervisor_choose_mark(limit.rlim_max, &mark))
 		return;
 	command = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (command < 0)
 		return; /* before Linux 5.3 */
-	/* Without a signal at its end, so that it is no child to those who wait for any. */
+	/* No exit signal, so that waitpid for any child ignores the supervisor. */
 	pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 	if (pid == 0)
 		supervisor_wait(command, &mark);
-	(void)close(command); /* the supervisor's */
+	(void)close(command); /* the supervisor has its own copy */
 	if (pid < 0)
 		return;
 	supervisor.pid = (pid_t)pid;

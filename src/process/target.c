@@ -12,14 +12,14 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 
-/* The first entry of PATH that has an executable file of this name; NULL: none. To be freed. */
+/* The first executable file of this name in PATH; NULL: none. The caller frees it. */
 static char *search_path(const char *name)
 {
 	const char *folders = getenv("PATH");
 	struct strbuf candidate;
 	struct stat status;
 
-	/* What execvp does without PATH. */
+	/* The default of execvp without PATH. */
 	if (!folders || !*folders)
 		folders = "/bin:/usr/bin";
 	strbuf_init(&candidate);
@@ -66,7 +66,7 @@ static int target_check_file(const char *path, const struct stat *status, struct
 	return 0;
 }
 
-/* The file's bytes, to be unmapped unless it is empty. */
+/* Maps the file. The caller unmaps it unless it is empty. */
 static int target_map_file(const char *path, size_t size, const void **bytes, struct error *err)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -89,7 +89,7 @@ static int target_map_file(const char *path, size_t size, const void **bytes, st
 static void unmap_file(const void *bytes, size_t size)
 {
 	if (size > 0)
-		(void)munmap((void *)(uintptr_t)bytes, size); /* cannot fail: it is our mapping */
+		(void)munmap((void *)(uintptr_t)bytes, size); /* cannot fail: our own mapping */
 }
 
 static int read_traits(
@@ -137,7 +137,7 @@ static int check_loader(const char *path, const struct target_traits *traits, st
 			"%s uses the musl C library and raddle knows glibc only; build it against "
 			"glibc",
 			path);
-	/* It would not see our locks, and take every lock-protected access for a race. */
+	/* TSan would not see raddle's locks, and report every access under a lock as a race. */
 	if (traits->has_thread_sanitizer)
 		return error_set(err, ERROR_TARGET,
 			"%s is built with ThreadSanitizer, which would report races that are none; build it with "

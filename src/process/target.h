@@ -1,7 +1,7 @@
 /*
- * The program under test, looked at before it is started: is it something that raddle can control
- * (an executable, dynamically linked x86-64 ELF file without special rights), and which of its
- * libraries need settings of their own. The reader is given any bytes and is fuzzed.
+ * Examines the program under test before its start. Raddle can control an executable, dynamically
+ * linked x86-64 ELF file without special rights. The traits tell which libraries of the program
+ * need special settings. The ELF reader accepts arbitrary bytes and is fuzzed.
  */
 #ifndef RADDLE_PROCESS_TARGET_H
 #define RADDLE_PROCESS_TARGET_H
@@ -12,18 +12,18 @@
 
 #include "base/error.h"
 
-/* What the file says of itself. */
+/* Properties read from the file. */
 struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
 	bool has_thread_sanitizer;  /* likewise with TSan */
-	bool has_gnu_openmp;	    /* libgomp: it spins unless told otherwise */
-	bool has_sites;		    /* compiled by raddle-cc, for this raddle */
-	bool has_debug;		    /* debug information, or the name of a file with it */
+	bool has_gnu_openmp;	    /* linked with libgomp, which spins unless configured */
+	bool has_sites;		    /* compiled by raddle-cc of this release */
+	bool has_debug;		    /* contains debug information, or the name of a file with it */
 };
 
 struct target {
-	char *path; /* as given to execve */
+	char *path; /* as passed to execve */
 	struct target_traits traits;
 };
 
@@ -34,7 +34,7 @@ struct target {
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
 
-/* Of the file's bytes, never 0: another build has another. The libraries that it loads do not count. */
+/* Hash of the file's bytes, never 0: it differs between builds. Shared libraries are not included. */
 int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err);
 
 /* Checks the bytes of an executable file. `path` is for messages. */

@@ -6,8 +6,8 @@
 #include "abi/instrument_abi.h"
 
 /*
- * The ELF headers, read by hand: libelf accepts far more than the kernel does, and every offset
- * here comes from a file that may be damaged. `elf_at` is the only way to a byte of it.
+ * Reads ELF headers without libelf, which accepts far more than the kernel does. Every offset comes
+ * from a file that may be damaged, so `elf_at` is the only access to its bytes.
  */
 struct elf {
 	const char *bytes;
@@ -16,7 +16,7 @@ struct elf {
 	Elf64_Ehdr header;
 };
 
-/* `count` bytes at `offset`, or NULL when they are not all inside the file. */
+/* `count` bytes at `offset`, or NULL if they are not inside the file. */
 static const void *elf_at(const struct elf *elf, uint64_t offset, uint64_t count)
 {
 	if (offset > elf->size || count > elf->size - offset)
@@ -30,7 +30,7 @@ static int elf_damaged(const struct elf *elf, const char *what, struct error *er
 		"%s is a damaged ELF file (%s); build or install it again", elf->path, what);
 }
 
-/* What stands first decides what it is: everything but an ELF file is refused with its remedy. */
+/* Refuses other file types, each with a remedy. */
 static int elf_check_magic(const struct elf *elf, struct error *err)
 {
 	if (elf->size == 0)
@@ -97,7 +97,10 @@ static int elf_program_header(
 	return 0;
 }
 
-/* The bytes of the file that are loaded at a virtual address, with how many follow; NULL: none. */
+/*
+ * The bytes of the file that are loaded at a virtual address, and the number of bytes available
+ * there; NULL: none.
+ */
 static const char *elf_loaded_at(const struct elf *elf, uint64_t address, uint64_t *available)
 {
 	for (unsigned i = 0; i < elf->header.e_phnum; i++) {
@@ -122,8 +125,9 @@ static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
 }
 
 /*
- * Which libraries it wants is read off the dynamic string table as a whole: it holds the needed
- * libraries and the symbols of a statically linked sanitizer alike. A miss costs only settings.
+ * Searches the dynamic string table for library and symbol names. The table contains needed
+ * libraries as well as symbols of a statically linked sanitizer. A wrong result only affects
+ * settings.
  */
 static void elf_read_dynamic(
 	const struct elf *elf, const Elf64_Phdr *dynamic, struct target_traits *traits)
@@ -157,7 +161,7 @@ static void elf_read_dynamic(
 		size = available;
 	traits->has_address_sanitizer = bytes_contain(table, size, "libasan.so") ||
 					bytes_contain(table, size, "__asan_init");
-	/* Linked with raddle's answers, its calls are welcome. */
+	/* A program linked with raddle's implementation of the TSan calls is supported. */
 	traits->has_thread_sanitizer = !bytes_contain(table, size, "libraddle-tsan.so") &&
 				       (bytes_contain(table, size, "libtsan.so") ||
 					       bytes_contain(table, size, "__tsan_init"));
@@ -176,14 +180,14 @@ static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* ---- notes: which raddle instrumented it ---- */
+/* ---- notes: the raddle that instrumented the file ---- */
 
 static uint64_t note_padded(uint64_t bytes)
 {
 	return (bytes + 3) & ~UINT64_C(3);
 }
 
-/* Every unit that raddle-cc compiled has left a note; libraries are checked when they are loaded. */
+/* Each unit compiled by raddle-cc contains a note. Libraries are checked when they are loaded. */
 static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 	struct target_traits *traits, struct error *err)
 {
@@ -204,7 +208,7 @@ static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 		content = name + note_padded(note.n_namesz);
 		used = content + note_padded(note.n_descsz);
 		if (used > segment->p_filesz)
-			return 0; /* padded by another rule: not one of ours */
+			return 0; /* different padding: not a note of raddle */
 		if (note.n_namesz != sizeof owner ||
 			memcmp(notes + name, owner, sizeof owner) != 0 ||
 			note.n_descsz < sizeof version)
@@ -220,7 +224,7 @@ static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* ---- sections: of use to us only, so what is damaged there is as good as missing ---- */
+/* ---- sections: optional, so damaged ones are treated as missing ---- */
 
 static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
 {
@@ -233,7 +237,7 @@ static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
 	return at;
 }
 
-/* Its own, compressed or not, or the name of a separate file. */
+/* True if the file contains debug information, compressed or not, or names a separate file with it. */
 static bool elf_has_debug(const struct elf *elf)
 {
 	Elf64_Shdr names;

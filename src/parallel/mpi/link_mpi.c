@@ -1,6 +1,7 @@
 /*
- * parallel/remote/link.h by MPI, and all that raddle has of MPI. Errors are taken as a rank that has vanished: whoever waits
- * for it notices. With OpenMPI 4 a rank's death ends the job unless mpirun was given --enable-recovery.
+ * The link of parallel/remote/link.h over MPI, in a library of its own. An MPI error is treated
+ * like the loss of a rank: the ranks that wait for it notice. With OpenMPI 4 a rank's death ends
+ * the job unless mpirun has --enable-recovery.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "parallel/remote/link.h"
 
-/* A message under way: its bytes must stay. */
+/* A message being sent: its bytes must stay valid. */
 struct sending {
 	struct sending *next;
 	MPI_Request request;
@@ -19,14 +20,14 @@ struct sending {
 static struct sending *sendings;
 static struct link link_mpi;
 
-/* Lets go of what has been sent. */
+/* Frees messages whose sending is complete. */
 static void tidy(void)
 {
 	for (struct sending **at = &sendings; *at;) {
 		struct sending *sending = *at;
 		int is_done = 0;
 
-		/* An error is the end of it as well. */
+		/* An error completes the sending as well. */
 		if (MPI_Test(&sending->request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
 			!is_done) {
 			at = &sending->next;
@@ -56,18 +57,18 @@ static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 }
 
 /*
- * A message that is coming. Long ones are fetched from their sender, so that one who dies meanwhile leaves them without an end: nobody
- * may wait for that.
+ * A message being received. A long message is fetched from its sender, so it never completes if the
+ * sender dies. No rank may block on it.
  */
 struct receiving {
-	struct receiving *next; /* begun later */
+	struct receiving *next; /* started later */
 	MPI_Request request;
 	struct link_message message;
 };
 
 static struct receiving *receivings;
 
-/* Begins to receive what has been announced. */
+/* Starts to receive a message that has been announced. */
 static void begin_receiving(void)
 {
 	struct receiving **last = &receivings, *receiving;
@@ -99,7 +100,7 @@ static void begin_receiving(void)
 	*last = receiving;
 }
 
-/* Is something older still to come from the same one? */
+/* True if an older message of the same sender is still incomplete. */
 static bool is_later(const struct receiving *receiving)
 {
 	for (const struct receiving *i = receivings; i != receiving; i = i->next)
@@ -131,8 +132,8 @@ static bool mpi_receive(struct link_message *message)
 static void mpi_end(bool all_are_here)
 {
 	if (all_are_here)
-		(void)MPI_Finalize(); /* the process ends either way */
-				      /* Else that would wait for the lost one. */
+		(void)MPI_Finalize(); /* errors are irrelevant, because the process ends */
+				      /* Otherwise MPI_Finalize would wait for the lost rank. */
 }
 
 __attribute__((visibility("default"))) link_entry raddle_link_begin;

@@ -1,8 +1,13 @@
 /*
- * One campaign on many machines: `mpirun -n N raddle run --mpi`. Rank 0, the leader, hands units of runs out, takes
- * them back from ranks that stall or vanish, and keeps the store; the others, its members, make the runs, each in a
- * campaign of its own whose numbers of runs come from rank 0, and send what they find at once. A member's death
- * costs its unit's runs, which another one makes again.
+ * One campaign on many machines: `mpirun -n N raddle run --mpi`.
+ *
+ * Rank 0, the leader, distributes runs, owns the store and reports to the user. The other ranks,
+ * the members, make the runs. Two schemes exist:
+ * - Units: for sampling strategies, the leader leases ranges of run numbers to members
+ *   (lease_table.h). Each member runs a campaign of its own and sends findings at once. The runs of
+ *   a silent member are leased to another one.
+ * - Tasks: for exhaustive strategies, the leader runs a campaign whose other workers are the
+ *   members (worker/remote.h). A lost task is made again.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_CLUSTER_H
 #define RADDLE_PARALLEL_REMOTE_CLUSTER_H
@@ -11,22 +16,25 @@
 #include "parallel/remote/link.h"
 
 #define CLUSTER_SILENT_STANDARD_NS UINT64_C(30000000000)
-/* So many times that rank 0 is waited for, and all the others where none of them is heard of. */
+/*
+ * The leader is waited for this many times silent_ns. So are all members, if none of them sends
+ * anything.
+ */
 #define CLUSTER_PATIENCE 4
 
 /*
- * Does the strategy go through all schedules? Then rank 0 leads a campaign whose parts (struct strategy_parts) the others
- * make, else it hands out runs.
+ * True if the strategy is sequential: the leader then runs a campaign with remote workers. False:
+ * the leader distributes runs.
  */
 bool cluster_has_parts(const struct campaign_options *options);
 
-/* Rank 0: as campaign_run(). `silent_ns`: a member that is not heard of for so long has lost its unit. */
+/* Rank 0: as campaign_run(). `silent_ns`: a member that is silent for this time has lost its unit. */
 int cluster_lead(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 /*
- * All others: until rank 0 says that it is over, or is not heard of for CLUSTER_PATIENCE times silent_ns. What a member has to
- * say it says by way of rank 0.
+ * Other ranks: make runs until rank 0 ends the campaign, or is silent for CLUSTER_PATIENCE times
+ * silent_ns. Errors of a member are reported by rank 0.
  */
 int cluster_follow(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, struct error *err);

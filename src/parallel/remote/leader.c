@@ -1,4 +1,4 @@
-/* Rank 0: hands out and listens. */
+/* Rank 0 with units: leases ranges of runs to members and receives their results. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define NAP_US 500
 #define PROGRESS_NS UINT64_C(100000000)
 #define SAVE_NS UINT64_C(1000000000)
-/* How long members get to come to an end, in which they may be in the middle of a run. */
+/* Time for members to stop; they may be in the middle of a run. */
 #define FAREWELL_NS UINT64_C(5000000000)
 
 void leader_say_stop(struct leader *leader)
@@ -128,7 +128,7 @@ static void leader_take_message(struct leader *leader, const struct link_message
 	roll_hear(&leader->roll, message->from);
 	lease_table_heard(leader->leases, message->from, member->heard_ns);
 	if (leader->roll.failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
-		return; /* what went wrong first counts */
+		return; /* only the first failure is reported */
 	switch ((enum wire_tag)message->tag) {
 	case WIRE_HELLO:
 		roll_take_hello(&leader->roll, message);
@@ -192,7 +192,8 @@ static void leader_tell_progress(struct leader *leader)
 	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
 		leader->saved_ns = now_ns;
 		leader_keep_unsaved(leader);
-		(void)leader_save(leader, "running", NULL); /* the last one has to succeed */
+		/* only the error of the last save is reported */
+		(void)leader_save(leader, "running", NULL);
 	}
 }
 
@@ -202,7 +203,7 @@ static bool is_time_up(const struct leader *leader)
 	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
 }
 
-/* Members that have not said that they leave, and were heard of within that time. */
+/* Number of members that have not left, and sent a message within `within_ns`. */
 static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -226,14 +227,17 @@ static void leader_listen_once(struct leader *leader)
 		free(message.bytes);
 	}
 	if (!has_any)
-		(void)usleep(NAP_US); /* shorter is no harm */
+		(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
 
 static void lead(struct leader *leader)
 {
 	uint64_t until_ns = UINT64_MAX;
 
-	/* Where all are silent it may be the machine that stalls: they are waited for as they wait for us. */
+	/*
+	 * If all members are silent, the leader's machine may have stalled: waits as long as the
+	 * members wait for the leader.
+	 */
 	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
 		leader_listen_once(leader);
@@ -254,7 +258,7 @@ static void lead(struct leader *leader)
 			leader->result->total.runs);
 }
 
-/* Whoever is not here any more need not be waited for. */
+/* Does not wait for members that are gone. */
 static void leader_say_farewell(struct leader *leader, struct error *failure)
 {
 	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};

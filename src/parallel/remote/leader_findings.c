@@ -1,4 +1,4 @@
-/* What members have found, in the store of rank 0. */
+/* Stores the findings of members in the store of rank 0. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -14,7 +14,7 @@ static int leader_findings_keep(struct leader *leader, struct finding *finding,
 
 	if (status < 0)
 		return status;
-	/* Several ranks find the same: it is shown once. */
+	/* Several ranks may find the same failure: it is reported once. */
 	if (found.is_new || !leader->result->total.findings) {
 		leader->result->total.findings++;
 		if (leader->roll.listener->found)

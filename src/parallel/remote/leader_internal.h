@@ -1,10 +1,13 @@
-/* What the files of rank 0 share: its state. leader.c hands out and listens, leader_findings.c keeps findings. */
+/*
+ * State of rank 0. leader.c distributes units and receives messages, leader_findings.c stores
+ * findings.
+ */
 #ifndef RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
 #define RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
 
 #include "parallel/remote/roll.h"
 
-/* A finding that the store would not take. */
+/* A finding that the store refused. */
 struct unsaved {
 	struct unsaved *next;
 	uint32_t from;
@@ -17,7 +20,7 @@ struct leader {
 	const struct campaign_options *options;
 	struct campaign_result *result;
 	struct lease_table *leases;
-	bool *has_unsaved; /* by rank: a finding of its that could not be stored */
+	bool *has_unsaved; /* by rank: a finding of this member could not be stored */
 	struct store *store;
 	struct store_campaign row;
 	uint64_t started_ns, progress_ns, saved_ns;
@@ -25,7 +28,7 @@ struct leader {
 	struct unsaved *unsaved;
 };
 
-/* Enough has been found, or time is up: all members come to an end. */
+/* Enough has been found, or the time is up: asks all members to stop. */
 void leader_say_stop(struct leader *leader);
 
 /* ---- leader_parts.c: as cluster_lead() ---- */
@@ -36,9 +39,9 @@ int leader_lead_parts(const struct link *link, const struct campaign_options *op
 
 /* ---- leader_findings.c ---- */
 
-/* A member's WIRE_FINDING. */
+/* Handles a member's WIRE_FINDING. */
 void leader_take_finding(struct leader *leader, const struct link_message *message);
-/* Tries again what the store would not take. */
+/* Tries again to store refused findings. */
 void leader_keep_unsaved(struct leader *leader);
 void leader_release_unsaved(struct leader *leader);
 

@@ -1,7 +1,7 @@
 /*
- * Rank 0 of a strategy that goes through all schedules: it leads a campaign, as with -j, whose other workers are the
- * other ranks (worker/remote.h). What is sent is a part's state, to and fro. A rank that is lost costs its part,
- * which is made again by others.
+ * Rank 0 with an exhaustive strategy: runs a campaign, as with -j, whose other workers are the
+ * other ranks (worker/remote.h). Messages carry the state of a task in both directions. The task of
+ * a lost rank is made again by others.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,13 +12,13 @@
 #include "platform/platform.h"
 
 #define NAP_US 500
-/* How long others are waited for at the beginning: mpirun starts all ranks at once. */
+/* Time to wait for members at the beginning: mpirun starts all ranks at once. */
 #define WELCOME_NS UINT64_C(3000000000)
 #define FAREWELL_NS UINT64_C(5000000000)
 
-/* What a rank has sent last. */
+/* The last report of a rank. */
 struct parts_report {
-	char *bytes; /* NULL: nothing new */
+	char *bytes; /* NULL: no new report */
 	size_t size;
 };
 
@@ -26,7 +26,7 @@ struct parts_leader {
 	struct roll roll;
 	const struct campaign_options *options;
 	struct parts_report *reports; /* by rank */
-	volatile int is_stopped;      /* what its campaign looks at */
+	volatile int is_stopped;      /* interruption flag of the campaign */
 };
 
 bool cluster_has_parts(const struct campaign_options *options)
@@ -52,7 +52,7 @@ static void leader_parts_take_message(struct parts_leader *leader, struct link_m
 		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
 		break;
 	case WIRE_REPORT:
-		free(report->bytes); /* nobody has asked for it any more */
+		free(report->bytes); /* an unread older report belongs to an abandoned batch */
 		*report = (struct parts_report){message->bytes, message->size};
 		message->bytes = NULL;
 		break;
@@ -86,7 +86,7 @@ static bool leader_parts_listen_once(struct parts_leader *leader)
 	return has_any;
 }
 
-/* Has everybody said hello, or taken leave? */
+/* True if each member has reached the state, or is silent. */
 static bool are_all(const struct parts_leader *leader, enum member_state at_least)
 {
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
@@ -103,10 +103,10 @@ static void leader_parts_wait_for(
 
 	while (!are_all(leader, state) && platform_monotonic_ns() < until_ns)
 		if (!leader_parts_listen_once(leader))
-			(void)usleep(NAP_US); /* shorter is no harm */
+			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
 
-/* ---- what the campaign wants of other ranks ---- */
+/* ---- the campaign's link to other ranks ---- */
 
 static void remote_send(void *context, uint32_t number, const void *bytes, size_t size)
 {
@@ -131,7 +131,8 @@ static char *remote_receive(void *context, uint32_t number, size_t *size)
 	struct parts_report *report = &leader->reports[number + 1];
 	char *bytes;
 
-	(void)leader_parts_listen_once(leader); /* or there is nothing new */
+	/* the result only tells whether a message arrived */
+	(void)leader_parts_listen_once(leader);
 	bytes = report->bytes;
 	*size = report->size;
 	report->bytes = NULL;
@@ -147,7 +148,7 @@ static bool remote_lost(void *context, uint32_t number)
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 
-/* Long investigations are no silence of ours. */
+/* Answers members during long investigations, so that they do not give the leader up. */
 static void leader_parts_on_progress(void *context, const struct campaign_progress *progress)
 {
 	struct parts_leader *leader = context;
@@ -221,7 +222,7 @@ static int make_campaign(
 	return campaign_run(&options, &listener, result, err);
 }
 
-/* ---- its life ---- */
+/* ---- life cycle ---- */
 
 static int leader_parts_set_up(struct parts_leader *leader, struct error *err)
 {

@@ -4,27 +4,27 @@
 
 #include "base/bug.h"
 
-/* Before a rank's pace is known: a slow program must not hold a rank for long. */
+/* Size of a rank's first unit: small, because the program may be slow. */
 #define RUNS_FIRST 16
-/* A unit is at most this many times its rank's last one. */
+/* A unit is at most this many times the rank's last unit. */
 #define GROWTH 8
-#define SMALLEST_PART 8 /* of a whole unit */
-/* Of what is left, a rank gets at most one part in so many times the number of ranks. */
+#define SMALLEST_PART 8 /* divisor for the smallest unit */
+/* A rank receives at most the remaining runs divided by PARTS_LEFT and the number of ranks. */
 #define PARTS_LEFT 2
 
 struct rank {
-	struct lease_table_unit unit; /* empty: it has none */
+	struct lease_table_unit unit; /* empty: none */
 	uint64_t heard_ns;
-	uint64_t runs_per_unit; /* in unit_ns, at its pace; 0: not known */
-	bool is_taken_back;	/* its unit is another one's, or will be */
+	uint64_t runs_per_unit; /* runs per unit_ns at its speed; 0: unknown */
+	bool is_taken_back;	/* another rank has the unit, or will receive it */
 };
 
 struct lease_table {
 	struct lease_table_options options;
-	uint64_t next; /* first run that nobody was given */
+	uint64_t next; /* first run not leased yet */
 	uint64_t made;
 	struct rank *ranks;
-	struct lease_table_unit *returned; /* taken back, to be given out again */
+	struct lease_table_unit *returned; /* units taken back, to be leased again */
 	uint32_t returned_count;
 };
 
@@ -36,7 +36,7 @@ struct lease_table *lease_table_new(const struct lease_table_options *options)
 	leases->options = *options;
 	leases->next = options->first;
 	leases->ranks = calloc(options->ranks, sizeof *leases->ranks);
-	/* A rank has one unit, and loses it at most once before it gets another. */
+	/* Suffices: a rank has one unit, and loses it at most once before the next. */
 	leases->returned = calloc(options->ranks, sizeof *leases->returned);
 	BUG_ON(!leases->ranks || !leases->returned);
 	return leases;
@@ -76,7 +76,7 @@ static void take_back(struct lease_table *leases, struct rank *rank)
 	leases->returned[leases->returned_count++] = rank->unit;
 }
 
-/* Another rank gets the unit, unless one has it already. */
+/* The unit goes to another rank, unless it was taken back before. */
 void lease_table_lose(struct lease_table *leases, uint32_t index)
 {
 	take_back(leases, &leases->ranks[index]);
@@ -124,7 +124,7 @@ static void learn_pace(const struct lease_table *leases, struct rank *rank, uint
 	rank->runs_per_unit += !rank->runs_per_unit;
 }
 
-/* It was given out twice, and somebody has made it: whoever else has it makes it in vain. */
+/* Removes the unit from the returned ones, because it is complete. False: it is not there. */
 static bool take_from_returned(struct lease_table *leases, const struct lease_table_unit *unit)
 {
 	for (uint32_t i = 0; i < leases->returned_count; i++) {
@@ -136,7 +136,7 @@ static bool take_from_returned(struct lease_table *leases, const struct lease_ta
 	return false;
 }
 
-/* Another rank has it now; from then on that one's does not count. */
+/* Marks the same unit of another rank as taken back: its completion there does not count. */
 static bool take_from_rank(struct lease_table *leases, const struct rank *from)
 {
 	for (uint32_t i = 0; i < leases->options.ranks; i++) {
@@ -159,7 +159,7 @@ bool lease_table_done(struct lease_table *leases, uint32_t index, uint64_t now_n
 	rank->heard_ns = now_ns;
 	if (is_empty(&rank->unit))
 		return false;
-	/* Nobody else has made it yet if it lies there or another rank is at it. */
+	/* A unit that is returned, or leased to another rank, has not been counted yet. */
 	if (!counts)
 		counts = take_from_returned(leases, &rank->unit) || take_from_rank(leases, rank);
 	learn_pace(leases, rank, took_ns);

@@ -17,14 +17,14 @@ int link_open(const struct link **link, struct error *err)
 		return error_set(err, ERROR_MISSING,
 			"this raddle was built without MPI; install libopenmpi-dev and build it again, "
 			"or use --shard and raddle merge");
-	/* MPI's own plugins look for its symbols. */
+	/* RTLD_GLOBAL: MPI's plugins use its symbols. */
 	library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	free(path);
 	if (!library)
 		return error_set(err, ERROR_MISSING,
 			"cannot load %s (%s); install the packages openmpi-bin and libopenmpi3",
 			LIBRARY, dlerror());
-	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	/* ISO C has no conversion from void * to a function pointer; POSIX has. */
 	*(void **)&entry = dlsym(library, LINK_ENTRY);
 	if (!entry)
 		return error_set(err, ERROR_VERSION,

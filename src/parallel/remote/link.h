@@ -1,6 +1,7 @@
 /*
- * How ranks talk: bytes with a tag from one to another, in order, or not at all where one has vanished. What is
- * needed of MPI, so that nothing else of raddle knows MPI. Each rank has one thread that uses it.
+ * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished. This
+ * is the subset of MPI that raddle needs; only libraddle-mpi.so uses MPI. One thread of each rank
+ * uses the link.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_LINK_H
 #define RADDLE_PARALLEL_REMOTE_LINK_H
@@ -14,24 +15,27 @@
 struct link_message {
 	uint32_t from, tag;
 	size_t size;
-	char *bytes; /* to be freed; with a 0 behind them */
+	char *bytes; /* freed by the receiver; a 0 follows them */
 };
 
 struct link {
 	uint32_t rank, ranks;
-	/* Copies the bytes and does not wait for who is to have them. */
+	/* Copies the bytes and does not wait for the receiver. */
 	void (*send)(uint32_t to, uint32_t tag, const void *bytes, size_t size);
-	/* False: there is none. Never waits. */
+	/* False: no message. Never blocks. */
 	bool (*receive)(struct link_message *message);
-	/* `all_are_here`: no rank was lost, so all can leave together; else this one leaves alone. */
+	/*
+	 * `all_are_here`: no rank was lost, so all ranks finalise together. False: this rank leaves
+	 * alone.
+	 */
 	void (*end)(bool all_are_here);
 };
 
-/* The symbol of libraddle-mpi.so: NULL where MPI cannot be used. Once in a process. */
+/* Symbol of libraddle-mpi.so. Returns NULL where MPI cannot be used. Call once per process. */
 #define LINK_ENTRY "raddle_link_begin"
 typedef const struct link *link_entry(struct error *err);
 
-/* Loads libraddle-mpi.so and begins. */
+/* Loads libraddle-mpi.so and initialises MPI. */
 int link_open(const struct link **link, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A rank that makes runs. */
+/* A member: makes the runs that rank 0 leases to it. */
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "parallel/remote/member_internal.h"
 #include "platform/platform.h"
 
-/* Of the time after which silence is taken for death. */
+/* A member shows life after silent_ns divided by this. */
 #define ALIVE_PART 4
 #define LEADER 0
 
@@ -20,7 +20,7 @@ void member_tell(const struct member *member, enum wire_tag tag, const void *byt
 	member->link->send(LEADER, tag, bytes, size);
 }
 
-/* Ends this rank because of a message that no rank of this release sends. */
+/* Ends this rank: no rank of this release sends such a message. */
 static void member_refuse(struct member *member, const struct link_message *message)
 {
 	member->is_stopped = 1;
@@ -42,7 +42,7 @@ void member_listen(struct member *member)
 			else
 				member->has_unit = true;
 		} else if (message.tag == WIRE_PART) {
-			free(member->part); /* we were given up */
+			free(member->part); /* rank 0 has abandoned the older batch */
 			member->part = message.bytes;
 			member->part_size = message.size;
 			member->has_to_rest = false;
@@ -75,7 +75,7 @@ void member_show_life(struct member *member)
 	member_tell(member, WIRE_ALIVE, NULL, 0);
 }
 
-/* What it has done since it last told. */
+/* Reports the runs since the last report. */
 static void tell_done(struct member *member, enum wire_tag tag)
 {
 	struct wire_done done = {
@@ -94,7 +94,7 @@ static void tell_done(struct member *member, enum wire_tag tag)
 	member_tell(member, tag, &done, sizeof done);
 }
 
-/* ---- what its campaign tells ---- */
+/* ---- events of its campaign ---- */
 
 static void member_on_started(void *context, const struct campaign_start *start)
 {
@@ -113,7 +113,7 @@ static void member_on_progress(void *context, const struct campaign_progress *pr
 	member_show_life(context);
 }
 
-/* A long investigation is no silence. */
+/* Keeps rank 0 informed during a long investigation. */
 static void member_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	(void)progress;
@@ -158,7 +158,7 @@ static bool next_unit(struct member *member)
 		member_listen(member);
 		member_show_life(member);
 		if (!member->has_unit && !member->is_stopped)
-			(void)usleep(MEMBER_NAP_US); /* shorter is no harm */
+			(void)usleep(MEMBER_NAP_US); /* a shorter sleep does no harm */
 	}
 	return member->has_unit && !member->is_stopped;
 }
@@ -179,7 +179,7 @@ static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
 	return true;
 }
 
-/* ---- its life ---- */
+/* ---- life cycle ---- */
 
 static int say_hello(struct member *member, struct error *err)
 {
@@ -193,7 +193,7 @@ static int say_hello(struct member *member, struct error *err)
 	if (status < 0)
 		return status;
 	(void)snprintf(hello.release, sizeof hello.release, "%s", RADDLE_RELEASE);
-	(void)gethostname(hello.host, sizeof hello.host - 1); /* else it is empty */
+	(void)gethostname(hello.host, sizeof hello.host - 1); /* on failure the name is empty */
 	(void)snprintf(hello.folder, sizeof hello.folder, "%s", member->folder);
 	member_tell(member, WIRE_HELLO, &hello, sizeof hello);
 	return 0;
@@ -218,7 +218,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	(void)status;
 	(void)kind;
 	(void)place;
-	(void)remove(path); /* what is left is in the folder for temporary things */
+	(void)remove(path); /* an error leaves a file in the temporary folder */
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int member_make_runs(struct member *member, struct error *err)
 	options.directory = member->folder;
 	options.schedules = options.time_ns = 0;
 	options.workers = 1;
-	options.keep_going = true; /* the leader says when it is enough */
+	options.keep_going = true; /* rank 0 decides when the campaign ends */
 	options.forwards_signals = false;
 	options.is_interrupted = &member->is_stopped;
 	return campaign_run(&options, &listener, &result, err);
@@ -277,7 +277,7 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 	while (!member.has_end && !member.has_no_leader && !*options->is_interrupted) {
 		member_listen(&member);
 		member_show_life(&member);
-		(void)usleep(MEMBER_NAP_US); /* shorter is no harm */
+		(void)usleep(MEMBER_NAP_US); /* a shorter sleep does no harm */
 	}
 	if (!member.end.keeps_folder && *member.folder && !member.has_no_leader)
 		remove_folder(member.folder);

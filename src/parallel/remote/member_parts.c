@@ -1,11 +1,11 @@
-/* A rank that makes parts of what rank 0 leads: explore/serve.h by messages. */
+/* A member that executes tasks for rank 0: explore/serve.h over messages. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "explore/serve.h"
 #include "parallel/remote/member_internal.h"
 
-#define NAP_US 200 /* rank 0 waits for who rests */
+#define NAP_US 200 /* short, because rank 0 waits for members that stop */
 
 static char *next_part(void *context, size_t *size)
 {
@@ -16,7 +16,7 @@ static char *next_part(void *context, size_t *size)
 		member_listen(member);
 		member_show_life(member);
 		if (!member->part && !member->is_stopped)
-			(void)usleep(NAP_US); /* shorter is no harm */
+			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 	}
 	if (member->is_stopped)
 		return NULL;
@@ -34,7 +34,7 @@ static enum serve_wish wish(void *context)
 	member_show_life(member);
 	if (member->is_stopped)
 		return SERVE_END;
-	/* With another one there rank 0 has no use for this one any more. */
+	/* A newer batch means that rank 0 has abandoned the current one. */
 	return member->has_to_rest || member->part ? SERVE_STOP : SERVE_ON;
 }
 

@@ -1,6 +1,7 @@
 /*
- * Messages between ranks. All ranks run the same release on machines of one kind, which the hello verifies, so
- * structs travel as they lie in memory. Each message is validated like a file before its contents are used: wire_read_*().
+ * Messages between ranks. All ranks run the same release on machines of one kind, which the hello
+ * verifies, so structs travel as they lie in memory. Each message is validated like a file before
+ * its contents are used: wire_read_*().
  */
 #ifndef RADDLE_PARALLEL_REMOTE_WIRE_H
 #define RADDLE_PARALLEL_REMOTE_WIRE_H
