@@ -1,4 +1,4 @@
-/* The command's side of bitcode.h: finds libraddle-bitcode.so, and shows what it gives. */
+/* The command's side of bitcode.h: loads libraddle-bitcode.so and prints results. */
 #include "bitcode/bitcode.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 
 #define BITCODE_LIBRARY "libraddle-bitcode.so"
 
-/* Stays loaded: LLVM does not like to be unloaded. */
+/* The library stays loaded, as LLVM does not support unloading. */
 static points_to_entry *load_entry(struct error *err)
 {
 	static points_to_entry *entry;
@@ -29,7 +29,7 @@ static points_to_entry *load_entry(struct error *err)
 			BITCODE_LIBRARY, dlerror());
 		return NULL;
 	}
-	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	/* POSIX, unlike ISO C, allows this conversion to a function pointer. */
 	*(void **)&entry = dlsym(library, BITCODE_ENTRY);
 	if (!entry)
 		error_set(err, ERROR_VERSION, "%s is of another raddle; install raddle again",
@@ -95,7 +95,7 @@ static int compare_rows(const void *left, const void *right)
 	return order ? order : (int)a->kind - (int)b->kind;
 }
 
-/* One for each pair of a variable and a site, sorted. */
+/* One row per pair of variable and site, sorted. */
 static struct row *bitcode_rows_of(const struct points_to *result, size_t *count)
 {
 	struct row *rows;
@@ -143,7 +143,7 @@ static int bitcode_compare_names(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The variables that code without bitcode knows, and the sites that may touch any of them. */
+/* Prints the foreign variables, and the sites that may touch any of them. */
 static void print_foreign(const struct points_to *result, FILE *out)
 {
 	const char **names = calloc(result->foreign_count + 1, sizeof *names);

@@ -1,10 +1,15 @@
 /*
- * What raddle knows of a program from the bitcode that raddle-cc left in it: which variables each site
- * may touch. The work is done by libraddle-bitcode.so, which needs LLVM and is only loaded when asked
- * for; what it gives back is plain.
+ * Points-to analysis of a program, from the bitcode that raddle-cc left in its files: which
+ * variables each site may touch.
  *
- * A *variable* is a place in a piece of memory that the program has a name for: a global, a local of a
- * function, or what an allocation site returns; with the distance of the place from its start.
+ * A *site* is an instrumented instruction (symbols/site_table.h). A *variable* is a place in an
+ * object that has a name in the program: a global, a local of a function, or the result of an
+ * allocation site, plus a distance from the start of the object. *Foreign* means known to code
+ * without bitcode, which may touch such memory and pass its address on.
+ *
+ * Life cycle: points_to_compute(), which runs in libraddle-bitcode.so; then the result is plain
+ * data of the caller until points_to_free(). The library needs LLVM and is loaded only on demand.
+ * docs/points-to.md describes the analysis.
  */
 #ifndef RADDLE_BITCODE_BITCODE_H
 #define RADDLE_BITCODE_BITCODE_H
@@ -17,21 +22,22 @@
 
 struct points_to_variable {
 	char *name;	  /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
-	int64_t distance; /* in its object; of an array: modulo the stride */
-	uint64_t bytes;	  /* up to the next one at most; UINT64_MAX: to the end of the object */
+	int64_t distance; /* from the start of its object; in an array modulo the stride */
+	/* at most up to the next variable; UINT64_MAX: to the end of the object */
+	uint64_t bytes;
 };
 
-/* A global, or a local of main: what can be found in memory. */
+/* An object that can be located in a process: a global, or a local of main. */
 struct points_to_object {
-	char *symbol;	/* a global as it is linked; NULL: a local of main, */
-	uint32_t file;	/* whose site of kind SITE_ADDRESS this is */
-	uint32_t index; /* likewise */
-	uint64_t bytes; /* of a local; 0: not known */
-	int64_t stride; /* 0: it is not folded */
+	char *symbol;	/* linkage name of a global; NULL: a local of main, */
+	uint32_t file;	/* located by this site of kind SITE_ADDRESS */
+	uint32_t index; /* index of that site */
+	uint64_t bytes; /* size of a local; 0: not known */
+	int64_t stride; /* 0: the object is not folded (flow.h) */
 	uint32_t first_variable, variable_count;
 };
 
-/* What a site may touch; index of the site as in symbols/site_table.h. */
+/* What a site may touch. */
 struct points_to_site {
 	uint32_t file; /* number in the list of paths */
 	uint32_t index;
@@ -39,8 +45,9 @@ struct points_to_site {
 	char *place;	     /* "get (queue.c:12)" */
 	uint32_t *variables; /* ascending */
 	uint32_t variable_count;
-	bool is_open;	   /* also all that code without bitcode may know (points_to.foreign) */
-	bool is_unmatched; /* its instruction is not known: it may touch anything */
+	bool is_open; /* may also touch everything in points_to.foreign */
+	/* no instruction was found for the site, which may therefore touch anything */
+	bool is_unmatched;
 };
 
 struct points_to {
@@ -48,30 +55,31 @@ struct points_to {
 	uint32_t variable_count;
 	struct points_to_object *objects;
 	uint32_t object_count;
-	struct points_to_site *sites; /* those with an address, by file and index */
+	struct points_to_site *sites; /* sites with an address, sorted by file and index */
 	uint32_t site_count;
-	uint32_t *foreign; /* variables that code without bitcode may touch and hand around */
+	uint32_t *foreign; /* variables that code without bitcode may touch and pass on */
 	uint32_t foreign_count;
-	/* for the curious */
+	/* statistics */
 	uint64_t instruction_count;
 	uint32_t node_count, wave_count;
 };
 
 /*
- * Analyses an executable (or library) and the instrumented libraries that it is linked with, which the
- * caller names too. LLVM or its library missing: ERROR_MISSING and one line with the package.
+ * Analyses an executable or library together with the instrumented libraries that it is linked
+ * with; the caller names all files. If LLVM or libraddle-bitcode.so is missing, the error is one
+ * line that names the package to install. On success the caller owns *out.
  */
 int points_to_compute(
 	struct points_to **out, const char *const *paths, uint32_t path_count, struct error *err);
 void points_to_free(struct points_to *result);
 
-/* For each variable, by name, the sites that may touch it. */
+/* Prints, for each variable by name, the sites that may touch it. */
 void points_to_print(const struct points_to *result, FILE *out);
 
-/* ---- what libraddle-bitcode.so exports ---- */
+/* ---- exports of libraddle-bitcode.so ---- */
 
 #define BITCODE_ENTRY "raddle_points_to"
-/* `bug` is the command's bug_report(): the library has none of its own. */
+/* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef void points_to_bug(const char *condition, const char *file, int line);
 typedef int points_to_entry(struct points_to **out, const char *const *paths, uint32_t path_count,
 	points_to_bug *bug, struct error *err);

@@ -1,4 +1,7 @@
-/* Sparse sets of small numbers: sorted blocks of 64 members, as points-to sets mostly are. */
+/*
+ * Sparse sets of small numbers, as sorted blocks of 64 members. Points-to sets mostly consist of
+ * few dense ranges.
+ */
 #ifndef RADDLE_BITCODE_BITMAP_H
 #define RADDLE_BITCODE_BITMAP_H
 
@@ -10,21 +13,21 @@ struct bitmap_block {
 	uint32_t number; /* of its first member / 64 */
 };
 
-/* All zero: the empty set. */
+/* An all-zero struct is the empty set. */
 struct bitmap {
 	struct bitmap_block *blocks;
 	uint32_t count, capacity;
 };
 
 void bitmap_release(struct bitmap *set);
-/* True: it was not a member. */
+/* Returns whether the member is new. */
 bool bitmap_add(struct bitmap *set, uint32_t member);
 bool bitmap_has(const struct bitmap *set, uint32_t member);
-/* Moves *member on to the first member that is not smaller; false: there is none. */
+/* Moves *member to the first member that is not smaller. False: none. */
 bool bitmap_next(const struct bitmap *set, uint64_t *member);
-/* True: `set` has grown. */
+/* Adds all members of `other`. Returns whether `set` has grown. */
 bool bitmap_unite(struct bitmap *set, const struct bitmap *other);
-/* The members of `set` that are not in `other`, into an empty set. */
+/* Puts the members of `set` that are not in `other` into `out`, which must be empty. */
 void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other);
 
 #define bitmap_each(member, set)                                                                   \
@@ -35,7 +38,7 @@ void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct 
 				 true);                                                            \
 			rest_ &= rest_ - 1)
 
-/* The same, inside of another. */
+/* The same loop with other names, for nesting inside bitmap_each(). */
 #define bitmap_each_inner(member, set)                                                             \
 	for (uint32_t inner_at_ = 0; inner_at_ < (set)->count; inner_at_++)                        \
 		for (uint64_t inner_rest_ = (set)->blocks[inner_at_].bits, member = 0;             \

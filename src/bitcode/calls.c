@@ -1,6 +1,6 @@
 /*
- * Calls: of functions with bitcode, through pointers as they turn out to point to functions, and of code
- * without bitcode (externals.def).
+ * Constraints of calls: of functions with bitcode, of function pointers as their targets become
+ * known, and of code without bitcode (externals.def).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@ enum result_kind { RESULT_NOTHING, RESULT_NEW, RESULT_FOREIGN, RESULT_SAME, RESU
 
 struct external {
 	const char *name;
-	const char *arguments; /* NULL: it copies or calls back */
+	const char *arguments; /* NULL: a copy or a callback */
 	enum result_kind result;
-	int from;	    /* argument of RESULT_SAME, RESULT_WITHIN */
-	int callback;	    /* argument that is called; -1: none */
-	const char *passed; /* to it */
+	int from;	    /* argument of RESULT_SAME and RESULT_WITHIN */
+	int callback;	    /* number of the argument that is called; -1: none */
+	const char *passed; /* letters of the arguments passed to the callback */
 };
 
 #define NOTHING RESULT_NOTHING, 0
@@ -101,7 +101,7 @@ static void call_unknown(struct analysis *analysis, LLVMValueRef call)
 	foreign_to(analysis, value_node(analysis, call));
 }
 
-/* The length of a copy or UINT64_MAX. */
+/* The constant length of a copy; UINT64_MAX: not constant. */
 static uint64_t copied_bytes(LLVMValueRef call)
 {
 	LLVMValueRef length = LLVMGetArgOperand(call, 2);
@@ -125,7 +125,8 @@ static void call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behi
 
 static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
 {
-	const uint32_t place = flow_node(&analysis->flow); /* anywhere: however much it is */
+	/* any distance, as the size is unknown */
+	const uint32_t place = flow_node(&analysis->flow);
 	const uint32_t stored = flow_node(&analysis->flow);
 
 	switch (letter) {
@@ -173,7 +174,7 @@ static void give_result(
 	}
 }
 
-/* The function at that argument is called later, or meanwhile. */
+/* The function in that argument is called during this call or later. */
 static void call_back(struct analysis *analysis, LLVMValueRef call, const struct external *external)
 {
 	const struct flow_rule rule = {
@@ -211,7 +212,10 @@ static void call_external(struct analysis *analysis, LLVMValueRef call, const ch
 	give_result(analysis, call, external);
 }
 
-/* The memory that realloc gives holds what the old held; some give it back through an argument. */
+/*
+ * Memory from realloc holds what the old block held. Some functions return memory through an
+ * argument.
+ */
 static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
 	uint32_t block;
@@ -234,7 +238,7 @@ static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, cons
 	return false;
 }
 
-/* What it passes to a callback, by the letter at `at`. */
+/* The node for one letter of the arguments that are passed to a callback. */
 static uint32_t passed_node(struct analysis *analysis, LLVMValueRef call, const char **at)
 {
 	const char letter = *(*at)++;
@@ -274,8 +278,8 @@ static void link_callback(struct analysis *analysis, LLVMValueRef call,
 /* ---- intrinsics and assembly ---- */
 
 /*
- * va_list of x86-64: at 8 the arguments in memory, at 16 those that came in registers. Both lead to the
- * one object that stands for all of them.
+ * The va_list of x86-64 points to the arguments in memory at offset 8, and to the saved registers
+ * at offset 16. One object stands for both.
  */
 static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 {
@@ -290,7 +294,7 @@ static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 	for (uint32_t i = 0; i < symbol->definition_count; i++)
 		if (symbol->definitions[i].function == function)
 			flow_store(analysis, area, symbol->definitions[i].arguments, 8);
-	for (unsigned i = 0; i < LLVMCountParams(function); i++) /* saved with the rest */
+	for (unsigned i = 0; i < LLVMCountParams(function); i++) /* registers are saved together */
 		flow_store(analysis, area, value_node(analysis, LLVMGetParam(function, i)), 8);
 }
 
@@ -314,7 +318,8 @@ static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, con
 		return;
 	}
 	flow_load(analysis, value_node(analysis, call), place, bytes);
-	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++) /* lanes that are not loaded */
+	/* values of lanes that are not loaded */
+	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++)
 		flow_edge(&analysis->flow, argument_node(analysis, call, i),
 			value_node(analysis, call));
 }
@@ -331,14 +336,14 @@ static void call_intrinsic(struct analysis *analysis, LLVMValueRef call, const c
 	} else if (begins(name, "llvm.masked.") || begins(name, "llvm.vp.")) {
 		call_vector_memory(analysis, call, name);
 	} else if (value_node(analysis, call) != analysis->nothing) {
-		/* They compute: the result is made of the arguments. */
+		/* Pure computations: the result is made of the arguments. */
 		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
 			flow_edge(&analysis->flow, argument_node(analysis, call, i),
 				value_node(analysis, call));
 	}
 }
 
-/* It may do with the memory behind its operands what it likes, but with no other. */
+/* Assembly may do anything with memory behind its operands, and touches no other memory. */
 static void call_assembly(struct analysis *analysis, LLVMValueRef call)
 {
 	const uint32_t all = flow_node(&analysis->flow);
@@ -383,7 +388,7 @@ void constrain_call(struct analysis *analysis, LLVMValueRef call)
 		call_symbol(analysis, call, symbol);
 }
 
-/* True: that has not been linked yet. */
+/* Returns whether this target has not been linked to the call yet. */
 static bool is_new_pair(struct analysis *analysis, const struct flow_rule *rule, uint32_t object)
 {
 	uint32_t number = value_map_get(&analysis->calls, rule->call);

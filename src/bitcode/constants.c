@@ -1,7 +1,7 @@
-/* What constants point to, and what global variables hold when the program starts. */
+/* What constants point to, and what global variables hold at program start. */
 #include "bitcode/points_to_internal.h"
 
-/* One index of a getelementptr, over elements of that many bytes. */
+/* Adds one index of a getelementptr over elements of this size. */
 static void constants_add_index(
 	LLVMValueRef index, uint64_t bytes, int64_t *distance, int64_t *stride)
 {
@@ -59,7 +59,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 		return;
 	}
 	if (LLVMIsABlockAddress(constant))
-		return; /* only ever jumped to */
+		return; /* only used by jumps */
 	if (LLVMIsAConstantExpr(constant) && LLVMGetConstOpcode(constant) == LLVMGetElementPtr) {
 		distance = element_distance(analysis, constant, &stride);
 		flow_shift(analysis, node, value_node(analysis, LLVMGetOperand(constant, 0)),
@@ -72,7 +72,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 				analysis, node, value_node(analysis, LLVMGetOperand(constant, i)));
 		return;
 	}
-	/* Casts, aggregates, vectors: whatever is in them. */
+	/* Casts, aggregates and vectors: the union of all operands. */
 	for (int i = 0; i < operands; i++)
 		flow_edge(&analysis->flow,
 			value_node(analysis, LLVMGetOperand(constant, (unsigned)i)), node);
@@ -80,7 +80,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 
 /* ---- initialisers ---- */
 
-/* Larger arrays are folded at once; they would be soon. */
+/* Larger arrays are folded at once, as accesses would fold them anyway. */
 #define ELEMENTS_APART 32
 
 static void initialise(

@@ -1,7 +1,7 @@
 /*
- * The constraints of instructions. Whatever may carry an address, or a part of one, is followed: also
- * integers and floating-point numbers, through casts, shifts and masks; not through a comparison,
- * product or quotient.
+ * Constraints of instructions. Every value that may carry an address or a part of one is followed,
+ * including integers and floating-point values, through casts, shifts and masks. Results of
+ * comparisons, products and quotients are not followed.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type)
 	return LLVMTypeIsSized(type) ? LLVMABISizeOfType(analysis->layout, type) : 0;
 }
 
-/* One bit, and what is no value at all, holds no part of an address. */
+/* A single bit holds no part of an address; void and similar types are no values. */
 static bool may_point(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
@@ -99,7 +99,10 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 
 /* ---- instructions ---- */
 
-/* The base of `pointer` behind what a loop does with it. */
+/*
+ * Whether the value is derived from `start` through address arithmetic, phis and selects: a pointer
+ * that a loop advances.
+ */
 static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
 {
 	if (value == start)
@@ -116,7 +119,7 @@ static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
 	return false;
 }
 
-/* A pointer that is moved on in a loop by the same distance goes over an array. */
+/* A pointer that a loop advances by a fixed distance walks over an array. */
 static void constrain_element(struct analysis *analysis, LLVMValueRef instruction)
 {
 	LLVMValueRef base = LLVMGetOperand(instruction, 0);
@@ -144,7 +147,7 @@ static void constrain_sum(struct analysis *analysis, LLVMValueRef instruction)
 		return;
 	}
 	if (is_constant && (opcode == LLVMAnd || opcode == LLVMOr)) {
-		/* Tags in low bits; a disjoint or is a sum. */
+		/* Masks set or clear tag bits of pointers; an `or` with disjoint bits is a sum. */
 		flow_edge(&analysis->flow, value_node(analysis, left), result);
 		flow_shift(analysis, result, value_node(analysis, left),
 			opcode == LLVMOr ? number : 0, 0);
@@ -281,8 +284,8 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 /* ---- the whole program ---- */
 
 /*
- * Who may be called or written by code without bitcode from the start: main, what runs before and after
- * it, what is in the dynamic symbol table (`section` of names), what the source keeps by llvm.used.
+ * Symbols that foreign code may call or write from the start: main, constructors and destructors,
+ * exported symbols, and symbols that the source keeps by llvm.used.
  */
 static void constraints_open_symbols(struct analysis *analysis, uint32_t file)
 {
@@ -328,7 +331,7 @@ static void constrain_unit(struct analysis *analysis, uint32_t number)
 	analysis->instruction_count += unit->first_instruction[unit->function_count];
 }
 
-/* Global variables that the program only declares are somebody else's. */
+/* Globals that the program only declares belong to foreign code. */
 static void open_declarations(struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->linkage.count; i++) {

@@ -1,4 +1,4 @@
-/* See flow.h. Nodes and objects are numbered: their arrays move when they grow. */
+/* Nodes and objects are referred to by number, as their arrays move when they grow. */
 #include "bitcode/flow.h"
 
 #include <stdlib.h>
@@ -46,7 +46,9 @@ void flow_edge(struct flow *flow, uint32_t from, uint32_t to)
 	to = flow_leader(flow, to);
 	if (from == to || !bitmap_add(&flow->nodes[from].successors, to))
 		return;
-	/* Only what the others have, too: the rest comes with the next wave. */
+	/*
+	 * Only points that all other successors already have; the others follow in the next wave.
+	 */
 	if (bitmap_unite(&flow->nodes[to].points, &flow->nodes[from].carried))
 		flow->has_changed = true;
 }
@@ -65,7 +67,7 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule)
 
 	to->rules = flow_grown(to->rules, &to->rule_capacity, to->rule_count, sizeof *to->rules);
 	to->rules[to->rule_count++] = *rule;
-	bitmap_release(&to->ruled); /* the new one has seen nothing yet */
+	bitmap_release(&to->ruled); /* the new rule has not seen any points yet */
 	flow->has_changed = true;
 }
 
@@ -97,7 +99,7 @@ int64_t flow_distance(const struct flow_object *object, int64_t distance)
 	return distance < 0 ? distance + object->stride : distance;
 }
 
-/* Foreign code reads and writes the place. */
+/* Lets foreign code read and write the place. */
 static void share_place(struct flow *flow, uint32_t location)
 {
 	flow_unite(flow, location, flow->foreign);
@@ -137,7 +139,6 @@ uint32_t flow_location(struct flow *flow, uint32_t number, int64_t distance)
 	return flow_add_place(flow, number, distance);
 }
 
-/* The location that holds what is stored at that distance. */
 uint32_t flow_holder(struct flow *flow, uint32_t object, int64_t distance)
 {
 	const int64_t stride = flow->objects[object].stride;
@@ -156,7 +157,7 @@ int64_t flow_common_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* Old locations stay in sets: each of them holds what its new one holds, and the other way round. */
+/* Old locations stay members of sets. Each is united with the location that replaces it. */
 void flow_fold(struct flow *flow, uint32_t number, int64_t stride)
 {
 	const int64_t folded = flow_common_divisor(flow->objects[number].stride, stride);
@@ -184,7 +185,7 @@ void flow_make_foreign(struct flow *flow, uint32_t number)
 		flow->on_foreign_function(flow->context, number);
 		return;
 	}
-	/* It may be written at any distance. */
+	/* Foreign code may write at any distance. */
 	flow_fold(flow, number, 1);
 	for (uint32_t i = 0; i < flow->objects[number].place_count; i++)
 		share_place(flow, flow->objects[number].places[i]);

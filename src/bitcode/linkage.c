@@ -1,4 +1,3 @@
-/* See linkage.h. */
 #include "bitcode/linkage.h"
 
 #include <stdlib.h>
@@ -39,7 +38,7 @@ struct symbol *linkage_named(const struct linkage *linkage, const char *name)
 	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
 }
 
-/* Room for every name that the units can bring, twice over. */
+/* Makes room for twice as many names as the units can have. */
 static void linkage_make_room(struct linkage *linkage, const struct program *program)
 {
 	uint32_t most = 16;
@@ -133,7 +132,7 @@ static void linkage_add_value(
 		add_definition(symbol, flow, value, unit);
 }
 
-/* An alias is another name of what it stands for, for other units, too. */
+/* An alias is another name of its target, also in other units. */
 static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobalAlias(module); v; v = LLVMGetNextGlobalAlias(v)) {
@@ -150,7 +149,7 @@ static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 	}
 }
 
-/* Declarations that an alias of another unit has meanwhile answered mean what it stands for. */
+/* Declarations that an alias of another unit defines now refer to the target of the alias. */
 static void resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v)) {

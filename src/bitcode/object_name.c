@@ -1,4 +1,4 @@
-/* What a person calls an object. */
+/* Readable names of objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void add_demangled(struct strbuf *out, const char *name)
 	free(plain);
 }
 
-/* " at bank.c:41": a path that is not relative says too much. */
+/* Appends " at bank.c:41". Absolute paths are shortened to the file name. */
 static void object_name_add_place(struct strbuf *out, LLVMValueRef instruction)
 {
 	unsigned length;
@@ -55,7 +55,8 @@ static void object_name_add_local(struct strbuf *out, LLVMValueRef value)
 	if (!LLVMIsAAllocaInst(value)) {
 		strbuf_adds(out, "arguments");
 	} else if (length) {
-		const char *dot = strchr(name, '.'); /* "x.addr", "x.i": the compiler's */
+		/* suffixes such as in "x.addr" and "x.i" come from the compiler */
+		const char *dot = strchr(name, '.');
 
 		strbuf_addf(out, "local '%.*s'",
 			dot && dot > name ? (int)(dot - name) : (int)length, name);
@@ -80,7 +81,10 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 	object_name_add_place(out, call);
 }
 
-/* "counts.1": the optimiser's part of a struct, or the second of that name. */
+/*
+ * Removes a suffix as in "counts.1": a part of a struct that the optimiser split, or a second
+ * variable of that name.
+ */
 static void drop_number(struct strbuf *out)
 {
 	size_t end = out->length;

@@ -1,4 +1,7 @@
-/* Where objects are to be found in a process: globals by their symbols, locals of main by a site that tells of them. */
+/*
+ * Location of objects in a process: globals by their symbols, locals of main by their SITE_ADDRESS
+ * site.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +34,7 @@ static LLVMValueRef instruction_of(
 	return program_instruction(unit, site->function_number, site->instruction_number);
 }
 
-/* 0: not known. */
+/* 0: not known */
 static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
 {
 	LLVMValueRef count = LLVMGetOperand(local, 0);
@@ -42,7 +45,7 @@ static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
 	       LLVMConstIntGetZExtValue(count);
 }
 
-/* Looks for the local's site in a file; false: it has none. */
+/* Finds the local's site in a file. False: none. */
 static bool find_local(const struct analysis *analysis, LLVMValueRef local, uint32_t file,
 	struct points_to_object *out)
 {

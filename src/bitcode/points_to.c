@@ -1,4 +1,4 @@
-/* The entry of libraddle-bitcode.so: load, constrain, solve, read. */
+/* Entry point of libraddle-bitcode.so: load, constrain, solve, read. */
 #include <stdlib.h>
 
 #include "base/bug.h"

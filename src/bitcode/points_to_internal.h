@@ -9,7 +9,7 @@
 #include "bitcode/program.h"
 #include "bitcode/value_map.h"
 
-/* Functions that a call site calls, as far as they are known: nothing is linked twice. */
+/* Functions already linked to a call site, so that none is linked twice. */
 struct call_site {
 	struct bitmap objects;
 };
@@ -18,65 +18,72 @@ struct analysis {
 	struct program program;
 	struct flow flow;
 	struct linkage linkage;
-	struct value_map nodes; /* of values: flow node */
-	struct value_map calls; /* of call instructions and what is called back: call_sites[] */
+	struct value_map nodes; /* from LLVM value to node */
+	/* from call instruction to index in call_sites[], also for callbacks */
+	struct value_map calls;
 	struct call_site *call_sites;
 	uint32_t call_site_count;
-	uint32_t nothing;	  /* node: never points anywhere */
-	LLVMTargetDataRef layout; /* of the unit at hand */
+	uint32_t nothing;	  /* node that never points anywhere */
+	LLVMTargetDataRef layout; /* of the current unit */
 	uint32_t unit;
 	uint64_t instruction_count;
 };
 
 /* ---- constraints.c ---- */
 
-/* Everything that the units say. */
+/* Adds the constraints of all units. */
 void constrain_program(struct analysis *analysis);
-/* The node of what a value may point to: `nothing` where it can be no address. */
+/* The node of what a value may point to; `nothing` if the value cannot be an address. */
 uint32_t value_node(struct analysis *analysis, LLVMValueRef value);
 uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type);
 void flow_load(struct analysis *analysis, uint32_t to, uint32_t pointer, uint64_t bytes);
 void flow_store(struct analysis *analysis, uint32_t pointer, uint32_t from, uint64_t bytes);
 void flow_shift(
 	struct analysis *analysis, uint32_t to, uint32_t from, int64_t distance, int64_t stride);
-/* What is at any distance of what it points to. */
+/* `to` points to any distance in the objects that `from` points to. */
 void flow_anywhere(struct analysis *analysis, uint32_t to, uint32_t from);
-/* A node that points to a new object. */
+/* Creates an object and a node that points to it. */
 uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMValueRef value);
 
 /* ---- constants.c ---- */
 
-/* Makes `node` hold what a constant may point to. */
+/* Lets `node` point to whatever the constant may point to. */
 void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef constant);
-/* What a global variable holds when the program starts. */
+/* Adds what a global variable holds when the program starts. */
 void constrain_initialiser(struct analysis *analysis, LLVMValueRef global);
-/* The constant part of the distance that a getelementptr adds; *stride: of the part that is not. */
+/*
+ * The constant part of the distance that a getelementptr adds. *stride: the stride of the variable
+ * part.
+ */
 int64_t element_distance(
 	const struct analysis *analysis, LLVMValueRef element_pointer, int64_t *stride);
 
 /* ---- calls.c ---- */
 
 void constrain_call(struct analysis *analysis, LLVMValueRef call);
-/* flow.on_call and flow.on_foreign_function; their context is the analysis. */
+/* Handlers for flow.on_call and flow.on_foreign_function; their context is the analysis. */
 void call_reaches(void *context, const struct flow_rule *rule, uint32_t object);
 void function_becomes_foreign(void *context, uint32_t object);
 
 /* ---- touch.c ---- */
 
-/* From the solved constraints to sites and variables. */
+/* Reads sites and variables from the solved constraints. */
 struct points_to *read_result(struct analysis *analysis);
 
 /* ---- objects.c ---- */
 
-/* Where the object is to be found in memory; false: it is no global, nor a local of main that is told of. */
+/*
+ * Describes where the object can be located in memory. False: neither a global nor a local of main
+ * with a site.
+ */
 bool describe_object(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
 
 /* ---- object_name.c ---- */
 
-/* "counter", "local 'x' of main", "malloc at bank.c:41"; to be freed. */
+/* "counter", "local 'x' of main", "malloc at bank.c:41". The caller frees the string. */
 char *object_name(const struct analysis *analysis, uint32_t object);
-/* A name as it is linked, as people write it, without parameters. */
+/* Appends the demangled name without parameters. */
 void add_demangled(struct strbuf *out, const char *name);
 
 #endif

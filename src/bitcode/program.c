@@ -1,6 +1,6 @@
 /*
- * See program.h. The section may be damaged in any way. LLVM gets only frames that decompress, and because it ends its
- * process at some damage, a child process parses each section before this one does.
+ * The bitcode section may be damaged in any way. LLVM only gets frames that decompress. LLVM ends
+ * its process on some kinds of damage, so a child process parses each section first.
  */
 #include "bitcode/program.h"
 
@@ -20,7 +20,7 @@
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
-/* A unit of that size is no longer one that a person wrote; a damaged length is not believed. */
+/* No real unit is this large: a larger length means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
 
 static int program_damaged(const char *path, uint32_t unit, const char *what, struct error *err)
@@ -29,14 +29,17 @@ static int program_damaged(const char *path, uint32_t unit, const char *what, st
 		"the bitcode in %s is damaged (unit %u: %s); build it again", path, unit, what);
 }
 
-/* LLVM would print its complaints; what counts is that it has some. */
+/* Keeps LLVM from printing diagnostics; the return codes suffice. */
 static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 {
 	(void)info;
 	(void)context;
 }
 
-/* Adds the instructions of a function, whose first is the number `count`, where there is an array. */
+/*
+ * Appends the function's instructions to `array` from index `count` on, or only counts them if
+ * `array` is NULL.
+ */
 static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, uint32_t count)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
@@ -140,7 +143,7 @@ static int parse_section(struct program *program, const unsigned char *bytes, si
 	return 0;
 }
 
-/* Sends *err when the parser returns; a crash sends nothing. */
+/* Sends *err to the parent when the parser returns; after a crash nothing is sent. */
 static _Noreturn void program_parse_in_child(struct program *program, const unsigned char *section,
 	size_t size, const char *path, int pipe)
 {
@@ -149,8 +152,8 @@ static _Noreturn void program_parse_in_child(struct program *program, const unsi
 	struct error err = {0};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a valid signal: cannot fail */
-	(void)setrlimit(RLIMIT_CORE, &no_core); /* a core file would only be in the way */
-	/* LLVM prints why it ends its process. */
+	(void)setrlimit(RLIMIT_CORE, &no_core); /* a core file would be of no use */
+	/* LLVM prints a reason before it ends its process. */
 	if (null >= 0)
 		(void)dup2(null, STDERR_FILENO);
 	(void)parse_section(program, section, size, path, &err);
@@ -174,11 +177,11 @@ static int program_check_section(struct program *program, const unsigned char *s
 	child = fork();
 	if (child == 0)
 		program_parse_in_child(program, section, size, path, ends[1]);
-	(void)close(ends[1]); /* the child's */
-	/* One write of less than PIPE_BUF bytes arrives whole. */
+	(void)close(ends[1]); /* write end: the child's */
+	/* A write of less than PIPE_BUF bytes is atomic. */
 	while ((got = child < 0 ? 0 : read(ends[0], &answer, sizeof answer)) < 0 && errno == EINTR)
 		continue;
-	(void)close(ends[0]); /* only read from */
+	(void)close(ends[0]); /* read end: nothing to lose */
 	if (child < 0)
 		return error_set(err, ERROR_LIMIT,
 			"no process can be started (%s); raise ulimit -u", strerror(errno));
@@ -191,7 +194,7 @@ static int program_check_section(struct program *program, const unsigned char *s
 	return answer.code ? error_set(err, answer.code, "%s", answer.text) : 0;
 }
 
-/* Names that make no sense are left out: then nothing in the program is called so. */
+/* Damaged names are left out: no symbol of the program matches them. */
 static void read_exports(struct program_file *file)
 {
 	size_t table_size, names_size;

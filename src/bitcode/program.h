@@ -1,6 +1,6 @@
 /*
- * The bitcode of a program: all units of its files, parsed. Nothing here knows what is asked of it.
- * A unit is numbered in the order in which the linker took it.
+ * The parsed bitcode of a program: all units of all its files. A unit's number is its place in the
+ * linker's order. Nothing here depends on the analysis that uses the bitcode.
  */
 #ifndef RADDLE_BITCODE_PROGRAM_H
 #define RADDLE_BITCODE_PROGRAM_H
@@ -16,18 +16,19 @@
 struct unit {
 	LLVMModuleRef module;
 	LLVMTargetDataRef layout;
-	uint32_t file;		 /* number of the file that it is part of */
-	LLVMValueRef *functions; /* the defined ones, in order: site.function_number */
+	uint32_t file;		 /* number of the file that contains the unit */
+	LLVMValueRef *functions; /* defined functions in order; index: site.function_number */
 	uint32_t function_count;
-	LLVMValueRef *instructions; /* of all of them */
+	LLVMValueRef *instructions; /* instructions of all functions */
 	uint32_t *
-		first_instruction; /* in instructions[], of each function and of one behind the last */
+		first_instruction; /* index in instructions[] of each function's first instruction, with an additional final entry */
 };
 
 struct program_file {
 	const char *path;
 	struct site_table *sites;
-	char **exports; /* what its dynamic symbol table defines: others' code may call or write it */
+	/* names in the dynamic symbol table: foreign code may call or write these */
+	char **exports;
 	uint32_t export_count;
 };
 
@@ -42,11 +43,13 @@ int program_load(
 	struct program *program, const char *const *paths, uint32_t path_count, struct error *err);
 void program_release(struct program *program);
 
-/* The n-th instruction of a function of the unit; NULL: it has not so many. */
+/* The n-th instruction of a function of the unit; NULL: out of range. */
 LLVMValueRef program_instruction(
 	const struct unit *unit, uint32_t function_number, uint32_t instruction_number);
 
-/* Is it the function of that name, or what the optimiser has made of it ("find.specialized.1")? */
+/*
+ * Whether the function has this name, or is an optimiser's copy of it such as "find.specialized.1".
+ */
 bool program_is_named(LLVMValueRef function, const char *name);
 
 #endif

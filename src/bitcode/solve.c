@@ -1,4 +1,4 @@
-/* See flow.h: the fixpoint of a constraint graph, in waves. */
+/* Solution of the constraint graph in waves (flow.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,10 @@ static void keep_common(struct bitmap *set, const struct bitmap *other)
 	replace(set, &common);
 }
 
-/* What one of them has shown to its rules or successors, the other's have not seen. */
+/*
+ * After a union only points that both nodes had already shown to their rules or successors count as
+ * shown.
+ */
 static void unite_progress(
 	struct bitmap *leader, struct bitmap *other, uint32_t leader_count, uint32_t other_count)
 {
@@ -76,20 +79,20 @@ static void apply_unions(struct flow *flow)
 	for (uint32_t i = 0; i < flow->union_count; i++)
 		solve_unite(flow, flow->unions[i].first, flow->unions[i].second);
 	flow->union_count = 0;
-	for (uint32_t i = 0; i < flow->node_count; i++) /* short ways to leaders */
+	for (uint32_t i = 0; i < flow->node_count; i++) /* shorten the paths to leaders */
 		flow->nodes[i].leader = flow_leader(flow, i);
 }
 
-/* ---- cycles, and an order ---- */
+/* ---- cycles and topological order ---- */
 
 /* Tarjan's strongly connected components (1972), without recursion. All arrays are by number of node. */
 struct walk {
 	struct flow *flow;
 	uint32_t *index, *low; /* index 0: not visited */
-	uint64_t *next;	       /* successor to look at next */
-	uint32_t *path;	       /* nodes that are being walked through */
-	uint32_t *open;	       /* nodes whose component is not complete */
-	uint32_t *order;       /* leaders; successors come before */
+	uint64_t *next;	       /* next successor to visit */
+	uint32_t *path;	       /* stack of the nodes under visit */
+	uint32_t *open;	       /* stack of the nodes with incomplete components */
+	uint32_t *order;       /* leaders; successors come first */
 	bool *is_open;
 	uint32_t visited, path_count, open_count, order_count;
 };
@@ -102,7 +105,7 @@ static void solve_enter(struct walk *walk, uint32_t node)
 	walk->is_open[node] = true;
 }
 
-/* The component of which `node` was visited first is complete. */
+/* `node` was visited first in its component, which is now complete. */
 static void close_component(struct walk *walk, uint32_t node)
 {
 	uint32_t member;
@@ -148,7 +151,7 @@ static void walk_from(struct walk *walk, uint32_t start)
 	}
 }
 
-/* The leaders, each before those that it leads on to; to be freed. */
+/* Collapses cycles. Returns the leaders, each before its successors; the caller frees the array. */
 static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 {
 	const size_t nodes = flow->node_count;
@@ -185,7 +188,7 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 
 /* ---- a wave ---- */
 
-/* Who knows all that foreign code knows need not know it one by one. */
+/* A node that points to `anything` need not list the foreign places one by one. */
 static void drop_foreign(const struct flow *flow, struct flow_node *node)
 {
 	struct bitmap kept = {0};
@@ -216,7 +219,7 @@ static void carry_on(struct flow *flow, uint32_t number)
 	bitmap_release(&fresh);
 }
 
-/* Between a node and what is stored in the bytes from a location on. */
+/* Adds edges between rule->other and what is stored in the bytes from this location on. */
 static void solve_connect(
 	struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
 {
@@ -263,7 +266,7 @@ static void apply_to_each(struct flow *flow, const struct flow_rule *rule, const
 	bitmap_each(location, set) apply(flow, rule, (uint32_t)location);
 }
 
-/* Most of a large set stays as it is when it is shifted. */
+/* Shifts leave locations in `whole` unchanged: these are united at once instead of one by one. */
 static void apply_shift(struct flow *flow, const struct flow_rule *rule, const struct bitmap *whole,
 	const struct bitmap *others)
 {
@@ -282,7 +285,7 @@ static void apply_rules(struct flow *flow, uint32_t node)
 	(void)bitmap_unite(&flow->nodes[node].ruled, &fresh);
 	bitmap_subtract(&others, &fresh, &flow->whole);
 	bitmap_subtract(&whole, &fresh, &others);
-	/* Rules that are added meanwhile see everything in the next wave. */
+	/* Rules added meanwhile see all points in the next wave. */
 	for (uint32_t i = 0; fresh.count && i < flow->nodes[node].rule_count; i++) {
 		const struct flow_rule rule = flow->nodes[node].rules[i];
 
@@ -296,7 +299,7 @@ static void apply_rules(struct flow *flow, uint32_t node)
 	bitmap_release(&whole);
 }
 
-/* What foreign code has come to know. */
+/* Makes newly known objects foreign. */
 static void open_objects(struct flow *flow)
 {
 	struct bitmap fresh = {0};
@@ -310,7 +313,7 @@ static void open_objects(struct flow *flow)
 
 /* ---- copies of memory ---- */
 
-/* What is stored in one object, as far as it is known by now, to the same distances of the other. */
+/* Copies what is stored in one object so far to the same distances in the other object. */
 static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)
 {
 	const uint32_t to_object = flow->nodes[to].object;
@@ -348,7 +351,7 @@ static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
 	return count;
 }
 
-/* Where nearly everything may be copied to nearly everywhere, distances tell nothing any more. */
+/* Beyond this many pairs of locations a copy ignores distances. */
 #define PAIRS_MOST 256
 
 static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struct bitmap *from)
@@ -356,7 +359,10 @@ static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struc
 	return copy->hub || (uint64_t)to->count * from->count > PAIRS_MOST;
 }
 
-/* What is stored anywhere in the objects of one set may be stored anywhere in those of the other. */
+/*
+ * Anything stored in the objects of one set may then be stored anywhere in the objects of the other
+ * set.
+ */
 static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
 	const struct bitmap *from)
 {

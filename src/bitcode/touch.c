@@ -1,6 +1,6 @@
 /*
- * From the solved constraints to what is asked for: the variables, and for each site those it may touch.
- * A variable begins wherever some access begins, and ends where the next one begins.
+ * Turns the solved constraints into the result: the variables, and the variables that each site may
+ * touch. A variable begins where some access begins, and ends where the next variable begins.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 #include "bitcode/points_to_internal.h"
 #include "abi/instrument_abi.h"
 
-/* Where an access begins, in an object. */
+/* The beginning of some access in an object. */
 struct start {
 	uint32_t object;
 	int64_t distance;
 	uint64_t bytes;	   /* of the longest access that begins there */
-	const char *field; /* as a site calls it; NULL: none does */
+	const char *field; /* name of the field at a site; NULL: none */
 };
 
-/* What the accesses of a site may begin at. */
+/* Locations where a site's accesses may begin. */
 struct reach {
 	struct bitmap locations;
 	uint64_t bytes; /* UINT64_MAX: to the end of the object */
@@ -28,12 +28,12 @@ struct reach {
 struct reader {
 	struct analysis *analysis;
 	struct points_to *result;
-	struct reach *reaches; /* of result->sites */
+	struct reach *reaches; /* parallel to result->sites */
 	struct start *starts;
 	uint32_t start_count, start_capacity;
 };
 
-/* ---- what the access of an instruction begins at ---- */
+/* ---- where an instruction's access begins ---- */
 
 static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
 {
@@ -53,7 +53,10 @@ static bool copies(LLVMValueRef call)
 	return strstr(name, "memcpy") || strstr(name, "memmove") || strstr(name, "mempcpy");
 }
 
-/* Of a call any argument may be meant, but where the pass knows as we do which. */
+/*
+ * The site may refer to any argument of the call. For copies both the compiler pass and this code
+ * know the argument.
+ */
 static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
 {
 	const bool is_copy = copies(call);
@@ -69,7 +72,7 @@ static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef 
 	return true;
 }
 
-/* False: such an instruction accesses no memory. */
+/* False: the instruction accesses no memory. */
 static bool reach_instruction(
 	struct reader *reader, struct reach *reach, LLVMValueRef instruction, uint8_t kind)
 {
@@ -110,8 +113,8 @@ static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t 
 }
 
 /*
- * A record does not tell its unit. Functions of one name and number in several units are one, or
- * local ones: then all of them count.
+ * A site's record does not name its unit. Functions with the same name and number in several units
+ * are copies, or distinct local functions; all of them count.
  */
 static void reach_site(
 	struct reader *reader, struct reach *reach, uint32_t file, const struct site *site)
@@ -168,7 +171,7 @@ static void add_starts(struct reader *reader, const struct reach *reach, const s
 	}
 }
 
-/* What only code without bitcode, or a site that may touch anything of it, accesses. */
+/* Adds foreign objects that only foreign code or open sites access. */
 static void add_foreign_starts(struct reader *reader)
 {
 	const struct flow *flow = &reader->analysis->flow;
@@ -193,7 +196,7 @@ static int touch_compare_starts(const void *left, const void *right)
 	return (a->distance > b->distance) - (a->distance < b->distance);
 }
 
-/* Equal ones become one; its field is the name that comes first in the alphabet. */
+/* Merges equal starts; the alphabetically first field name stays. */
 static void unite_starts(struct reader *reader)
 {
 	uint32_t kept = 0;
@@ -236,7 +239,7 @@ static void touch_name_variable(const struct reader *reader, const struct start 
 	*name = strbuf_detach(&out);
 }
 
-/* Up to where the next one of the object begins, at most. */
+/* Size of the variable, limited by the beginning of the next one. */
 static uint64_t extent_of(const struct reader *reader, uint32_t i)
 {
 	const struct start *start = &reader->starts[i];
@@ -266,7 +269,7 @@ static void make_variables(struct reader *reader)
 
 /* ---- what a site touches ---- */
 
-/* Does an access of `bytes` at `at` touch what begins at number `i` of the object's starts? */
+/* Whether an access of `bytes` at `at` overlaps variable number `i`. */
 static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
 {
 	const struct start *start = &reader->starts[i];
@@ -276,7 +279,7 @@ static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64
 	return (uint64_t)(at - start->distance) < extent_of(reader, i);
 }
 
-/* The variables of each object that can be found in memory. */
+/* Lists the variables of each object that can be located in memory. */
 static void make_objects(struct reader *reader)
 {
 	struct points_to *result = reader->result;

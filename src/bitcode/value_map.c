@@ -1,4 +1,4 @@
-/* See value_map.h. Open addressing, linear probing; nothing is removed. */
+/* Open addressing with linear probing; keys are never removed. */
 #include "bitcode/value_map.h"
 
 #include <stdlib.h>
