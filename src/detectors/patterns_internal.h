@@ -35,11 +35,10 @@ struct patterns_variable {
 	uint32_t class;
 	uint32_t count;	 /* number of entries in its window */
 	uint32_t newest; /* index of the newest entry in the window, if count > 0 */
-	uint32_t
-		/*
-		 * number of entries newer than the newest write; UINT32_MAX: no write in this run
-		 */
-		since_write;
+	/*
+	 * number of entries newer than the newest write; UINT32_MAX: no write in this run
+	 */
+	uint32_t since_write;
 	uint32_t write_step; /* step of the newest write, 0: none */
 	/* Copies of fields of the newest entry, because almost every access reads them. */
 	uint16_t newest_thread;

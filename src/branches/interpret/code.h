@@ -304,8 +304,7 @@ struct function {
 	uint64_t *constants; /* contents of the constant registers */
 	uint32_t constant_count, constant_capacity;
 	uint32_t *
-		/* registers of the parameters that SITE_ARGUMENTs report, in order */
-		argument_sites;
+		argument_sites; /* registers of the parameters that SITE_ARGUMENTs report, in the order of these sites */
 	uint32_t argument_count;
 	uint32_t address_count; /* number of SITE_ADDRESSes of parameters */
 	uint32_t *address_registers;

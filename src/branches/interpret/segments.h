@@ -18,11 +18,9 @@ struct segments {
 	uint32_t *first;
 	uint64_t *begins; /* by segment: the step of the run at which it begins */
 	uint16_t *
-		/* by segment and thread: number of that thread's segments that end before this segment begins */
-		before;
+		before; /* by segment and thread: number of that thread's segments that end before this one begins */
 	uint16_t *
-		/* by thread: first segment in which an operation may have had another outcome */
-		tried;
+		tried; /* by thread: first segment in which an operation may have had another outcome (try-lock) */
 	uint16_t *creator; /* by thread: the creating thread; UINT16_MAX: unknown */
 	uint16_t *created; /* by thread: the creator's segment that ends with the creation */
 };

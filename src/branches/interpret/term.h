@@ -42,9 +42,8 @@ struct term {
 			/* of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};
-		uint32_t
-			/* all flags and the number; a single store avoids reading fresh memory */
-			bits;
+		/* all flags and the number; a single store avoids reading fresh memory */
+		uint32_t bits;
 	};
 	uint64_t value;	      /* value in this run */
 	uint32_t operands[3]; /* distances to the operands in TERM_UNITs; 0: none */

@@ -82,19 +82,16 @@ struct walk_event {
 		uint32_t site;	     /* READ, WRITE; OP: SITE_NONE */
 		uint32_t case_value; /* BRANCH, CHOICE: index of the edge that was taken */
 	};
-	uint32_t
-		/* READ, WRITE, OP: the thread's step number of this event; else of its next step */
-		step;
+	/* READ, WRITE, OP: the thread's step number of this event; else of its next step */
+	uint32_t step;
 	uint32_t position; /* position in the run, see record.h */
 	uint32_t term;	   /* place of the term, 0: none; see walk_event_term() */
 	uint64_t address;
-	uint64_t
-		/* value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
-		value;
+	/* value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
+	uint64_t value;
 	union {
-		uint64_t
-			/* BRANCH, CHOICE: number of earlier executions by this thread */
-			occurrence;
+		/* BRANCH, CHOICE: number of earlier executions by this thread */
+		uint64_t occurrence;
 		struct {
 			uint32_t at; /* READ, WRITE: place of the term of an open address; else 0 */
 			union {

@@ -86,8 +86,7 @@ struct walker {
 	struct walked_thread *out;
 	struct term *where; /* term of the open address of the current access, else NULL */
 	struct term **
-		/* receives the condition under which the value just read is valid; NULL: the condition is pinned */
-		left_open;
+		left_open; /* receives the condition under which the value read is valid; NULL: the condition is pinned */
 	struct term *when; /* condition of the current write (walk_event.access.when), else NULL */
 	uint64_t *seen;	   /* cache of words already processed, SEEN_SLOTS entries */
 	uint64_t *visits;  /* executions by branch number, with flag WALK_WATCHED */

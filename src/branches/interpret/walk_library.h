@@ -17,9 +17,8 @@ struct library_bytes {
 	uint8_t bytes[SITE_TOLD_MOST + 8];
 	uint32_t looked;			/* number of bytes that are modelled */
 	struct term *terms[SITE_TOLD_MOST + 8]; /* terms of these bytes */
-	struct term
-		/* condition under which each term is valid; NULL: always */
-		*whens[SITE_TOLD_MOST + 8];
+	/* condition under which each term is valid; NULL: always */
+	struct term *whens[SITE_TOLD_MOST + 8];
 };
 
 struct library_walk {

@@ -58,7 +58,7 @@ static bool is_debug(const char *option)
 {
 	if (strncmp(option, "-g", 2) != 0)
 		return false;
-	/* -gcc-toolchain and the like are no levels. */
+	/* -gcc-toolchain and similar options do not set a debug level. */
 	return !option[2] || (option[2] >= '0' && option[2] <= '9') ||
 	       strncmp(option, "-ggdb", 5) == 0 || strncmp(option, "-gdwarf", 7) == 0 ||
 	       strncmp(option, "-gline", 6) == 0 || strncmp(option, "-gmlt", 5) == 0 ||
@@ -73,16 +73,16 @@ static void classify_option(const char *option, struct arguments_kind *kind)
 	if (is_one_of(option, stops))
 		kind->links = false;
 	kind->names_debug |= is_debug(option);
-	/* The language is named: an input may be source whatever it is called. */
+	/* -x names the language, so an input with any suffix may be source code. */
 	if (strncmp(option, "-x", 2) == 0)
 		kind->compiles = true;
 }
 
-/* How the linker is told to drop what nobody uses. */
+/* How the linker is told to drop unused sections. */
 struct linking {
 	bool gcs_sections;
-	bool is_other;	   /* than GNU ld */
-	bool has_a_script; /* of the user's own, or makes an object again */
+	bool is_other;	   /* not GNU ld */
+	bool has_a_script; /* the user passes a linker script, or links into a relocatable object */
 };
 
 static void classify_linking(const char *option, struct linking *linking)

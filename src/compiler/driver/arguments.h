@@ -1,11 +1,11 @@
-/* What can be told of a compiler's command line without being the compiler. */
+/* Classifies a compiler's command line without implementing the compiler. */
 #ifndef RADDLE_COMPILER_DRIVER_ARGUMENTS_H
 #define RADDLE_COMPILER_DRIVER_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A command line that grows: copies, ended by NULL. All zero: empty. */
+/* A growing command line. It owns copies of its items and ends with NULL. All zero: empty. */
 struct arguments {
 	char **items;
 	size_t count, capacity;
@@ -15,18 +15,18 @@ void arguments_add(struct arguments *arguments, const char *text);
 void arguments_release(struct arguments *arguments);
 
 struct arguments_kind {
-	bool compiles; /* some input is source, or may be (-, @file, -x) */
-	bool links;    /* neither -c nor -S nor -E nor -M...: objects are linked */
+	bool compiles; /* some input is source code, or may be (-, @file, -x) */
+	bool links;    /* no -c, -S, -E, -M...: the command links objects */
 	bool has_inputs;
 	bool names_debug;  /* -g0, -g1, -ggdb, ... */
-	bool gcs_sections; /* --gc-sections, of a linker that is not named, or GNU ld */
+	bool gcs_sections; /* --gc-sections, and the linker is the default or GNU ld */
 };
 
 struct arguments_kind arguments_classify(char *const *argv);
 
-/* Does the option take the next argument as its value? */
+/* Returns whether the option takes the next argument as its value. */
 bool arguments_takes_next(const char *option);
-/* By its suffix: C, C++, Objective-C, preprocessed. Not assembler. */
+/* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR. Not assembler. */
 bool arguments_is_source(const char *input);
 
 #endif

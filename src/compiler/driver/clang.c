@@ -1,4 +1,4 @@
-/* Which clang: it must be the one whose LLVM the pass was built for. */
+/* Finds clang. Its version must be the one that the pass was built for. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,13 +48,16 @@ int compile_ask_version(const char *program, const char *before)
 		return 0;
 	if (!fgets(line, sizeof line, pipe))
 		line[0] = '\0';
-	(void)pclose(pipe); /* what it printed is all that counts */
+	(void)pclose(pipe); /* only the output matters */
 	at = strstr(line, before);
 	return at ? atoi(at + strlen(before)) : 0;
 }
 
-/* Names that say their version are believed, also behind links (clang to llvm-19/bin/clang): to ask
- * takes as long as to compile a small file, and a build calls us thousands of times. */
+/*
+ * A name that contains the version is trusted, also behind symbolic links (clang to
+ * llvm-19/bin/clang). Running --version takes as long as compiling a small file, and a build calls
+ * raddle-cc thousands of times.
+ */
 static bool names_its_version(const char *name)
 {
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;

@@ -11,7 +11,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/tsan_link.h"
 
-/* Takes one option, if it is raddle's own: 1. 0: it is the compiler's. */
+/* Returns 1 if the option is raddle's own, after storing it; 0 if it is the compiler's. */
 static int take_option(const char *option, struct compile_options *options, struct error *err)
 {
 	if (strncmp(option, "--abi=", 6) == 0) {
@@ -51,7 +51,7 @@ int compile_take_options(
 		if (result != 0)
 			continue;
 		left[count++] = *argv;
-		/* The value of an option, whatever it looks like. */
+		/* the value of an option may look like an option of raddle */
 		if (arguments_takes_next(*argv) && argv[1])
 			left[count++] = *++argv;
 	}
@@ -75,8 +75,8 @@ static int execute(char **argv, struct error *err)
 }
 
 /*
- * Ours stand in front of the user's, so that the user's win. Unused where nothing is compiled, which
- * is no news to anybody.
+ * The added options precede the user's, which therefore win. clang must not warn that they are
+ * unused if nothing is compiled.
  */
 static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
@@ -95,15 +95,15 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, option.text);
 	if (!kind->names_debug)
 		arguments_add(command, "-g");
-	/*
-	 * Full debug information even for classes that another library defines: raddle takes the
-	 * names of members from it.
-	 */
+	/* Full debug information also for classes that another library defines: reports show member names. */
 	arguments_add(command, "-fstandalone-debug");
-	arguments_add(command, "-fno-discard-value-names"); /* of locals, for --points-to */
+	arguments_add(command, "-fno-discard-value-names"); /* names of locals, for --points-to */
 	arguments_add(command, "-fno-omit-frame-pointer");
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");
-	/* Else a frame may be made behind the point at a function's entry, which looks there for who called it. */
+	/*
+	 * The stub of the entry point reads the caller from the frame. Shrink-wrapping could set up
+	 * the frame behind that point.
+	 */
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");
 	arguments_add(command, "--end-no-unused-arguments");
@@ -112,7 +112,7 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	return 0;
 }
 
-/* See sites.ld. */
+/* sites.ld explains the linker script. */
 static int add_script(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
@@ -132,7 +132,10 @@ static int add_script(
 	return 0;
 }
 
-/* What -flto, which was dropped, would have told the linker: objects that are named may be bitcode, and options the plugin's. */
+/*
+ * The link has lost -flto, but named objects may be bitcode and options may be meant for the
+ * plugin: adds the plugin.
+ */
 static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
 {
 	char *plugin = compile_find_plugin(clang);
@@ -150,7 +153,7 @@ static void add_plugin(struct arguments *command, const char *clang, char *const
 	free(plugin);
 }
 
-/* Takes the linker out of `left` that cannot do it, and says so; fails where there is no other. */
+/* Removes from `left` a linker that is too old, with a note. Fails if no other linker can do the link. */
 static int choose_linker(
 	const char *clang, char **left, void (*note)(const char *text), struct error *err)
 {
@@ -240,7 +243,7 @@ static int execute_tsan(const struct compile_options *options, char *const *argv
 	return result;
 }
 
-/* Options that were in files are ours to see where they are to be taken out. */
+/* Expands response files that contain options to be removed. */
 static int execute_opened(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
@@ -250,7 +253,8 @@ static int execute_opened(const struct compile_options *options, char **argv,
 
 	if (!compile_open_files(argv, &opened))
 		return execute_sites(options, argv, note, err);
-	words = calloc(opened.count + 1, sizeof *words); /* words are taken out of it */
+	/* execute_sites() removes words from this copy */
+	words = calloc(opened.count + 1, sizeof *words);
 	BUG_ON(!words);
 	memcpy(words, opened.items, opened.count * sizeof *words);
 	result = execute_sites(options, words, note, err);

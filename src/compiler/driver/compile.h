@@ -1,7 +1,8 @@
 /*
- * raddle-cc: the command line of a compiler, made into that of clang 19 with raddle's pass, or of any
- * compiler that makes ThreadSanitizer's calls. Everything that is not raddle's own option is passed
- * through unchanged and in its order.
+ * raddle-cc and raddle-c++ translate the command line of a compiler. The default target (ABI_SITES)
+ * is clang 19 with raddle's pass. With ABI_TSAN it is any compiler that supports -fsanitize=thread.
+ * Every option that is not raddle's own is passed on unchanged and in order, except -flto (lto.c).
+ * compile_execute() finally replaces the process by the compiler.
  */
 #ifndef RADDLE_COMPILER_DRIVER_COMPILE_H
 #define RADDLE_COMPILER_DRIVER_COMPILE_H
@@ -19,66 +20,79 @@ struct compile_options {
 	bool is_cxx;
 	enum compile_abi abi;
 	const char *compiler; /* --cc=: for ABI_TSAN; NULL: gcc or g++ */
-	bool warns_opaque;    /* --warn-opaque: name inline assembly that is not seen into */
+	/* --warn-opaque: warn about inline assembly that the pass cannot analyse */
+	bool warns_opaque;
 };
 
 /*
- * Takes raddle's own options out of argv (argv[0] is not looked at); *argv_left is a new array, NULL at
- * its end, whose strings are the caller's.
+ * Removes raddle's own options from argv (without argv[0]). *argv_left is a new NULL-terminated
+ * array, which the caller frees; its strings are those of argv.
  */
 int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
-/* Becomes the compiler. Only returns when it cannot, with the error. Tells `note` before, in a line, what
- * will be missing. May take options out of argv. */
+/*
+ * Replaces the process by the compiler, and returns only on failure. Calls `note` first with a
+ * one-line message for each missing part. May remove options from argv.
+ */
 int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err);
 
-/* The compiler that will be used, to be freed: RADDLE_CLANG, else clang-19, else a clang of version
- * 19 in the path. */
+/*
+ * Sets *path to the compiler to use, which the caller frees: RADDLE_CLANG, else clang-19, else a
+ * clang of version 19 in PATH.
+ */
 int compile_find_clang(char **path, struct error *err);
 
-/* The only one that can run the pass. */
+/* The pass is built against this version of LLVM and runs in no other. */
 #define COMPILE_CLANG_VERSION 19
 
-/* The path of a program, looked for in PATH; NULL: it is not there. To be freed. */
+/* Returns the path of a program in PATH, which the caller frees; NULL: not found. */
 char *compile_find_program(const char *name);
-/* What `program --version` says in its first line behind `before`: 19 of "clang version 19.1.7"; 0: nothing. */
+/*
+ * Returns the number behind the text `before` in the first line of `program --version`: 19 for
+ * "clang version 19.1.7". 0: no such text.
+ */
 int compile_ask_version(const char *program, const char *before);
 
-/* -fopenmp is asked for, and neither this clang nor a folder in argv has its header. */
+/* Returns true if -fopenmp is given, and neither this clang nor an include folder in argv has omp.h. */
 bool compile_lacks_openmp(const char *clang, char *const *argv);
 
 struct arguments;
 struct arguments_kind;
-/* For a command that links C++: behind all that argv names. */
+/* Adds raddle's parts of libstdc++ to a command that links C++, behind all arguments of the user. */
 void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 
 /*
- * The command with the words of each @FILE in its place that asks for link-time optimisation; the others stay, since they may be too
- * long for a command line. False: there is none, and *out is empty. To be released.
+ * Expands each @FILE that contains -flto; other response files stay, because their words may be too
+ * many for a command line. Returns false if nothing was expanded; then *out is empty. The caller
+ * releases *out.
  */
 bool compile_open_files(char *const *argv, struct arguments *out);
 
-/* What becomes of a link with -flto, whose objects are clang 19's bitcode. */
+/* Whether a linker can do a link with -flto, whose objects are bitcode of clang 19. */
 enum compile_lto {
-	LTO_FITS,	  /* or is not asked for */
-	LTO_OLD_LLD,	  /* the lld that is named is older; the standard linker can do it */
-	LTO_OLD_LLD_ONLY, /* likewise, and lacks the plugin, too */
-	LTO_NO_PLUGIN	  /* the standard linker lacks clang's plugin */
+	LTO_FITS,    /* it can, or -flto is not given */
+	LTO_OLD_LLD, /* the chosen lld is too old; the default linker can do it */
+	/* the chosen lld is too old, and the default linker lacks clang's plugin */
+	LTO_OLD_LLD_ONLY,
+	LTO_NO_PLUGIN /* the default linker lacks clang's plugin */
 };
 
-/* *version: of that lld. */
+/* Judges the link in argv. *version is the version of lld if lld is chosen. */
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
 /*
- * Takes the options of link-time optimisation out of a command that compiles; false: there are none, or others that do
- * not go without.
+ * Removes the options of link-time optimisation from a command that compiles. Returns false if
+ * there are none, or if other options require them.
  */
 bool compile_drop_lto(char **argv);
-/* With which other linkers than lld read bitcode. To be freed; NULL: it is not there. */
+/*
+ * Returns the path of the plugin with which linkers other than lld read bitcode. The caller frees
+ * it; NULL: not installed.
+ */
 char *compile_find_plugin(const char *clang);
-/* Options that name lld. */
+/* Returns whether the option selects lld. */
 bool compile_is_lld(const char *option);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * -flto. Units are compiled without it: the pass works on one unit, and what the linker's optimisations made of its
- * points (functions inlined from unit to unit, variables merged and dropped) would no longer be what the bitcode in
- * the program says. Points are most of what remains to be optimised, and stay as they are: it would gain nothing.
+ * Link-time optimisation (-flto). Source files are compiled without it. The pass works on one unit.
+ * Optimisations at link time would inline functions across units and merge variables, so the
+ * program would no longer match the bitcode in it. There is also little to gain, because the
+ * instrumentation points must stay.
  *
- * Objects of others may be bitcode all the same, which only linkers of clang's version can read: its own lld, or another
- * linker with clang's plugin.
+ * Objects from elsewhere may still be bitcode. Only linkers of clang's version can read it: clang's
+ * own lld, or another linker with clang's plugin.
  */
 #include <libgen.h>
 #include <stdlib.h>
@@ -20,7 +21,10 @@ bool compile_is_lld(const char *option)
 	return strcmp(option, "-fuse-ld=lld") == 0;
 }
 
-/* A file of clang's own, by its place beside the program. To be freed; NULL: it is not there. */
+/*
+ * Returns the path of a file of clang's installation, relative to the program. The caller frees it;
+ * NULL: not found.
+ */
 static char *file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
@@ -37,7 +41,7 @@ static char *file_beside(const char *clang, const char *name)
 	return NULL;
 }
 
-/* Of the lld that clang takes: its own, or that in the path. 0: there is none, as clang will say. */
+/* Returns the version of the lld that clang uses: its own, or the one in PATH. 0: none, which clang will report. */
 static int lld_version(const char *clang)
 {
 	char *lld = file_beside(clang, "ld.lld");
@@ -51,7 +55,7 @@ static int lld_version(const char *clang)
 	return version;
 }
 
-/* The compiler refuses it where there is no -flto. */
+/* Returns whether the compiler refuses this option without -flto. */
 static bool needs_lto(const char *option)
 {
 	return strncmp(option, "-fsanitize=cfi", 14) == 0 || strstr(option, ",cfi") ||
@@ -106,7 +110,7 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 		is_named |= strncmp(*argv, "--ld-path=", 10) == 0;
 	}
 	*version = 0;
-	if (!is_lto || is_named) /* who names a file knows which */
+	if (!is_lto || is_named) /* --ld-path: the user has chosen the linker deliberately */
 		return LTO_FITS;
 	plugin = compile_find_plugin(clang);
 	has_plugin = plugin != NULL;

@@ -1,6 +1,6 @@
 /*
- * -fopenmp: clang's header omp.h and its library are a package of their own, and only one version of it can
- * be installed.
+ * -fopenmp: clang's header omp.h and its library are a separate package, of which only one version
+ * can be installed.
  */
 #include <libgen.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool has_header(const char *folder)
 	return has;
 }
 
-/* Where clang looks by itself: beside its own headers. */
+/* Returns whether the header is where clang searches by default, beside its own headers. */
 static bool clang_has_header(const char *clang)
 {
 	char *real = realpath(clang, NULL);
@@ -30,7 +30,7 @@ static bool clang_has_header(const char *clang)
 	bool has;
 
 	if (!real)
-		return true; /* there is no knowing */
+		return true; /* unknown: no warning */
 	strbuf_init(&folder);
 	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
 	has = has_header(folder.text);
@@ -39,7 +39,7 @@ static bool clang_has_header(const char *clang)
 	return has;
 }
 
-/* A folder that the command line names for headers, as -Ifolder or -I folder; NULL: the option does not. */
+/* Returns the include folder that the option names, as -Ifolder or -I folder; NULL: another option. */
 static const char *folder_of(char *const *option)
 {
 	static const char *const options[] = {"-I", "-isystem", "-idirafter"};

@@ -1,4 +1,4 @@
-/* @FILE: options that a build system has written into a file, as they are too many for a command line. */
+/* Response files (@FILE): options that a build system writes into a file because they exceed a command line. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 
-/* Files name files; more than so many in each other do so in a circle. */
+/* A response file may name others; deeper nesting must be a cycle. */
 #define DEPTH_MOST 10
 
-/* NULL: there is no such file, and it is the compiler's to say so. To be freed. */
+/* Returns the contents, which the caller frees. NULL: no such file, which the compiler will report. */
 static char *response_read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -25,11 +25,14 @@ static char *response_read_file(const char *path)
 	strbuf_init(&text);
 	while ((size = fread(part, 1, sizeof part, file)) > 0)
 		strbuf_add(&text, part, size);
-	(void)fclose(file); /* nothing was written to it */
+	(void)fclose(file); /* read-only */
 	return strbuf_detach(&text);
 }
 
-/* The next word, as clang takes it: in quotes of either kind blanks belong to it, and a backslash keeps what follows. */
+/*
+ * Reads the next word as clang does: both kinds of quotes keep blanks, and a backslash escapes the
+ * next character.
+ */
 static const char *take_word(const char *at, struct strbuf *word)
 {
 	char quote = '\0';

@@ -1,4 +1,4 @@
-/* What programs in C++ are linked with in place of parts of libstdc++ (src/stdcxx). */
+/* Links C++ programs with raddle's parts of libstdc++ (src/compiler/libstdcxx). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,10 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 
-/* Another library, none, another kind of machine, no program, or a command line to whose end nothing can be added. */
+/*
+ * Returns whether the option excludes the library: another standard library, none, another
+ * architecture, a relocatable link, or an option behind which nothing can be added.
+ */
 static bool is_against(const char *option)
 {
 	static const char *const options[] = {"-stdlib=libc++", "-nostdlib", "-nostdlib++",
@@ -30,11 +33,11 @@ void compile_add_stdcxx(
 	for (char *const *at = argv; *at; at++)
 		if (is_against(*at))
 			return;
-	/* raddle may have been built without: then libstdc++ is as it is elsewhere. */
+	/* raddle may have been built without the library: then the program uses libstdc++ unchanged. */
 	if (installed_find("libraddle-stdcxx.a", &library, &err) < 0)
 		return;
 	arguments_add(command, "--start-no-unused-arguments");
-	arguments_add(command, "-Xlinker"); /* whatever -x says about inputs */
+	arguments_add(command, "-Xlinker"); /* -Xlinker, so that -x does not apply to the library */
 	arguments_add(command, library);
 	arguments_add(command, "--end-no-unused-arguments");
 	free(library);

@@ -19,7 +19,7 @@ static void add_flags(struct arguments *command, const struct arguments_kind *ki
 		arguments_add(command, "-g");
 }
 
-/* libraddle-tsan.so by its path, and where to find it when the program runs. */
+/* Adds libraddle-tsan.so by its path, with an rpath for the run of the program. */
 static int tsan_link_add_library(struct arguments *command, struct error *err)
 {
 	struct strbuf folder;
@@ -54,11 +54,11 @@ static int tsan_link_run(char **argv, struct error *err)
 		continue;
 	if (status == 0)
 		return 0;
-	/* The compiler has said what is wrong. */
+	/* the compiler has printed the error */
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* A temporary object, named after nothing; removed when we end, as the link is a child then. */
+/* Creates an empty temporary object file, which link_and_clean() removes. The caller frees the name. */
 static char *temporary_object(struct error *err)
 {
 	const char *folder = getenv("TMPDIR");
@@ -80,7 +80,7 @@ static char *temporary_object(struct error *err)
 	return NULL;
 }
 
-/* One source of a command that also links, with every option but those of the link and the output. */
+/* Compiles one source of a command that also links: with all options except those of the link and the output. */
 static int compile_source(const char *compiler, char *const *argv, const char *source,
 	const struct arguments_kind *kind, const char *object, struct error *err)
 {
@@ -111,7 +111,7 @@ static int compile_source(const char *compiler, char *const *argv, const char *s
 	return result;
 }
 
-/* Links in a child, so that the temporary objects can be removed afterwards. */
+/* Links in a child process and exits, so that the temporary objects can be removed before the exit. */
 static int link_and_clean(
 	struct arguments *command, const struct arguments *objects, struct error *err)
 {
@@ -120,7 +120,7 @@ static int link_and_clean(
 	if (result == 0)
 		result = tsan_link_run(command->items, err);
 	for (size_t i = 0; i < objects->count; i++)
-		(void)unlink(objects->items[i]); /* ours: nobody else wants them */
+		(void)unlink(objects->items[i]); /* a file that cannot be removed does no harm */
 	if (result == 0)
 		exit(0);
 	return result;

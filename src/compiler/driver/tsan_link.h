@@ -1,4 +1,4 @@
-/* Objects with ThreadSanitizer's calls, linked with raddle's answers instead of that runtime. */
+/* Links objects that call ThreadSanitizer's functions with raddle's implementation instead of that runtime. */
 #ifndef RADDLE_COMPILER_DRIVER_TSAN_LINK_H
 #define RADDLE_COMPILER_DRIVER_TSAN_LINK_H
 
@@ -6,9 +6,10 @@
 #include "compiler/driver/arguments.h"
 
 /*
- * The command line for `compiler` to do what argv says. gcc adds its sanitizer's library to every link
- * with -fsanitize=thread, so where argv compiles and links at once, sources are compiled to temporary
- * objects first (by commands of their own, run here) and the command only links.
+ * Fills *command with a command line that makes `compiler` do what argv says. gcc links its
+ * sanitizer library whenever it sees -fsanitize=thread. If argv both compiles and links, this
+ * function therefore first compiles the sources to temporary objects, and does not return after
+ * success: it links them and exits. The caller releases *command.
  */
 int tsan_command(
 	const char *compiler, char *const *argv, struct arguments *command, struct error *err);

@@ -1,4 +1,7 @@
-/* The nodes of std::list, as tree.cc has those of trees: a ring through the list itself. */
+/*
+ * The node operations of std::list, for the same reason as in tree.cc. The nodes form a ring
+ * through the list object.
+ */
 #include <list>
 
 namespace std
@@ -19,7 +22,7 @@ __attribute__((weak)) void _List_node_base::_M_unhook() noexcept
 	_M_next->_M_prev = _M_prev;
 }
 
-/* [first, end) of whatever list comes before this node. */
+/* Moves [first, end), from any list, in front of this node. */
 __attribute__((weak)) void _List_node_base::_M_transfer(
 	_List_node_base *const first, _List_node_base *const end) noexcept
 {
@@ -48,7 +51,7 @@ __attribute__((weak)) void _List_node_base::_M_reverse() noexcept
 	} while (at != this);
 }
 
-/* The neighbours of both learn whose they are now; a list without nodes is its own neighbour. */
+/* After the exchange the neighbours must point to the other list object. An empty list is its own neighbour. */
 __attribute__((weak)) void _List_node_base::swap(_List_node_base &a, _List_node_base &b) noexcept
 {
 	const bool is_a_empty = a._M_next == &a, is_b_empty = b._M_next == &b;

@@ -1,4 +1,4 @@
-/* std::string, whose functions its header has, but says to be in the library (tree.cc). */
+/* Instantiates std::string, whose header declares its functions as part of the library (see tree.cc). */
 #include <string>
 
 template class std::basic_string<char>;

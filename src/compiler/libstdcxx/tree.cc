@@ -1,8 +1,10 @@
 /*
- * The nodes of std::map, std::set and their likes: what libstdc++ keeps in its library, so that raddle-c++ never sees it.
- * Programs that raddle-c++ links get these, compiled by it (decision 15). Red-black trees after Cormen, Leiserson, Rivest
- * and Stein, "Introduction to Algorithms", chapter 13, with links to parents; the header's parent is the root, its
- * left and right are the first and the last node. Weak: who brings their own library has that.
+ * The node operations of std::map, std::set and the other trees. libstdc++ keeps them in its
+ * library, where raddle-c++ cannot instrument them; programs that raddle-c++ links get these
+ * instrumented versions (decision 15). Red-black trees after Cormen, Leiserson, Rivest and Stein,
+ * "Introduction to Algorithms", chapter 13, with parent links. The header node's parent is the
+ * root; its left and right are the first and the last node. The symbols are weak: a program's own
+ * library takes precedence.
  */
 #include <bits/stl_tree.h>
 
@@ -29,7 +31,7 @@ static bool is_red(const node *at)
 	return at && at->_M_color == std::_S_red;
 }
 
-/* `by` (null: nobody) comes where `old` hangs, which keeps its own links. */
+/* Links `by` (may be null) in the place of `old`, whose own links stay. */
 static void replace(node *old, node *by, node &header)
 {
 	node *const up = old->_M_parent;
@@ -76,7 +78,10 @@ static void rotate(node *at, bool is_left, node &header)
 		rotate_right(at, header);
 }
 
-/* A red node with a red parent, whose parent is black: both go up, or one rotation or two end it. */
+/*
+ * Restores the invariant that no red node has a red parent: moves the violation up, or ends it with
+ * one or two rotations.
+ */
 static void mend_red(node *at, node &header)
 {
 	while (at != header._M_parent && is_red(at->_M_parent)) {
@@ -100,7 +105,7 @@ static void mend_red(node *at, node &header)
 	header._M_parent->_M_color = std::_S_black;
 }
 
-/* Paths through `at` (null: an empty place) below `up` have a black node less than others. */
+/* Restores equal black heights: paths through `at` (null: a leaf) below `up` have one black node too few. */
 static void mend_black(node *at, node *up, node &header)
 {
 	while (at != header._M_parent && !is_red(at)) {
@@ -135,7 +140,7 @@ static void mend_black(node *at, node *up, node &header)
 		at->_M_color = std::_S_black;
 }
 
-/* Who is first and last once `at`, which has one child at most, is gone. */
+/* Updates first and last for the removal of `at`, which has at most one child. */
 static void move_ends(const node *at, node &header)
 {
 	if (header._M_left == at)
@@ -154,7 +159,7 @@ static node *next(node *at)
 		at = up;
 		up = up->_M_parent;
 	}
-	/* Of a root that is the last node, the header is both above and below. */
+	/* If the root is the last node, the loop has passed the header, and `at` is the header. */
 	return at->_M_right == up ? at : up;
 }
 
@@ -219,11 +224,12 @@ __attribute__((weak)) void _Rb_tree_insert_and_rebalance(const bool is_left,
 	raddle_tree::mend_red(node, header);
 }
 
-/* Takes `node` out of the tree, and gives it back. */
+/* Removes `node` from the tree and returns it. */
 __attribute__((weak)) _Rb_tree_node_base *_Rb_tree_rebalance_for_erase(
 	_Rb_tree_node_base *const node, _Rb_tree_node_base &header) throw()
 {
-	_Rb_tree_node_base *at, *up = node->_M_parent; /* what moves, and what is then above it */
+	/* the node that takes the removed place, and its parent */
+	_Rb_tree_node_base *at, *up = node->_M_parent;
 	_Rb_tree_color lost = node->_M_color;
 
 	if (node->_M_left && node->_M_right) {

@@ -1,4 +1,5 @@
-// The one C++ file: the entry point of a clang plugin exists in C++ only. It hands the module to C.
+// The only C++ file of the pass, because the plugin entry point of clang is C++. It passes the
+// module to C.
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
@@ -11,7 +12,7 @@ extern "C" void instrument_mark(LLVMModuleRef module);
 extern "C" bool instrument_module(LLVMModuleRef module);
 extern "C" bool instrument_is_builtin(const char *triple, const char *name);
 
-// One compiler, one target.
+// Static: a compiler process has one target.
 bool instrument_is_builtin(const char *triple, const char *name)
 {
 	static const llvm::TargetLibraryInfoImpl known{llvm::Triple(triple)};
@@ -41,7 +42,7 @@ struct InstrumentPass : llvm::PassInfoMixin<InstrumentPass> {
 		return instrument_module(llvm::wrap(&module)) ? llvm::PreservedAnalyses::none()
 							      : llvm::PreservedAnalyses::all();
 	}
-	// Also where nothing is optimised: -O0 and functions marked optnone.
+	// Required, so that the pass also runs at -O0 and on functions marked optnone.
 	static bool isRequired()
 	{
 		return true;

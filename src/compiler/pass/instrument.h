@@ -1,20 +1,22 @@
 /*
- * The compiler's part of raddle: finds the places of a module that access memory, and makes each of
- * them a site as abi/instrument_abi.h says. C on the LLVM-C API, run by clang as the last pass of
- * its optimiser. Everything of one module lives in a struct instrument; clang runs one at a time.
+ * The compiler pass of raddle. It finds the instructions of a module that access memory or
+ * synchronise, and makes each of them a *site* (abi/instrument_abi.h): a *point* of code that calls
+ * the runtime, a stub, and a record in a table. It is written in C on the LLVM-C API; clang runs it
+ * as the last pass of its optimiser. All state of a module is in a struct instrument, and clang
+ * processes one module at a time.
  *
- *	collect.c	instructions that become sites
- *	libc_calls.c	calls of the C library that access memory
- *	printf_calls.c	strings that printf and the like are given
- *	atomic_calls.c	calls of libatomic
- *	assembly.c	memory that inline assembly names
- *	values.c	values that only a run can tell
- *	filter.c	accesses that need none: nobody else can see the memory
- *	places.c	what is told of a site: where it is
- *	fields.c	which struct and field it accesses
- *	points.c	the code of a site, its stub and its record
- *	loops.c	loops of which there is a copy without points
- *	module.c	what a module has once: registration, note, bitcode
+ * collect.c      instructions that become sites
+ * libc_calls.c   calls of C library functions that access memory
+ * printf_calls.c strings that printf() and similar functions receive
+ * atomic_calls.c calls of libatomic
+ * assembly.c     memory operands of inline assembly
+ * values.c       values that only a run can determine, for recorded runs
+ * filter.c       accesses without a site, because no other thread can see the memory
+ * places.c       source positions of sites
+ * fields.c       struct and field that a site accesses
+ * points.c       the code of a site, its stub and its record
+ * loops.c        loops that get a copy without points
+ * module.c       per module: registration, note, bitcode
  */
 #ifndef RADDLE_COMPILER_PASS_INSTRUMENT_H
 #define RADDLE_COMPILER_PASS_INSTRUMENT_H
@@ -28,34 +30,39 @@
 
 #include "abi/instrument_abi.h"
 
-/* Calls that write what the kernel or a stream gives them: their points lie behind them, where it is
- * known how much that was, and what the call has waited for has happened. */
+/*
+ * Calls that write what the kernel or a stream delivers. Their point is behind the call: only then
+ * is the number of bytes known, and the event that the call waits for has happened.
+ */
 enum site_behind {
-	BEHIND_NOTHING, /* the point is before the instruction, as all others */
+	BEHIND_NOTHING, /* the point is before the instruction, as for all other kinds */
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
 	BEHIND_ITEMS,	/* the result is a number of items */
 	BEHIND_STRING,	/* the result is the string that was written; NULL: none */
-	BEHIND_PRINTED	/* the result is the string's length, had there been room; negative: none */
+	/* the result is the length of the string without truncation; negative: none */
+	BEHIND_PRINTED
 };
 
 struct site {
-	LLVMValueRef instruction; /* the point lies before it */
+	/* the point is before it, unless `before` or `behind` says otherwise */
+	LLVMValueRef instruction;
 	LLVMValueRef function;
-	LLVMValueRef pointer; /* NULL: kinds without an address */
+	LLVMValueRef pointer; /* NULL: a kind without an address */
 	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
-	LLVMValueRef
-		items; /* BEHIND_ITEMS: the bytes of one; BEHIND_PRINTED: the room, NULL: enough */
-	LLVMValueRef value;  /* SITE_RESULT and those behind it: what is told, else NULL */
+	/* BEHIND_ITEMS: size of an item; BEHIND_PRINTED: size of the buffer, NULL: unlimited */
+	LLVMValueRef items;
+	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
 	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
-	LLVMValueRef
-		before; /* where the point goes; NULL: before the instruction, or see `behind` */
+	/* instruction before which the point is placed; NULL: before the instruction, or see `behind` */
+	LLVMValueRef before;
 	uint8_t kind;	/* enum site_kind */
 	uint8_t order;	/* as in struct site_record */
 	uint8_t behind; /* enum site_behind */
 	uint16_t bytes;
-	bool copies;  /* reads what goes to a local that nobody else knows */
-	bool follows; /* an end of a copy between other memory */
-	uint8_t tells; /* SITE_TOLD, and of which argument: reads whose bytes a recorded run keeps; else 0 */
+	bool copies;  /* reads into a local whose address does not escape */
+	bool follows; /* source or destination of a copy between other memory */
+	/* SITE_TOLD and the argument number: a read whose bytes a recorded run stores; else 0 */
+	uint8_t tells;
 	uint32_t flags;
 	uint32_t function_number;
 	uint32_t instruction_number;
@@ -69,95 +76,100 @@ struct instrument {
 	LLVMTypeRef i16, i32, i64, pointer, nothing;
 	struct site *sites;
 	size_t site_count, site_capacity;
-	struct string_table *strings; /* places.c */
-	LLVMValueRef descriptions;    /* the array of struct site_info */
+	struct string_table *strings; /* source position strings, see places.c */
+	LLVMValueRef descriptions;    /* global array of struct site_info */
 	LLVMTypeRef descriptions_type;
 };
 
-/* Ends the compiler with one line if it is not of the version that this was built for. */
+/* Terminates the compiler with a message unless its LLVM version equals `built_for`. */
 void instrument_check_version(unsigned built_for);
-/* Before the optimisations: keeps them from reading memory that the source does not read. */
+/* Runs before the optimiser: prevents optimisations that read memory which the source code does not read. */
 void instrument_mark(LLVMModuleRef module);
-/* The entry point, behind them; true: the module was changed. */
+/* Entry point, run after the optimiser. Returns true if the module was changed. */
 bool instrument_module(LLVMModuleRef module);
 
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
-/* values.c: the sites at the beginning of a function, behind its entry, */
+/* values.c: appends the value sites at the begin of a function, behind its entry site. */
 void collect_arguments(struct instrument *instrument, const struct site *entry);
-/* and those of an instruction. `entry` is the place behind the allocas of the function's entry block. */
+/*
+ * values.c: appends the value sites of an instruction. `entry` is the position behind the allocas
+ * of the entry block.
+ */
 void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry);
-/* May code without bitcode call it? */
+/* Returns whether code without bitcode may call the function. */
 bool is_called_from_outside(LLVMValueRef function);
-/* Says in front of the function's code that what it returns can be recomputed, if so. */
+/* Puts SITE_FUNCTION_MARK in front of the function's code if its result can be recomputed. */
 void mark_function(struct instrument *instrument, LLVMValueRef function);
-/* entry.cpp: may the compiler know the function by its name, and make other code of a call? */
+/* entry.cpp: returns whether the compiler treats calls of this function as builtin and may replace them. */
 bool instrument_is_builtin(const char *triple, const char *name);
 
 void add_site(struct instrument *instrument, const struct site *site);
-/* What a value of the type takes in memory, at most UINT16_MAX. */
+/* Returns the size of a value of the type in memory, at most UINT16_MAX. */
 uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type);
-/* The sites of memory that a piece of inline assembly has for operands. */
+/* Appends the sites of the memory operands of inline assembly. */
 void collect_assembly(struct instrument *instrument, const struct site *site);
-/* Has it any? */
+/* Returns whether inline assembly has memory operands. */
 bool assembly_names_memory(LLVMValueRef call);
-/* The site of a call of libatomic; false: it is none. */
+/* Appends the site of a call of libatomic; false: the call is no such call. */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site);
-/* The sites of a call, where it is one of the C library's. */
+/* Appends the sites of a call of a C library function that accesses memory. */
 void collect_library_call(struct instrument *instrument, const struct site *site);
 
-/* Is it into thread-local memory, by the variable's own name? */
+/* Returns whether the pointer is based on a thread-local variable. */
 bool filter_is_thread_local(LLVMValueRef pointer);
 
-/* Can no other thread see what this access does? */
+/* Returns whether no other thread can observe the access. */
 bool filter_skips(LLVMValueRef pointer, bool is_write);
-/* The strings that a call of printf() or the like reads, where its format is known. */
+/* Appends the sites of the strings that printf() or a similar function reads, if its format is constant. */
 void collect_printf_call(struct instrument *instrument, const struct site *site);
 
-/* Is it a local whose address only meets accesses that can be seen to be its own? */
+/* Returns whether the address of this local does not escape: only visible accesses use it. */
 bool filter_is_private(LLVMValueRef allocation);
-/* Likewise, of a list of arguments, which va_start() and its like are given, too. */
+/* The same for a va_list, which va_start() and similar intrinsics may also receive. */
 bool filter_is_private_list(LLVMValueRef allocation);
-/* The name of the function that is called; NULL: not known. */
+/* Returns the name of the called function; NULL: indirect call. */
 const char *called_name(LLVMValueRef call);
 
-/* The structs that the module's debug information tells of. */
+/* The struct types in the module's debug information. */
 struct field_types *field_types_new(struct instrument *instrument);
 void field_types_free(struct field_types *types);
-/* Type and field ("pos.x", or "+8" where it has no name) of an access, and whether it is a bit-field
- * (added to its flags); false: it goes into no struct. */
+/*
+ * Finds type and field of an access ("pos.x", or "+8" for an unnamed field), and sets the flag of
+ * bit-fields. Returns false if the access is not inside a struct.
+ */
 bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
 	char *field, size_t field_size);
 
-/* Makes the array of site_info, one for each site. */
+/* Creates the array of site_info, with one entry for each site. */
 void describe_sites(struct instrument *instrument);
-/* Address of the site_info of a site, as a constant. */
+/* Returns the address of the site's site_info as a constant. */
 LLVMValueRef site_description(const struct instrument *instrument, size_t index);
-/* The place of `of` for code that is put before it. */
+/* Copies the source position of `of` to code that is placed before it. */
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 
 void insert_points(struct instrument *instrument);
-/* Where the point of a site behind its call goes: before this instruction; NULL: there is no such place. */
+/* Returns the instruction before which the point behind a call is placed; NULL: no such position exists. */
 LLVMValueRef place_behind(LLVMValueRef call);
 bool has_one_way_in(LLVMBasicBlockRef block);
 
-/* Makes sure that there is a place behind every invoke. */
+/* Ensures that such a position exists behind every invoke. */
 void split_invokes(struct instrument *instrument);
 
-/* Has lists of arguments filled in where that is seen. */
+/* Expands va_list operations inside the function, where their memory accesses become visible. */
 void lower_lists(struct instrument *instrument);
 
-/* loops.h: behind collecting and describing the sites, before their points are put there. */
+/* loops.h: run after sites are collected and described, before their points are inserted. */
 void split_loops(struct instrument *instrument);
 
-/* labels.c: before anything else. */
+/* labels.c: run first. */
 void lower_gotos(struct instrument *instrument);
 
-/* Before points are put there: the module's own bitcode goes into its object file. */
+/* Embeds the module's bitcode into the object file; run before points are inserted. */
 void embed_bitcode(struct instrument *instrument);
 void insert_registration(struct instrument *instrument);
-/* Keeps the global through optimisation and linking. */
+/* Protects the global against removal by the optimiser and the linker. */
 void keep_global(struct instrument *instrument, LLVMValueRef global);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * Loops that touch memory evenly: each address of theirs is an affine function of how often the loop has
- * gone round, so it is known at its beginning which memory they will touch. Of such a loop there are two
- * copies, one of them without points. A guard in front of them takes that one where nothing in the loop's memory
- * is wanted (`struct wanted_memory`, abi/instrument_abi.h): it goes as fast as if there were no sites.
+ * Loops with predictable memory accesses: each address is an affine function of the iteration
+ * number, so the range of memory is known at the start of the loop. The pass creates a second copy
+ * of such a loop without points. A guard in front selects this copy if the run observes none of
+ * that memory (`struct wanted_memory`, abi/instrument_abi.h). Then the loop runs at the speed of
+ * uninstrumented code.
  *
- *	loops.c	finds loops and their ways in and out, puts the guard in front
- *	affine.c	their addresses, at the beginning and at the end
- *	loop_copy.c	the copy
+ * loops.c     finds loops with their entries and exits, and inserts the guard
+ * affine.c    iteration counts, first and last addresses
+ * loop_copy.c copies the loop
  *
- * Loops in which another thread may get its turn, by a call or an atomic access, have no second copy: what is wanted may
- * change then.
+ * Invariant: no other thread runs during the loop, because the observed memory could change then.
+ * Loops with calls or atomic accesses therefore have no second copy.
  */
 #ifndef RADDLE_COMPILER_PASS_LOOPS_H
 #define RADDLE_COMPILER_PASS_LOOPS_H
@@ -20,42 +21,43 @@
 #define LOOP_INSTRUCTIONS_MOST 600
 #define LOOP_ACCESSES_MOST 24
 
-/* One without loops in it. Its header has two ways in: from outside, and from the latch. */
+/* An innermost loop. Its header has two predecessors: the block outside, and the latch. */
 struct loop {
 	LLVMBasicBlockRef header, latch, outside;
-	LLVMBasicBlockRef blocks[LOOP_BLOCKS_MOST]; /* the header is the first */
+	LLVMBasicBlockRef blocks[LOOP_BLOCKS_MOST]; /* blocks[0] is the header */
 	unsigned block_count;
 	const struct site *accesses[LOOP_ACCESSES_MOST];
 	unsigned access_count;
-	/* The number that decides when it ends: a phi of the header, */
+	/* The induction variable that ends the loop: a phi of the header. */
 	LLVMValueRef counter;
-	int64_t step;	    /* what it grows by each time, */
-	LLVMValueRef bound; /* where the loop ends at the latest, */
-	bool is_exact;	    /* and it ends only where they are the same. */
+	int64_t step;	    /* increment per iteration */
+	LLVMValueRef bound; /* upper bound of the counter */
+	bool is_exact;	    /* the loop ends only when the counter equals the bound */
 };
 
-/* What the guard has computed of the loop's turns. */
+/* Iteration counts that the guard computes. */
 struct loop_turns {
-	LLVMValueRef is_fit; /* they are neither too few nor too many to say anything */
-	LLVMValueRef last;   /* the number of the last one, or a little more; 64 bits */
+	/* the count is in a range for which the computed addresses are valid */
+	LLVMValueRef is_fit;
+	LLVMValueRef last; /* number of the last iteration or slightly more; 64 bits */
 };
 
 bool loop_has_block(const struct loop *loop, LLVMBasicBlockRef block);
 bool loop_has(const struct loop *loop, LLVMValueRef value);
 
-/* Finds out what decides when the loop ends; false: nothing of the kind that is known here. */
+/* Finds the counter of the loop; false: the exit condition is unsupported. */
 bool affine_count(struct loop *loop);
-/* Is the address known at the beginning? */
+/* Returns whether the address is affine in the iteration number. */
 bool affine_is_known(struct instrument *instrument, const struct loop *loop, LLVMValueRef pointer);
-/* Code where the builder stands, in front of the loop. */
+/* Emits code at the builder's position, in front of the loop. */
 struct loop_turns affine_turns(struct instrument *instrument, const struct loop *loop);
-/* The address in the first turn, and in the last one; 64 bits. */
+/* Computes the addresses in the first and in the last iteration; 64 bits. */
 void affine_ends(struct instrument *instrument, const struct loop *loop, LLVMValueRef pointer,
 	LLVMValueRef last_turn, LLVMValueRef *first, LLVMValueRef *last);
 
-/* Can what it computes be handed on from two copies? */
+/* Returns whether values computed in the loop can be merged from two copies. */
 bool loop_copy_is_possible(const struct loop *loop);
-/* Copies it; returns the copy's header, which is entered from `entry` where the loop is entered from `loop->outside`. */
+/* Copies the loop. Returns the header of the copy, whose predecessor is `entry` in place of `loop->outside`. */
 LLVMBasicBlockRef loop_copy(
 	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry);
 

@@ -1,4 +1,4 @@
-/* Plain accesses: __tsan_read4(address) comes before the access, which the program does itself. */
+/* Plain accesses: the program calls __tsan_read4(address) before it performs the access itself. */
 #include <string.h>
 
 #include "compiler/tsan/hook.h"
@@ -15,7 +15,7 @@
 		tsan_reached(address, bytes, kind, SITE_RELAXED, (uint64_t)(uintptr_t)site);       \
 	}
 
-/* x = x + 1: clang tells of both accesses at once. */
+/* x = x + 1: clang reports both accesses in one call. */
 #define UPDATE(name, bytes)                                                                        \
 	TSAN_EXPORT void name(void *address);                                                      \
 	TSAN_EXPORT void name(void *address)                                                       \
@@ -53,12 +53,12 @@ ACCESSES(16)
 RANGE(__tsan_read_range, SITE_RANGE_READ)
 RANGE(__tsan_write_range, SITE_RANGE_WRITE)
 
-/* ---- C++ objects: their pointer to the table of virtual functions ---- */
+/* ---- pointers to virtual function tables ---- */
 
 TSAN_EXPORT void __tsan_vptr_update(void **place, void *table);
 TSAN_EXPORT void __tsan_vptr_update(void **place, void *table)
 {
-	/* A constructor that writes what is there already changes nothing. */
+	/* A constructor that writes the same pointer again does not race. */
 	if (*place != table)
 		tsan_reached(place, sizeof *place, SITE_STORE, SITE_RELAXED, TSAN_SITE);
 }
@@ -69,7 +69,7 @@ TSAN_EXPORT void __tsan_vptr_read(void **place)
 	tsan_reached(place, sizeof *place, SITE_LOAD, SITE_RELAXED, TSAN_SITE);
 }
 
-/* ---- blocks: these do the access, too ---- */
+/* ---- block operations, which also perform the access ---- */
 
 TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes)

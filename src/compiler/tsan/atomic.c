@@ -1,6 +1,6 @@
 /*
- * Atomic operations: these do the access themselves. All are sequentially consistent, which is at least
- * what was asked for; the order that was asked for is told to the runtime.
+ * Atomic operations, which also perform the access. All are sequentially consistent, which is at
+ * least as strong as the requested order. The runtime receives the requested order.
  */
 #include "compiler/tsan/hook.h"
 
@@ -10,13 +10,13 @@ typedef uint32_t tsan_a32;
 typedef uint64_t tsan_a64;
 __extension__ typedef unsigned __int128 tsan_a128;
 
-/* C11's numbers, of which the low byte counts. */
+/* C11's number of the memory order, in the low byte. */
 static inline uint8_t atomic_order_of(int order)
 {
 	return (uint8_t)(order & 0xff);
 }
 
-/* 16 bytes by cmpxchg16b, the others by the compiler's own. */
+/* 16 bytes use cmpxchg16b; the compiler inlines the other sizes. */
 #define SWAP_IF(width, address, expected, wanted)                                                  \
 	__sync_val_compare_and_swap((volatile tsan_a##width *)(address), expected, wanted)
 
@@ -33,7 +33,7 @@ static inline uint8_t atomic_order_of(int order)
 		return sizeof *place == 16 ? SWAP_IF(width, place, 0, 0) : *place;                 \
 	}
 
-/* An update that makes `wanted` of `old` and `value`. */
+/* An update that computes `wanted` from `old` and `value`. */
 #define UPDATE(width, name, kind, wanted)                                                          \
 	TSAN_EXPORT tsan_a##width __tsan_atomic##width##_##name(                                   \
 		volatile tsan_a##width *address, tsan_a##width value, int order);                  \
@@ -64,7 +64,7 @@ static inline uint8_t atomic_order_of(int order)
 		while (SWAP_IF(width, address, old, value) != old);                                \
 	}
 
-/* Returns whether it was exchanged; *expected becomes what was there. */
+/* Returns whether the value was exchanged; on failure *expected receives the value found. */
 #define EXCHANGE_IF(width, name)                                                                   \
 	TSAN_EXPORT int __tsan_atomic##width##_compare_exchange_##name(                            \
 		volatile tsan_a##width *address, tsan_a##width *expected, tsan_a##width wanted,    \
@@ -79,7 +79,7 @@ static inline uint8_t atomic_order_of(int order)
 		tsan_reached_exchange(address, width / 8, atomic_order_of(order),                  \
 			atomic_order_of(order_of_failure), (uint64_t)before, TSAN_SITE);           \
 		found = SWAP_IF(width, address, before, wanted);                                   \
-		/* Once it is exchanged, `expected` may be somebody else's. */                     \
+		/* After a success `expected` may belong to another thread. */                     \
 		if (found != before)                                                               \
 			*expected = found;                                                         \
 		return found == before;                                                            \
@@ -125,7 +125,7 @@ TSAN_EXPORT void __tsan_atomic_thread_fence(int order)
 	__sync_synchronize();
 }
 
-/* Orders a thread with its own signal handlers only. */
+/* Orders only the thread and its own signal handlers. */
 TSAN_EXPORT void __tsan_atomic_signal_fence(int order);
 TSAN_EXPORT void __tsan_atomic_signal_fence(int order)
 {

@@ -1,4 +1,4 @@
-/* The rest of the interface: start-up, functions, and what programs tell ThreadSanitizer of themselves. */
+/* The rest of ThreadSanitizer's interface: start-up, function entry and exit, and annotations by programs. */
 #include "compiler/tsan/hook.h"
 
 #define EMPTY(name, ...)                                                                           \
@@ -19,7 +19,10 @@ EMPTY(__tsan_func_exit, void)
 EMPTY(__tsan_ignore_thread_begin, void)
 EMPTY(__tsan_ignore_thread_end, void)
 
-/* The program's own locks, by <sanitizer/tsan_interface.h>: their atomic operations are seen anyway. */
+/*
+ * Annotations of the program's own locks (<sanitizer/tsan_interface.h>); their atomic operations
+ * are instrumented anyway.
+ */
 EMPTY(__tsan_acquire, __attribute__((unused)) void *address)
 EMPTY(__tsan_release, __attribute__((unused)) void *address)
 EMPTY(__tsan_mutex_create, __attribute__((unused)) void *address,
@@ -46,10 +49,10 @@ TSAN_EXPORT int __tsan_mutex_pre_unlock(void *address, unsigned flags)
 {
 	(void)address;
 	(void)flags;
-	return 1; /* levels of recursion that were given up */
+	return 1; /* number of recursion levels released */
 }
 
-/* ---- annotations, as of <sanitizer/...> and of valgrind ---- */
+/* ---- dynamic annotations, as for ThreadSanitizer and valgrind ---- */
 
 #define PLACE __attribute__((unused)) const char *file, __attribute__((unused)) int line
 #define ADDRESS __attribute__((unused)) const volatile void *address
