@@ -1,16 +1,17 @@
 /*
- * Addresses that grow evenly from turn to turn of a loop (loops.h): sums of what does not change in it and of
- * phis that grow by a constant. All is computed modulo 2^64 and without the promises (nsw, inbounds) that the
- * loop's own code makes, since the last turn may be taken for a little later than it is.
+ * Addresses that are affine in the iteration number of a loop (loops.h): sums of loop invariants
+ * and of phis with a constant increment. The emitted arithmetic is modulo 2^64 and omits the flags
+ * of the loop's own code (nsw, inbounds), because the computed last iteration may lie slightly
+ * behind the real one.
  */
 #include "compiler/pass/loops.h"
 
 #define DEPTH_MOST 12
-/* Fewer turns are not worth the guard. */
+/* The guard is not worth its cost for fewer iterations. */
 #define TURNS_LEAST 8
 #define TURNS_MOST (UINT64_C(1) << 40)
 
-/* ---- phis that grow evenly ---- */
+/* ---- induction variables ---- */
 
 static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 {
@@ -20,7 +21,7 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 	return NULL;
 }
 
-/* The bytes by which a pointer is moved; false: that depends on something. */
+/* Returns false if the byte offset of the pointer arithmetic is not constant. */
 static bool constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef layout)
 {
 	if (LLVMGetNumOperands(gep) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(gep, 1)))
@@ -30,7 +31,7 @@ static bool constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef 
 	return true;
 }
 
-/* What the phi of the header grows by each time; false: not by a constant. */
+/* Finds the constant increment of a phi in the header; false: not an induction variable. */
 static bool step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
 {
 	LLVMValueRef next;
@@ -54,9 +55,9 @@ static bool step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
 	return true;
 }
 
-/* ---- when it ends ---- */
+/* ---- end of the loop ---- */
 
-/* `value` is the counter, or what the counter is next. */
+/* Returns the counter if `value` is the counter or its next value, else NULL. */
 static LLVMValueRef counter_of(const struct loop *loop, LLVMValueRef value)
 {
 	int64_t step;
@@ -87,7 +88,7 @@ static LLVMIntPredicate inverse(LLVMIntPredicate predicate)
 	return inverses[predicate];
 }
 
-/* Does `counter predicate bound` stop being true when the counter has grown far enough? */
+/* Returns whether `counter predicate bound` becomes false when the counter has moved far enough. */
 static bool predicate_ends(LLVMIntPredicate predicate, int64_t step)
 {
 	switch (predicate) {
@@ -108,7 +109,7 @@ static bool predicate_ends(LLVMIntPredicate predicate, int64_t step)
 	}
 }
 
-/* The block is passed in every turn: may the loop be left there, and when? */
+/* Tries a block that every iteration executes: finds the condition on which the loop ends there. */
 static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
 {
 	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block);
@@ -129,7 +130,7 @@ static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
 	if (!loop->counter || loop_has(loop, loop->bound) ||
 		!step_of(loop, loop->counter, &loop->step))
 		return false;
-	/* Of the two it is either, or something else that begins with the counter. */
+	/* The compared value must be the counter or its next value, not another value derived from the counter. */
 	next = incoming_from(loop->counter, loop->latch);
 	if (LLVMGetOperand(compare, 0) != loop->counter && LLVMGetOperand(compare, 0) != next)
 		return false;
@@ -143,7 +144,7 @@ bool affine_count(struct loop *loop)
 	return count_at(loop, loop->latch) || count_at(loop, loop->header);
 }
 
-/* As 64 bits. */
+/* Extends the value to 64 bits. */
 static LLVMValueRef widened(struct instrument *instrument, LLVMValueRef value)
 {
 	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
@@ -175,7 +176,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 		LLVMBuildSub(builder, turns, affine_number(instrument, TURNS_LEAST), ""),
 		affine_number(instrument, TURNS_MOST), "");
 
-	/* Else it may pass the bound, and go on. */
+	/* Otherwise the counter may step over the bound. */
 	if (loop->is_exact && step > 1)
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntEQ,
@@ -183,7 +184,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 					builder, distance, affine_number(instrument, step), ""),
 				affine_number(instrument, 0), ""),
 			"");
-	/* Without a sign it means the same as with one. */
+	/* Then signed and unsigned comparisons are equivalent. */
 	if (is_narrow(loop->counter))
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntSGE, LLVMBuildOr(builder, first, end, ""),
@@ -198,8 +199,9 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 /* ---- addresses ---- */
 
 /*
- * Walks an expression; with a builder it computes it, else it only finds out whether that is possible. `turn`:
- * NULL in the first one.
+ * Context of an expression traversal. With is_built the traversal emits code; otherwise it only
+ * tests whether the expression is affine. `turn` is the iteration number, NULL for the first
+ * iteration.
  */
 struct affine {
 	struct instrument *instrument;
@@ -229,7 +231,7 @@ static bool affine_phi(const struct affine *at, LLVMValueRef phi, LLVMValueRef *
 	return true;
 }
 
-/* Adds index * bytes. */
+/* Adds index * bytes to *sum. */
 static bool affine_add_index(const struct affine *at, LLVMValueRef index, uint64_t bytes,
 	unsigned depth, LLVMValueRef *sum)
 {
@@ -276,7 +278,7 @@ static bool affine_gep(const struct affine *at, LLVMValueRef gep, unsigned depth
 	return true;
 }
 
-/* The counter alone grows without a change of sign, as affine_turns() has looked. */
+/* Only the counter is known not to overflow: affine_turns() checks it. */
 static bool affine_extended(const struct affine *at, LLVMValueRef extension, LLVMValueRef *out)
 {
 	LLVMValueRef narrow = LLVMGetOperand(extension, 0);
@@ -291,7 +293,7 @@ static bool affine_sum(
 	const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
 	LLVMValueRef left = NULL, right = NULL;
 
-	/* Of products and shifts one side must be a constant, or it grows faster and faster. */
+	/* One factor of a product or shift must be constant, otherwise the value is not affine. */
 	if ((opcode == LLVMMul || opcode == LLVMShl) &&
 		!LLVMIsAConstantInt(LLVMGetOperand(value, 1)))
 		return false;
@@ -364,7 +366,7 @@ void affine_ends(struct instrument *instrument, const struct loop *loop, LLVMVal
 	const struct affine in_last = {
 		.instrument = instrument, .loop = loop, .is_built = true, .turn = last_turn};
 
-	/* affine_is_known() has said so. */
+	/* Cannot fail: affine_is_known() has tested it. */
 	(void)affine(&in_first, pointer, 0, first);
 	(void)affine(&in_last, pointer, 0, last);
 }

@@ -1,6 +1,6 @@
 /*
- * Inline assembly: memory that it names as an operand is accessed there, and nowhere else in it is known to be.
- * That is how libraries write their own atomic operations ("lock; xaddl %0, %1" : "+m"(*at)).
+ * Inline assembly: only the memory that it names as operands is known to be accessed. Libraries
+ * write their own atomic operations this way ("lock; xaddl %0, %1" : "+m"(*at)).
  */
 #include "compiler/pass/instrument.h"
 
@@ -40,8 +40,8 @@ static unsigned assembly_add_operand(
 }
 
 /*
- * The operands are the arguments of the call in the order of their constraints; results in registers are no
- * arguments ("=r"), nor are labels ("!i") and what is overwritten besides ("~{cc}"). A star marks memory.
+ * Operands are the arguments of the call in the order of their constraints. Register results
+ * ("=r"), labels ("!i") and clobbers ("~{cc}") are no arguments. A star marks memory.
  */
 static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands)
 {
@@ -69,7 +69,7 @@ static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands
 	return count;
 }
 
-/* A barrier for the compiler names memory, too, and does nothing. */
+/* A compiler barrier may name memory although it has no instructions. */
 static bool does_nothing(LLVMValueRef call)
 {
 	size_t length;
@@ -89,8 +89,8 @@ bool assembly_names_memory(LLVMValueRef call)
 }
 
 /*
- * Atomic, since it is one instruction mostly, and written so for that reason; in the order that this processor
- * gives to every access.
+ * Counts as an atomic access: such assembly is usually one instruction, written for its atomicity.
+ * The order is that of x86-64 for every access.
  */
 void collect_assembly(struct instrument *instrument, const struct site *site)
 {

@@ -1,6 +1,7 @@
 /*
- * Calls of libatomic, which compilers make of atomic accesses that the processor cannot do, or that are of
- * odd sizes: __atomic_load_16(pointer, order), __atomic_load(bytes, pointer, result, order) and the like.
+ * Calls of libatomic. Compilers emit them for atomic accesses of unusual sizes or without processor
+ * support: __atomic_load_16(pointer, order), __atomic_load(bytes, pointer, result, order) and
+ * others.
  */
 #include "compiler/pass/instrument.h"
 
@@ -9,7 +10,7 @@
 
 #define START "__atomic_"
 
-/* What `name` says behind START; *bytes: of "_16", 0: none. False: another word. */
+/* Compares the name behind START with `word`. *bytes receives the size suffix of "_16", 0: none. */
 static bool is_called(const char *name, const char *word, unsigned *bytes)
 {
 	const size_t length = strlen(word);
@@ -44,7 +45,7 @@ static enum site_kind atomic_calls_kind_of(const char *name, unsigned *bytes)
 	return SITE_KIND_COUNT;
 }
 
-/* Where it is not written here, the strongest is meant, as C has it. */
+/* A non-constant order counts as the strongest one, as in C. */
 static uint8_t atomic_calls_order_of(LLVMValueRef argument)
 {
 	const unsigned long long order =
@@ -54,8 +55,8 @@ static uint8_t atomic_calls_order_of(LLVMValueRef argument)
 }
 
 /*
- * The last argument is the order; of a comparison there are two, of which the first is that of success. What
- * it expects lies in memory, so it is not told.
+ * The last argument is the memory order. A compare-exchange has two, the one for success first. Its
+ * expected value is in memory, so the site does not report it.
  */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 {
@@ -74,7 +75,7 @@ bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 	is_sized = bytes != 0;
 	access.pointer = LLVMGetArgOperand(site->instruction, is_sized ? 0 : 1);
 	if (LLVMGetTypeKind(LLVMTypeOf(access.pointer)) != LLVMPointerTypeKind)
-		return false; /* a function of the program's own by that name */
+		return false; /* another function of the program with this name */
 	if (!is_sized && LLVMIsAConstantInt(LLVMGetArgOperand(site->instruction, 0)))
 		bytes = (unsigned)LLVMConstIntGetZExtValue(LLVMGetArgOperand(site->instruction, 0));
 	access.kind = (uint8_t)kind;

@@ -1,4 +1,4 @@
-/* Which instructions become sites, and of what kind. */
+/* Decides which instructions become sites, and of which kind. */
 #include "compiler/pass/instrument.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void add_site(struct instrument *instrument, const struct site *site)
 		instrument->sites = realloc(
 			instrument->sites, instrument->site_capacity * sizeof *instrument->sites);
 		if (!instrument->sites)
-			abort(); /* out of memory: as the compiler itself does */
+			abort(); /* out of memory: abort as the compiler does */
 	}
 	instrument->sites[instrument->site_count++] = *site;
 }
@@ -34,7 +34,7 @@ uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 	return bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
 }
 
-/* Does anything between the two, which are in this order in one block, report, or let others move? */
+/* Returns whether nothing between two instructions of a block reports to the runtime or allows a context switch. */
 static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
 {
 	LLVMValueRef at = LLVMGetNextInstruction(first);
@@ -45,7 +45,7 @@ static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
 	return at == last;
 }
 
-/* The write is to where the last site has read: then one of them is enough for whoever records. */
+/* Marks a write to the location that the previous site has read: the recorder needs only one of the two reports. */
 static void note_write_back(struct instrument *instrument, struct site *write)
 {
 	struct site *read =
@@ -61,7 +61,7 @@ static void note_write_back(struct instrument *instrument, struct site *write)
 	write->flags |= SITE_WRITES_BACK;
 }
 
-/* A load, store or atomic access to `pointer`, with a value of `type`. */
+/* Adds a load, store or atomic access of a value of `type`. */
 static void collect_add_access(struct instrument *instrument, struct site site,
 	LLVMValueRef pointer, LLVMTypeRef type, enum site_kind kind)
 {
@@ -93,8 +93,8 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 }
 
 /*
- * Assembly that may access memory besides its operands: there is no knowing which. It says so by the clobber
- * "memory", or has memory for an operand, which is marked by a star.
+ * Assembly may access memory besides its operands, and the pass cannot tell which. Candidates have
+ * the clobber "memory" or a memory operand, which is marked by a star.
  */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
@@ -109,13 +109,12 @@ static void add_assembly(struct instrument *instrument, struct site site)
 	add_site(instrument, &site);
 }
 
-/* Intrinsic functions on vectors with lanes left out, as the optimiser makes them of
- * loops, and as programs write them. */
+/* Intrinsics on vectors with masked lanes, from the vectoriser or from programs. */
 struct vector_call {
-	const char *start; /* of the name */
+	const char *start; /* prefix of the name */
 	uint8_t kind;	   /* enum site_kind */
 	uint8_t pointer;   /* argument */
-	uint8_t value;	   /* argument that tells the width of a store */
+	uint8_t value;	   /* argument whose type is the width of a store */
 };
 
 static const struct vector_call vector_calls[] = {
@@ -127,7 +126,7 @@ static const struct vector_call vector_calls[] = {
 	{"llvm.x86.avx2.maskload.", SITE_LOAD, 0, 0},
 	{"llvm.x86.avx.maskstore.", SITE_STORE, 0, 2},
 	{"llvm.x86.avx2.maskstore.", SITE_STORE, 0, 2},
-	/* An address for each lane: as little is known of them as of assembly. */
+	/* One address per lane: opaque, as assembly is. */
 	{"llvm.masked.gather.", SITE_OPAQUE, 0, 0},
 	{"llvm.masked.scatter.", SITE_OPAQUE, 0, 0},
 	{"llvm.x86.avx2.gather.", SITE_OPAQUE, 0, 0},
@@ -216,7 +215,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	}
 }
 
-/* Behind the allocas of the entry block, which must stay together. */
+/* Returns the position behind the allocas of the entry block, which must stay together. */
 static LLVMValueRef first_place(LLVMValueRef function)
 {
 	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
@@ -234,8 +233,8 @@ static bool is_intrinsic(LLVMValueRef call)
 }
 
 /*
- * Does the function end with this instruction? A call in the place of a return (and as cheap: it takes
- * no stack) must stay directly before its return, so the function is left before the call.
+ * Returns whether the function ends with this instruction. A tail call must directly precede its
+ * return, so the point of the exit is placed before the call.
  */
 static bool is_exit(LLVMValueRef instruction)
 {

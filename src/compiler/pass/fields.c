@@ -1,7 +1,7 @@
 /*
- * Which struct or class an access goes into, and which field of it: from the access's TBAA tag, which
- * clang writes when it optimises, else from the type that the address was computed with. The name of
- * the field is looked up in the debug information: each struct that it knows is found once per module.
+ * Finds the struct or class and the field of an access. The source is the access's TBAA tag, which
+ * clang writes when it optimises, else the type of the address computation. Field names come from
+ * the debug information; each struct is collected once per module.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "compiler/pass/instrument.h"
 
 #define OPERANDS_MOST 4096
-/* Structs within structs that are walked into for a name. */
+/* Maximum nesting depth of structs in a field path. */
 #define NESTING_MOST 6
 
-/* Operand positions of debug information nodes: fixed by LLVM's format. */
+/* Operand positions of debug information nodes, fixed by LLVM's format. */
 enum { DI_NAME = 2, DI_BASE_TYPE = 3, DI_ELEMENTS = 4 };
-/* DWARF's numbers. */
+/* DWARF tag numbers. */
 enum { DI_TAG_POINTER = 0x0f, DI_TAG_REFERENCE = 0x10 };
 
 struct known_type {
@@ -29,7 +29,7 @@ struct field_types {
 	struct instrument *instrument;
 	LLVMValueRef *queue;
 	size_t queue_count, queue_capacity;
-	LLVMMetadataRef *seen; /* open addressing */
+	LLVMMetadataRef *seen; /* open-addressing hash set */
 	size_t seen_capacity, seen_count;
 	struct known_type *types;
 	size_t type_count, type_capacity;
@@ -42,11 +42,11 @@ static void *fields_grow(void *items, size_t count, size_t *capacity, size_t siz
 	*capacity = *capacity ? 2 * *capacity : 256;
 	items = realloc(items, *capacity * size);
 	if (!items)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	return items;
 }
 
-/* ---- all structs that debug information tells of ---- */
+/* ---- structs in the debug information ---- */
 
 static bool see(struct field_types *types, LLVMMetadataRef node)
 {
@@ -59,11 +59,11 @@ static bool see(struct field_types *types, LLVMMetadataRef node)
 		types->seen_capacity = old_capacity ? 2 * old_capacity : 1024;
 		types->seen = calloc(types->seen_capacity, sizeof(*types->seen));
 		if (!types->seen)
-			abort(); /* out of memory: as the compiler itself does */
+			abort(); /* out of memory: abort as the compiler does */
 		types->seen_count = 0;
 		for (size_t i = 0; i < old_capacity; i++)
 			if (old[i])
-				(void)see(types, old[i]); /* new in the larger table */
+				(void)see(types, old[i]); /* always new in the larger table */
 		free(old);
 	}
 	slot = ((uintptr_t)node >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
@@ -140,7 +140,7 @@ struct field_types *field_types_new(struct instrument *instrument)
 	LLVMContextRef context = instrument->context;
 
 	if (!types)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	types->instrument = instrument;
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
 		function = LLVMGetNextFunction(function)) {
@@ -166,7 +166,7 @@ void field_types_free(struct field_types *types)
 	free(types);
 }
 
-/* ---- the name of a field ---- */
+/* ---- field names ---- */
 
 static LLVMValueRef fields_find_type(const struct field_types *types, const char *name)
 {
@@ -179,7 +179,7 @@ static LLVMValueRef fields_find_type(const struct field_types *types, const char
 	return found ? found->node : NULL;
 }
 
-/* Typedefs and qualifiers lead to what they name; a pointer does not lead into what it points to. */
+/* Removes typedefs and qualifiers; returns NULL for a pointer. */
 static LLVMValueRef strip_type(LLVMValueRef type)
 {
 	for (unsigned i = 0; type && i < 16; i++) {
@@ -242,9 +242,9 @@ static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path
 	}
 }
 
-/* ---- where the access goes ---- */
+/* ---- accessed struct ---- */
 
-/* From the TBAA tag: (base type, access type, offset). False: it names no struct. */
+/* Reads the TBAA tag: (base type, access type, offset). Returns false if it names no struct. */
 static bool field_by_tag(const struct site *site, const char **type, uint64_t *offset)
 {
 	LLVMValueRef tag = LLVMGetMetadata(site->instruction, LLVMGetMDKindID("tbaa", 4));
@@ -261,7 +261,7 @@ static bool field_by_tag(const struct site *site, const char **type, uint64_t *o
 	return *type && **type;
 }
 
-/* From "struct.account" of the address computation. */
+/* Reads the struct type of the address computation, for example "struct.account". */
 static bool field_by_address(
 	struct instrument *instrument, const struct site *site, const char **type, uint64_t *offset)
 {
@@ -284,7 +284,7 @@ static bool field_by_address(
 	return true;
 }
 
-/* "_ZTS7account" and "_ZTSN4bank7accountE" name a type by its mangled name; the last part counts. */
+/* Demangles a type name; "_ZTS7account" and "_ZTSN4bank7accountE" give the last component. */
 static const char *plain_name(const char *type, char *buffer, size_t size)
 {
 	const char *at = type;
@@ -303,7 +303,7 @@ static const char *plain_name(const char *type, char *buffer, size_t size)
 		(void)snprintf(buffer, size, "%.*s", (int)length, end);
 		at = end + length;
 	}
-	/* Templates and the like: their name in the debug information has their arguments. */
+	/* The debug information names templates with their arguments, so their mangled name is kept. */
 	return *buffer && (*at == 'E' || !*at) ? buffer : type;
 }
 

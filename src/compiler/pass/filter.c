@@ -1,20 +1,21 @@
 /*
- * Accesses that no other thread can notice: constant data, and locals whose address stays at home. Whoever
- * recomputes a run (src/branches/interpret) keeps such locals itself, so every access to them must be in sight: where
- * addresses are mixed, or given to a function, all accesses are sites.
+ * Finds accesses that no other thread can observe: constant data, and locals whose address does not
+ * escape. The walk of a recorded run (src/branches/interpret) stores such locals itself and must
+ * therefore see each of their accesses. If an address is merged with others or passed to a
+ * function, all accesses get sites.
  */
 #include "compiler/pass/instrument.h"
 
 #include <string.h>
 
-/* Beyond these an address is taken to escape: chains this long are rare, and the walk is bounded. */
+/* Limits of the search, beyond which an address counts as escaping. Longer chains are rare. */
 #define DEPTH_MOST 24
 #define VALUES_MOST 512
 
 struct walk {
 	LLVMValueRef seen[VALUES_MOST];
 	unsigned count;
-	bool is_list; /* calls that fill in and copy lists of arguments are in sight: lists.c */
+	bool is_list; /* calls that fill and copy a va_list do not count as escapes: see lists.c */
 };
 
 static bool filter_starts_with(const char *text, const char *start)
@@ -30,7 +31,7 @@ const char *called_name(LLVMValueRef call)
 	return callee && LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : NULL;
 }
 
-/* May a call keep the address that it gets, hand it on, or access the memory out of our sight? */
+/* Returns whether a call may keep the address, pass it on, or access the memory invisibly. */
 static bool call_leaks(LLVMValueRef call)
 {
 	const char *name = called_name(call);
@@ -82,7 +83,7 @@ static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
 	return false;
 }
 
-/* The object that an address is into, as far as it is written here. */
+/* Returns the object that the address is based on, as far as visible. */
 static LLVMValueRef filter_object_of(LLVMValueRef pointer)
 {
 	for (unsigned i = 0; i < DEPTH_MOST; i++) {
@@ -131,7 +132,7 @@ bool filter_skips(LLVMValueRef pointer, bool is_write)
 		return true;
 	if (LLVMIsNull(object) || LLVMIsUndef(object))
 		return true;
-	/* What is in the constants of other units is not known here, nor where the run is recomputed. */
+	/* A constant of another unit has unknown contents, also for the walk. */
 	if (LLVMIsAGlobalVariable(object))
 		return LLVMIsGlobalConstant(object) && LLVMGetInitializer(object) && !is_write;
 	return LLVMIsAAllocaInst(object) && filter_is_private(object);

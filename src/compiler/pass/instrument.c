@@ -1,4 +1,4 @@
-/* See instrument.h: the order of work for one module. */
+/* Processes one module: instrument.h lists the steps. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void instrument_add_attribute(
 		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
 }
 
-/* Old ones do not have it. */
+/* Weak, because old versions of LLVM lack it. */
 #pragma weak LLVMGetVersion
 
 void instrument_check_version(unsigned built_for)
@@ -43,16 +43,16 @@ void instrument_check_version(unsigned built_for)
 	exit(EXIT_FAILURE);
 }
 
-/* ---- before the optimisations ---- */
+/* ---- before the optimiser ---- */
 
 #define SANITIZED "sanitize_thread"
 #define MARKED "raddle-marked"
 
 /*
- * Optimisers may read memory that the source would not have read there, and throw the value away.
- * Nothing comes of that, but whoever watches sees accesses, and races, that the program does not
- * have. Functions to be checked by ThreadSanitizer are spared; ours are taken for such until their
- * points are in.
+ * Optimisers may read memory speculatively and discard the value. That is harmless to the program,
+ * but an observer would see accesses, and races, that the source code does not contain. LLVM avoids
+ * it in functions with the attribute sanitize_thread, so all functions have this attribute until
+ * their points are inserted.
  */
 void instrument_mark(LLVMModuleRef module)
 {
@@ -83,7 +83,7 @@ static void unmark(LLVMModuleRef module)
 	}
 }
 
-/* ---- behind them ---- */
+/* ---- after the optimiser ---- */
 
 static bool is_instrumented(LLVMValueRef function)
 {
@@ -93,8 +93,8 @@ static bool is_instrumented(LLVMValueRef function)
 }
 
 /*
- * Stubs use memory below the stack pointer, so the compiler must not: nor in functions without sites,
- * into which others may be inlined at link time.
+ * Stubs push onto the stack, so the code must not use the red zone. This includes functions without
+ * sites, because functions with sites may be inlined into them.
  */
 static void add_text_attribute(
 	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
@@ -105,8 +105,8 @@ static void add_text_attribute(
 }
 
 /*
- * Whoever records a run looks at the return address of a function to see who called it: it has a frame,
- * and what code without bitcode calls does not hand its return address on.
+ * The recorder finds the caller through the frame and the return address. A function therefore
+ * keeps its frame pointer, and a function that code without bitcode calls makes no tail calls.
  */
 static void keep_frame(struct instrument *instrument, LLVMValueRef function)
 {
@@ -143,7 +143,7 @@ static void mark_done(struct instrument *instrument)
 			instrument->context, LLVMMDNodeInContext2(instrument->context, &one, 1)));
 }
 
-/* For raddle's own tests: an invalid module would only fail later, and elsewhere. */
+/* For raddle's tests: an invalid module would otherwise fail later in an unrelated place. */
 static void verify(LLVMModuleRef module)
 {
 	char *message = NULL;
@@ -158,7 +158,7 @@ static void verify(LLVMModuleRef module)
 	LLVMDisposeMessage(message);
 }
 
-/* What is not seen is said where somebody wants to know: raddle-cc --warn-opaque. */
+/* raddle-cc --warn-opaque: warns about memory accesses that the pass cannot analyse. */
 static void warn_of_opaque(const struct instrument *instrument)
 {
 	for (size_t i = 0; getenv("RADDLE_WARN_OPAQUE") && i < instrument->site_count; i++) {
@@ -166,7 +166,7 @@ static void warn_of_opaque(const struct instrument *instrument)
 		unsigned length = 0;
 		const char *file = LLVMGetDebugLocFilename(site->instruction, &length);
 
-		/* What names its memory rarely accesses other memory. */
+		/* Assembly with memory operands rarely accesses other memory. */
 		if (site->kind == SITE_OPAQUE &&
 			!(LLVMIsAInlineAsm(LLVMGetCalledValue(site->instruction)) &&
 				assembly_names_memory(site->instruction)))
@@ -181,8 +181,8 @@ static void warn_of_opaque(const struct instrument *instrument)
 }
 
 /*
- * Constants without a name (strings, tables) get local ones, so that the file's symbol table tells where
- * they are: a run that is walked again meets their addresses.
+ * Gives private constants (strings, tables) local symbols. A walk of a recorded run finds their
+ * addresses in the symbol table.
  */
 static void name_constants(LLVMModuleRef module)
 {
@@ -200,7 +200,7 @@ static void name_constants(LLVMModuleRef module)
 	}
 }
 
-/* Points and stubs are machine code: of others (-m32, --target=...) plain objects are made. */
+/* Points and stubs are x86-64 code; for other targets (-m32, --target=...) objects stay uninstrumented. */
 static bool instrument_is_for_us(LLVMModuleRef module)
 {
 	const char *triple = LLVMGetTarget(module);

@@ -1,6 +1,7 @@
 /*
- * Calls that may end in an exception go on in another block. What they gave is reported at its beginning, so it
- * must be theirs alone: where other ways lead there, too, a block of its own comes between.
+ * An invoke (a call with exception handling) continues in another block. Its result is reported at
+ * the start of that block, so the block must have no other predecessor. If it has one, a new block
+ * is inserted between.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@
 
 #include "compiler/pass/instrument.h"
 
-/* The same with another block in the place of one: there is no way to change it. */
+/* Replaces a predecessor in a phi. LLVM-C cannot change incoming blocks, so a new phi is built. */
 static void replace_way(struct instrument *instrument, LLVMValueRef phi, LLVMBasicBlockRef before,
 	LLVMBasicBlockRef after)
 {

@@ -1,7 +1,7 @@
 /*
- * Computed gotos become switches over the numbers of their labels. The address of a label says nothing to who only has the
- * bitcode, and a jump to an address is a branch that cannot be told from others; numbers are the same for everybody.
- * Labels are only good for the gotos of their own function, so nobody else can tell the difference.
+ * Replaces computed gotos by switches over label numbers. A label's address is unknown to a reader
+ * of the bitcode, whereas numbers are equal in every run. The program cannot observe the
+ * difference, because a label is only valid for gotos of its own function.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static unsigned labels_number_of(const struct labels *labels, LLVMBasicBlockRef 
 	return number;
 }
 
-/* Assembly may jump there. */
+/* Inline assembly may jump to the label. */
 static bool is_told_to_others(LLVMValueRef label)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(label); use; use = LLVMGetNextUse(use))
@@ -39,7 +39,7 @@ static bool is_told_to_others(LLVMValueRef label)
 	return false;
 }
 
-/* All that some goto of the function may lead to. False: they have to stay. */
+/* Collects the targets of all computed gotos of the function. Returns false if the gotos must stay. */
 static bool collect_labels(LLVMValueRef function, struct labels *labels)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
@@ -85,7 +85,7 @@ static void replace_goto(
 		LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
 		unsigned value = labels_number_of(labels, to) + 1;
 
-		/* A way that is there twice stays there twice: others count on it. */
+		/* Duplicate edges must be preserved, because phis have one entry per edge. */
 		for (unsigned before = 0; before < i; before++)
 			if (LLVMGetSuccessor(jump, before) == to)
 				value = labels->count + 1 + i;

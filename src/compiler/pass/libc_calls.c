@@ -1,4 +1,4 @@
-/* Calls of the C library as accesses to memory: libc_calls.def as a table. */
+/* Sites for calls of C library functions that access memory (libc_calls.def). */
 #include <string.h>
 
 #include "compiler/pass/instrument.h"
@@ -7,10 +7,11 @@
 
 struct library_access {
 	uint8_t kind;	 /* enum site_kind */
-	uint8_t pointer; /* argument, NONE: there is no access */
-	uint8_t length; /* argument: bytes, most bytes, or the string that is copied; NONE: no limit */
-	uint8_t behind; /* enum site_behind, which says what `length` is then: see struct site */
-	bool appends;	/* to the string at the pointer */
+	uint8_t pointer; /* argument index, NONE: no access */
+	/* argument with the number of bytes, the maximum, or the string that is copied; NONE: unlimited */
+	uint8_t length;
+	uint8_t behind; /* enum site_behind; it decides the meaning of `length`, see struct site */
+	bool appends;	/* writes behind the string at the pointer */
 };
 
 #define ACCESSES_MOST 3
@@ -50,7 +51,7 @@ static const struct library_call library_calls[] = {
 
 static bool names_call(const char *row, const char *name)
 {
-	/* Intrinsics go on with the types of their arguments. */
+	/* The name of an intrinsic ends with the types of its arguments. */
 	return strncmp(row, "llvm.", 5) == 0 ? strncmp(name, row, strlen(row)) == 0
 					     : strcmp(name, row) == 0;
 }
@@ -63,7 +64,7 @@ static const struct library_call *find_call(const char *name)
 	return NULL;
 }
 
-/* How far the access goes. False: the call is not as the library declares it. */
+/* Sets the length of the access. Returns false if the call does not match the standard declaration. */
 static bool set_length(
 	struct instrument *instrument, struct site *site, const struct library_access *access)
 {
@@ -77,7 +78,7 @@ static bool set_length(
 							       : LLVMIntegerTypeKind) ||
 			!place_behind(call))
 			return false;
-		/* Behind a call in the place of a return there is nothing. */
+		/* A tail call would leave no place for a point behind the call. */
 		LLVMSetTailCall(call, false);
 		site->behind = access->behind;
 		site->length = call;
@@ -96,7 +97,7 @@ static bool set_length(
 	return true;
 }
 
-/* Functions that walks recompute (branches/interpret/walk_library.c). */
+/* Functions whose result the walk recomputes (branches/interpret/walk_library.c). */
 static bool libc_calls_is_recomputed(const char *name)
 {
 	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
@@ -113,7 +114,7 @@ static bool libc_calls_is_recomputed(const char *name)
 	return false;
 }
 
-/* Of memcpy() and memmove() recorded runs keep more. */
+/* Sets the flags of memcpy() and memmove(): recorded runs store more about these. */
 static void set_copy(struct site *site, bool is_read)
 {
 	LLVMValueRef call = site->instruction;
@@ -136,7 +137,7 @@ static void collect_access(
 		return;
 	site.pointer = LLVMGetArgOperand(call, access->pointer);
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
-		return; /* a function of the program's own by that name */
+		return; /* another function of the program with this name */
 	site.kind = access->kind;
 	set_copy(&site, access->kind == SITE_RANGE_READ);
 	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&

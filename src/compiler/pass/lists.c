@@ -1,14 +1,15 @@
 /*
- * Lists of a variable number of arguments. va_start() fills in a list out of sight, so whoever recomputes a run would have to be
- * told of each step of it. Where the list is otherwise a private local, another one is filled in, and copied by
- * accesses that are in sight: then only that one is told, and the list's steps need no sites. What the arguments
- * are is memory that the caller wrote, and read as such.
+ * va_list operations. va_start() fills a va_list invisibly, so a recorded run would need a report
+ * for each use of the list. If the list is otherwise a private local, the pass lets va_start() fill
+ * another list and copies that list by visible accesses. Only the new list is then reported, and
+ * uses of the original need no sites. The arguments themselves are ordinary memory that the caller
+ * wrote.
  */
 #include <string.h>
 
 #include "compiler/pass/instrument.h"
 
-/* The struct of x86-64's calling convention: two offsets of 32 bits, and two pointers. */
+/* struct va_list of the x86-64 ABI: two 32-bit offsets and two pointers. */
 #define LIST_WORDS 3
 
 static bool has_parameter_attribute(LLVMValueRef function, unsigned number, const char *name)
@@ -24,7 +25,7 @@ static bool calls(LLVMValueRef instruction, const char *start)
 	return name && strncmp(name, start, strlen(start)) == 0;
 }
 
-/* Is the address that of a local that no others know, but for calls of this kind? */
+/* Returns whether the address is that of a local that escapes at most to va_list intrinsics. */
 static bool is_private_list(LLVMValueRef address)
 {
 	while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address))
@@ -33,9 +34,9 @@ static bool is_private_list(LLVMValueRef address)
 }
 
 /*
- * The first word of a list that is just started: how far into the area of registers the first argument is that has no name, of
- * general registers (8 bytes each, six of them) in the lower half, of vector registers (16 bytes, eight) in the upper.
- * NULL: the function has arguments of other kinds than these two.
+ * Computes the first word of a fresh va_list: the offsets of the first unnamed argument in the
+ * register save area. The lower half counts general-purpose registers (six of 8 bytes), the upper
+ * half vector registers (eight of 16 bytes). NULL: a parameter is of another class.
  */
 static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef function)
 {
@@ -59,7 +60,10 @@ static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef
 	return LLVMConstInt(instrument->i64, 8 * general | (6 * 8 + 16 * vector) << 32, false);
 }
 
-/* Word by word, in front of an instruction, and at the place of another one. `first` is the first word, where it is known. */
+/*
+ * Copies the list word by word before the instruction `before`, with the source position of
+ * `place`. `first` is the first word if known.
+ */
 static void copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
 	LLVMValueRef first, LLVMValueRef before, LLVMValueRef place)
 {
@@ -118,7 +122,7 @@ static void lists_lower(struct instrument *instrument, LLVMValueRef function, LL
 		copy_list(instrument, list, started, NULL, call, call);
 		LLVMInstructionEraseFromParent(call);
 	} else if (calls(call, "llvm.va_end") && is_private_list(LLVMGetArgOperand(call, 0))) {
-		LLVMInstructionEraseFromParent(call); /* it does nothing */
+		LLVMInstructionEraseFromParent(call); /* has no effect on x86-64 */
 	}
 }
 

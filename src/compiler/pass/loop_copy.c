@@ -1,11 +1,11 @@
-/* Copies a loop (loops.h): instructions, the ways between its blocks, and what it hands on to the code behind it. */
+/* Copies a loop (loops.h): its instructions, its control flow, and its results for the code behind it. */
 #include "compiler/pass/loops.h"
 
 #include <stdlib.h>
 
 #include <llvm-c/DebugInfo.h>
 
-/* What stands for what in the copy. */
+/* Maps blocks and instructions to their copies. */
 struct copies {
 	struct instrument *instrument;
 	const struct loop *loop;
@@ -32,7 +32,7 @@ static LLVMValueRef loop_copy_copy_of(const struct copies *copies, LLVMValueRef 
 	return value;
 }
 
-/* ---- what it hands on ---- */
+/* ---- results ---- */
 
 static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
 {
@@ -42,7 +42,7 @@ static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
 	return false;
 }
 
-/* A phi of a block behind the loop takes values from both copies as it is. */
+/* Returns whether `user` is a phi in an exit block; such a phi only gets further incoming values. */
 static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
 {
 	if (!LLVMIsAPHINode(user))
@@ -53,7 +53,10 @@ static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
 	return false;
 }
 
-/* In a phi it may also come from elsewhere: then the value has been handed on before. */
+/*
+ * Returns whether a new phi must merge the value with its copy. An exit phi that receives the value
+ * on an edge from outside the loop needs it too.
+ */
 static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef user)
 {
 	if (loop_has(loop, user))
@@ -67,7 +70,7 @@ static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef 
 	return false;
 }
 
-/* The only block behind the loop, which is entered from the loop alone; else NULL. */
+/* Returns the only exit block if all its predecessors are in the loop; else NULL. */
 static LLVMBasicBlockRef only_exit(const struct loop *loop)
 {
 	LLVMBasicBlockRef exit = NULL;
@@ -115,7 +118,7 @@ static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef n
 			LLVMSetOperand(user, (unsigned)i, new);
 }
 
-/* Joins the value and its copy in the block behind the loop, for all who use it there and further on. */
+/* Merges the value and its copy by a phi in the exit block, and makes all later users use the phi. */
 static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
@@ -126,7 +129,7 @@ static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBl
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = next) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		/* Of a user that names it twice, the next one may go, too. */
+		/* A user may refer to the value twice, so replacing an operand may invalidate the next use. */
 		next = LLVMGetNextUse(use);
 		if (user == phi || !needs_phi(copies->loop, value, user))
 			continue;
@@ -153,7 +156,7 @@ static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBl
 	}
 }
 
-/* The phis of a block behind the loop: what comes from the loop also comes from its copy. */
+/* Extends the phis of an exit block by the edges from the copy. */
 static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 {
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
@@ -195,7 +198,7 @@ static void extend_exits(const struct copies *copies)
 	}
 }
 
-/* ---- its inside ---- */
+/* ---- instructions and control flow ---- */
 
 static void copy_instructions(struct copies *copies, unsigned block)
 {
@@ -218,7 +221,7 @@ static void copy_instructions(struct copies *copies, unsigned block)
 	}
 }
 
-/* Phis of the header are entered from `entry` where those of the loop are from outside. */
+/* Fills a phi of the copy. The edge from outside comes from `entry`. */
 static void connect_phi(
 	const struct copies *copies, LLVMValueRef phi, LLVMValueRef copy, LLVMBasicBlockRef entry)
 {
@@ -263,7 +266,7 @@ LLVMBasicBlockRef loop_copy(
 	LLVMBasicBlockRef header;
 
 	if (!copies)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	copies->instrument = instrument;
 	copies->loop = loop;
 	for (unsigned i = 0; i < loop->block_count; i++)

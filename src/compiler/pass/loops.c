@@ -1,11 +1,11 @@
-/* See loops.h. */
+/* Finds loops that get a second copy without points, and inserts the guard. See loops.h. */
 #include "compiler/pass/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT(text) text, sizeof(text) - 1
-/* The guard looks at so many ranges of memory: with more it would take too long. */
+/* Maximum number of memory ranges in the guard; more would make the guard too slow. */
 #define RANGES_MOST 10
 
 /* ---- finding loops ---- */
@@ -23,7 +23,7 @@ bool loop_has(const struct loop *loop, LLVMValueRef value)
 	return LLVMIsAInstruction(value) && loop_has_block(loop, LLVMGetInstructionParent(value));
 }
 
-/* From where the block is entered, at most `room` of them; returns how many there are, or more than `room`. */
+/* Collects the predecessors of the block, at most `room`. Returns their number, or a number above `room`. */
 static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsigned room)
 {
 	unsigned count = 0;
@@ -39,7 +39,10 @@ static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsi
 	return count;
 }
 
-/* All blocks from which the latch is reached without passing the header. False: too many, or there is another way in. */
+/*
+ * Collects all blocks from which the latch is reached without passing the header. Returns false if
+ * there are too many, or the loop has another entry.
+ */
 static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 {
 	loop->blocks[0] = loop->header;
@@ -63,7 +66,7 @@ static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 	return !loop_has_block(loop, loop->outside) && loop->header != entry;
 }
 
-/* Is every block but the header entered only from blocks that come before it in some order? */
+/* Returns whether the blocks have a topological order without the edge to the header: no inner loop. */
 static bool has_no_loop_inside(const struct loop *loop)
 {
 	bool is_done[LOOP_BLOCKS_MOST] = {true};
@@ -106,7 +109,7 @@ static bool find_loop(LLVMBasicBlockRef header, LLVMBasicBlockRef entry, struct 
 	return false;
 }
 
-/* ---- what is in it ---- */
+/* ---- contents of the loop ---- */
 
 static bool touches_no_memory(LLVMValueRef call)
 {
@@ -126,7 +129,7 @@ static bool touches_no_memory(LLVMValueRef call)
 	return attribute && LLVMGetEnumAttributeValue(attribute) == 0;
 }
 
-/* May another thread move, or memory be touched unevenly, while the instruction is done? */
+/* Returns false if the instruction allows a context switch or accesses memory in an unsupported way. */
 static bool is_fit(LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
@@ -162,7 +165,7 @@ static bool is_loop_fit(const struct loop *loop)
 	return true;
 }
 
-/* Sites of recorded runs do not count: these never go where there are no points. */
+/* Value sites are ignored: in recorded runs the guard never selects the copy without points. */
 static bool gather_accesses(
 	struct instrument *instrument, size_t first_site, size_t end_site, struct loop *loop)
 {
@@ -182,7 +185,7 @@ static bool gather_accesses(
 
 /* ---- the guard ---- */
 
-/* Addresses that differ by constants are one range. */
+/* A range of addresses that differ by constants only. */
 struct range {
 	LLVMValueRef root;
 	int64_t first, end;
@@ -202,7 +205,7 @@ static LLVMValueRef loops_root_of(
 	return pointer;
 }
 
-/* How many; RANGES_MOST + 1: more than there is room for. */
+/* Returns the number of ranges; RANGES_MOST + 1: too many. */
 static unsigned gather_ranges(const struct instrument *instrument, const struct loop *loop,
 	struct range ranges[RANGES_MOST])
 {
@@ -226,7 +229,7 @@ static unsigned gather_ranges(const struct instrument *instrument, const struct 
 	return count;
 }
 
-/* For programs that run without raddle. */
+/* The default for programs that run without raddle: no memory is observed. */
 static LLVMValueRef nothing_wanted(struct instrument *instrument)
 {
 	static const char name[] = "raddle.nothing_wanted";
@@ -246,7 +249,7 @@ static LLVMValueRef nothing_wanted(struct instrument *instrument)
 	return global;
 }
 
-/* The bounds of what is wanted, from the runtime's struct wanted_memory where there is one. */
+/* Loads the bounds of the observed memory, from the runtime's struct wanted_memory if the runtime is loaded. */
 static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WANTED_PARTS])
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -267,7 +270,7 @@ static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WA
 			"");
 }
 
-/* Is nothing wanted of the range? */
+/* Emits the test that no memory of the range is observed. */
 static LLVMValueRef build_missed(struct instrument *instrument, const struct loop *loop,
 	const struct range *range, LLVMValueRef last_turn, LLVMValueRef words[2 * WANTED_PARTS])
 {
@@ -309,7 +312,7 @@ static void build_guard(struct instrument *instrument, const struct loop *loop,
 	LLVMBuildCondBr(builder, all, copy, loop->header);
 }
 
-/* ---- putting it in front ---- */
+/* ---- insertion ---- */
 
 static void replace_in_sites(
 	struct instrument *instrument, size_t first, size_t end, LLVMValueRef old, LLVMValueRef new)
@@ -324,7 +327,7 @@ static void replace_in_sites(
 	}
 }
 
-/* A block of its own on the way into the loop. The phis there are made anew: of old ones nobody can change whence they come. */
+/* Inserts a block in front of the loop. Its phis are rebuilt, because LLVM-C cannot change incoming blocks. */
 static void add_entry(
 	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
 {
@@ -366,9 +369,9 @@ static void loops_split(
 	if (gather_ranges(instrument, loop, ranges) > RANGES_MOST)
 		return;
 	add_entry(instrument, loop, first_site, end_site);
-	/* The phis are others now. */
+	/* The header has new phis. */
 	if (!affine_count(loop))
-		abort(); /* as it was before */
+		abort(); /* cannot fail: it succeeded before */
 	count = gather_ranges(instrument, loop, ranges);
 	copy = loop_copy(instrument, loop, loop->outside);
 	build_guard(instrument, loop, ranges, count, copy);
@@ -403,7 +406,7 @@ static void split_of_function(struct instrument *instrument, size_t first_site, 
 			gather_accesses(instrument, first_site, end_site, &loop) &&
 			loop_copy_is_possible(&loop))
 			loops_split(instrument, &loop, first_site, end_site);
-		if (block == last) /* behind it are copies */
+		if (block == last) /* the following blocks are copies */
 			return;
 	}
 }

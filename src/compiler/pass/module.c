@@ -1,4 +1,4 @@
-/* What a module has once: the constructor that tells the runtime of it, its note, its bitcode. */
+/* Parts that a module has once: the constructor that registers it with the runtime, its note, and its bitcode. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include <zstd.h>
 
 #define TEXT(text) text, sizeof(text) - 1
-/* Fast, and within a few per cent of what the slow levels reach on bitcode. */
+/* Fast, and within a few per cent of the compression of slow levels. */
 #define COMPRESSION_LEVEL 6
 
-/* ---- globals that stay ---- */
+/* ---- protected globals ---- */
 
 void keep_global(struct instrument *instrument, LLVMValueRef global)
 {
@@ -24,7 +24,7 @@ void keep_global(struct instrument *instrument, LLVMValueRef global)
 	LLVMValueRef list;
 
 	if (!members)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	for (unsigned i = 0; i < before; i++)
 		members[i] = LLVMGetOperand(LLVMGetInitializer(old), i);
 	members[before] = global;
@@ -40,7 +40,7 @@ void keep_global(struct instrument *instrument, LLVMValueRef global)
 
 /* ---- registration ---- */
 
-/* One per executable or library, however many units bring it. */
+/* Makes the global unique per executable or library, although each unit defines it. */
 static void make_unique(struct instrument *instrument, LLVMValueRef global, const char *name)
 {
 	LLVMComdatRef comdat = LLVMGetOrInsertComdat(instrument->module, name);
@@ -51,7 +51,7 @@ static void make_unique(struct instrument *instrument, LLVMValueRef global, cons
 	LLVMSetVisibility(global, LLVMHiddenVisibility);
 }
 
-/* Weak: a linker may drop every function that has sites, and then there is no such section. */
+/* Weak, because the section is missing if the linker drops every function with sites. */
 static LLVMValueRef section_end(struct instrument *instrument, const char *name)
 {
 	LLVMValueRef end =
@@ -78,8 +78,9 @@ static LLVMValueRef make_descriptor(struct instrument *instrument)
 }
 
 /*
- * Calls the runtime's function where there is one. Its address comes through the global offset table,
- * by assembly: the compiler would take a weak symbol of a fixed-address program for zero.
+ * Makes a function that calls the runtime's function if the runtime is loaded. Assembly loads its
+ * address from the global offset table, because the compiler would treat a weak symbol as null in a
+ * non-PIC program.
  */
 static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef descriptor,
 	const char *name, const char *code, size_t length)
@@ -110,7 +111,7 @@ static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef desc
 	return function;
 }
 
-/* Appends to llvm.global_ctors or _dtors. */
+/* Appends an entry to llvm.global_ctors or llvm.global_dtors. */
 static void add_to_list(struct instrument *instrument, const char *name, LLVMValueRef function)
 {
 	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
@@ -118,7 +119,7 @@ static void add_to_list(struct instrument *instrument, const char *name, LLVMVal
 	const unsigned before = initial && LLVMIsAConstantArray(initial)
 					? (unsigned)LLVMGetNumOperands(initial)
 					: 0;
-	/* First of all constructors, and so last of all destructors; tied to its group. */
+	/* Priority 1: the first constructor and the last destructor. The entry is tied to the function's COMDAT. */
 	LLVMValueRef members[3] = {LLVMConstInt(instrument->i32, 1, 0), function, function};
 	LLVMTypeRef types[3] = {instrument->i32, instrument->pointer, instrument->pointer};
 	LLVMTypeRef type = LLVMStructTypeInContext(instrument->context, types, 3, false);
@@ -126,7 +127,7 @@ static void add_to_list(struct instrument *instrument, const char *name, LLVMVal
 	LLVMValueRef list;
 
 	if (!entries)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	for (unsigned i = 0; i < before; i++)
 		entries[i] = LLVMGetOperand(initial, i);
 	entries[before] = LLVMConstStructInContext(instrument->context, members, 3, false);
@@ -168,7 +169,7 @@ void insert_registration(struct instrument *instrument)
 
 /* ---- bitcode ---- */
 
-/* Appends `.ascii` lines; the assembler takes octal escapes of three digits. */
+/* Writes `.ascii` lines with three-digit octal escapes. */
 static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -182,7 +183,7 @@ static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
 	return at + sprintf(at, "\"\n");
 }
 
-/* One frame with zstd's checksum, so that a reader notices any damage before LLVM sees it. */
+/* One frame with a checksum, so that a reader detects damage before LLVM parses the bitcode. */
 static size_t module_compress(void *stored, size_t room, const void *plain, size_t size)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -191,7 +192,7 @@ static size_t module_compress(void *stored, size_t room, const void *plain, size
 		ZSTD_isError(ZSTD_CCtx_setParameter(
 			context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL)) ||
 		ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	size = ZSTD_compress2(context, stored, room, plain, size);
 	ZSTD_freeCCtx(context);
 	return size;
@@ -209,7 +210,7 @@ void embed_bitcode(struct instrument *instrument)
 	char *at = text;
 
 	if (!stored || !text || ZSTD_isError(size))
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	at += sprintf(at,
 		"\t.pushsection .raddle.bitcode, \"\", @progbits\n\t.balign 8\n"
 		"\t.long %u, %u\n\t.quad %zu, %zu\n",

@@ -1,7 +1,7 @@
 /*
- * What is told of a site: where it is in the source, through all inlined calls, and what it accesses.
- * All of it is constant data of self-relative offsets, so that it needs no relocation and its pages
- * are never touched while nobody asks.
+ * Descriptions of sites: the source position, including all inlined calls, and the accessed memory.
+ * They are constant data with self-relative offsets: they need no relocations, so their pages stay
+ * untouched until they are read.
  */
 #include "compiler/pass/instrument.h"
 
@@ -13,7 +13,7 @@
 #define INFO_SECTION "raddle_info"
 #define STRING_SECTION "raddle_strings"
 
-/* Open addressing; the key of a string is its text, of a place its debug location. */
+/* Open-addressing hash table. The key is the text of a string or the debug location of a place. */
 struct table_entry {
 	char *text;
 	LLVMMetadataRef location;
@@ -37,7 +37,7 @@ static void *places_allocate(size_t count, size_t size)
 	void *memory = calloc(count, size);
 
 	if (!memory)
-		abort(); /* out of memory: as the compiler itself does */
+		abort(); /* out of memory: abort as the compiler does */
 	return memory;
 }
 
@@ -67,7 +67,7 @@ static struct table_entry *table_slot(
 	}
 }
 
-/* The entry of the key; a free one when there is none, and room for it. */
+/* Returns the entry of the key, or a free entry with room for an insertion. */
 static struct table_entry *table_find(
 	struct table *table, const char *text, LLVMMetadataRef location)
 {
@@ -123,7 +123,7 @@ static LLVMValueRef string_constant(struct writer *writer, const char *text)
 	return entry->global;
 }
 
-/* Address of member `member` of the struct at `base`, where `path` leads from the global. */
+/* Returns the address of a member; `path` leads from the global to the struct and the member. */
 static LLVMValueRef member_address(const struct writer *writer, LLVMValueRef global,
 	LLVMTypeRef type, const unsigned *path, unsigned count)
 {
@@ -149,9 +149,9 @@ static LLVMValueRef places_number(const struct writer *writer, uint32_t value)
 	return LLVMConstInt(writer->instrument->i32, value, 0);
 }
 
-/* ---- places ---- */
+/* ---- source positions ---- */
 
-/* The subprogram that a scope is in; NULL: none is told. */
+/* Returns the subprogram that contains a scope; NULL: unknown. */
 static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < 64; depth++) {
@@ -176,7 +176,7 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 			if (LLVMGetMDNodeNumOperands(node) > 16)
 				return NULL;
 			LLVMGetMDNodeOperands(node, all);
-			operands[1] = all[1]; /* file, scope */
+			operands[1] = all[1]; /* operands: file, scope */
 		}
 		scope = operands[1] ? LLVMValueAsMetadata(operands[1]) : NULL;
 	}
@@ -184,8 +184,9 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 }
 
 /*
- * The linkage name of a subprogram, else its name; NULL: none; to be freed. -gline-tables-only leaves linkage names out: of
- * the one that is `function`, or that this was made of ("_Z4findv.specialized.1"), they are known all the same.
+ * Returns the linkage name of a subprogram, else its name; NULL: none. The caller frees it.
+ * -gline-tables-only omits linkage names. For `function` itself, or a function specialised from it
+ * ("_Z4findv.specialized.1"), the symbol gives the name.
  */
 static char *subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
@@ -200,7 +201,7 @@ static char *subprogram_name(
 	node = LLVMMetadataAsValue(writer->instrument->context, subprogram);
 	if (LLVMGetMDNodeNumOperands(node) < 4 || LLVMGetMDNodeNumOperands(node) > 32)
 		return NULL;
-	LLVMGetMDNodeOperands(node, operands); /* file, scope, name, linkage name, ... */
+	LLVMGetMDNodeOperands(node, operands); /* operands: file, scope, name, linkage name, ... */
 	if (operands[3])
 		name = LLVMGetMDString(operands[3], &length);
 	if ((!name || !*name) && function && strncmp(function, "_Z", 2) == 0)
@@ -213,7 +214,7 @@ static char *subprogram_name(
 static LLVMValueRef place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function);
 
-/* The struct site_place of a location, as part of `global`, in which it begins at `path`. */
+/* Returns the struct site_place of a location as a part of `global`, at the position `path`. */
 static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef location,
 	const char *function, LLVMValueRef global, LLVMTypeRef type, const unsigned *path,
 	unsigned count)
@@ -251,7 +252,7 @@ static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef lo
 	return LLVMConstStructInContext(instrument->context, members, 6, false);
 }
 
-/* A struct site_place of its own, for a call into which code was inlined. */
+/* Returns a separate struct site_place for a call into which code was inlined. */
 static LLVMValueRef place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function)
 {
@@ -270,7 +271,7 @@ static LLVMValueRef place_global(
 	return global;
 }
 
-/* The distance from member `member` of the description `index` to a string; 0 for an empty one. */
+/* Returns the distance from member `member` of description `index` to a string; 0: empty string. */
 static LLVMValueRef text_offset(
 	struct writer *writer, const char *text, unsigned index, unsigned member)
 {
@@ -350,7 +351,7 @@ void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function)
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(of);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 
-	/* Calls in a function with debug information must have a place. */
+	/* The verifier requires a location for calls in a function with debug information. */
 	if (!location && subprogram)
 		location = LLVMDIBuilderCreateDebugLocation(
 			LLVMGetModuleContext(LLVMGetGlobalParent(function)), 0, 0, subprogram,

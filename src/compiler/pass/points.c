@@ -1,4 +1,4 @@
-/* The code of a site: the no-op before the access, its stub and its record, as inline assembly. */
+/* Emits the code of a site as inline assembly: a no-op before the access (the point), its stub, and its record. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -11,13 +11,14 @@
 #define OPERANDS_MOST 6
 
 /*
- * The point, and its stub up to the operand's; the operand is filled in between. OWN is the operand with the
- * function's number: stubs and records have sections of their own for each function, so that a linker
- * that drops the function (--gc-sections) drops them, and the reference from the point to the stub,
- * which takes no room, keeps them where it keeps the function. ENTRY stands for what the stub calls.
+ * The point and its stub, with gaps that are filled in. OWN is the operand with the function's
+ * number: each function has its own sections of stubs and records. A linker that drops the function
+ * (--gc-sections) then drops them too. The R_X86_64_NONE relocation from the point to the stub
+ * occupies no space; it keeps the stub as long as the function. ENTRY is the runtime function that
+ * the stub calls.
  */
 #define ENTRY "@ENTRY@"
-/* Stands for the word that names the function which is called, where there is one. */
+/* Gap for the word that refers to the called function, if the site has one. */
 #define CALLEE "@CALLEE@"
 #define POINT(OWN)                                                                                 \
 	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
@@ -39,7 +40,7 @@
 
 static const char with_address[] =
 	POINT("${3:c}") "\tleaq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
-/* An operand of thread-local memory would be relative to %fs, which leaq does not add. */
+/* For thread-local memory, leaq would ignore the %fs base, so the pointer is a register operand. */
 static const char with_pointer[] =
 	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 static const char without_address[] =
@@ -48,17 +49,17 @@ static const char without_address[] =
 static const char without_address_but_length[] =
 	POINT("${3:c}") "\tmovl $$0, %r10d\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 
-/* Only a record, which is kept with the code. */
+/* Only a record; the relocation keeps it as long as the code. */
 static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
 	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
 
-/* Operands: memory, length in %rsi, description, properties, number of the function. */
+/* Operands: memory, length in %rsi, description, properties, function number. */
 static const char with_length[] =
 	POINT("${4:c}") "\tleaq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 static const char with_pointer_and_length[] =
 	POINT("${4:c}") "\tmovq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 
-/* What the stub of a site calls: plain accesses of usual sizes have an entry each. */
+/* Names the runtime function that the stub calls. Plain accesses of sizes 1 to 16 have specialised functions. */
 static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 {
 	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
@@ -70,7 +71,7 @@ static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
 }
 
-/* Copies the text with every gap replaced; returns the length. */
+/* Copies the text with every gap replaced. Returns the length. */
 static size_t fill_in(
 	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
 {
@@ -95,8 +96,8 @@ static size_t fill_in(
 }
 
 /*
- * Code generators copy ends of blocks, of computed gotos above all. Each copy of a point would be a site of its own, and
- * nobody could say which of them the bitcode's one instruction is.
+ * Code generators duplicate ends of blocks, mostly of computed gotos. Each copy of a point would be
+ * another site for the same instruction of the bitcode. The attribute "convergent" prevents that.
  */
 static void keep_single(struct instrument *instrument, LLVMValueRef call)
 {
@@ -159,7 +160,7 @@ static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMVal
 	return LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntULT, a, b, ""), a, b, "");
 }
 
-/* With the terminating zero, which is not in the result. */
+/* Includes the NUL, which the result does not count. */
 static LLVMValueRef printed_bytes(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -173,7 +174,7 @@ static LLVMValueRef printed_bytes(struct instrument *instrument, const struct si
 		builder, LLVMBuildICmp(builder, LLVMIntSLT, length, none, ""), none, bytes, "");
 }
 
-/* What a call returned, as a number of bytes or as a string. */
+/* Computes the number of bytes written from the result of the call. */
 static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -196,7 +197,7 @@ static LLVMValueRef length_behind(struct instrument *instrument, const struct si
 	}
 }
 
-/* As 64 bits, for a general register. */
+/* Converts the value to 64 bits for a general-purpose register. */
 static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef value)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -216,7 +217,7 @@ static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef valu
 	}
 }
 
-/* The word of a value of several that the site is for. */
+/* Extracts the 64-bit word of a larger value that the site reports. */
 static LLVMValueRef word_of(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -231,7 +232,7 @@ static LLVMValueRef word_of(struct instrument *instrument, const struct site *si
 	return LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
 }
 
-/* Of a struct, the member that the site is for; the value, as it is, of anything else. */
+/* Extracts the struct member that the site reports; returns any other value unchanged. */
 static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(site->value));

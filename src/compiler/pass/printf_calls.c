@@ -1,7 +1,7 @@
 /*
- * The strings that printf() and the like are given by a %s, where the format is a constant. A precision
- * says how far the string is read at most; where it is not written in the format, the string is left out,
- * as are wide ones. A format with positions (%1$s) is left out whole.
+ * Strings that printf() and similar functions read for a %s, if the format is constant. A precision
+ * in the format limits the range. Strings with a precision argument (*), and wide strings, get no
+ * site. A format with positions (%1$s) is ignored.
  */
 #include "compiler/pass/instrument.h"
 
@@ -11,7 +11,7 @@
 
 struct printing_call {
 	const char *name;
-	unsigned format; /* argument; what it prints follows */
+	unsigned format; /* index of the format argument; the printed arguments follow */
 };
 
 static const struct printing_call printing_calls[] = {
@@ -31,14 +31,14 @@ static const struct printing_call printing_calls[] = {
 	{"__syslog_chk", 2},
 };
 
-/* One conversion of a format. */
+/* One conversion specification of a format. */
 struct conversion {
-	char kind;	     /* 's', ...; 0: the format is not understood from here on */
-	bool is_wide;	     /* %ls and the like */
+	char kind;	     /* 's', ...; 0: unsupported; the rest of the format is ignored */
+	bool is_wide;	     /* has a length modifier, as in %ls */
 	bool has_precision;  /* written in the format */
-	unsigned long most;  /* that precision */
-	unsigned stars;	     /* arguments before its own: width and precision */
-	bool is_cut_by_star; /* its precision is one of them */
+	unsigned long most;  /* value of that precision */
+	unsigned stars;	     /* number of preceding arguments for width and precision */
+	bool is_cut_by_star; /* the precision is one of these arguments */
 };
 
 static const char *printf_calls_read_number(const char *at, unsigned long *number, unsigned *stars)
@@ -53,7 +53,7 @@ static const char *printf_calls_read_number(const char *at, unsigned long *numbe
 	return at;
 }
 
-/* `at` is behind the '%'. */
+/* `at` points behind the '%'. */
 static const char *read_conversion(const char *at, struct conversion *out)
 {
 	unsigned long width;
@@ -103,7 +103,7 @@ static void read_format(struct instrument *instrument, const struct site *site, 
 			continue;
 		argument += conversion.stars;
 		if (argument >= count)
-			return; /* fewer than the format asks for */
+			return; /* fewer arguments than the format needs */
 		if (conversion.kind == 's' && !conversion.is_wide && !conversion.is_cut_by_star)
 			add_string(instrument, *site,
 				LLVMGetArgOperand(site->instruction, argument), &conversion);
@@ -111,7 +111,7 @@ static void read_format(struct instrument *instrument, const struct site *site, 
 	}
 }
 
-/* The text of a constant string with its zero; NULL: it is none. */
+/* Returns the text of a constant NUL-terminated string; NULL: not constant. */
 static const char *constant_text(LLVMValueRef value)
 {
 	LLVMValueRef content;

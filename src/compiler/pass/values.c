@@ -1,7 +1,7 @@
 /*
- * Values that cannot be recomputed from the bitcode: what code without bitcode returns, gives as arguments
- * and throws, and where variables are that have no fixed address. With them, and the values of reads,
- * src/branches/interpret can follow a run instruction by instruction.
+ * Sites for values that cannot be recomputed from the bitcode: results, callback arguments and
+ * exceptions of code without bitcode, and addresses of variables that are not fixed. With these and
+ * the values of reads, src/branches/interpret can re-execute a run instruction by instruction.
  */
 #include "compiler/pass/instrument.h"
 
@@ -22,7 +22,7 @@ static bool values_has_attribute(LLVMValueRef call, const char *name)
 		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
-/* Fits a general register, perhaps as raw bits. */
+/* Returns whether a value of the type fits in a general-purpose register, as raw bits if needed. */
 static bool is_word(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
@@ -37,7 +37,7 @@ static bool is_word(LLVMTypeRef type)
 	}
 }
 
-/* ---- the beginning of a function ---- */
+/* ---- begin of a function ---- */
 
 bool is_called_from_outside(LLVMValueRef function)
 {
@@ -45,7 +45,7 @@ bool is_called_from_outside(LLVMValueRef function)
 	const char *name = LLVMGetValueName2(function, &length);
 	bool is_used = false;
 
-	/* Templates that a library has, too: what is linked into the program is called from there instead of its own. */
+	/* An instance of a template may also exist in a library, which then calls the program's copy. */
 	if (LLVMGetLinkage(function) == LLVMWeakODRLinkage)
 		return true;
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
@@ -104,7 +104,7 @@ static void values_add_address(
 	add_site(instrument, &site);
 }
 
-/* Those at the beginning of the function must stay together; their sites come behind them. */
+/* The allocas of the entry block must stay together, so their sites are placed behind the last one. */
 static void values_add_local(
 	struct instrument *instrument, const struct site *site, LLVMValueRef entry)
 {
@@ -118,7 +118,7 @@ static void values_add_local(
 			instrument, *site, site->instruction, next == entry ? entry : place);
 }
 
-/* Intrinsic functions whose value depends on where things are, or that work as the processor does. */
+/* Intrinsics whose value depends on addresses or on the processor. */
 static bool is_opaque_intrinsic(const char *name)
 {
 	static const char *const starts[] = {"llvm.threadlocal.address", "llvm.returnaddress",
@@ -132,7 +132,7 @@ static bool is_opaque_intrinsic(const char *name)
 	return false;
 }
 
-/* Does it leave the code that there is bitcode of, as far as that is known here? */
+/* Returns whether the call may leave the code that has bitcode, as far as visible in this unit. */
 static bool leaves(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -146,7 +146,7 @@ static bool leaves(LLVMValueRef call)
 	return true;
 }
 
-/* How many words of 64 bits it takes, where those are told one by one; 0: it is not told. */
+/* Returns the number of 64-bit words of a value that is reported word by word; 0: not reported. */
 static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -163,8 +163,8 @@ static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 }
 
 /*
- * Which function does it call? Of those that the compiler knows, code need not even call them; naming them would ask the
- * linker for what is not there.
+ * Records which function the site calls. Functions that the compiler knows are excluded: the
+ * compiler may remove the call, and the reference would then be undefined for the linker.
  */
 static void add_callee(const struct instrument *instrument, struct site *site)
 {
@@ -190,7 +190,7 @@ static void add_callee(const struct instrument *instrument, struct site *site)
 void mark_function(struct instrument *instrument, LLVMValueRef function)
 {
 	LLVMTypeRef word = instrument->i64;
-	/* The alignment is kept. */
+	/* Two words keep the alignment of the code. */
 	LLVMValueRef words[] = {LLVMConstNull(word), LLVMConstInt(word, SITE_FUNCTION_MARK, false)};
 
 	if (LLVMHasPrefixData(function))
@@ -213,7 +213,7 @@ static void add_result(struct instrument *instrument, struct site site)
 	if (!place)
 		return;
 	if (LLVMIsACallInst(site.instruction))
-		LLVMSetTailCall(site.instruction, false); /* there is something behind it now */
+		LLVMSetTailCall(site.instruction, false); /* code follows the call now */
 	site.kind = values_has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE
 									    : SITE_RESULT;
 	site.before = place;
@@ -237,7 +237,7 @@ static void add_result(struct instrument *instrument, struct site site)
 		}
 		return;
 	}
-	/* Also where nothing comes back: memory may have changed. */
+	/* Also for a call without a result, because it may have changed memory. */
 	site.value = is_word(type) ? site.instruction : NULL;
 	add_site(instrument, &site);
 }
