@@ -69,7 +69,7 @@ enum contract_refusal {
 enum contract_taint {
 	TAINT_NONE,
 	TAINT_REWIND, /* a rewind cannot revert it; a separate process can */
-	/* a fork at the first creation cannot either: the effect is on state that all runs share */
+	/* A fork at the first creation cannot either: the effect is on state that all runs share */
 	TAINT_SHARED
 };
 
@@ -93,7 +93,7 @@ struct contract_plan {
 	uint32_t strategy; /* index in strategies.def */
 	struct strategy_config strategy_config;
 	uint64_t seed; /* of the campaign; run i is seeded by hash_pair(seed, i) */
-	/* seed of the target's random numbers, the same for all runs: a schedule then determines a run */
+	/* Seed of the target's random numbers, the same for all runs: a schedule then determines a run */
 	uint64_t random_seed;
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit; /* runs in this batch */
@@ -103,7 +103,7 @@ struct contract_plan {
 	bool has_early_timeouts;
 	bool has_forked_children; /* forked children follow schedules, too (child_run.h) */
 	bool is_fresh_state;	  /* strategy state is zeroed: call begin_campaign */
-	/* ring REPORT_FAILURE and wait; else count the failure and continue */
+	/* Ring REPORT_FAILURE and wait; else count the failure and continue */
 	bool stop_at_failure;
 	bool is_traced;	     /* fill the trace area */
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
@@ -122,7 +122,7 @@ struct contract_plan {
 	uint32_t layout;	   /* of the process that runs the plan (model/layout.h) */
 	int32_t sanitizer_status;  /* exit status by which a sanitizer reports; 0: none */
 	bool is_recorded;	   /* restart exec only: fill the record area */
-	/* recorded runs: accesses at SITE_CHOSEN sites are scheduling points */
+	/* Recorded runs: accesses at SITE_CHOSEN sites are scheduling points */
 	bool has_chosen_sites;
 	uint32_t detectors;	   /* bit DETECTOR_x: this detector watches the runs */
 	bool has_contexts;	   /* track the active functions of threads (contexts.h) */
@@ -169,7 +169,7 @@ struct contract_thread {
 	uint64_t start; /* address of its start function */
 	uint64_t steps; /* ops performed */
 	/* REPORT_INSPECT with fibers: the registers of the suspended thread. 0 for ended threads. */
-	/* the frame that context_switch_* saved: see platform/context.S */
+	/* The frame that context_switch_* saved: see platform/context.S */
 	uint64_t stack_pointer;
 	uint64_t thread_base;
 	char label[16]; /* name set by pthread_setname_np, else empty */
@@ -178,9 +178,9 @@ struct contract_thread {
 /* The integer of a queued SIGSYS by which the command interrupts the guest. */
 enum contract_signal {
 	CONTRACT_SIGNAL_HANG, /* no progress: end the run and report where it stands */
-	/* the thread may be spinning: run other threads and start the spin timer */
+	/* The thread may be spinning: run other threads and start the spin timer */
 	CONTRACT_SIGNAL_SPIN,
-	/* the thread may be computing: run natively up to its next operation */
+	/* The thread may be computing: run natively up to its next operation */
 	CONTRACT_SIGNAL_NATIVE
 };
 
@@ -291,7 +291,7 @@ struct contract {
 	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
 	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */
 	uint32_t daemon;	     /* [guest] enum contract_daemon; [host] resets it */
-	/* [guest] the last run belongs to another shard and is not counted */
+	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
 	/*
@@ -316,21 +316,21 @@ struct contract {
 	struct contract_spin spin;
 	struct contract_totals totals;
 	struct outcome outcome; /* of the last run */
-	/* [guest] children that asked for an entry of stuck[], with or without success */
+	/* [guest] Children that asked for an entry of stuck[], with or without success */
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
 	struct contract_child_death child_death;
 	uint32_t met; /* [guest] bits MET_x (model/op.h) of all runs */
-	/* [guest] digest of the last run's steps, with plan.has_operations */
+	/* [guest] Digest of the last run's steps, with plan.has_operations */
 	uint64_t operations;
-	/* guarantee of the strategy so far; probability 0: none */
+	/* Guarantee of the strategy so far; probability 0: none */
 	struct strategy_guarantee guarantee;
 
 	char taint_text[128]; /* [guest] the effect that tainted the run, in words */
 	char checkpoint_text
 		[128]; /* [guest] the effect after which a run allows no checkpoints, in words */
 	uint32_t thread_count; /* of the last run */
-	/* [guest] coverage of all runs: see engine_run.covered */
+	/* [guest] Coverage of all runs: see engine_run.covered */
 	uint64_t covered[CONTRACT_COVERED_WORDS];
 
 	/* Areas behind the struct, as byte offsets from its start. [host lays out] */
@@ -350,7 +350,7 @@ struct contract {
 	uint64_t runs_offset;  /* struct contract_run[STRATEGY_ROUND_MOST], by place in the round */
 	uint64_t record_offset; /* struct record_area (branches/record/record.h) */
 	uint64_t record_bytes;	/* 0: no record */
-	/* [guest] events of the last run, including those beyond the capacity */
+	/* [guest] Events of the last run, including those beyond the capacity */
 	uint64_t trace_count;
 };
 

@@ -35,7 +35,7 @@
 #define MEMORY_OBJECTS_MAX 16384
 #define MEMORY_LOCALS_MAX 64
 #define MEMORY_PATTERNS_MAX (UINT32_C(1) << 17)
-/* entries of the list; with more, all variables are examined */
+/* Entries of the list; with more, all variables are examined */
 #define MEMORY_NEWLY_SHARED_MAX 1024
 #define MEMORY_NEWS_MAX (UINT32_C(1) << 16) /* likewise */
 
@@ -70,10 +70,10 @@ enum memory_mode {
 #define VARIABLE_POINT 8u   /* frozen: its accesses are scheduling points in this run */
 #define VARIABLE_CHOSEN 16u /* [host] MEMORY_CHOSEN */
 #define VARIABLE_RACED 32u  /* in a suppressed race */
-/* frozen copy of VARIABLE_RACED; with MEMORY_RACES any access is then a scheduling point */
+/* Frozen copy of VARIABLE_RACED; with MEMORY_RACES any access is then a scheduling point */
 #define VARIABLE_RACY 64u
 #define VARIABLE_FOCUSED 128u /* is_filtered: one of the points of this run */
-/* in struct memory_known only: the place of its allocation was looked up */
+/* In struct memory_known only: the place of its allocation was looked up */
 #define VARIABLE_PLACED 256u
 
 /* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0: free. [guest] */
@@ -92,7 +92,7 @@ struct memory_variable {
 	 * Groups + 1 of sites that have accessed it; every other such group meets one of these. 0: end of the list.
 	 */
 	uint16_t via[MEMORY_VIAS_MAX];
-	/* entries of via[] known at the round's begin; the round has learnt the others */
+	/* Entries of via[] known at the round's begin; the round has learnt the others */
 	uint8_t via_known;
 	uint8_t news;
 	/*
@@ -154,12 +154,12 @@ struct memory_module {
 struct memory_known {
 	uint64_t granule; /* address / 8 */
 	uint32_t epoch;	  /* 0: empty */
-	/* in variables[]; MEMORY_NO_VARIABLE: the variable is not in the table and will not be added */
+	/* In variables[]; MEMORY_NO_VARIABLE: the variable is not in the table and will not be added */
 	uint32_t slot;
 	object_name name;   /* its short name */
 	thread_name thread; /* as in variables[] */
 	uint16_t flags;	    /* as in variables[]; 0: absent */
-	/* group + 1 of a site already passed to memory_note_group(); 0: none */
+	/* Group + 1 of a site already passed to memory_note_group(); 0: none */
 	uint16_t group;
 	uint32_t shadow; /* the race detector's slot for it, or 0: race_passes_plain() */
 };
@@ -172,13 +172,13 @@ struct contract_memory {
 	uint32_t variable_count; /* used entries of variables[] */
 	uint32_t variables_lost; /* variables that found no entry */
 	uint32_t profile_runs;	 /* profiling runs so far */
-	/* blocks of the last traced run, including those beyond the capacity */
+	/* Blocks of the last traced run, including those beyond the capacity */
 	uint32_t block_count;
 	uint32_t sites_on;     /* sites on in the current run */
 	uint32_t points_known; /* variables that are points */
 	uint32_t was_profile;  /* the current run is a profiling run */
 	uint32_t must_switch;  /* memory_switch_sites() has work to do */
-	/* variables that become points, or racy, when the next run begins */
+	/* Variables that become points, or racy, when the next run begins */
 	uint32_t newly_shared;
 	uint32_t points_changed; /* some points have not been used in a run yet */
 	uint32_t has_changed;	 /* something was learnt since the last memory_prepare_run() */
@@ -205,7 +205,7 @@ struct contract_memory {
 	/* Place groups computed in this round. [guest] */
 	struct memory_place_groups places[MEMORY_PLACES_MAX];
 	uint32_t round_has_waited; /* has_waited at the round's begin */
-	/* [host] number of groups; sites of one group may access the same variables; 0: no analysis */
+	/* [host] Number of groups; sites of one group may access the same variables; 0: no analysis */
 	uint32_t group_count;
 	uint32_t known_epoch; /* never 0 in a run */
 	uint32_t known_used;  /* epoch of the entry of `known` that was made last */
@@ -218,11 +218,11 @@ struct contract_memory {
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
 	struct contract_quick quick;
-	/* [host] group + 1 of each site; 0: it may access anything */
+	/* [host] Group + 1 of each site; 0: it may access anything */
 	uint16_t groups[MEMORY_SITES_MAX];
-	/* [host] bit matrix: two groups may access a common variable */
+	/* [host] Bit matrix: two groups may access a common variable */
 	uint64_t meets[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
-	/* [host] static data, sorted by module and start; objects in the same granule are adjacent */
+	/* [host] Static data, sorted by module and start; objects in the same granule are adjacent */
 	uint32_t object_count;
 	uint32_t local_count;
 	struct memory_object objects[MEMORY_OBJECTS_MAX];

@@ -34,7 +34,7 @@ struct noise_event {
 
 /* Written by one thread at a time. [guest] */
 struct noise_ring {
-	/* total of all events; the next one goes to events[written % NOISE_EVENTS] */
+	/* Total of all events; the next one goes to events[written % NOISE_EVENTS] */
 	uint64_t written;
 	uint32_t is_taken;
 	uint32_t unused[13]; /* padding: rings share no cache line */
@@ -46,7 +46,7 @@ struct contract_noise {
 	uint32_t class_count;		 /* of all runs: classes keep their numbers [guest] */
 	uint64_t lost;			 /* accesses of threads without a ring [guest] */
 	uint64_t roles[THREAD_CAPACITY]; /* start functions of threads; 0: main [guest] */
-	/* return address of the call that allocated blocks of this class [guest] */
+	/* Return address of the call that allocated blocks of this class [guest] */
 	uint64_t classes[NOISE_CLASSES];
 	struct noise_ring rings[NOISE_RINGS];
 };

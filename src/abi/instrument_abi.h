@@ -59,7 +59,7 @@ enum site_kind {
 	SITE_FENCE,	       /* no address */
 	SITE_RANGE_READ,       /* `length` bytes */
 	SITE_RANGE_WRITE,
-	/* up to and including the terminating zero, at most `length` bytes */
+	/* Up to and including the terminating zero, at most `length` bytes */
 	SITE_STRING_READ,
 	SITE_STRING_WRITE,   /* %rsi: the string that is copied to the address, zero included */
 	SITE_FUNCTION_ENTRY, /* no address */
@@ -69,12 +69,12 @@ enum site_kind {
 	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their points. These sites
 	 * are no accesses, and are on only in recorded runs. `bytes` tells several values of one instruction apart.
 	 */
-	/* behind a call of code that may have no bitcode; one site per member of a struct */
+	/* Behind a call of code that may have no bitcode; one site per member of a struct */
 	SITE_RESULT,
 	SITE_RETURNS_TWICE, /* behind setjmp() and similar calls */
 	SITE_ADDRESS,  /* of a local or a thread-local variable; bytes > 0: of that parameter */
 	SITE_ARGUMENT, /* of a function that code without bitcode may call */
-	/* an exception arrives: the object, and in %rsi the number of the handler */
+	/* An exception arrives: the object, and in %rsi the number of the handler */
 	SITE_LANDING,
 	SITE_KIND_COUNT
 };
@@ -171,9 +171,9 @@ struct site_record {
 /* Offsets are from the field itself; 0: none. Strings end with a zero. */
 struct site_place {
 	int32_t function; /* as linked (mangled) */
-	/* as passed to the compiler; relative paths are relative to its working folder */
+	/* As passed to the compiler; relative paths are relative to its working folder */
 	int32_t file;
-	/* struct site_place of the call into which this function was inlined */
+	/* Struct site_place of the call into which this function was inlined */
 	int32_t inlined_at;
 	uint32_t line;
 	uint16_t column;

@@ -37,7 +37,7 @@ struct contract_quick {
 	uint64_t granules[2][QUICK_GRANULES];
 	uint64_t tag;	  /* the latest tag */
 	uint64_t episode; /* the latest epoch */
-	/* number of the run or checkpoint, part of the keys of a thread's own memory */
+	/* Number of the run or checkpoint, part of the keys of a thread's own memory */
 	uint64_t ownership;
 };
 

@@ -30,7 +30,7 @@
 struct memory_access {
 	const void *address;
 	size_t bytes;
-	/* code address of the point; with the tsan ABI the return address */
+	/* Code address of the point; with the tsan ABI the return address */
 	uint64_t site;
 	uint8_t kind;		  /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;		  /* enum site_order */

@@ -61,7 +61,7 @@ struct quick_now {
 	 */
 	struct engine_episodes engine;
 	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
-	/* accesses until the next sample is examined for threads that wait by reading, see quick.c */
+	/* Accesses until the next sample is examined for threads that wait by reading, see quick.c */
 	int32_t left;
 };
 

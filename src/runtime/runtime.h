@@ -33,23 +33,23 @@ struct runtime {
 	const struct restart *restart;
 	struct layout layout; /* from the plan that started this process */
 	bool is_set_up;
-	/* the target's main has been entered; constructors may create threads earlier */
+	/* The target's main has been entered; constructors may create threads earlier */
 	bool has_reached_main;
 	bool has_dispatch; /* Syscall User Dispatch is armed */
 	bool has_virtual_time;
-	/* a sanitizer's runtime is loaded; it may call interposed functions with its own locks held */
+	/* A sanitizer's runtime is loaded; it may call interposed functions with its own locks held */
 	bool has_sanitizer;
 	/* Returns scale and offset of AddressSanitizer's shadow memory. NULL: the program has no AddressSanitizer. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
 	bool has_created; /* the first thread creation of this run has happened */
 	bool is_run_over; /* runtime_finish_run() has been entered */
-	/* the target has read a process or thread id; the value is wrong in a fork of this process */
+	/* The target has read a process or thread id; the value is wrong in a fork of this process */
 	bool knows_its_id;
-	/* the trace also has events of calls that are no operations (runtime_trace_call()) */
+	/* The trace also has events of calls that are no operations (runtime_trace_call()) */
 	bool traces_calls;
 	bool has_forked;      /* the target has forked, or this process is a forked child */
 	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
-	/* compiled code reports memory accesses through ThreadSanitizer's functions */
+	/* Compiled code reports memory accesses through ThreadSanitizer's functions */
 	bool has_tsan_calls;
 	/*
 	 * Called before the process ends because control is impossible. Used where no command reads the reason; else

@@ -115,7 +115,7 @@ enum fd_shape {
 	FD_SHAPE_ONE,	 /* one descriptor, `events` */
 	FD_SHAPE_POLL,	 /* an array of poll() */
 	FD_SHAPE_SELECT, /* three sets */
-	/* no condition to test: the operation is tried again after `epoch` has grown (file locks) */
+	/* No condition to test: the operation is tried again after `epoch` has grown (file locks) */
 	FD_SHAPE_RETRY
 };
 
