@@ -173,7 +173,7 @@ struct site_place {
 	int32_t function; /* as linked (mangled) */
 	/* As passed to the compiler; relative paths are relative to its working folder */
 	int32_t file;
-	/* Struct site_place of the call into which this function was inlined */
+	/* The struct site_place of the call into which this function was inlined */
 	int32_t inlined_at;
 	uint32_t line;
 	uint16_t column;

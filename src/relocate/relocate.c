@@ -11,11 +11,14 @@
 
 #include "platform/platform.h"
 
-/* For the time of the relocation: where no kernel places anything. */
+/* Work area during the relocation, in a range where no kernel places mappings. */
 #define WORK_ADDRESS UINT64_C(0x100000000000)
 #define WORK_STACK_BYTES (UINT64_C(64) * 1024)
 #define MAPS_BYTES (UINT64_C(64) * 1024)
-/* The search begins below the stack's limit; greater limits than this are refused, but for none at all. */
+/*
+ * The kernel's search begins below the stack's limit. Greater limits than this are refused, except an unlimited
+ * stack.
+ */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
 /* Room below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)
@@ -23,8 +26,8 @@
 #define RSEQ_BYTES_MOST 512
 
 /*
- * Where the kernel looks, downwards, for room for a mapping: from a random start, which lies between the two that are given.
- * Everything from the greatest start down to the fixed address is filled.
+ * The kernel's downward search for a free range begins at a random start between start_least and start_most. The
+ * relocation fills every gap from start_most down to fixed_end.
  */
 struct search {
 	uint64_t start_most, start_least;
@@ -33,7 +36,7 @@ struct search {
 
 static const struct search relocate_searches[] = {
 	{0x7ffff7fff000, 0x6ff000000000, FIXED_MAPPINGS_END},
-	/* A stack without a limit leaves the lowest sixth. */
+	/* With an unlimited stack the kernel's search begins at a sixth of the address space. */
 	{0x155555556000, 0x050000000000, FIXED_MAPPINGS_END_UNLIMITED},
 };
 
@@ -51,11 +54,9 @@ struct relocation {
 extern void *__libc_stack_end;
 extern const unsigned __rseq_size __attribute__((weak));
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
-/* The linker's: this library's own mapping. */
+/* Defined by the linker: this library's own mapping. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
-
-/* ---- mappings ---- */
 
 struct mapping {
 	uint64_t start, end;
@@ -95,7 +96,7 @@ static bool relocate_maps_read(struct relocation *relocation)
 	return got == 0;
 }
 
-/* The next line of the list. */
+/* Parses the next line of the list. False: no more lines. */
 static bool maps_next(const char **at, struct mapping *mapping)
 {
 	if (!**at)
@@ -109,7 +110,7 @@ static bool maps_next(const char **at, struct mapping *mapping)
 	return true;
 }
 
-/* Fills the gaps in the range to be filled, or empties the same gaps again. */
+/* Fills the gaps in the range of the search, or empties the same gaps again. */
 static bool relocate_fill_gaps(const struct relocation *relocation, bool is_filled)
 {
 	const char *at = relocation->maps;
@@ -136,7 +137,7 @@ static bool relocate_fill_gaps(const struct relocation *relocation, bool is_fill
 	return true;
 }
 
-/* ---- without changing anything ---- */
+/* ---- checks without side effects ---- */
 
 static bool relocate_is_wanted(void)
 {
@@ -148,7 +149,7 @@ static bool relocate_is_wanted(void)
 	       bytes == sizeof(struct prctl_mm_map);
 }
 
-/* How the kernel looks for room in this process; NULL: not known. */
+/* The kernel's search in this process; NULL: unknown. */
 static const struct search *relocate_find_search(uint64_t own)
 {
 	const struct search *search = relocate_searches;
@@ -198,7 +199,7 @@ static void relocate_set_auxiliary(struct relocation *relocation)
 	}
 }
 
-/* The kernel's notes about the process, for the new addresses. */
+/* Updates the kernel's description of the process to the new addresses. */
 static bool relocate_describe(struct relocation *relocation)
 {
 	struct prctl_mm_map *memory = &relocation->memory;
@@ -236,7 +237,7 @@ static bool relocate_describe(struct relocation *relocation)
 		platform_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, memory, sizeof *memory));
 }
 
-/* The kernel writes to this area of the first loader at every preemption. */
+/* Unregisters the rseq area of the first loader, to which the kernel writes at every preemption. */
 static bool relocate_end_rseq(void)
 {
 	char *area;
@@ -288,7 +289,7 @@ static bool relocate_map_stack(const struct relocation *relocation)
 	return true;
 }
 
-/* On the stack in the work area: nothing else of the old process is left. */
+/* Runs on the stack in the work area, and removes everything else of the old process. */
 static void relocate_finish(void *argument)
 {
 	struct relocation *relocation = argument;
@@ -331,7 +332,7 @@ static void relocate(void)
 	if (!search || !relocate_is_wanted() || !stack_read(&stack, __libc_stack_end))
 		return;
 	if (own < search->fixed_end) {
-		/* The start was too low: another execve() chooses another one. */
+		/* The random start was too low: another execve() gets another start. */
 		(void)platform_call(
 			SYS_execve, stack.program_name, stack.argument, stack.environment);
 		return;
@@ -348,7 +349,7 @@ static void relocate(void)
 	(void)platform_call(SYS_munmap, WORK_ADDRESS, bytes);
 }
 
-/* The loader asks every library of LD_AUDIT for its version. 0: this library is not used, and unloaded. */
+/* The loader asks every library of LD_AUDIT for its version. Returning 0 makes the loader unload this library. */
 __attribute__((visibility("default"))) unsigned la_version(unsigned version)
 {
 	(void)version;

@@ -34,7 +34,7 @@ static inline uint64_t page_up(uint64_t address)
 	return page_down(address + PAGE_BYTES - 1);
 }
 
-/* memcpy() is the C library's, which is not there. */
+/* A copy without memcpy(): the C library is not loaded yet. */
 static inline void relocate_copy(void *to, const void *from, size_t bytes)
 {
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -44,12 +44,12 @@ static inline void relocate_copy(void *to, const void *from, size_t bytes)
 
 struct elf_file {
 	long file;     /* descriptor */
-	uint64_t base; /* is added to addresses in the file */
+	uint64_t base; /* added to addresses in the file */
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[PROGRAM_HEADERS_MAX];
 };
 
-/* Opens a file and reads its headers. False: not such a file, nothing is open. */
+/* Opens a file and reads its headers. False: no usable executable, and no file is open. */
 bool elf_open(struct elf_file *elf, const char *path);
 /* The file's lowest address and the first one behind it, rounded to pages, without the base. */
 void elf_span(const struct elf_file *elf, uint64_t *start, uint64_t *end);
@@ -63,29 +63,29 @@ bool elf_map(struct elf_file *elf);
 
 /* ---- the initial stack (relocate_stack.c) ---- */
 
-/* As the kernel lays it out: the argument count, three vectors, and the strings above them. */
+/* Layout of the initial stack: the argument count, three vectors, and the strings above them. */
 struct initial_stack {
 	uint64_t *start;    /* address of the argument count */
 	uint64_t *argument; /* the vectors, each ended by a null pointer */
 	uint64_t *environment;
 	Elf64_auxv_t *auxiliary;
-	uint64_t argument_count, environment_count, auxiliary_count; /* the last with AT_NULL */
+	uint64_t argument_count, environment_count, auxiliary_count; /* including AT_NULL */
 	uint64_t strings;      /* address of the lowest string */
-	uint64_t program_name; /* of the highest one */
+	uint64_t program_name; /* address of the highest string */
 	uint64_t end;
 };
 
-/* Reads the stack whose argument count lies at `start`. False: it is not as expected. */
+/* Reads the stack whose argument count lies at `start`. False: the layout is not as expected. */
 bool stack_read(struct initial_stack *stack, uint64_t *start);
-/* The most bytes that an image of the stack takes. */
+/* Upper bound for the bytes of an image of the stack. */
 size_t stack_image_bytes(const struct initial_stack *stack);
 /*
- * Builds an image, which ends at image_end, of the stack that is to end at FIXED_STACK_END. `built` describes the new stack by its
- * final addresses. This library is no longer in its LD_AUDIT. The caller sets the entries of the auxiliary vector that
- * name the program and the loader.
+ * Builds an image, which ends at image_end, of the stack that is to end at FIXED_STACK_END. `built` describes the
+ * new stack by its final addresses. Removes this library from LD_AUDIT in the image. The caller sets the entries of
+ * the auxiliary vector that name the program and the loader.
  */
 void stack_build(const struct initial_stack *stack, char *image_end, struct initial_stack *built);
-/* Where the image holds what will lie at the address. */
+/* The place in the image for the final address. */
 static inline void *stack_in_image(char *image_end, const void *address)
 {
 	return image_end - (FIXED_STACK_END - (uint64_t)(uintptr_t)address);
@@ -96,7 +96,7 @@ static inline void *stack_in_image(char *image_end, const void *address)
 /* Calls the function, which must not return, on another stack. */
 void relocate_switch_stack(void *stack_end, void (*function)(void *), void *argument)
 	__attribute__((noreturn));
-/* Unmaps memory and enters a loader as the kernel does. */
+/* Unmaps memory and jumps to a loader's entry point with the registers that the kernel would set. */
 void relocate_enter(uint64_t stack, uint64_t entry, void *unmapped, size_t bytes)
 	__attribute__((noreturn));
 

@@ -22,7 +22,7 @@ relocate_enter:
 	movq	%rcx, %rsi
 	movl	$11, %eax /* munmap */
 	syscall
-	/* The loader takes %rdx for a function to call at exit. */
+	/* The loader calls the function in %rdx at exit. */
 	xorl	%edx, %edx
 	xorl	%ebp, %ebp
 	jmp	*%r12

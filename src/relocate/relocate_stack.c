@@ -40,7 +40,7 @@ bool stack_read(struct initial_stack *stack, uint64_t *start)
 	stack->strings = stack->argument_count ? stack->argument[0] : stack->environment[0];
 	if (stack->auxiliary_count > AUXILIARY_MAX || !stack->program_name || !stack->strings)
 		return false;
-	/* Eight zero bytes follow the program's name. */
+	/* The kernel puts eight zero bytes behind the program's name. */
 	stack->end = page_up(stack->program_name +
 			     stack_string_bytes((const char *)(uintptr_t)stack->program_name));
 	return true;
@@ -54,9 +54,7 @@ static bool stack_is_audit(const char *entry)
 	return true;
 }
 
-/*
- * Where the user's own libraries begin in the value of LD_AUDIT: this library is the first one. NULL: there are none.
- */
+/* The rest of LD_AUDIT behind this library, which is the first entry: the user's own libraries. NULL: none. */
 static char *stack_users_audit(char *entry)
 {
 	for (entry += AUDIT_BYTES; *entry && *entry != ':'; entry++)
@@ -73,7 +71,7 @@ static bool stack_is_dropped(const struct initial_stack *stack, uint64_t index)
 
 size_t stack_image_bytes(const struct initial_stack *stack)
 {
-	/* Strings beside the block: random bytes and the platform's name. */
+	/* Strings that the image adds: random bytes and the platform's name. */
 	return (size_t)(stack->end - (uint64_t)(uintptr_t)stack->start) + PAGE_BYTES;
 }
 

@@ -8,18 +8,18 @@
 
 #include "platform/platform.h"
 
-/* Away from the mappings of targets, and in what every sanitizer takes for memory of the program. */
+/* Far from the mappings of targets, and in a range that every sanitizer accepts as program memory. */
 #define CONTRACT_ADDRESS ((void *)0x7e9000000000)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
 bool attach_is_first(void)
 {
-	return true; /* preloaded */
+	return true; /* the library was preloaded */
 }
 
-/* ---- the environment, without environ: it may not be set yet ---- */
+/* ---- the environment, from /proc: environ may not be set yet ---- */
 
-/* Copies the value of `name` from /proc/self/environ; false when it is not there. */
+/* Copies the value of `name` from /proc/self/environ. False: not found, or longer than `size`. */
 static bool attach_variable(const char *name, char *value, size_t size)
 {
 	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
@@ -60,7 +60,7 @@ static bool attach_ends_with(const char *text, size_t length, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* Takes our libraries out of "LD_PRELOAD=a:b"; false when nothing else is left. */
+/* Removes raddle's libraries from an entry such as "LD_PRELOAD=a:b". False: no other library is left. */
 static bool attach_strip_libraries(char *entry)
 {
 	char *value = strchr(entry, '=') + 1;
@@ -86,7 +86,6 @@ static bool attach_strip_libraries(char *entry)
 	return to != value;
 }
 
-/* The target sees the environment that the user gave it; what it executes is not controlled. */
 void attach_clean_environment(char **environment)
 {
 	char **to = environment;
@@ -103,8 +102,6 @@ void attach_clean_environment(char **environment)
 	}
 	*to = NULL;
 }
-
-/* ---- the contract ---- */
 
 struct contract *attach_contract(void)
 {

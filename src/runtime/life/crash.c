@@ -1,7 +1,8 @@
 /*
- * Fatal signals and hangs. A handler records what happened in the contract and diverts the interrupted
- * context into crash_continue(), as if the interrupted code had called it: from there on the run ends in
- * ordinary code, on the ordinary stack, which can be unwound and looked at in a debugger.
+ * Fatal signals and hangs. The handler records the failure in the contract and diverts the interrupted context into
+ * crash_continue(), as if the interrupted code had called it. From there the run ends in ordinary code on the
+ * thread's ordinary stack, which a debugger can unwind. A stack overflow is the exception: its run ends in the
+ * handler, on the signal stack.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +20,7 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define CRASH_STACK_BYTES (64 * 1024)
 
-/* Set up once; the stack is shared memory, so that a rewind does not restore it under a handler. */
+/* Set up once. The stack is shared memory, because a rewind must not restore it under a running handler. */
 static struct {
 	void *stack;
 } crash;
@@ -34,7 +35,7 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	} action = {handler, (unsigned long)flags | SA_SIGINFO | SA_RESTORER_FLAG,
 		platform_signal_return, 0};
 
-	/* Valid signals and memory: cannot fail. */
+	/* Signals and memory are valid: the call cannot fail. */
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
@@ -58,7 +59,7 @@ static void crash_record(enum outcome_kind kind, int signal, uint64_t site, uint
 		engine_blame_blocked(outcome);
 }
 
-/* Entered by a diverted context: the stack may have any alignment. */
+/* Entry of a diverted context, whose stack may have any alignment. */
 __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 {
 	runtime_finish_run();
@@ -70,8 +71,8 @@ void runtime_divert(void *context, void (*entry)(void))
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
 
 	/*
-	 * A call pushes the address after itself, and whoever unwinds looks one byte before it: hence the
-	 * one more. The red zone of the interrupted function is lost; it does not go on.
+	 * A call pushes the address behind itself, and an unwinder looks one byte before that address: hence the +
+	 * 1. The interrupted function's red zone is overwritten, but that function never continues.
 	 */
 	*top = (uint64_t)registers[REG_RIP] + 1;
 	registers[REG_RSP] = (greg_t)top;
@@ -79,7 +80,7 @@ void runtime_divert(void *context, void (*entry)(void))
 	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, as the ABI wants at a call */
 }
 
-/* An access near the stack pointer that faulted: the stack itself is exhausted. */
+/* True for a fault near the stack pointer: the stack is exhausted. */
 static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const greg_t *registers)
 {
 	uint64_t stack = (uint64_t)registers[REG_RSP];
@@ -89,7 +90,7 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 	       address + 65536 > stack;
 }
 
-/* Of the call that aborts, for outcome.other_site; put back with the run. */
+/* Return address of the call that aborts, for outcome.other_site; restored with the run. */
 static uint64_t abort_site;
 
 void runtime_note_abort(uint64_t site)
@@ -103,7 +104,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	uint64_t address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
 
 	if (!runtime.contract || runtime.is_forked_child) {
-		/* Not ours to judge: the default action, now. */
+		/* The failure is not the run's own: takes the default action at once. */
 		void *none[4] = {0};
 
 		child_run_report_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
@@ -126,7 +127,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 		text_init(&text, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
 		text_add(&text, "stack overflow");
-		runtime_finish_run(); /* here: the thread's own stack has no room */
+		runtime_finish_run(); /* here, because the thread's own stack has no room */
 	}
 	runtime_divert(context, crash_continue);
 }
@@ -138,7 +139,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 		runtime_crash(signal, info, context);
 }
 
-/* Has the signal interrupted a system call of the target's code that put the thread to sleep? */
+/* True when the signal interrupted a blocking system call made directly by code of the target. */
 static bool crash_was_asleep(const greg_t *registers)
 {
 	const char *next = (const char *)registers[REG_RIP];
@@ -180,7 +181,7 @@ void *runtime_crash_stack(void *own)
 	stack_t stack = {.ss_size = CRASH_STACK_BYTES,
 		.ss_sp = own ? own : platform_map(CRASH_STACK_BYTES, true)};
 
-	if (stack.ss_sp) /* without memory an exhausted stack ends the process */
+	if (stack.ss_sp) /* without memory, stack overflow ends the process */
 		(void)platform_call(SYS_sigaltstack, &stack, NULL);
 	return stack.ss_sp;
 }
@@ -199,5 +200,5 @@ void runtime_crash_set_up(void)
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
 
 		runtime_install_handler(fatal[i], crash_handle, SA_ONSTACK | SA_NODEFER);
-	runtime_dispatch_set_up(); /* SIGSYS also brings the host's word that the run hangs */
+	runtime_dispatch_set_up(); /* the command also reports hangs by SIGSYS */
 }

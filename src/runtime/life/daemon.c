@@ -1,10 +1,13 @@
 /*
- * Daemons: a program that forks and leaves before it makes a thread has left its work to the child, which is
- * the program from then on. The child leaves control at the fork like every other; if it has made itself the
- * leader of a session, or descends from one that has, its first thread creation takes control back.
+ * Daemons: a process that forks and exits before it creates a thread has left its work to the child, which is the
+ * program from then on. The child leaves control at the fork like every forked child. If it has called setsid(), or
+ * descends from a process that has, its first thread creation takes control back.
  *
- * Runs in the only thread of its process. Restart fork_main cannot follow: its server has started the process
- * that leaves, and knows no other.
+ * contract->daemon goes from DAEMON_NONE to DAEMON_MADE (setsid() in the child) to DAEMON_LEFT (the parent has
+ * exited). The child then replaces the parent in contract->guest_pid.
+ *
+ * Runs in the only thread of its process. Restart fork_main does not support daemons: its server knows only the
+ * process that it started.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -15,13 +18,17 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Who leaves does so at once; a parent that waits longer for its child to be ready stays what it is. */
+/*
+ * Limit of each wait. A parent that leaves does so at once; one that waits longer for its child remains the program.
+ */
 #define PATIENCE_MS 1000
 
 /* Written at forks and by setsid(). */
 static struct {
-	uint32_t first_pid; /* the process that raddle started; 0: this one, or it had threads */
-	bool is_daemon;	    /* this process, or an ancestor behind the first one */
+	/* The process that raddle started; 0: this process, or that process had created a thread. */
+	uint32_t first_pid;
+	/* This process or an ancestor of it, other than the first process, has called setsid(). */
+	bool is_daemon;
 } daemons;
 
 void daemon_forked(long parent_pid)
@@ -35,7 +42,7 @@ static void sleep_a_little(void)
 {
 	const struct timespec time = {.tv_nsec = 1000000};
 
-	(void)platform_call(SYS_nanosleep, &time, NULL); /* a signal makes it shorter */
+	(void)platform_call(SYS_nanosleep, &time, NULL); /* a signal may shorten it */
 }
 
 static uint32_t daemon_state(void)
@@ -52,7 +59,7 @@ EXPORT pid_t setsid(void)
 	result = target_call(SYS_setsid);
 	if (!platform_failed(result) && daemons.first_pid && !daemons.is_daemon) {
 		daemons.is_daemon = true;
-		/* It is to outlive its parent; the command ends it. */
+		/* The daemon must outlive its parent; the command ends it. */
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, 0);
 		__atomic_store_n(&runtime.contract->daemon, DAEMON_MADE, __ATOMIC_RELEASE);
 	}
@@ -65,7 +72,7 @@ bool daemon_is_left(int status, uint32_t children)
 
 	if (!runtime.contract || runtime.has_created || runtime.is_forked_child || status != 0)
 		return false;
-	/* The child may not have got to it yet. */
+	/* The child may not have called setsid() yet. */
 	for (int i = 0; i < PATIENCE_MS && daemon_state() == DAEMON_NONE; i++) {
 		if (!children || !children_alive(pids))
 			return false;
@@ -84,17 +91,17 @@ bool daemon_becomes_program(void)
 
 	if (!daemons.is_daemon || runtime.restart == &restart_fork_main)
 		return false;
-	daemons.is_daemon = false; /* it is asked once */
+	daemons.is_daemon = false; /* asked once */
 	for (int i = 0; i < PATIENCE_MS && daemon_state() != DAEMON_LEFT; i++)
 		sleep_a_little();
 	if (contract->is_live || !__atomic_compare_exchange_n(&contract->guest_pid, &guest,
 					 (uint32_t)platform_call(SYS_getpid), false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	/* Who has left is gone in a moment; from then on this is the command's child, and dies with it. */
+	/* The parent exits soon. This process is then a child of the command, and dies with it. */
 	for (int i = 0; i < PATIENCE_MS && platform_call(SYS_getppid) != contract->host_pid; i++)
 		sleep_a_little();
-	/* The host looks for whoever it is. */
+	/* Makes the command read the new guest_pid. */
 	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
 	platform_futex_wake(&contract->doorbell, 1, true);
 	return true;

@@ -1,4 +1,7 @@
-/* Where static objects live: the loaded modules, each under a hash of its base name. */
+/*
+ * Registers the writable segments of all loaded modules, in which static objects lie. A module's identity is the
+ * hash of its base name.
+ */
 #include <link.h>
 #include <string.h>
 

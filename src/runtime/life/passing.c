@@ -1,19 +1,19 @@
 /*
- * Calls that go straight to the kernel are no scheduling points: what is written to a file, looked up by a
- * path, or printed, tells the program's other threads nothing. But a thread may make them in a loop until
- * another one stops it, by a flag that we do not see or by cancelling it. So who has made very many with no
- * step between gives way, as one that yields. Counted, not timed: the same in every run.
+ * Calls that go straight to the kernel are no scheduling points: file writes, path look-ups and output carry no
+ * information to the program's other threads. But a thread may repeat such calls until another thread stops it, by a
+ * flag that raddle does not see or by cancellation. So a thread that makes many of them without a step yields. The
+ * calls are counted, not timed, and every run yields at the same call.
  *
- * Runs in the target's moving thread, after the call and with nothing half done. Restored with the run.
+ * Runs in the target's moving thread, after the call. The state is restored with the run.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* A file is copied, and a page printed, with fewer. */
+/* Copying a file or printing a page needs fewer calls. */
 #define CALLS_BEFORE_YIELD 256
 
 static struct {
-	uint64_t step; /* the engine's, when the last one passed */
+	uint64_t step; /* engine_step() at the last call */
 	uint32_t calls;
 } passing;
 

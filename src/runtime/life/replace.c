@@ -1,7 +1,7 @@
 /*
- * execve where runs are rewound: this process holds the image of the starting point and must live on,
- * so a child becomes the other program, and how that ends is how the run ends. Where every run is a
- * process of its own the call goes to the kernel as it is. Thread context: the target's moving thread.
+ * execve with restart rewind. This process holds the image of the starting point and must survive, so a child
+ * executes the other program, and the end of the child is the end of the run. With the other restarts every run is a
+ * process of its own, and the call goes to the kernel unchanged. Runs in the target's moving thread.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,10 +11,11 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* In the child. `failure` is shared with the parent. */
+/* Runs in the child. `failure` is shared with the parent. */
 static void replace_child(long number, const long arguments[6], long *failure)
 {
-	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the run */
+	/* The child must not outlive the run. */
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &engine_current()->signals_blocked,
 		NULL, sizeof(uint64_t));
 	*failure = platform_call(
@@ -23,7 +24,7 @@ static void replace_child(long number, const long arguments[6], long *failure)
 		(void)platform_call(SYS_exit_group, 127);
 }
 
-/* Waits for the other program, whose life is the rest of the run. */
+/* Waits for the other program, which is the rest of the run. */
 static int replace_wait(long pid)
 {
 	int status = 0;

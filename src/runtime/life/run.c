@@ -1,4 +1,14 @@
-/* The path of a run: begin, end, account, report. Runs in the moving thread or in a restart server. */
+/*
+ * The life of a run: its begin, its end, its accounting, and the report to the command. Runs in the moving thread,
+ * or in a restart server, which outlives its runs.
+ *
+ * runtime_begin_run() seeds strategy and engine and begins control. A run ends in runtime_finish_run(), which
+ * completes the outcome in the contract and never returns: restart->finish() leaves for the next run.
+ * runtime_account_run() then counts the run and gives its summary to the strategy. runtime_report() rings the
+ * command's doorbell.
+ *
+ * At this point outcome and schedule already lie in the contract, so a crash of the target loses neither.
+ */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -21,8 +31,8 @@
 #include "strategies/history.h"
 
 /*
- * libstdc++'s atomic waits, latches and semaphores yield four times before they block. Where accesses to
- * memory are points these decide (spinning.c), and loops that wait are to cost no further steps.
+ * libstdc++'s atomic waits, latches and semaphores yield four times before they block. If accesses to memory are
+ * scheduling points, spinning.c detects waiting loops instead, and such a loop should cost no further steps.
  */
 #define FREE_YIELDS 4
 
@@ -51,9 +61,10 @@ bool runtime_renew_strategy(void)
 
 	if (plan->is_fresh_state) {
 		strategy->begin_campaign(state, &plan->strategy_config);
-		plan->is_fresh_state = false; /* the one field of the plan that the guest writes */
+		/* The only field of the plan that the guest writes. */
+		plan->is_fresh_state = false;
 	}
-	/* A strategy that goes through all runs begins again when there are other scheduling points. */
+	/* An exhaustive strategy begins again when the program has new scheduling points. */
 	if (strategy->is_exhausted && memory_take_change()) {
 		memset(state, 0, contract->strategy_bytes);
 		strategy->begin_campaign(state, &plan->strategy_config);
@@ -77,7 +88,7 @@ uint64_t runtime_seed(uint64_t number)
 	return hash_pair(runtime.contract->plan.seed, number);
 }
 
-/* What the contract says of a run that has just begun, or goes on as this one. */
+/* Resets the contract's fields about the current run, when a run begins or continues from a checkpoint. */
 static void run_announce(struct contract *contract, uint64_t number)
 {
 	contract->run_number = number;
@@ -117,7 +128,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	contract->operations = 0;
 	schedule_clear(run.recording);
 	if (!history) {
-		(void)runtime_renew_strategy(); /* it begins here in any case */
+		/* The result does not matter: the strategy begins its run below. */
+		(void)runtime_renew_strategy();
 		runtime_take_place(number);
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
@@ -161,7 +173,7 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
-/* What the host is told of each run of a round. */
+/* Stores the summary of a run that belongs to a round. */
 static void run_note(struct contract *contract, uint64_t digest)
 {
 	struct contract_run *run = contract_run_of(contract, contract->run_number);
@@ -177,7 +189,7 @@ static void run_note(struct contract *contract, uint64_t digest)
 	runtime_note_races(run);
 }
 
-/* Then the strategy learns from it all the same, and that is all. */
+/* True when the run belongs to another shard. The strategy learns from the run, but the run is not counted. */
 static bool run_is_elsewhere(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -231,7 +243,7 @@ bool runtime_account_run(void)
 	return contract->plan.stop_at_failure;
 }
 
-/* Floating point, so not within a run: the target may have its exceptions unmasked. */
+/* Uses floating point, so must not run inside a run: the target may have unmasked floating-point exceptions. */
 static void run_publish_guarantee(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -259,7 +271,7 @@ uint32_t runtime_report_and_wait(enum contract_report report)
 
 	__atomic_store_n(&contract->command, COMMAND_NONE, __ATOMIC_RELAXED);
 	runtime_report(report);
-	/* Acquire: the plan that the host wrote before the command. */
+	/* Acquire: pairs with the host's release; the plan was written before the command. */
 	while ((command = __atomic_load_n(&contract->command, __ATOMIC_ACQUIRE)) == COMMAND_NONE)
 		platform_futex_wait(&contract->command, COMMAND_NONE, UINT64_MAX, true);
 	return command;
@@ -270,10 +282,10 @@ bool runtime_is_exhausted(void)
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
 	if (strategy->parts && strategy->parts->awaited(run_strategy_state(runtime.contract)))
-		return true; /* until the host has joined it */
+		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_part && memory_has_news())
 		return true;
-	/* What the last run has taught of memory makes other runs of it. */
+	/* A strategy is not exhausted while the last run has found new points: these make new runs. */
 	return strategy->is_exhausted && !memory_has_news() &&
 	       strategy->is_exhausted(run_strategy_state(runtime.contract));
 }
@@ -302,8 +314,6 @@ void runtime_refuse_restart(const char *why)
 {
 	refuse(why, REFUSAL_RESTART);
 }
-
-/* ---- the end of a run ---- */
 
 /* Steps that each thread performed, from the recorded schedule. */
 static void run_count_steps(struct contract *contract, struct contract_thread *threads)
@@ -346,8 +356,8 @@ void runtime_publish_threads(void)
 }
 
 /*
- * Stands still until the host has looked. The own context is saved by a switch to a context that rings
- * and waits, so that the host can unwind this thread like every other.
+ * Stands still until the command has looked. The thread's own context is saved by a switch to a context that rings
+ * and waits, so that the command can unwind this thread like any other.
  */
 struct run_inspection {
 	struct context self, waiter;
@@ -387,7 +397,7 @@ void runtime_stand_still(void)
 	run_inspect();
 }
 
-/* A forked child of the target, or a process that nobody drives: ends as it would natively. */
+/* Ends a forked child of the target, or a process without a command, as it would end natively. */
 static void run_end_alone(const struct outcome *outcome) __attribute__((noreturn));
 static void run_end_alone(const struct outcome *outcome)
 {
@@ -401,7 +411,7 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
-/* Tells blocks of one allocating call as one group: which of them a wait is on differs between runs of one bug. */
+/* Gives all blocks of one allocating call the same group: runs of one bug differ in the block that a wait is on. */
 static void run_group_objects(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
@@ -431,7 +441,7 @@ void runtime_finish_run(void)
 	if (!contract || runtime.is_forked_child)
 		run_end_alone(engine_private_outcome());
 	outcome = &contract->outcome;
-	if (runtime.is_run_over) /* a failure while the run was being ended */
+	if (runtime.is_run_over) /* a failure while the run was ending */
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
@@ -470,15 +480,13 @@ void runtime_run_ended(int status)
 	runtime_finish_run();
 }
 
-/* ---- hooks ---- */
-
 void runtime_mark_outside(bool is_outside)
 {
 	if (runtime.contract && !runtime.is_forked_child)
 		runtime.contract->is_waiting_outside = is_outside;
 }
 
-/* Descriptors from here on are ours, where the hard limit lets us. */
+/* Lowest number of the runtime's own descriptors, where the hard limit allows it. */
 #define HIGH_DESCRIPTORS 60000
 
 long runtime_high_descriptor(long descriptor)

@@ -1,6 +1,11 @@
 /*
- * Set-up of the runtime in a target: from the loader to the target's main. Runs in the only thread
- * there is, before libc may be ready: raw system calls only, until main is reached.
+ * Set-up of the runtime in a target, from the loader to the target's main. Runs in the process's only thread, before
+ * libc may be ready: raw system calls only, until main is reached.
+ *
+ * runtime_set_up() runs at the first interposed call or in the library's constructor, whichever comes first. It maps
+ * the contract, reads the plan, chooses executor and restart, and gives the engine its hooks (struct engine_host).
+ * __libc_start_main() is interposed so that startup_run_main() surrounds the target's main. The handler of on_exit()
+ * is registered before all others, so it runs last and ends the run.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -28,8 +33,8 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-HOT_STATE struct runtime runtime; /* see runtime.h for who writes it */
-bool runtime_is_up;		  /* written by runtime_set_up() and where a run begins */
+HOT_STATE struct runtime runtime; /* see runtime.h for its writers */
+bool runtime_is_up;		  /* written by runtime_set_up() and at the begin of a run */
 
 void bug_report(const char *condition, const char *file, int line)
 {
@@ -49,7 +54,10 @@ void bug_report(const char *condition, const char *file, int line)
 
 		text_init(&reason, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
-		/* The runtime's state lies where a stray write of the target can reach it. */
+		/*
+		 * The runtime's state lies in the target's address space, so a wild write of the target may have
+		 * damaged it.
+		 */
 		text_add(&reason,
 			"the target wrote over raddle's memory, or the runtime has a bug (");
 		text_add(&reason, condition);
@@ -60,7 +68,8 @@ void bug_report(const char *condition, const char *file, int line)
 		text_add(&reason, "); check the target with AddressSanitizer or valgrind first");
 		runtime.contract->report = REPORT_REFUSED;
 	}
-	(void)platform_call(SYS_write, 2, buffer, text_length(&text)); /* nobody left to tell */
+	/* The last means to report anything. */
+	(void)platform_call(SYS_write, 2, buffer, text_length(&text));
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);
 }
@@ -89,7 +98,7 @@ static void startup_read_plan(struct contract *contract)
 
 /* ---- the layout of memory ---- */
 
-/* True where personality() is refused and the relocator (src/relocate/), which unmaps the vDSO, gave up. */
+/* True when personality() is refused and the relocator (src/relocate/) gave up. The relocator unmaps the vDSO. */
 static bool startup_has_random_addresses(void)
 {
 	const long persona = platform_call(SYS_personality, 0xffffffff);
@@ -98,7 +107,7 @@ static bool startup_has_random_addresses(void)
 	       getauxval(AT_SYSINFO_EHDR);
 }
 
-/* libc's own sbrk(): an allocator that defines sbrk() (tcmalloc) is not set up yet. */
+/* libc's own sbrk(): an allocator that defines sbrk() (tcmalloc) is not initialised yet. */
 extern void *__sbrk(intptr_t bytes);
 
 /* Must run before the program's first allocation. */
@@ -107,22 +116,21 @@ static void startup_apply_layout(uint32_t number)
 	const struct layout *layout = &runtime.layout;
 
 	runtime.layout = layout_of(number);
+	/* A failure only leaves the heap unchanged. */
 	if (layout->heap_bytes)
-		(void)__sbrk((intptr_t)layout->heap_bytes); /* on failure the heap stays */
+		(void)__sbrk((intptr_t)layout->heap_bytes);
 	/* The kernel places mappings downwards: later mappings lie below this one. */
 	if (layout->map_bytes)
 		(void)platform_call(SYS_mmap, NULL, layout->map_bytes, PROT_NONE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* likewise */
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* as above */
 }
-
-/* ---- set-up ---- */
 
 static void startup_run_over(struct outcome *outcome) __attribute__((noreturn));
 static void startup_run_over(struct outcome *outcome)
 {
 	if (runtime.contract && !runtime.is_forked_child)
 		stuck_children_add_waits(outcome);
-	/* Before the first thread there is no run, and the engine keeps the outcome to itself. */
+	/* Before the first thread creation there is no run, and the engine has a private outcome. */
 	if (runtime.contract && !runtime.is_forked_child && outcome != &runtime.contract->outcome)
 		runtime.contract->outcome = *outcome;
 	runtime_finish_run();
@@ -134,7 +142,7 @@ static void startup_last_thread_ended(void)
 	exit(0); /* POSIX: as if the process called exit(0) when its last thread ends */
 }
 
-/* Index of the thread that an operation is about, plus 1. */
+/* Index + 1 of the thread that is the operation's object; 0: none. */
 static uint16_t startup_other(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
@@ -282,7 +290,7 @@ void runtime_enter(uint64_t site)
 /* libc's list of all streams. */
 extern FILE *_IO_list_all;
 
-/* Has libc still something to write, or to give back of what it has read? */
+/* True when libc still has output to write, or must set back the offset of a file that it has read ahead. */
 static bool startup_has_open_streams(void)
 {
 	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -292,7 +300,7 @@ static bool startup_has_open_streams(void)
 	return false;
 }
 
-/* The last of all handlers: what libc would do now is to call the kernel, and to be stopped there. */
+/* True in the last exit handler when libc would only call the kernel next, where dispatch would end the run. */
 static bool startup_ends_here(const struct contract *contract)
 {
 	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
@@ -310,12 +318,12 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
-/* As exit() does next. It takes no locks either, because a thread that no longer runs may hold one. */
+/* Flushes all streams, as exit() does next. Takes no locks, because a thread that no longer runs may hold one. */
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)
 		(void)fflush_unlocked(
-			stream); /* also sets back the offset of a file that is read */
+			stream); /* also resets the offset of a file that was read ahead */
 }
 
 static void startup_at_exit(int status, void *unused)
@@ -326,7 +334,7 @@ static void startup_at_exit(int status, void *unused)
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);
-	/* With dispatch armed the end of the process is seen as a system call, after stdio's flush. */
+	/* With dispatch armed the end of the process is trapped as a system call, after stdio's flush. */
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;
@@ -335,8 +343,8 @@ static void startup_at_exit(int status, void *unused)
 }
 
 /*
- * A sanitizer ends the process by a system call of its own, which is trapped with dispatch armed. A target that registers a
- * callback later replaces this one; its run then ends with the sanitizer's exit status only.
+ * A sanitizer ends the process by its own system call, which is trapped only with dispatch armed. A target that
+ * registers its own callback later replaces this one; its run then has only the sanitizer's exit status.
  */
 static void startup_sanitizer_ends(void)
 {
@@ -364,8 +372,6 @@ __attribute__((constructor)) static void startup_constructor(void)
 	(void)on_exit(startup_at_exit, NULL);
 }
 
-/* ---- main ---- */
-
 typedef int startup_main(int, char **, char **);
 static startup_main *startup_target_main; /* written once, by __libc_start_main */
 
@@ -376,9 +382,11 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	int status;
 
 	attach_clean_environment(environment);
-	(void)mallopt(M_ARENA_MAX, 1); /* arenas would be given out by address of the moment */
+	/* One arena: with several, a thread's arena depends on earlier address choices. */
+	(void)mallopt(M_ARENA_MAX, 1);
+	/* On failure only direct callers of the vDSO see real time. */
 	if (runtime.has_virtual_time)
-		(void)runtime_patch_vdso(); /* without it only direct vDSO callers see real time */
+		(void)runtime_patch_vdso();
 	if (runtime.contract) {
 		runtime_load_unwinder();
 		runtime.has_reached_main = true;
@@ -388,7 +396,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 			runtime.restart->at_main();
 	}
 	if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
-		/* pthread_exit in main, or main was cancelled. */
+		/* pthread_exit() in main, or main was cancelled. */
 		runtime_leave_thread();
 		engine_thread_finish();
 		__builtin_trap();

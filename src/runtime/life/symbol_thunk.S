@@ -1,7 +1,7 @@
 /*
- * dlsym(), dlvsym(), dlopen() and dlmopen(), see symbol.c. Each entry calls `answer` with its arguments
- * and the caller's address. Without a result from `answer`, the entry jumps to the loader's function, with the
- * caller's return address on the stack.
+ * dlsym(), dlvsym(), dlopen() and dlmopen(), see symbol.c. Each entry calls `answer` with its arguments and the
+ * caller's address. If `answer` returns NULL, the entry jumps to the loader's function, with the caller's return
+ * address on the stack.
  */
 	.text
 
