@@ -23,7 +23,7 @@
 struct points_to_variable {
 	char *name;	  /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
 	int64_t distance; /* from the start of its object; in an array modulo the stride */
-	/* at most up to the next variable; UINT64_MAX: to the end of the object */
+	/* At most up to the next variable; UINT64_MAX: to the end of the object. */
 	uint64_t bytes;
 };
 
@@ -46,7 +46,7 @@ struct points_to_site {
 	uint32_t *variables; /* ascending */
 	uint32_t variable_count;
 	bool is_open; /* may also touch everything in points_to.foreign */
-	/* no instruction was found for the site, which may therefore touch anything */
+	/* No instruction was found for the site, which may therefore touch anything. */
 	bool is_unmatched;
 };
 
@@ -59,7 +59,7 @@ struct points_to {
 	uint32_t site_count;
 	uint32_t *foreign; /* variables that code without bitcode may touch and pass on */
 	uint32_t foreign_count;
-	/* statistics */
+	/* Statistics. */
 	uint64_t instruction_count;
 	uint32_t node_count, wave_count;
 };

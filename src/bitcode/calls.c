@@ -125,7 +125,7 @@ static void call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behi
 
 static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
 {
-	/* any distance, as the size is unknown */
+	/* Any distance, as the size is unknown. */
 	const uint32_t place = flow_node(&analysis->flow);
 	const uint32_t stored = flow_node(&analysis->flow);
 
@@ -318,7 +318,7 @@ static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, con
 		return;
 	}
 	flow_load(analysis, value_node(analysis, call), place, bytes);
-	/* values of lanes that are not loaded */
+	/* Values of lanes that are not loaded. */
 	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++)
 		flow_edge(&analysis->flow, argument_node(analysis, call, i),
 			value_node(analysis, call));

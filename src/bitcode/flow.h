@@ -56,7 +56,7 @@ struct flow_rule {
 	int64_t stride; /* 0: none */
 	uint64_t bytes;
 	void *call;
-	/* a callback through the call: number for the rule's owner, from 1; 0: a normal call */
+	/* A callback through the call: number for the rule's owner, from 1; 0: a normal call. */
 	uint32_t callback;
 };
 

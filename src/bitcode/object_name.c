@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
 
-/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
+/* Libstdc++'s demangler; <cxxabi.h> is C++ only. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 void add_demangled(struct strbuf *out, const char *name)
@@ -55,7 +55,7 @@ static void object_name_add_local(struct strbuf *out, LLVMValueRef value)
 	if (!LLVMIsAAllocaInst(value)) {
 		strbuf_adds(out, "arguments");
 	} else if (length) {
-		/* suffixes such as in "x.addr" and "x.i" come from the compiler */
+		/* Suffixes such as in "x.addr" and "x.i" come from the compiler. */
 		const char *dot = strchr(name, '.');
 
 		strbuf_addf(out, "local '%.*s'",

@@ -19,7 +19,7 @@ struct analysis {
 	struct flow flow;
 	struct linkage linkage;
 	struct value_map nodes; /* from LLVM value to node */
-	/* from call instruction to index in call_sites[], also for callbacks */
+	/* From call instruction to index in call_sites[], also for callbacks. */
 	struct value_map calls;
 	struct call_site *call_sites;
 	uint32_t call_site_count;

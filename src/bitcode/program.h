@@ -27,7 +27,7 @@ struct unit {
 struct program_file {
 	const char *path;
 	struct site_table *sites;
-	/* names in the dynamic symbol table: foreign code may call or write these */
+	/* Names in the dynamic symbol table: foreign code may call or write these. */
 	char **exports;
 	uint32_t export_count;
 };

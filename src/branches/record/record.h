@@ -32,7 +32,7 @@
  * the entry.
  */
 enum record_tag {
-	/* at most eight bytes. Operand: record_difference() from the predicted value */
+	/* At most eight bytes. Operand: record_difference() from the predicted value. */
 	RECORD_READ,
 	/*
 	 * Value at a site of kind SITE_RESULT or later. Operand: record_difference() from the
@@ -51,12 +51,12 @@ enum record_tag {
 	 * predicted memory.
 	 */
 	RECORD_SYNC,
-	/* the run is controlled from here on: the main thread creates its first thread next */
+	/* The run is controlled from here on: the main thread creates its first thread next. */
 	RECORD_LIVE,
 	RECORD_BAD,    /* a read of unmapped memory: the program crashes here */
 	RECORD_REPORT, /* checked records only, before each report. Operands: site, address */
 	RECORD_END,
-	/* the thread continues after a context switch. Operand: position minus its last one */
+	/* The thread continues after a context switch. Operand: position minus its last one. */
 	RECORD_TURN,
 	RECORD_NEXT, /* RECORD_SYNC with step and position both one higher than the last ones */
 	/*
@@ -190,7 +190,7 @@ struct record_chunk {
 struct record_thread {
 	uint64_t first, last; /* offsets of chunks; 0: none */
 	uint8_t *at, *end;    /* [guest] write position and end of the last chunk */
-	/* predictable reports since the last entry, up to the thread's last context switch */
+	/* Predictable reports since the last entry, up to the thread's last context switch. */
 	uint64_t predicted;
 	uint64_t step, position; /* of the last entry that has them */
 	uint64_t predicted_at_cut;
@@ -217,7 +217,7 @@ struct record_area {
 	uint64_t room; /* [host] no chunk begins beyond this offset */
 	/* [host] a target without room waits until the host has drained the area */
 	uint32_t is_emptied;
-	/* futex shared by both: 1: [guest] waits for room; 0: [host] has made room */
+	/* Futex shared by both: 1: [guest] waits for room; 0: [host] has made room. */
 	uint32_t is_waiting;
 	uint32_t filled;  /* [guest] chunks filled since the host last drained the area */
 	uint32_t is_full; /* the end of the record is missing */

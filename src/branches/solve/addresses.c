@@ -147,7 +147,7 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 	if (set->is_known)
 		return set;
 	/*
-	 * set before the recursion: addresses depend on earlier reads only, so there are no cycles
+	 * Set before the recursion: addresses depend on earlier reads only, so there are no cycles.
 	 */
 	set->is_known = true;
 	addresses_add_value(set, variable->value);

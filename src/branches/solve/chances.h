@@ -19,7 +19,7 @@ struct chance_kind {
 struct chances {
 	const struct rehearsal *rehearsal;
 	/* By rank; UINT32_MAX: none. */
-	/* a later access of another thread that conflicts, as at least one of both writes */
+	/* A later access of another thread that conflicts, as at least one of both writes. */
 	uint32_t *rivals;
 	uint32_t *rival_writes; /* a later write of another thread */
 	uint32_t *sources;	/* of reads: the write that the value came from */

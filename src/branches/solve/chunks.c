@@ -1,30 +1,38 @@
-/* Parts of long runs (TAME, section 4: partition). */
+/*
+ * Chunks: parts of long runs that are small enough for one set of constraints (TAME, section 4,
+ * partition). A chunk has one window of events per thread. Events before a window have happened as
+ * recorded.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* A run of so many windows is one chunk; a global window is as long. */
+/* A run of this many windows is a single chunk. A global window has the same size. */
 #define WINDOWS_TOGETHER 4
 
-/* A second or so of building constraints. */
+/* Limit of the cost below: about a second of building constraints. */
 #define COST_MOST 200000
-/* However much is written: so many events are looked at together. */
+/* Windows are not shortened below this number of events, however many writes they have. */
 #define WINDOW_LEAST 20
 
 /*
- * Of so many other threads the chunk has a window (a deviation from the paper, whose programs have few threads:
- * with two hundred of them constraints grow beyond all use): those that write most of what the first one
- * reads, and not what others among them write already. The others stand still.
+ * Number of other threads with a window in the chunk; all further threads stand still. The partners
+ * are the threads that write most of what the first thread reads and no other partner writes. This
+ * deviates from the paper, whose programs have few threads: with two hundred threads the
+ * constraints become unusable.
  */
 #define PARTNERS_MOST 3
 /*
- * In small windows up to so many take part, if they write anything that the first one reads: what several threads count needs all of
- * them, though each writes the same.
+ * Near windows admit this many partners if each writes anything that the first thread reads. A
+ * counter that several threads increment needs all of them, although each writes the same word.
  */
 #define PARTNERS_NEAR_MOST 8
-/* Whom the thread waits for comes first: without him it comes no further. */
+/*
+ * A thread that the first one waits for comes before all writers, as the first one cannot continue
+ * without it.
+ */
 #define SCORE_OF_WAIT 1000
 
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis)
@@ -50,7 +58,7 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 	*cursor = (struct chunk_cursor){.window = window,
 		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
 	BUG_ON(!cursor->ends);
-	/* What was before the part comes first in the order of the run. */
+	/* Events before the part are the beginning of the run. */
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
 		cursor->ends[i] = (uint32_t)analysis->walk.threads[i].first;
 		cursor->global_end += analysis->walk.threads[i].first;
@@ -76,14 +84,14 @@ static bool is_global(const struct sensitivity *analysis, uint32_t window)
 	return analysis->options.is_global || chunk_is_whole(analysis, window);
 }
 
-/* Of a window of the run as it was. */
+/* Number of events in a global window. */
 static uint64_t global_size(const struct sensitivity *analysis, uint32_t window)
 {
 	return chunk_is_whole(analysis, window) ? analysis->order.event_count
 						: (uint64_t)WINDOWS_TOGETHER * window;
 }
 
-/* ---- size ---- */
+/* ---- cost ---- */
 
 struct word_access {
 	uint64_t word;
@@ -97,7 +105,10 @@ static int compare_accesses(const void *left, const void *right)
 	return a->word < b->word ? -1 : a->word > b->word;
 }
 
-/* How many terms match reads with writes: for each place its reads times the square of its writes. */
+/*
+ * Estimated terms that match reads with writes: for each word the number of reads times the square
+ * of the number of writes.
+ */
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
@@ -131,7 +142,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 	return cost;
 }
 
-/* The locks of critical sections that the window has a part of. `list`: NULL to count them. */
+/* Lists the locks of critical sections that overlap the window. `list` NULL: only counts. */
 static size_t list_locks(
 	const struct order *order, const struct order_window *window, struct word_access *list)
 {
@@ -154,7 +165,7 @@ static size_t list_locks(
 	return count;
 }
 
-/* A term for each two critical sections of one lock. */
+/* One term per pair of critical sections of one lock. */
 static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
 {
 	const size_t count = list_locks(order, window, NULL);
@@ -162,7 +173,7 @@ static uint64_t cost_of_locks(const struct order *order, const struct order_wind
 	uint64_t cost = 0;
 
 	BUG_ON(!list);
-	(void)list_locks(order, window, list); /* as many */
+	(void)list_locks(order, window, list); /* the same number again */
 	if (count)
 		qsort(list, count, sizeof *list, compare_accesses);
 	for (size_t i = 0, next; i < count; i = next) {
@@ -180,7 +191,10 @@ static bool is_too_large(const struct sensitivity *analysis, const struct order_
 	       COST_MOST;
 }
 
-/* Where places are written again and again constraints outgrow all windows: then windows are shorter. */
+/*
+ * Shortens windows until the cost is bearable: words that are written very often make constraints
+ * too large.
+ */
 static void shorten(const struct sensitivity *analysis, struct order_window *window)
 {
 	const struct walk *walk = &analysis->walk;
@@ -238,7 +252,7 @@ static int compare_words(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* What the thread reads in its window, sorted, each once. To be freed. */
+/* Words that the thread reads in its window, sorted and unique. The caller frees the list. */
 static uint64_t *words_read(
 	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
 {
@@ -259,7 +273,10 @@ static uint64_t *words_read(
 	return words;
 }
 
-/* Which of the words the thread writes in its window, among those that no partner writes; how many they are. */
+/*
+ * Marks the words that the thread writes in its window. Returns how many of them no partner writes
+ * yet.
+ */
 static uint32_t words_written(const struct walk *walk, const struct order_window *window,
 	uint32_t thread, const uint64_t *words, size_t count, bool *is_written)
 {
@@ -280,7 +297,7 @@ static uint32_t words_written(const struct walk *walk, const struct order_window
 	return written;
 }
 
-/* How often the thread's window has to wait for each of the others. */
+/* Adds to each thread's score how often the window waits for that thread. */
 static void chunks_add_waits(const struct order *order, const struct order_window *window,
 	uint32_t thread, uint32_t *scores)
 {
@@ -294,7 +311,10 @@ static void chunks_add_waits(const struct order *order, const struct order_windo
 	}
 }
 
-/* Whom the thread waits for, or who writes most of what it reads and no partner so far writes. */
+/*
+ * The thread with the highest score: for waits, and for words that are read and that no partner
+ * writes yet.
+ */
 static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
 	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
 	const bool *is_partner)
@@ -319,7 +339,7 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 	return best;
 }
 
-/* All but the best partners of the thread stand still. */
+/* Empties the windows of all threads except the best partners. */
 static void choose_partners(const struct sensitivity *analysis, struct order_window *window,
 	uint32_t thread, bool is_near)
 {
@@ -359,7 +379,7 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 	free(waits);
 }
 
-/* The last event before this one, of its thread or of who created it. False: there is none. */
+/* The previous event of the thread, or the event that created the thread. False: none. */
 static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
 {
 	if (event.index) {
@@ -376,7 +396,7 @@ static bool find_before(const struct order *order, struct event_id event, struct
 	return false;
 }
 
-/* What had happened before the thread came to the event. */
+/* Moves window beginnings behind everything that happened before the event in this run. */
 static void add_past(const struct order *order, struct order_window *window, struct event_id event)
 {
 	struct event_id before;
@@ -392,13 +412,13 @@ static void add_past(const struct order *order, struct order_window *window, str
 }
 
 /*
- * All threads stand where they must when the thread comes to its event. Those that are not there yet are created
- * as well, where nothing of the thread's window is needed for that.
+ * Sets all window beginnings to where the threads must stand when the thread reaches its event.
+ * Threads that do not exist yet are created, unless that needs events of the thread's own window.
  */
 static void begin_windows(
 	const struct order *order, struct event_id event, struct order_window *window)
 {
-	/* What was before the part has happened. */
+	/* Events before the part have happened. */
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		window->begin[i] = (uint32_t)order->walk->threads[i].first;
 	add_past(order, window, event);
@@ -413,7 +433,10 @@ static void begin_windows(
 	}
 }
 
-/* Moves the cursor to a thread that has a window left, thread after thread: questions about one place are few. */
+/*
+ * Moves the cursor round robin to a thread that has a window left: queries per place are limited,
+ * so all threads get their share.
+ */
 static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
 {
 	const uint32_t threads = analysis->order.thread_count;
@@ -432,8 +455,8 @@ static bool find_window(const struct sensitivity *analysis, struct chunk_cursor 
 }
 
 /*
- * The next window of one thread, with those windows of the others that begin as early as what was before
- * it lets them.
+ * The next window of one thread, together with the other threads' windows that begin as early as
+ * possible.
  */
 static bool next_distributed(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)

@@ -70,7 +70,10 @@ static Z3_ast moment(const struct constraints *constraints, struct event_id even
 {
 	Z3_ast *moments = constraints->moments[event.thread];
 
-	/* What has no moment of its own happens right behind what has one, or at the beginning. */
+	/*
+	 * An event without a moment happens right behind the previous event with a moment, or at
+	 * the beginning.
+	 */
 	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
 		if (moments[i])
 			return moments[i];
@@ -123,7 +126,7 @@ static Z3_ast is_outside(struct constraints *constraints, const struct walk_even
 			constraints_bits(constraints, 64, event->address + event->occurrence)));
 }
 
-/* Of those that are known, if they are open at all. */
+/* The term is one of the possible addresses; without open addresses, the recorded one. */
 static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
@@ -148,11 +151,11 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 			return switch_goes(constraints, event, constraints_term(constraints, term));
 		return constraints_equals(constraints, term, event->is_taken);
 	case EVENT_CHOICE:
-		return NULL; /* its value is a term, whichever it is */
+		return NULL; /* another choice is no departure: the result is a term */
 	case EVENT_TARGET:
-		return NULL; /* its address is behind it */
+		return NULL; /* constrained by the EVENT_ADDRESS that follows */
 	case EVENT_DIVISOR:
-		/* Where it was zero the run ended. */
+		/* A zero divisor ended the run. */
 		return event->value ? Z3_mk_not(constraints->z3,
 					      constraints_equals(constraints, term, 0))
 				    : constraints_equals(constraints, term, 0);
@@ -170,7 +173,7 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	}
 }
 
-/* Or a member of what would be there. */
+/* Null, or a member behind a null pointer. */
 static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
@@ -209,7 +212,7 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	}
 }
 
-/* ---- the fixed part ---- */
+/* ---- constraints of a window ---- */
 
 static bool has_moment(const struct constraints *constraints, const struct walk_event *event)
 {
@@ -219,7 +222,7 @@ static bool has_moment(const struct constraints *constraints, const struct walk_
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
 }
 
-/* Does the thread wait here until others have seen all that it wrote? */
+/* Whether the thread waits here until its store buffer is empty. */
 static bool drains(const struct walked_thread *walked, uint32_t index)
 {
 	const struct walk_event *event = &walked->events[index];
@@ -234,7 +237,10 @@ static bool drains(const struct walked_thread *walked, uint32_t index)
 	return true;
 }
 
-/* Where the thread stands: what the next read, and what the next write comes after. */
+/*
+ * A thread's position: the moment that its next read must follow, and the moment that its next
+ * write must follow.
+ */
 struct program_order {
 	Z3_ast done, written;
 };
@@ -276,7 +282,10 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	}
 }
 
-/* An update's write happens with its read, and a copy's pieces do: no cut goes between them. */
+/*
+ * The write of an atomic update, or the pieces of a copy, happen together with the event before:
+ * the cut does not separate them.
+ */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
@@ -321,7 +330,7 @@ static void exclude(struct constraints *constraints, const struct order_section 
 
 	if (a->lock != b->lock || a->thread == b->thread || (a->is_shared && b->is_shared))
 		return;
-	/* Where the order is fixed it has been said. */
+	/* Skips pairs that happens-before already orders. */
 	if ((a->end != UINT32_MAX && order_is_before(constraints->order,
 					     (struct event_id){a->thread, a->end}, second)) ||
 		(b->end != UINT32_MAX && order_is_before(constraints->order,

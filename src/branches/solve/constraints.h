@@ -26,7 +26,7 @@ struct place_access {
 	uint64_t address, position;
 	struct event_id id;
 	uint8_t bytes;
-	/* first of the event's bytes that this access stands for; not 0 only for mixed sizes */
+	/* First of the event's bytes that this access stands for; not 0 only for mixed sizes. */
 	uint8_t from;
 	bool is_write;
 	bool is_conditional; /* the write may not happen: walk_event.when */
@@ -35,7 +35,7 @@ struct place_access {
 /* Accesses that overlap directly or transitively, and groups that open addresses unite. */
 struct place_group {
 	uint32_t first, count;
-	/* first group of the united ones; its own number: not united or first itself */
+	/* First group of the united ones; its own number: not united or first itself. */
 	uint32_t united;
 	bool is_mixed; /* its accesses have different sizes */
 	bool is_open;  /* constraints_aliases.c has already constrained its reads */
@@ -79,7 +79,7 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	/* by thread and event; NULL: the event has no moment of its own */
+	/* By thread and event; NULL: the event has no moment of its own. */
 	Z3_ast **moments;
 	Z3_ast *cuts;		       /* by thread: number of events that happen */
 	struct section_list *sections; /* by thread: sections that overlap the window */
@@ -87,7 +87,7 @@ struct constraints {
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
 	uint64_t concrete_terms;       /* terms too hard for the solver, which keep their value */
-	/* reads that no single write covers, which keep their value */
+	/* Reads that no single write covers, which keep their value. */
 	uint64_t mixed_reads;
 	bool has_open_addresses;
 	bool has_store_buffers;	   /* the moment of a write is when other threads see it */

@@ -1,16 +1,17 @@
 /*
- * Reads and writes whose address may be another one (addresses.h): which of them meet is the solver's to say. The
- * places that such an access may go to stand together, and in all of what is read or written there addresses are compared.
+ * Reads and writes with open addresses (addresses.h): the solver decides which of them access the
+ * same place. All places that such an access may go to form one united group, and each read of the
+ * group compares addresses with each write.
  */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/constraints.h"
 
-/* Reads by the square of writes that stand together. */
+/* Limit of reads times the square of writes in a united group. */
 #define COST_MOST 60000
 
-/* ---- which places stand together ---- */
+/* ---- united groups ---- */
 
 static const struct walk_event *constraints_aliases_event_of(
 	const struct constraints *constraints, struct event_id id)
@@ -35,7 +36,7 @@ static uint32_t constraints_aliases_root_of(struct place_group *groups, uint32_t
 	return number;
 }
 
-/* UINT32_MAX: nobody accesses it before the window's end. */
+/* UINT32_MAX: no access to the address before the window's end. */
 static uint32_t group_at(const struct place_groups *groups, uint64_t address)
 {
 	uint32_t first = 0, end = groups->count;
@@ -74,14 +75,14 @@ static void constraints_aliases_unite(
 	}
 }
 
-/* ---- accesses that may meet ---- */
+/* ---- accesses with equal addresses ---- */
 
 struct meeting {
 	struct constraints *constraints;
 	const struct place_groups *groups;
 	const struct place_access **items;
 	uint32_t count, capacity;
-	bool *is_candidate; /* of the read that is looked at, by item */
+	bool *is_candidate; /* by item: a write that the current read may see */
 };
 
 static void add_items(struct meeting *meeting, const struct place_group *group)
@@ -149,8 +150,9 @@ static bool may_meet(
 }
 
 /*
- * NULL: they surely do. They may meet: at one of the few addresses that both may have, each of which is compared with
- * elsewhere, too; comparing the terms themselves makes the solver's work several times longer.
+ * The condition that both accesses go to one address; NULL: always. Compares each term with the few
+ * common addresses, since these comparisons occur elsewhere, too. Comparing the two terms directly
+ * slows the solver down several times.
  */
 static Z3_ast constraints_aliases_meet(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
@@ -179,7 +181,7 @@ static Z3_ast constraints_aliases_meet(
 	return any;
 }
 
-/* ---- what is read ---- */
+/* ---- values of reads ---- */
 
 static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 	const struct place_access *read, const struct place_access *write)
@@ -190,7 +192,7 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 		(write->id.thread == read->id.thread && write->id.index > read->id.index) ||
 		!may_meet(meeting, read, write))
 		return false;
-	/* Is it surely written over before? */
+	/* Excludes a write that is certainly overwritten before the read. */
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct place_access *other = meeting->items[i];
 
@@ -204,7 +206,10 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 	return true;
 }
 
-/* The write goes elsewhere, or does not come between the other one (NULL: the beginning) and the read. */
+/*
+ * The write goes to another address, is not made, or does not lie between `other` (NULL: the
+ * beginning) and the read.
+ */
 static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
 	const struct place_access *write, const struct place_access *other,
 	const struct place_access *read)
@@ -265,7 +270,7 @@ static Z3_ast constraints_aliases_reads_from(
 	return result;
 }
 
-/* What stood there when the window began; false: nobody knows. */
+/* The value at the beginning of the window; false: not known. */
 static bool constraints_aliases_find_initial(
 	const struct meeting *meeting, uint64_t address, uint32_t bytes, uint64_t *value)
 {
@@ -278,7 +283,7 @@ static bool constraints_aliases_find_initial(
 		&meeting->groups->accesses[group->first], group->count, value);
 }
 
-/* Surely, and in every schedule? */
+/* Whether a certain write precedes the read in every schedule. */
 static bool is_written_before(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
@@ -292,7 +297,7 @@ static bool is_written_before(
 	return false;
 }
 
-/* NULL: not from there. */
+/* The read returns the initial value of this address; NULL: impossible. */
 static Z3_ast constraints_aliases_reads_initial(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
@@ -341,7 +346,7 @@ static void constraints_aliases_add_read(struct meeting *meeting, const struct p
 		constraints_implies(constraints, constraints_happens(constraints, read->id), any));
 }
 
-/* Too many of them: addresses are what they were. */
+/* The group is too costly: all addresses stay as recorded. */
 static void keep_addresses(struct meeting *meeting)
 {
 	for (uint32_t i = 0; i < meeting->count; i++) {

@@ -1,6 +1,7 @@
 /*
- * Which signal wakes whom. A signal wakes one of those that wait then, whichever the schedule says (schedule.c), and none only
- * where nobody waits; a broadcast wakes all of them. Who was woken takes its mutex again behind that.
+ * Condition variables. A signal wakes one of the threads that wait at that moment; the schedule
+ * chooses which (schedule.c). A signal is lost only if no thread waits. A broadcast wakes all
+ * waiting threads. A woken thread locks its mutex after the signal.
  */
 #include <stdlib.h>
 
@@ -8,12 +9,15 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/* A condition variable, and by wait and signal: it wakes that one; NULL: it never does. */
+/*
+ * Variables of one condition variable. wakes[wait][signal]: the signal wakes this wait; NULL:
+ * never.
+ */
 struct wakes {
 	const struct order_condition *condition;
 	Z3_ast *wakes;
-	Z3_ast *moments; /* by wait: of the signal that wakes it */
-	Z3_ast *woken;	 /* by wait: some signal does */
+	Z3_ast *moments; /* by wait: moment of the waking signal */
+	Z3_ast *woken;	 /* by wait: some signal wakes it */
 };
 
 static Z3_ast *wake_of(const struct wakes *wakes, uint32_t wait, uint32_t signal)
@@ -27,7 +31,10 @@ static bool constraints_conditions_is_in_window(
 	return constraints_has(constraints, event) && !constraints_is_past(constraints, event);
 }
 
-/* May it, as far as is sure beforehand? What was before the window was as it was. */
+/*
+ * Whether the signal may wake the wait, as far as happens-before says. Before the window all is as
+ * recorded.
+ */
 static bool may_wake(const struct constraints *constraints, const struct order_wait *wait,
 	const struct order_condition *condition, uint32_t signal)
 {
@@ -44,7 +51,9 @@ static bool may_wake(const struct constraints *constraints, const struct order_w
 	       !constraints_is_past(constraints, condition->signals[wait->signal].at);
 }
 
-/* Where one of two need not be the first, they may have one moment: their constraints know of earlier and later only. */
+/*
+ * Gives two unordered events different moments: the constraints here only know earlier and later.
+ */
 static void constraints_conditions_add_distinct(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
@@ -71,7 +80,7 @@ static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wake
 	return any;
 }
 
-/* One signal wakes it, which comes behind it; who gave up waiting was woken by none. */
+/* At most one signal, a later one, wakes the wait. A wait that timed out was woken by none. */
 static void constraints_conditions_add_wait(
 	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {
@@ -90,7 +99,10 @@ static void constraints_conditions_add_wait(
 				constraints_and(constraints,
 					constraints_happens_before(constraints, wait->at, at),
 					constraints_happens(constraints, at))));
-		/* Signals have moments of their own (constraints_conditions_add_distinct()), so there is only one. */
+		/*
+		 * Signals have distinct moments (constraints_conditions_add_distinct()), so at most
+		 * one signal fits.
+		 */
 		constraints_add(
 			constraints, constraints_implies(constraints, wake,
 					     Z3_mk_eq(constraints->z3, moment,
@@ -104,7 +116,7 @@ static void constraints_conditions_add_wait(
 					     Z3_mk_not(constraints->z3, wakes->woken[number])));
 }
 
-/* Has a signal woken the wait before the event? */
+/* A signal has woken the wait before the event. */
 static Z3_ast is_woken_before(struct constraints *constraints, const struct wakes *wakes,
 	uint32_t wait, struct event_id event)
 {
@@ -121,7 +133,7 @@ static Z3_ast is_woken_before(struct constraints *constraints, const struct wake
 
 /* ---- one signal ---- */
 
-/* The thread waits when the signal comes. */
+/* The thread is waiting when the signal happens. */
 static Z3_ast constraints_conditions_waits_for(struct constraints *constraints,
 	const struct wakes *wakes, uint32_t number, struct event_id signal)
 {
@@ -173,7 +185,7 @@ static void constraints_conditions_add_signal(
 			constraints, signal->at, condition->signals[i].at);
 }
 
-/* ---- all of them ---- */
+/* ---- all condition variables ---- */
 
 static void open_wakes(struct constraints *constraints, struct wakes *wakes)
 {

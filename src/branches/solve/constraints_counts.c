@@ -1,4 +1,4 @@
-/* Intrinsic functions that count bits, turn words round, or make floating point whole. */
+/* Intrinsics that count or reverse bits, or round floating-point values to integers. */
 #include "branches/interpret/code.h"
 #include "branches/solve/constraints.h"
 
@@ -7,7 +7,7 @@ static Z3_ast bit(Z3_context z3, Z3_ast word, unsigned number)
 	return Z3_mk_extract(z3, number, number, word);
 }
 
-/* As wide as it is. */
+/* Number of set bits, in the width of the word. */
 static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t width)
 {
 	Z3_context z3 = constraints->z3;
@@ -20,7 +20,10 @@ static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t wid
 	return sum;
 }
 
-/* Before the first one that is set, from the highest on or from the lowest; all: there is none. */
+/*
+ * Number of zero bits before the first set bit, from the highest or the lowest bit on; the width if
+ * no bit is set.
+ */
 static Z3_ast zeros_before(
 	struct constraints *constraints, Z3_ast word, uint32_t width, bool is_from_highest)
 {
@@ -36,7 +39,7 @@ static Z3_ast zeros_before(
 	return count;
 }
 
-/* Pieces of so many bits in the opposite order. */
+/* Reverses the order of pieces of this many bits. */
 static Z3_ast turned(Z3_context z3, Z3_ast word, uint32_t width, uint32_t piece)
 {
 	Z3_ast result = Z3_mk_extract(z3, piece - 1, 0, word);

@@ -1,6 +1,7 @@
 /*
- * Reads and writes: each read gives the value of the last write before it, or what was there at first
- * (TAME, section 4, with its reduction by what must happen before what).
+ * Values of reads: each read returns the value of the last write before it, or the initial value
+ * (TAME, section 4, with its reduction by happens-before; constraints_sections.c has a further
+ * reduction by locks).
  */
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static int constraints_memory_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* Words by their last bits: those that the window accesses. */
+/* Filter of words accessed in the window, indexed by the low bits of the word's number. */
 #define LINES (UINT64_C(1) << 16)
 
 static bool constraints_memory_is_access(const struct walk_event *event)
@@ -56,8 +57,9 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
 }
 
 /*
- * Those of the window, and of what was before it: all of that where addresses are open, else what touches the same
- * words (and a few more), as the past of a long run is long.
+ * Collects the accesses of the window and of the events before it. Without open addresses, only
+ * earlier accesses that touch words of the window are collected (plus collisions of the filter), as
+ * the past of a long run is long.
  */
 static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {
@@ -97,7 +99,7 @@ static const struct walk_event *constraints_memory_event_of(
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
-/* In this run. */
+/* The value in the recorded run. */
 static uint64_t constraints_memory_value_of(
 	const struct constraints *constraints, const struct place_access *access)
 {
@@ -107,13 +109,15 @@ static uint64_t constraints_memory_value_of(
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
 
-/* What was there before all writes of the window: the last one before it says so, else what is known of the beginning. */
+/*
+ * The value of a place before all writes of the window: that of the last earlier write, else the
+ * known initial value.
+ */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value)
 {
 	const struct place_access *last = NULL;
 
-	/* The last write before the window. */
 	for (uint32_t i = 0; i < count; i++)
 		if (items[i].is_write && constraints_is_past(constraints, items[i].id) &&
 			(!last || items[i].position > last->position ||
@@ -154,12 +158,12 @@ Z3_ast constraints_is_made(struct constraints *constraints, const struct place_a
 
 struct read_case {
 	struct constraints *constraints;
-	const struct place_access *items; /* of the place */
+	const struct place_access *items; /* accesses to the place */
 	uint32_t count;
 	const struct place_access *read;
-	uint64_t lock;			     /* under which all writes are made */
-	const struct order_section *section; /* of that lock, that the read lies in; NULL: none */
-	bool *is_candidate;		     /* by item: the read may give its value */
+	uint64_t lock;			     /* lock that is held at all writes of the place */
+	const struct order_section *section; /* section of that lock around the read; NULL: none */
+	bool *is_candidate;		     /* by item: write that the read may see */
 };
 
 static bool is_in_section(const struct order_section *section, struct event_id event)
@@ -168,7 +172,7 @@ static bool is_in_section(const struct order_section *section, struct event_id e
 	       event.index < section->end;
 }
 
-/* The thread's last access before the read while it held the lock; NULL: this is the first one. */
+/* The thread's previous access to the place in the same section; NULL: none. */
 static const struct place_access *seen_before(const struct read_case *of)
 {
 	const struct place_access *last = NULL;
@@ -181,7 +185,10 @@ static const struct place_access *seen_before(const struct read_case *of)
 	return last && last->is_conditional ? NULL : last;
 }
 
-/* Does who writes it write there once more before it gives up the lock, which the reader needs? */
+/*
+ * Whether the writing thread certainly writes again before it releases the lock that the reader
+ * needs.
+ */
 static bool is_covered(const struct read_case *of, const struct place_access *write)
 {
 	const struct order_section *section =
@@ -227,14 +234,16 @@ static bool is_initial_hidden(const struct read_case *of)
 	return false;
 }
 
-/* Of its own thread's writes a read always sees the last one, be it in the buffer. */
+/*
+ * With store buffers a thread always sees its own last write, even if that is still in the buffer.
+ */
 static bool constraints_memory_is_own(const struct read_case *of, uint32_t number)
 {
 	return of->constraints->has_store_buffers &&
 	       of->items[number].id.thread == of->read->id.thread;
 }
 
-/* The write does not come between the other one, or the beginning, and the read. */
+/* The write does not lie between `write` (NULL: the beginning) and the read. */
 static Z3_ast constraints_memory_is_unseen(
 	const struct read_case *of, uint32_t number, const struct place_access *write)
 {
@@ -255,7 +264,7 @@ static Z3_ast constraints_memory_is_unseen(
 		constraints, result, constraints_before(constraints, of->read->id, id));
 }
 
-/* `read` gives the value of write `number`: it is the last one before it. */
+/* The read returns the value of write `number`, as no other write lies between both. */
 static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct constraints *constraints = of->constraints;
@@ -294,7 +303,7 @@ static Z3_ast constraints_memory_reads_initial(const struct read_case *of, uint6
 	return result;
 }
 
-/* What the thread saw or wrote under the lock is still there. */
+/* The value that the thread saw or wrote under the lock is unchanged. */
 static void add_seen(const struct read_case *of, const struct place_access *seen)
 {
 	struct constraints *constraints = of->constraints;
@@ -370,7 +379,7 @@ void constraints_add_place(
 	}
 }
 
-/* `end` accesses, sorted. */
+/* `end` is the number of accesses, which are sorted by address. */
 static void constraints_memory_add_group(struct place_groups *groups, uint32_t first, uint32_t end)
 {
 	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;

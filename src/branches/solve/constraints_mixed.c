@@ -1,6 +1,6 @@
 /*
- * Reads and writes of several sizes that overlap. The bytes that they go to are divided where one of them begins or ends:
- * each part is a place of its own, and an access is one of each of its parts.
+ * Overlapping accesses of several sizes. The bytes are divided wherever an access begins or ends.
+ * Each part is a place of its own, and an access becomes one access per part.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "branches/solve/constraints.h"
 #include "branches/solve/hidden.h"
 
-/* Accesses by parts: somebody reads a large buffer in pieces that lie across each other. */
+/* Limit of accesses times parts; exceeded where a large buffer is read in overlapping pieces. */
 #define COST_MOST 100000
 
 static int constraints_mixed_compare(const void *left, const void *right)
@@ -18,7 +18,7 @@ static int constraints_mixed_compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Where they begin and end, each once, sorted. The caller's to free. */
+/* Beginnings and ends of all accesses, sorted and unique. The caller frees the list. */
 static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
@@ -36,7 +36,7 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 	return list;
 }
 
-/* Those that go to all of the part, which is what they are in `out`. How many. */
+/* Collects the accesses that cover the part, cut down to it. Returns their number. */
 static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
 	uint64_t begin, uint64_t end, struct place_access *out)
 {
@@ -61,7 +61,10 @@ void constraints_add_mixed(
 	struct place_access *part = calloc(count, sizeof *part);
 
 	BUG_ON(!part);
-	/* A thread sees what it has written last, but of a read that is larger only a part. */
+	/*
+	 * With store buffers a thread sees its last write only in a part of a larger read, which
+	 * the constraints cannot express.
+	 */
 	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
 		constraints_keep_reads(constraints, items, count);
 		bounds = 0;

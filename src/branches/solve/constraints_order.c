@@ -1,8 +1,8 @@
-/* What must happen in the order in which it did (order.h). */
+/* Happens-before that every schedule keeps (order.h). */
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/* What is still in the buffer of a thread that ends is seen before it has ended. */
+/* The store buffer of a thread is empty when the thread has ended. */
 static void drain(struct constraints *constraints, const struct order_edge *edge)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
@@ -28,8 +28,9 @@ static bool is_op(const struct constraints *constraints, struct event_id id, enu
 }
 
 /*
- * Who finds a routine done takes no step for it, and had made its last one behind that (true: this is such an edge). Who takes one
- * to look had made its last one before.
+ * pthread_once(). A thread that finds the routine done makes no step there, so its
+ * previous step must come after the end of the routine (true: the edge is handled). A thread that
+ * makes a step to check (OP_ONCE_ENTER) had made its previous step before that end.
  */
 static bool add_once(struct constraints *constraints, const struct order_edge *edge)
 {
@@ -54,7 +55,7 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 	return false;
 }
 
-/* NULL: it does, wherever it happens. */
+/* The read goes to its recorded address. NULL: always. */
 static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
 {
 	struct term *at = walk_event_at(constraints->walk, read);
@@ -65,7 +66,7 @@ static Z3_ast goes_there(struct constraints *constraints, const struct walk_even
 		       : NULL;
 }
 
-/* What is given back is not read any more. */
+/* A block is not read after it is freed. */
 static void add_lives(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;

@@ -1,8 +1,9 @@
 /*
- * What operations come to. A try to lock succeeds where nobody has the lock, a semaphore can be taken where it was given more
- * often, who comes to a barrier last is told so (constraints_rounds.c). Such an outcome may be another one than in the run. What the thread
- * does then is what it did, as far as its branches go as they went; but it goes no further behind a try
- * to lock than to what it does next with the lock.
+ * Results of operations. A try-lock succeeds if no other thread holds the lock. A semaphore can be
+ * decremented if its value is positive. The last thread at a barrier gets a special result
+ * (constraints_rounds.c). Such a result may differ from the run. The thread then continues on its
+ * recorded path while its branches have their recorded outcomes; after a try-lock with another
+ * result only up to its next operation on the lock.
  */
 #include <stdlib.h>
 
@@ -70,14 +71,14 @@ Z3_ast constraints_happens_later(
 
 /* ---- tries ---- */
 
-/* Two holders of a lock that would exclude each other? */
+/* Whether the attempt and the section cannot hold the lock at the same time. */
 static bool constraints_outcomes_excludes(
 	const struct record_op *op, const struct order_section *section)
 {
 	return !(section->is_shared && op_descriptions[op->kind].flags & OP_READ);
 }
 
-/* The try failed in the run, but does not, and the thread keeps the lock. */
+/* The try-lock failed in the run, succeeds here, and the thread keeps the lock. */
 static Z3_ast constraints_outcomes_is_taken(
 	struct constraints *constraints, const struct order_failure *failure)
 {
@@ -111,7 +112,7 @@ Z3_ast constraints_is_taken_before(
 	return any;
 }
 
-/* Who has the lock by such a try keeps the others out. */
+/* A lock taken by such a try-lock excludes the sections of other threads. */
 static void add_taken(struct constraints *constraints, const struct order_failure *failure)
 {
 	const struct order *order = constraints->order;
@@ -148,7 +149,10 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 	}
 }
 
-/* It failed, but nobody has the lock; or it did not, but somebody has. */
+/*
+ * The try-lock failed in the run although the lock is free here, or succeeded although the lock is
+ * held here.
+ */
 static Z3_ast try_comes_otherwise(
 	struct constraints *constraints, struct event_id event, const struct record_op *op)
 {
@@ -166,7 +170,7 @@ static Z3_ast try_comes_otherwise(
 			continue;
 		if (section->thread == event.thread && section->begin < event.index &&
 			(section->end == UINT32_MAX || section->end > event.index))
-			return Z3_mk_false(constraints->z3); /* its own */
+			return Z3_mk_false(constraints->z3); /* the thread's own section */
 		if (section->thread == event.thread || !constraints_outcomes_excludes(op, section))
 			continue;
 		if (!has_failed) {
@@ -189,7 +193,10 @@ static Z3_ast try_comes_otherwise(
 
 /* ---- semaphores ---- */
 
-/* The semaphore can be taken, or not (at least, exactly `value`), when the use happens: posts and waits before it say so. */
+/*
+ * When the use happens, the semaphore's value is at least `value`, or equal to it if `is_exact`,
+ * computed from earlier posts and waits.
+ */
 static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
 {
@@ -257,7 +264,7 @@ static void add_use(struct constraints *constraints, const struct order_semaphor
 						: has_value(constraints, semaphore, use, 0, true)));
 }
 
-/* Their counts know of earlier and later only. */
+/* Gives unordered uses different moments: the counts only know earlier and later. */
 static void constraints_outcomes_add_distinct(
 	struct constraints *constraints, const struct order_use *a, const struct order_use *b)
 {
@@ -291,7 +298,7 @@ static void constraints_outcomes_add_semaphore(
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all operations ---- */
 
 static const struct order_semaphore *semaphore_at(const struct order *order, uint64_t address)
 {
@@ -306,16 +313,16 @@ static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_i
 	const struct record_op *op = constraints_outcomes_op_of(constraints, event);
 
 	switch (op->kind) {
-	case OP_BARRIER_ARRIVE: /* of a round that is open: constraints_outcomes_add_outcome() */
+	case OP_BARRIER_ARRIVE: /* an open round is handled in constraints_outcomes_add_outcome() */
 		return Z3_mk_false(constraints->z3);
-	case OP_SEM_TRYWAIT: /* of one that is not known; add_use() */
+	case OP_SEM_TRYWAIT: /* a known semaphore is handled in add_use() */
 		return Z3_mk_false(constraints->z3);
 	default:
 		return try_comes_otherwise(constraints, event, op);
 	}
 }
 
-/* What the thread does next with the lock: it does not come so far. */
+/* The thread's next operation on the lock, which it does not reach with another result. */
 static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
@@ -342,7 +349,7 @@ static void constraints_outcomes_add_outcome(struct constraints *constraints, st
 
 	if (!otherwise)
 		return;
-	/* With store buffers, and where what is before is not known, all is as it was. */
+	/* With store buffers, and for unknown operations, the result is as recorded. */
 	if (constraints->has_store_buffers || !op)
 		constraints_add(constraints, Z3_mk_not(constraints->z3, otherwise));
 	constraints_add(constraints,

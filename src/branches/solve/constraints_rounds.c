@@ -1,6 +1,7 @@
 /*
- * Barriers. Nobody leaves before all have arrived; who comes last may be another one than in the run, and is told so. It does not wait
- * then: it makes a step less than it did, and who came last in the run, and now waits, one more (schedule.h).
+ * Barriers. No thread leaves before all have arrived. Another thread than in the run may arrive
+ * last and get the special result. That thread does not wait and makes one step less than in the
+ * run; the thread that was last in the run waits and makes one more (schedule.h).
  */
 #include "base/bug.h"
 #include "model/op.h"
@@ -15,7 +16,7 @@ bool constraints_is_open_round(
 	return round->is_known && !constraints->has_store_buffers;
 }
 
-/* They all arrive. */
+/* All threads of the round arrive. */
 static Z3_ast constraints_rounds_is_complete(
 	struct constraints *constraints, const struct order_round *round)
 {
@@ -27,7 +28,7 @@ static Z3_ast constraints_rounds_is_complete(
 	return all;
 }
 
-/* Of its thread the next event that has a moment; UINT32_MAX: none has in the window. */
+/* The thread's next event with a moment; UINT32_MAX: none in the window. */
 static uint32_t next_moment(const struct constraints *constraints, struct event_id event)
 {
 	for (uint32_t i = event.index + 1; i < constraints->window->end[event.thread]; i++)
@@ -36,7 +37,7 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 	return UINT32_MAX;
 }
 
-/* What the thread does behind it, or that it leaves, comes behind all arrivals. */
+/* What the thread does after the barrier comes after all arrivals. */
 static void add_way_out(struct constraints *constraints, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
@@ -59,7 +60,7 @@ static void add_way_out(struct constraints *constraints, const struct order_roun
 				constraints_before(constraints, round->arrivals[i].at, next));
 }
 
-/* Does it come behind all others, which do arrive? */
+/* The arrival comes after all others, and all others happen. */
 static Z3_ast constraints_rounds_is_last(struct constraints *constraints,
 	const struct order_round *round, const struct order_arrival *arrival)
 {
@@ -109,7 +110,7 @@ void constraints_add_rounds(struct constraints *constraints)
 			add_round(constraints, &order->rounds[i]);
 }
 
-/* Long runs have many rounds, and few of their events are of one. */
+/* Quick test: long runs have many rounds, but few events belong to one. */
 static bool is_at_barrier(const struct constraints *constraints, struct event_id id)
 {
 	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];

@@ -1,7 +1,7 @@
 /*
- * What locks say about reads (a reduction that the paper does not have): where all writes of a place are made under one
- * lock, a thread that holds it finds there what it last saw or wrote under it, and of the others' writes only
- * the last one of each critical section.
+ * Reduction by locks, which the paper does not have. If one lock is held at all writes of a place,
+ * a thread that holds the lock reads what it last saw or wrote in the same section. Of another
+ * thread's writes only the last one of each section is visible.
  */
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 }
 
 /*
- * May the thread be where the section is without having the lock, as a try came otherwise? Not where the next thing that it does
- * is to ask for the outcome.
+ * Whether the thread certainly holds the lock in this section. With another result of a try-lock
+ * the thread may run there without the lock, unless a branch on the result follows at once.
  */
 static bool is_sure(const struct constraints *constraints, const struct order_section *section)
 {

@@ -1,4 +1,4 @@
-/* Terms for the solver: bit vectors, and floating point where it comes in. */
+/* Translates terms for the solver, into bit vectors and floating-point expressions. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -15,7 +15,7 @@ static Z3_ast from_bool(struct constraints *constraints, Z3_ast condition)
 		constraints_bits(constraints, 1, 0));
 }
 
-/* The term is the constant 2^n, n from 1 on: that n; 0: it is not. */
+/* The n >= 1 of a term that is the constant 2^n; 0: another term. */
 static uint32_t shift_of(const struct term *term)
 {
 	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
@@ -25,7 +25,10 @@ static uint32_t shift_of(const struct term *term)
 	return is_power ? (uint32_t)__builtin_ctzll(term->value) : 0;
 }
 
-/* As compilers do it: solvers' dividers are thousands of times larger. Towards zero. */
+/*
+ * Signed division by a power of two through shifts, rounding towards zero. A solver's divider is
+ * thousands of times larger.
+ */
 static Z3_ast divide_by_power(
 	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
 {
@@ -129,7 +132,7 @@ static Z3_ast float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 	}
 }
 
-/* The predicates are bits: equal, greater, less, unordered. */
+/* Bits of the predicate: equal, greater, less, unordered. */
 static Z3_ast float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	Z3_ast parts[4];
@@ -171,7 +174,7 @@ static Z3_ast conversion(struct constraints *constraints, const struct term *ter
 	}
 }
 
-/* ---- the rest ---- */
+/* ---- other terms ---- */
 
 static Z3_ast smaller(struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
 {
@@ -305,7 +308,7 @@ static Z3_ast translate(
 	}
 }
 
-/* What was read before the window is known. */
+/* A variable read before the window has its recorded value. */
 static Z3_ast variable(struct constraints *constraints, const struct term *term)
 {
 	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
@@ -315,12 +318,16 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
 }
 
-/* Sums of a few numbers; with more of them solvers took ten gigabytes, and no heed of time limits. */
+/*
+ * Limit of floating-point operations in a term: larger ones made the solver take ten gigabytes and
+ * ignore its time limit.
+ */
 #define FLOAT_SIZE_MOST 12
 
 /*
- * Solvers make circuits of floating-point operations and of divisions, some ten thousand clauses for each sum, before they
- * look at the time: so much in a chunk is the work of a second.
+ * Limit of costs per chunk. The solver expands floating-point operations and divisions to circuits,
+ * some ten thousand clauses per sum, before it checks the time. This limit is about one second of
+ * work.
  */
 #define COST_MOST 100
 #define COST_OF_SUM 1
@@ -372,7 +379,7 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 	return false;
 }
 
-/* Does what is computed behind this event not depend on it? */
+/* Whether later computations do not use this event's value. */
 static bool constraints_terms_only_looks(const struct walk_event *event)
 {
 	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
@@ -380,8 +387,8 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 }
 
 /*
- * Does the thread come to something that may use the term? That is behind the last read in it, and behind the
- * divisors and addresses that are looked at first: a divisor that is zero has no quotient.
+ * The thread reaches something that may use the term: behind the term's last read and the divisors
+ * and addresses checked after it. A zero divisor, for example, has no quotient.
  */
 static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
 {
@@ -395,7 +402,10 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
 }
 
-/* The value that it had; and, so that nothing wrong is concluded, where it is used its operands had theirs. */
+/*
+ * Keeps the term's recorded value. For soundness, its operands must have their recorded values
+ * where the term is used.
+ */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
 	struct term *parts[3] = {
@@ -413,7 +423,7 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	return constraints_bits(constraints, term->width, term->value);
 }
 
-/* ---- those that the solver has ---- */
+/* ---- translated terms ---- */
 
 static struct solver_term *find_term(const struct constraints *constraints, const struct term *term)
 {
@@ -458,7 +468,10 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	} else if (term->op == TERM_VARIABLE) {
 		result = variable(constraints, term);
 	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
-		/* Nothing in it is open, however long it grew before the window. */
+		/*
+		 * All reads in the term precede the window, so its value is known, however large
+		 * the term is.
+		 */
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (!is_too_hard(constraints, term)) {
 		result = translate(constraints, term,

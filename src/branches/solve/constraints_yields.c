@@ -1,7 +1,8 @@
 /*
- * Who is about to yield stands back until each thread that could move has made a step (engine/fairness.c), so a schedule that
- * lets it go on before would be left there. Said of each yield and each other thread: the first step that the other has not made when
- * the yielding thread has made its last one is made before the yield, or cannot be made yet.
+ * Yields. The engine schedules a thread before a yield only after each other enabled thread has
+ * made a step (engine/fairness.c). A schedule that ignores this would not be followed. For each
+ * yield and each other thread: let s be the other thread's first step that is not made before the
+ * yielding thread's previous step. Then s happens before the yield, or s is blocked then.
  */
 #include <stdlib.h>
 
@@ -9,27 +10,27 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/* So many steps of each other thread are looked at. */
+/* Number of steps of each other thread that are considered. */
 #define STEPS_MOST 200
 
 #define NONE UINT32_MAX
 
-/* Of the order, what may keep steps from being made. */
+/* Edges of the order that may block steps. */
 struct blockers {
-	uint32_t **edges; /* by thread and event: number of the last edge to it; NONE */
-	uint32_t *next;	  /* by edge: of another one to the same event */
+	uint32_t **edges; /* by thread and event: number of the last edge to the event; NONE */
+	uint32_t *next;	  /* by edge: number of another edge to the same event */
 };
 
-/* A step of another thread, the last one before it, and the one before that; NONE. */
+/* A step of another thread, its previous step, and the step before that; NONE if missing. */
 struct pair {
 	uint32_t last, before;
 	struct event_id next;
 };
 
-/* A yield and the step of its thread before it. */
+/* A yield and the previous step of its thread. */
 struct yield {
 	struct event_id at, before;
-	bool is_before_window; /* the step before it is */
+	bool is_before_window; /* the previous step lies before the window */
 };
 
 static const struct walk_event *constraints_yields_event_of(
@@ -125,7 +126,7 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 	return taken ? constraints_or(constraints, any, taken) : any;
 }
 
-/* Is the thread held up before this step while the other one yields? */
+/* The thread is blocked before this step while the other thread yields. */
 static Z3_ast is_blocked(struct constraints *constraints, const struct blockers *blockers,
 	struct event_id step, struct event_id yield)
 {
@@ -135,19 +136,22 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 
 	if (constraints_yields_event_of(constraints, step)->kind != EVENT_OP)
 		return any;
+	/* The operation was never performed: nothing is known. */
 	if (!op)
-		return Z3_mk_true(constraints->z3); /* it was never made: nothing is known */
+		return Z3_mk_true(constraints->z3);
 	switch (op->kind) {
 	case OP_SLEEP:
 		if (order_is_pause(op))
 			return any;
-		return Z3_mk_true(constraints->z3); /* nobody knows when others would wait */
+		/* When the other threads would all be blocked is unknown. */
+		return Z3_mk_true(constraints->z3);
+	/* Events from outside of the process are not modelled. */
 	case OP_FD_READ:
 	case OP_FD_WRITE:
 	case OP_FD_POLL:
 	case OP_CHILD_WAIT:
 	case OP_SIGNAL_WAIT:
-		return Z3_mk_true(constraints->z3); /* what is outside is not modelled */
+		return Z3_mk_true(constraints->z3);
 	case OP_BARRIER_ARRIVE:
 		return any;
 	default:
@@ -167,7 +171,10 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	return any;
 }
 
-/* The other thread, which has made the step `last` (NONE: the last before the window), makes `next`, or cannot; if `when` (NULL: it is). */
+/*
+ * The other thread has made the step `last` (NONE: the last one before the window). Then it makes
+ * `next` before the yield or is blocked there. Applies only if `when` holds; NULL: always.
+ */
 static void add_next(struct constraints *constraints, const struct blockers *blockers,
 	const struct yield *yield, const struct pair *pair, Z3_ast when)
 {
@@ -211,7 +218,7 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 					blocked))));
 }
 
-/* Who comes last to a barrier makes no step for leaving it, whatever it did in the run. */
+/* The last thread at a barrier makes no step for leaving it, whatever it did in the run. */
 static void constraints_yields_add_pair(struct constraints *constraints,
 	const struct blockers *blockers, const struct yield *yield, struct pair pair)
 {
@@ -241,7 +248,7 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 	const uint32_t past = step_below(constraints, other, begin);
 	uint32_t before = NONE, last = NONE, left = STEPS_MOST;
 
-	/* It has moved since, before the window. */
+	/* The other thread has moved since then, before the window. */
 	if (yield->is_before_window && past != NONE &&
 		walked->events[past].position >
 			constraints_yields_event_of(constraints, yield->before)->position)
@@ -268,8 +275,8 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 }
 
 /*
- * Who yields right behind a barrier comes there as it did: otherwise another step than that of the run would be the one before. (More strictly than
- * need be.)
+ * A thread that yields right behind a barrier arrives there as in the run. Otherwise its previous
+ * step would be another one. This is stricter than necessary.
  */
 static void keep_barrier(struct constraints *constraints, const struct yield *yield)
 {

@@ -1,4 +1,4 @@
-/* The entry of libraddle-branches.so: opening, answers, and the judgement of runs. */
+/* Entry point of libraddle-branches.so: opening, answers, judgement of runs. */
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,10 @@
 #include "branches/solve/sensitivity_internal.h"
 
 /*
- * Solvers that have got so much memory give up. Runs are to be analysed in four gigabytes, and the walk
- * needs its part.
+ * Memory limit of the solvers, which then give up. An analysis shall fit in 4 GB together with the
+ * walk.
  */
 #define SOLVERS_BYTES "2000000000"
-
-/* Null, or a member of what would be there; as constraints_otherwise() has it. */
 
 static sensitivity_bug *report;
 
@@ -76,7 +74,7 @@ static bool sensitivity_end(struct sensitivity *analysis)
 	return true;
 }
 
-/* ---- answers ---- */
+/* ---- candidates ---- */
 
 /* "FILE:LINE, FILE:LINE" */
 static const char *entry_tell_delayed(struct sensitivity *analysis, const struct worker *worker)
@@ -124,7 +122,7 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 	return true;
 }
 
-/* ---- judging ---- */
+/* ---- judgement ---- */
 
 static bool is_alike(const struct run_record *a, const struct run_record *b)
 {
@@ -146,7 +144,7 @@ static uint16_t thread_in(
 	return UINT16_MAX;
 }
 
-/* Of an access that is outside of its object already there is only the event of its address, with the bounds. */
+/* Of an access outside of its object only the event of its address exists, with the bounds. */
 static bool corresponds(const struct walk_event *own, const struct walk_event *event)
 {
 	if (event_instruction(own) != event_instruction(event))
@@ -157,8 +155,9 @@ static bool corresponds(const struct walk_event *own, const struct walk_event *e
 }
 
 /*
- * The event of another run that corresponds to the goal: as many like it are before it. Others may be more or fewer
- * there: pointers may have led to memory that only one thread accesses. NULL: there is none.
+ * Finds the event of another run that corresponds to the goal, by the number of corresponding
+ * events before it. Other events may differ in number, as pointers may lead to memory that only one
+ * thread accessed. NULL: none.
  */
 static const struct walk_event *entry_find_own(const struct walked_thread *recorded,
 	const struct walked_thread *thread, const struct walk_event *event)
@@ -173,26 +172,28 @@ static const struct walk_event *entry_find_own(const struct walked_thread *recor
 	return NULL;
 }
 
-/* A pointer is null where the thread went the same way and came to its end there, at the latest. */
+/*
+ * A pointer counts as null if the thread took the same path and crashed at this access.
+ */
 static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
 	struct event_id goal, const struct walk_event *own)
 {
 	const struct walked_thread *thread = &walk->threads[number];
 	const struct run_record *record = walk->record;
 
-	/* Of writes the record tells nothing, so the walk goes on behind one that failed. */
+	/* The record does not mark writes that fail, so the walk continues behind such a write. */
 	if (own && record->has_crashed && record->crashed_thread == number &&
 		own->value == record->crash_address && own->value < NULL_PAGE)
 		return VERDICT_FLIPPED;
 	if (thread->summary.end != WALK_CRASHED)
 		return VERDICT_SAME;
-	/* The access that fails is not reported any more, so its address may be missing. */
+	/* The failing access is not reported, so its address may be missing. */
 	if (!own)
 		return thread->count == goal.index ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 	return own->value < NULL_PAGE ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 }
 
-/* The same event of the same path: where did it access memory, or by what did it divide? */
+/* Compares the corresponding event: the address accessed, the divisor, or the call's target. */
 static enum sensitivity_verdict judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
 {
@@ -205,7 +206,10 @@ static enum sensitivity_verdict judge_event(
 	if (event->kind == EVENT_INDEX && crashed->threads[thread].summary.end == WALK_CRASHED)
 		return VERDICT_FLIPPED;
 	walk_open(&walk, &analysis->book, crashed->record);
-	/* Lent: the events are to be those of the record, and objects are known from the walk before. */
+	/*
+	 * Lent by the analysis: events must be those of the record. The object table comes from the
+	 * previous walk.
+	 */
 	walk.shared = analysis->walk.shared;
 	walk.has_open_addresses = analysis->walk.has_open_addresses;
 	walk.objects = crashed->objects;
@@ -219,7 +223,7 @@ static enum sensitivity_verdict judge_event(
 		verdict = own->value == event->value ? VERDICT_SAME : VERDICT_FLIPPED;
 	else if (own && event->kind == EVENT_DIVISOR)
 		verdict = own->value ? VERDICT_SAME : VERDICT_FLIPPED;
-	else if (own) /* its object may be elsewhere than in the record */
+	else if (own) /* the object may lie elsewhere than in the record */
 		verdict = own->value - own->address < own->occurrence ? VERDICT_SAME
 			  : own->occurrence			      ? VERDICT_FLIPPED
 								      : VERDICT_NOT_REACHED;
@@ -277,7 +281,7 @@ static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_ver
 	search_go_on(analysis, verdict == VERDICT_FLIPPED);
 }
 
-/* ---- runs without a question ---- */
+/* ---- observed runs ---- */
 
 static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)
 {
@@ -294,7 +298,7 @@ static bool sensitivity_seen(
 	*out = (struct sensitive_observation){.kind = observed->kind,
 		.is_modelled = observed->is_modelled,
 		.count = observed->count};
-	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
+	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
 	for (uint32_t i = 0; i < analysis->places.count; i++)
 		out->is_proven |= analysis->places.items[i].is_proven &&
 				  places_are_one(analysis->places.items[i].instruction,
@@ -304,7 +308,7 @@ static bool sensitivity_seen(
 	return true;
 }
 
-/* Cut off where there is no room. */
+/* Lists unmatched exclude patterns; cuts the list off if there is no room. */
 static void tell_unmatched(const struct sensitivity *analysis, struct sensitivity_figures *figures)
 {
 	size_t used = 0;
@@ -323,7 +327,7 @@ static void sensitivity_shorten(struct sensitivity *analysis, uint64_t time_ns)
 
 static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
-	(void)pthread_mutex_lock(&analysis->search.lock); /* of the standard kind: cannot fail */
+	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
 	*out = analysis->figures;
 	(void)pthread_mutex_unlock(&analysis->search.lock);
 	tell_unmatched(analysis, out);

@@ -1,6 +1,6 @@
 /*
- * The steps that lead to a branch, as a run made them: accesses to what its condition depends on, the
- * operations around those, and creation and joins.
+ * The interleaving that led to a branch in one run: accesses to what its condition depends on,
+ * operations around these, and creation and joins of threads.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,16 +11,16 @@
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* Of a run that is looked at in parts: so many events of the other one are kept. */
+/* For runs processed in parts: events of the flipped run that are kept. */
 #define EVENTS_MOST 200000
-/* More than anybody reads; earlier ones are counted. */
+/* Longest interleaving shown; earlier steps are only counted. */
 #define STEPS_MOST 60
-/* Conditions that depend on more are told by these. */
+/* Words per condition; further ones are not shown. */
 #define WORDS_MOST 64
-/* Terms share their parts: no more of them are looked at. */
+/* Limit of visited subterms: terms share their parts. */
 #define PARTS_MOST 4096
 
-/* What a condition depends on: variables, then where they were read. */
+/* What a condition depends on: its variables, then the words where these were read. */
 struct condition {
 	uint32_t variables[WORDS_MOST];
 	uint32_t variable_count, parts;
@@ -29,7 +29,7 @@ struct condition {
 };
 
 struct picked {
-	uint64_t moment; /* orders those of all threads */
+	uint64_t moment; /* orders the steps of all threads */
 	struct event_id id;
 };
 
@@ -73,7 +73,7 @@ static bool has_word(const struct condition *condition, uint64_t address)
 	return false;
 }
 
-/* Variables of a condition were read by the thread that comes to it. */
+/* Collects the words of the condition's variables, which its own thread has read. */
 static void find_words(struct condition *condition, const struct walk *walk, struct event_id goal)
 {
 	const struct walked_thread *thread = &walk->threads[goal.thread];
@@ -92,20 +92,20 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 	}
 }
 
-/* ---- which steps ---- */
+/* ---- selection of steps ---- */
 
 /*
- * A thread in a run. Without a schedule the positions of events order them; they are too coarse where accesses
- * were scheduling points, but then the schedule that led to the branch is known.
+ * Cursor over a thread of a run. Events are ordered by their positions. Positions are too coarse
+ * where accesses were scheduling points; then the known schedule orders the events.
  */
 struct course {
 	const struct walk *walk;
 	uint16_t thread;
-	const struct solution *schedule; /* NULL: events have their positions */
-	uint16_t scheduled;		 /* the thread's number there */
-	/* Moves with the thread's steps. */
+	const struct solution *schedule; /* NULL: ordered by positions */
+	uint16_t scheduled;		 /* the thread's number in the schedule */
+	/* Advances with the thread's steps: */
 	uint32_t segment;
-	uint64_t own, all; /* steps of the thread, and of all, before the segment */
+	uint64_t own, all; /* steps of the thread, and of all threads, before the segment */
 };
 
 /* UINT64_MAX: the schedule ends before this step. */
@@ -158,7 +158,10 @@ static bool interleavings_is_access(const struct walk_event *event)
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
-/* Of the thread's events up to `end`, and of the schedule, those that matter, in their order. */
+/*
+ * Selects the thread's events before `end`, and within the schedule, that belong to the
+ * interleaving.
+ */
 static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
 	const struct condition *condition)
 {
@@ -199,7 +202,7 @@ static int interleavings_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* How many of a thread's events lie before the position. */
+/* Number of the thread's events before the position. */
 static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)
 {
 	uint64_t low = thread->first, high = thread->count;
@@ -215,7 +218,7 @@ static uint64_t interleavings_count_before(const struct walked_thread *thread, u
 	return low;
 }
 
-/* The record: by position. */
+/* The record: ordered by positions. */
 static void pick_recorded(struct picked_list *list, const struct walk *walk, struct event_id goal,
 	const struct condition *condition)
 {
@@ -233,7 +236,7 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-/* The other run: by the schedule, whose threads are those of the record. */
+/* The flipped run: ordered by the schedule, whose threads are numbered as in the record. */
 static void pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
 {
@@ -255,7 +258,7 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-/* ---- in words ---- */
+/* ---- description of steps ---- */
 
 static char *interleavings_text_of(const char *text)
 {
@@ -294,7 +297,7 @@ static char *value_text(const struct walk_event *event)
 	case 4:
 		(void)snprintf(text, sizeof text, "%" PRId32, (int32_t)value);
 		break;
-	default: /* what is so large is an address, or a floating-point number */
+	default: /* such large values are addresses or floating-point numbers */
 		(void)snprintf(text, sizeof text,
 			(int64_t)value > INT32_MIN && (int64_t)value < INT32_MAX ? "%" PRId64
 										 : "0x%" PRIx64,
@@ -303,7 +306,7 @@ static char *value_text(const struct walk_event *event)
 	return interleavings_text_of(text);
 }
 
-/* Where it stands in the source, and which lock it is, the caller can find out. */
+/* The caller finds the source location and the name of the lock. */
 static void tell_op(const struct record_op *op, struct sensitive_step *step)
 {
 	const struct op_description *description = &op_descriptions[op->kind];
@@ -345,7 +348,7 @@ static void tell(struct sensitivity *analysis, const struct walk *walk, struct e
 		tell_access(analysis, event, step);
 }
 
-/* The branch itself, and what it did. */
+/* Describes the branch itself and its outcome. */
 static void tell_goal(struct sensitivity *analysis, const struct walk_event *event, uint16_t thread,
 	bool is_flipped, bool is_taken, struct sensitive_step *step)
 {
@@ -383,7 +386,7 @@ static void tell_all(struct sensitivity *analysis, const struct walk *walk,
 
 /* ---- both runs ---- */
 
-/* The same branch in another run; behind its thread's events where it did not come there. */
+/* The same branch in another run; index UINT32_MAX: the run did not reach it. */
 static struct event_id find_goal(
 	const struct walk *walk, uint16_t thread, const struct walk_event *goal)
 {
@@ -415,7 +418,7 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 		&out[SENSITIVE_RECORDED].steps[out[SENSITIVE_RECORDED].count++]);
 
 	walk_open(&walk, &analysis->book, run);
-	/* Lent: events and steps are to be those of the record. */
+	/* Lent by the analysis: events and steps must be those of the record. */
 	own_chosen = walk.chosen;
 	walk.shared = analysis->walk.shared;
 	if (analysis->part_count > 1) {
@@ -427,7 +430,7 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 	walk.shared = (struct shared_map){0};
 	walk.chosen = own_chosen;
 	flipped = find_goal(&walk, thread, event);
-	/* Where it crashed before there was an event, what the record's condition read is looked at. */
+	/* The run crashed before the event: use the words of the record's condition. */
 	if (flipped.index != UINT32_MAX)
 		find_words(&condition, &walk, flipped);
 	list.count = 0;

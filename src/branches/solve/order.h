@@ -28,11 +28,11 @@ struct event_id {
 /* `second` happens only after `first` has happened. */
 struct order_edge {
 	struct event_id first, second;
-	/* a wait and the post or signal that satisfied it in the run; another one may satisfy it */
+	/* A wait and the post or signal that satisfied it in the run; another one may satisfy it. */
 	bool is_usual;
 	/*
-	 * barrier round of the edge plus one; 0: none. The edge holds only while the same thread
-	 * arrives last as in the run
+	 * Barrier round of the edge plus one; 0: none. The edge holds only while the same thread
+	 * arrives last as in the run.
 	 */
 	uint32_t round;
 };
@@ -40,7 +40,7 @@ struct order_edge {
 struct order_section {
 	uint64_t lock; /* address of the lock */
 	uint16_t thread;
-	/* indices of events; end UINT32_MAX: the lock is not released in this run */
+	/* Indices of events; end UINT32_MAX: the lock is not released in this run. */
 	uint32_t begin, end;
 	bool is_shared; /* shared by readers of a read-write lock */
 };
@@ -67,8 +67,8 @@ struct order_life {
 struct order_arrival {
 	struct event_id at;
 	/*
-	 * index of the thread's event that leaves the barrier after waiting; ORDER_NONE: the thread
-	 * did not wait
+	 * Index of the thread's event that leaves the barrier after waiting; ORDER_NONE: the thread
+	 * did not wait.
 	 */
 	uint32_t leave;
 };
@@ -125,7 +125,7 @@ struct order_condition {
 	struct order_wait *waits; /* waits and signals are in the order of the run */
 	struct order_signal *signals;
 	uint32_t wait_count, signal_count;
-	/* all operations are known, and each signal of the run woke the first waiter */
+	/* All operations are known, and each signal of the run woke the first waiter. */
 	bool is_told;
 	/*
 	 * is_told, and few enough operations: constraints decide which signal wakes which wait.

@@ -86,7 +86,7 @@ static const struct walk_semaphore *order_waits_find_known(
 		count++;
 		value += op->kind == OP_SEM_POST;
 		value -= is_take(op);
-		/* an interrupted wait: it failed although the value was positive */
+		/* An interrupted wait: it failed although the value was positive. */
 		if (op->kind != OP_SEM_POST && op->flags & RECORD_OP_FAILED && value)
 			return NULL;
 	}

@@ -26,14 +26,14 @@ struct player {
 	uint32_t at;			    /* index of its next event */
 	uint32_t edge, begin, end, failure; /* next items that do not lie before `at` */
 	uint64_t moved;			    /* number of the thread's last step among all steps */
-	/* event, plus one, at which the group's hold has released the thread; 0: none */
+	/* Event, plus one, at which the group's hold has released the thread; 0: none. */
 	uint32_t released;
 	uint64_t held; /* number of events that had happened when the thread reached `at` */
-	/* the lowest variable with a value other than recorded; UINT32_MAX: none */
+	/* The lowest variable with a value other than recorded; UINT32_MAX: none. */
 	uint32_t changed;
 	/*
-	 * number of writes of the trial, plus one, when the thread found that it must wait; 0: it
-	 * need not
+	 * Number of writes of the trial, plus one, when the thread found that it must wait; 0: it
+	 * need not.
 	 */
 	uint64_t waits;
 	uint32_t skipped; /* recorded steps that the thread does not make in the trial */
@@ -85,7 +85,7 @@ struct rehearsal {
 	const struct order *order;
 	uint32_t thread_count;
 	bool has_open_addresses;
-	/* by thread and event: rank, its place in the order of the run */
+	/* By thread and event: rank, its place in the order of the run. */
 	uint32_t **ranks;
 	const uint32_t *groups;	      /* by rank; 0: no group. NULL: there are no groups */
 	const uint32_t *group_places; /* by rank: the thread's progress in the group (chances.h) */

@@ -9,7 +9,7 @@ struct moment {
 	int64_t at;
 	struct event_id id;
 	struct solution_steps steps; /* steps of the thread in the schedule, including this event */
-	/* the thread leaves the barrier at which it arrived with this event */
+	/* The thread leaves the barrier at which it arrived with this event. */
 	bool is_behind;
 };
 

@@ -12,7 +12,7 @@
 struct solution {
 	struct schedule_segment *segments;
 	uint32_t count, capacity;
-	/* with store buffers: writes that other threads see after later reads */
+	/* With store buffers: writes that other threads see after later reads. */
 	struct event_id *delayed;
 	uint32_t delayed_count;
 };

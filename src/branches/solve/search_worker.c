@@ -1,4 +1,7 @@
-/* A worker of an analysis: chunk by chunk, branch by branch, with a solver of its own. */
+/*
+ * A worker of the search: takes chunk after chunk and queries its own solver about one event after
+ * the other.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,11 +9,11 @@
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* A chunk has this part of the questions about one place, and at least so many. */
+/* A chunk may use this fraction of the queries about a place, but at least QUERIES_LEAST. */
 #define QUERIES_PARTS 10
 #define QUERIES_LEAST 4
 
-/* Following what matters when deciding took half the time of the standard on programs with many locks. */
+/* Relevancy-based case split halves the time of Z3's default on programs with many locks. */
 #define CASE_SPLIT_RELEVANT 3
 
 static void set_parameters(struct constraints *constraints, uint64_t query_ns)
@@ -30,7 +33,7 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 
 /* ---- one branch ---- */
 
-/* Do the other threads stop before steps only in it? */
+/* Whether all other threads stop before scheduling points only in the model. */
 static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
 {
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {
@@ -49,7 +52,7 @@ static bool keeps_others(const struct constraints *constraints, Z3_model model, 
 	return true;
 }
 
-/* True: there need be no better one. */
+/* Stores the model as a schedule. Returns true if no better model is needed. */
 static bool take_answer(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
@@ -65,9 +68,10 @@ static bool take_answer(struct worker *worker, struct event_id goal)
 }
 
 /*
- * A thread that read something and stopped may have read what leads it elsewhere, and in a run it goes on there up to its next
- * step. What it writes there the record did not see, so it may be no step. Behind this the other threads stop before
- * steps only: their branches up to there go as they went.
+ * Makes the other threads stop before scheduling points only. A thread that stops right behind a
+ * read may have read a value that leads it to another path. A run continues that thread up to its
+ * next step, and writes there are unknown to the model. With this constraint its branches up to
+ * that step have their recorded outcomes.
  */
 static void keep_others_on_path(struct constraints *constraints, uint16_t thread)
 {
@@ -82,7 +86,7 @@ static void keep_others_on_path(struct constraints *constraints, uint16_t thread
 								constraints->integer))));
 }
 
-/* Is it what ended the run? */
+/* Whether the event ended the run. */
 static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct walk_event *event)
 {
 	const struct record_op *op;
@@ -97,7 +101,7 @@ static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct
 	return op->kind == OP_SIGNAL_SEND && op->other == thread; /* abort() */
 }
 
-/* Nobody does anything behind the end of the run. */
+/* Keeps the last event of another thread from happening if that event ended the run. */
 static void keep_run_going(struct constraints *constraints, uint16_t thread)
 {
 	const struct walk *walk = constraints->walk;
@@ -116,8 +120,8 @@ static void keep_run_going(struct constraints *constraints, uint16_t thread)
 }
 
 /*
- * Nor do the others fail right behind a read: then the run would not get to what they do later, nor anybody else. Where they may go
- * elsewhere otherwise that is seen by running.
+ * Keeps other threads from failing right behind a read, as that would end the run before the goal.
+ * If another path prevents the failure, the proving run shows it.
  */
 static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
 {
@@ -156,8 +160,8 @@ static Z3_lbool ask_without_failures(struct worker *worker, struct event_id goal
 }
 
 /*
- * Is there a schedule in which the event has another outcome? Then it is in `solution`; one that keeps the other threads on
- * their paths where there is one.
+ * Queries a schedule in which the event has another outcome; the answer goes to `solution`. Prefers
+ * a schedule that keeps the other threads on their recorded paths.
  */
 static Z3_lbool ask(struct worker *worker, struct event_id goal)
 {
@@ -193,7 +197,9 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 	return answer;
 }
 
-/* Hands the answer over and waits until it was judged. Holds the lock. */
+/*
+ * Delivers the answer to the caller's thread and waits for its judgement. Caller holds search.lock.
+ */
 static void hand_over(struct worker *worker)
 {
 	struct search *search = &worker->analysis->search;
@@ -204,7 +210,7 @@ static void hand_over(struct worker *worker)
 		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
 }
 
-/* One chunk shall not use up all questions about a place. */
+/* Limit of the chunk's queries about one place, so that one chunk cannot use up all of them. */
 static uint32_t queries_of_chunk(const struct worker *worker)
 {
 	const struct sensitivity *analysis = worker->analysis;
@@ -215,7 +221,7 @@ static uint32_t queries_of_chunk(const struct worker *worker)
 	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
 }
 
-/* May the event be asked about? Counts it. Holds the lock. */
+/* Whether the event may be asked about; counts the query. Caller holds search.lock. */
 static bool admit(struct worker *worker, uint32_t place)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -245,16 +251,16 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 		!search_is_wanted(analysis, worker->pass,
 			&analysis->walk.threads[goal.thread].events[goal.index], &place))
 		return;
-	(void)pthread_mutex_lock(&search->lock); /* of the standard kind: cannot fail */
+	(void)pthread_mutex_lock(&search->lock); /* default mutex: cannot fail */
 	if (!admit(worker, place))
 		goto out;
 	(void)pthread_mutex_unlock(&search->lock);
 	answer = ask(worker, goal);
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.solve_ns += search_now_ns() - begin;
-	/* What is too hard is asked again in the large window. */
+	/* A near query that times out is repeated in the large window. */
 	worker->timeouts += answer == Z3_L_UNDEF && !search_is_near(worker->pass);
-	/* A solver that is interrupted may have lost what it was asked: its answers say nothing. */
+	/* An interrupted solver may have dropped assertions, so its answers are not used. */
 	if (answer == Z3_L_TRUE && !search_is_late(analysis) && turns_take(worker)) {
 		worker->goal = goal;
 		worker->place = place;
@@ -267,8 +273,8 @@ out:
 /* ---- chunks ---- */
 
 /*
- * Is there a branch in the chunk that is still to be asked about, and time? Counts what is left out where there is none.
- * Holds the lock.
+ * Whether the chunk has a branch to ask about, and time is left. Without time, counts what is left
+ * out. Caller holds search.lock.
  */
 static bool has_goals(const struct worker *worker)
 {
@@ -296,7 +302,7 @@ static bool has_goals(const struct worker *worker)
 	return false;
 }
 
-/* What was observed must be possible. */
+/* Self-check: whether the constraints exclude the recorded run itself. */
 static bool contradicts(struct worker *worker)
 {
 	struct constraints *constraints = &worker->constraints;
@@ -315,7 +321,7 @@ static bool contradicts(struct worker *worker)
 	return result;
 }
 
-/* So that search_close() can interrupt it. */
+/* Publishes the solver so that search_close() can interrupt it. */
 static void set_solver(struct worker *worker, Z3_context z3)
 {
 	struct search *search = &worker->analysis->search;
@@ -376,8 +382,8 @@ static void search_chunk(struct worker *worker)
 }
 
 /*
- * May there be anything to ask in the pass? Chunks take a while to be made even where there is not. Passes that count what was
- * left out go through all of them.
+ * Whether the pass may have questions left. Making chunks costs time even without questions. A pass
+ * that counts left-out events must visit all chunks.
  */
 static bool has_questions(const struct worker *worker)
 {
@@ -394,7 +400,7 @@ static bool has_questions(const struct worker *worker)
 	return false;
 }
 
-/* Holds the lock. False: there is nothing more to do. */
+/* Takes the next chunk. False: the search is complete. Caller holds search.lock. */
 static bool next_chunk(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -415,7 +421,7 @@ static bool next_chunk(struct worker *worker)
 	return false;
 }
 
-/* Of a chunk that is not settled: what was asked ahead of its turn may yet have an answer. */
+/* Counts a chunk that was not settled: queries ahead of its turn may still be unanswered. */
 static void count_chunk(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -449,7 +455,7 @@ void search_count_left(struct sensitivity *analysis)
 	}
 	chunk_open(&counter.chunk, analysis);
 	while (next_chunk(&counter))
-		(void)has_goals(&counter); /* no: there is no time */
+		(void)has_goals(&counter); /* false: time is up */
 	chunk_release(&counter.chunk);
 }
 

@@ -1,4 +1,4 @@
-/* The command's side of sensitivity.h: finds libraddle-branches.so. */
+/* The command's side of sensitivity.h: loads libraddle-branches.so. */
 #include "branches/solve/sensitivity.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 #define LIBRARY "libraddle-branches.so"
 
-/* Stays loaded: LLVM does not like to be unloaded. */
+/* The library stays loaded, as LLVM does not support unloading. */
 static const struct sensitivity_library *loaded;
 
 static int sensitivity_load(struct error *err)
@@ -28,7 +28,7 @@ static int sensitivity_load(struct error *err)
 		return error_set(err, ERROR_MISSING,
 			"cannot load %s (%s); install the packages libllvm19 and libz3-4", LIBRARY,
 			dlerror());
-	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	/* POSIX, unlike ISO C, allows this conversion to a function pointer. */
 	*(void **)&entry = dlsym(library, SENSITIVITY_ENTRY);
 	if (!entry)
 		return error_set(err, ERROR_VERSION,

@@ -36,7 +36,7 @@ enum sensitive_kind {
 /* A place in the source. The analysis owns the strings. */
 struct sensitive_place {
 	const char *function;
-	/* as the compiler was given it; a relative path is relative to `directory` */
+	/* As the compiler was given it; a relative path is relative to `directory`. */
 	const char *file;
 	const char *directory;
 	uint32_t line, column;
@@ -96,13 +96,13 @@ struct sensitive_candidate {
 struct sensitivity_figures {
 	uint32_t threads;
 	uint64_t instructions;
-	/* about how many steps the run has if all sites of shared memory are scheduling points */
+	/* About how many steps the run has if all sites of shared memory are scheduling points. */
 	uint64_t steps;
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
 	uint32_t parts;	 /* parts that the run was divided into */
 	uint64_t points; /* scheduling points examined, including those before them */
-	/* hash: equal for runs whose branches on shared memory all had the same outcome */
+	/* Hash: equal for runs whose branches on shared memory all had the same outcome. */
 	uint64_t path;
 	uint64_t constraints;		   /* assertions given to the solver */
 	uint64_t constraint_terms;	   /* comparisons and connectives in them */
@@ -113,16 +113,16 @@ struct sensitivity_figures {
 	uint64_t trials;  /* simulated reorderings */
 	uint64_t load_ns; /* processor time to load the program; walk_ns is processor time, too */
 	uint64_t walk_ns, solve_ns;
-	/* share of walk_ns: walks that produce events, and the evaluation of these */
+	/* Share of walk_ns: walks that produce events, and the evaluation of these. */
 	uint64_t events_ns;
 	uint64_t unknown_writes; /* calls that wrote shared memory with unknown contents */
 	char unknown[200];	 /* the functions called: "memcpy 3, read 1" */
-	/* calls that received shared memory, or a value that depends on it */
+	/* Calls that received shared memory, or a value that depends on it. */
 	uint64_t unknown_uses;
 	char unknown_users[200];     /* the functions called: "strcmp 2" */
 	uint32_t unfinished_threads; /* threads that could not be walked to their end */
 	char unfinished[200];	     /* the reasons: "computed goto (2), ..." */
-	/* exclude patterns that matched nothing: "first, second"; empty: none */
+	/* Exclude patterns that matched nothing: "first, second"; empty: none. */
 	char unmatched[100];
 	bool is_model_wrong; /* defect: the recorded run itself contradicts the constraints */
 };
@@ -131,7 +131,7 @@ struct sensitivity_options {
 	uint64_t query_ns;  /* time limit of one solver query */
 	bool only_failures; /* ask only about assertions, null pointers and divisors */
 	/*
-	 * each condition of a line is a place of its own: flipped conditions lead to further runs
+	 * Each condition of a line is a place of its own: flipped conditions lead to further runs.
 	 */
 	bool splits_lines;
 	uint32_t window; /* events of one thread per chunk */
@@ -143,10 +143,10 @@ struct sensitivity_options {
 	uint64_t points_from, points_to;
 	uint32_t queries_most; /* unanswered queries per place */
 	uint64_t time_ns;      /* for the whole analysis; 0: no limit */
-	/* windows of this many events of the whole run instead of windows per thread */
+	/* Windows of this many events of the whole run instead of windows per thread. */
 	bool is_global;
 	uint32_t workers; /* threads that query a solver; 0: one */
-	/* ask again, with store buffers, about places without an answer */
+	/* Ask again, with store buffers, about places without an answer. */
 	bool has_store_buffers;
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;

@@ -30,9 +30,9 @@ struct asked {
 	LLVMValueRef instruction;
 	enum sensitive_kind kind; /* of its first event */
 	bool is_excluded;	  /* the caller knows or excludes the place */
-	/* has events for passes over failures, and for passes over other branches */
+	/* Has events for passes over failures, and for passes over other branches. */
 	bool has_failures, has_others;
-	/* guarded by search.lock */
+	/* Guarded by search.lock. */
 	bool is_proven;
 	bool is_relaxed; /* has an answer that needs store buffers */
 	uint32_t tries;	 /* solutions that their runs did not confirm */
@@ -44,7 +44,7 @@ struct place_slot {
 	LLVMValueRef instruction; /* NULL: free */
 	enum event_kind kind;
 	uint32_t place;
-	/* whether the first edge was taken in the run, and whether another edge was */
+	/* Whether the first edge was taken in the run, and whether another edge was. */
 	bool has_way[2];
 };
 
@@ -90,7 +90,7 @@ enum search_pass {
 struct chunk_cursor {
 	uint16_t thread;
 	uint32_t window; /* events of one thread */
-	/* with global windows: events of the run up to the end of the last window */
+	/* With global windows: events of the run up to the end of the last window. */
 	uint64_t global_end;
 	uint32_t *ends; /* by thread: end of the last window */
 };
@@ -107,15 +107,15 @@ struct worker {
 	uint64_t timeouts, unasked;
 	bool has_turn; /* all chunks before this one are settled */
 	/*
-	 * earlier chunks used up the queries that this chunk had assumed: the chunk is searched
-	 * again
+	 * Earlier chunks used up the queries that this chunk had assumed: the chunk is searched
+	 * again.
 	 */
 	bool is_void;
 	/* The last answer. */
 	struct event_id goal;
 	uint32_t place;
 	struct solution solution;
-	/* guarded by search.lock */
+	/* Guarded by search.lock. */
 	bool is_asking;	   /* its chunk is not settled yet */
 	bool is_waiting;   /* until the caller has judged the answer */
 	Z3_context solver; /* set while it may be interrupted; else NULL */
@@ -144,16 +144,16 @@ struct sensitivity {
 	struct walk walk;
 	struct walk_part *parts;
 	uint32_t part_count, part; /* the current part, whose events are in memory */
-	/* position of the branch in the run judged last; UINT64_MAX: not known */
+	/* Position of the branch in the run judged last; UINT64_MAX: not known. */
 	uint64_t flipped_position;
-	/* calls that led to the branch in that run */
+	/* Calls that led to the branch in that run. */
 	LLVMValueRef flipped_callers[WALK_CALLERS_MOST];
 	uint32_t flipped_caller_count;
 	struct order order;
 	struct places places;
 	struct search search;
 	uint64_t begin_ns;
-	/* limit since begin_ns; 0: none. Atomic: the caller may shorten it at any time */
+	/* Limit since begin_ns; 0: none. Atomic: the caller may shorten it at any time. */
 	uint64_t time_ns;
 	/* paths.c: walk with all branches and accesses of the record, made on first use. */
 	struct walk path;

@@ -10,15 +10,15 @@
 struct word {
 	uint64_t key; /* key of slots.h: address divided by eight, plus one */
 	uint64_t value, first;
-	/* for a word written by the trial: its value at this point of the recorded run */
+	/* For a word written by the trial: its value at this point of the recorded run. */
 	uint64_t recorded;
 	/*
-	 * rank plus one of the recorded write of that value; 0: the value is older than the trial
+	 * Rank plus one of the recorded write of that value; 0: the value is older than the trial.
 	 */
 	uint64_t rank;
 	uint32_t trial;		    /* number of the last trial that wrote the word */
 	uint8_t known, known_first; /* bit sets of the bytes known in `value` and `first` */
-	/* hidden writes (hidden.h): reads return their recorded values */
+	/* Hidden writes (hidden.h): reads return their recorded values. */
 	bool is_hidden;
 };
 
