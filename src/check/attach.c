@@ -1,6 +1,7 @@
 /*
- * In place of runtime/life/attach.c: this library is linked with the program, no command drives it. Where the
- * command's runtime is loaded, too, that one comes first and has taken control: this one then stands back.
+ * Replaces runtime/life/attach.c: this library is linked with the program, and no command drives
+ * it. If the command's runtime is loaded too, that one comes first and controls the process; then
+ * this library does nothing.
  */
 #include "runtime/attach.h"
 
@@ -17,14 +18,17 @@ struct contract *attach_contract(void)
 
 void attach_clean_environment(char **environment)
 {
-	(void)environment; /* nothing of ours is in it */
+	(void)environment; /* contains no variables of ours */
 }
 
-/* For the command's runtime: src/runtime/life/symbol.c. */
+/* Called by the command's runtime: src/runtime/life/symbol.c. */
 __attribute__((visibility("default"))) void *raddle_check_next_symbol(const char *name);
 void *raddle_check_next_symbol(const char *name)
 {
-	/* Kept, so that the call is made from here: a jump would come from behind whoever called us. */
+	/*
+	 * The volatile variable prevents a tail call: dlsym(RTLD_NEXT) depends on its return
+	 * address.
+	 */
 	void *volatile symbol = dlsym(RTLD_NEXT, name);
 
 	return symbol;
@@ -41,6 +45,6 @@ bool attach_is_first(void)
 		   !dladdr((void *)(uintptr_t)attach_contract, &own) ||
 		   first.dli_fbase == own.dli_fbase;
 	if (program)
-		(void)dlclose(program); /* only counts */
+		(void)dlclose(program); /* only decrements a count */
 	return is_first;
 }

@@ -1,4 +1,4 @@
-/* raddle_check_at(): what the caller wants, the loop over schedules, and the verdict. */
+/* raddle_check_at(): the caller's options, the loop over schedules, and the verdict. */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -20,7 +20,7 @@
 #define MILLISECONDS_STANDARD 10000
 #define HANG_MILLISECONDS_STANDARD 5000
 #define STEPS_STANDARD 1000000
-/* The clock is looked at so often. */
+/* Number of runs between two readings of the clock. */
 #define RUNS_PER_LOOK 64
 
 enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_UNABLE };
@@ -28,17 +28,17 @@ enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_UNABLE };
 struct check {
 	int (*function)(void *);
 	void *argument;
-	struct raddle_options options; /* with standard values filled in */
+	struct raddle_options options; /* with defaults filled in */
 	char name[256];
 	struct check_plan plan;
-	struct token token; /* state NULL: explores */
+	struct token token; /* state NULL: the check explores */
 	uintptr_t frame;    /* of the caller */
 	bool is_complete;
 	int noted; /* failures that the framework had noted before */
 	bool has_framework_failed;
 };
 
-/* What raddle_result points to: of the last check. */
+/* Texts that raddle_result points to, until the next check. */
 static struct {
 	struct strbuf message, replay;
 	bool is_up;
@@ -56,12 +56,12 @@ __attribute__((format(printf, 2, 3))) static void say(
 	va_start(args, format);
 	strbuf_vaddf(&line, format, args);
 	va_end(args);
-	/* Not by stdio: what the test has in its buffers stays there. Nobody to tell if it fails. */
+	/* Not by stdio: the test's buffers stay untouched. A failure cannot be reported. */
 	(void)platform_call(SYS_write, STDERR_FILENO, line.text, line.length);
 	strbuf_release(&line);
 }
 
-/* ---- what is wanted ---- */
+/* ---- options ---- */
 
 static void set_name(struct check *check, const char *file, const char *what)
 {
@@ -142,7 +142,7 @@ static bool has_failed(struct check *check)
 	return false;
 }
 
-/* Returns whether the last run failed. */
+/* Runs the schedules. Returns whether the last one failed. */
 static bool check_explore(struct check *check)
 {
 	struct contract *contract = room_contract();
@@ -192,7 +192,7 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-/* Takes the process out of control. */
+/* Describes the failure, and ends control of the process. */
 static void describe_at_last(const struct check *check, struct simplified *told)
 {
 	const struct simplify simplify = {.function = {check->function, check->argument,
@@ -277,7 +277,7 @@ EXPORT int raddle_check_at(int (*function)(void *), void *argument,
 		.frame = (uintptr_t)__builtin_frame_address(0)};
 	enum verdict verdict;
 
-	/* raddle run has the whole program, and makes its schedules. */
+	/* Under raddle run, the command explores the whole program, including this function. */
 	if (!attach_is_first())
 		return function(argument) ? VERDICT_FAILED : VERDICT_PASSED;
 	if (!kept.is_up) {

@@ -155,8 +155,8 @@ struct simplified {
 };
 /*
  * Simplifies the last run, which failed, and describes the simplified run in *out. Returns false,
- * with *out untouched, if nothing was simplified. The contract keeps outcome and totals of the
- * failure, but not its run.
+ * with *out untouched, if the child process sends no description in time. The contract keeps
+ * outcome and totals of the failure, but not its run.
  */
 bool simplify_failure(const struct simplify *simplify, struct simplified *out);
 

@@ -1,4 +1,4 @@
-/* A failing run in words. */
+/* Describes a failing run in words. */
 #include "check/check_internal.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include "places/places.h"
 #include "runtime/runtime.h"
 
-/* Of the last failure; `places` NULL: only what the dynamic symbol table says. */
+/* Of the last failure. `places` NULL: only the dynamic symbol table names code. */
 struct description {
 	struct strbuf *out;
 	const struct contract_thread *threads;
@@ -19,7 +19,7 @@ struct description {
 	places_name_data *name_data; /* NULL: none */
 };
 
-/* Beside this library: lib/raddle/libraddle-check-places.so. */
+/* Loads lib/raddle/libraddle-check-places.so, beside this library. */
 static void *load_places(void)
 {
 	struct strbuf path;
@@ -35,7 +35,7 @@ static void *load_places(void)
 	strbuf_adds(&path, "raddle/" PLACES_LIBRARY);
 	library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
 	strbuf_release(&path);
-	return library; /* stays loaded: the next failure wants it again */
+	return library; /* stays loaded for the next failure */
 }
 
 static void open_places(struct description *description)
@@ -46,7 +46,7 @@ static void open_places(struct description *description)
 	description->places = NULL;
 	if (!library)
 		return;
-	/* ISO C knows no pointer to a function as void *; POSIX does. */
+	/* ISO C has no conversion from void * to a function pointer; POSIX has. */
 	*(void **)&open = dlsym(library, PLACES_OPEN);
 	*(void **)&description->describe_place = dlsym(library, PLACES_DESCRIBE);
 	*(void **)&description->name_data = dlsym(library, PLACES_NAME_DATA);
@@ -101,7 +101,7 @@ static void describe_add_access(const struct description *description, struct th
 {
 	describe_add_thread(description->out, description->threads, thread.index);
 	strbuf_addf(description->out, " %s in ", op_descriptions[op].verb);
-	/* Of sites that are patched in it is the place itself. */
+	/* The site of an instrumented access is the code address itself, not a return address. */
 	describe_add_place(description, site, runtime.has_tsan_calls);
 }
 
@@ -243,7 +243,7 @@ static void describe_add_wait(const struct description *description, const struc
 
 /* ---- the interleaving ---- */
 
-/* Does a segment that took the turn from a thread that could have gone on begin at this step? */
+/* True if a segment that begins at this step preempts a thread that was still enabled. */
 static bool describe_is_preemption(const struct schedule *schedule, uint64_t step)
 {
 	uint64_t at = 0;
@@ -264,7 +264,7 @@ static void describe_add_step(const struct description *description, const struc
 	uint16_t before, const struct schedule *schedule)
 {
 	const struct op_description *op = &op_descriptions[step->kind];
-	/* Of sites that are patched in it is the place itself. */
+	/* The site of an instrumented access is the code address itself, not a return address. */
 	const bool is_return_address = op->object != OBJECT_MEMORY || runtime.has_tsan_calls;
 	struct strbuf *out = description->out;
 	size_t start;

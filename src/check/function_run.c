@@ -1,7 +1,8 @@
 /*
- * One run of the function under test. It is called on a stack of its own, with the thread-local block of the
- * thread that called raddle_check(): so the run can be left wherever it stands. Its other threads are fibers
- * of the runtime's pool, which the engine takes back before the next run.
+ * One run of the function under test. The function runs on a stack of its own, with the
+ * thread-local block of raddle_check()'s caller, so that the run can be abandoned at any place.
+ * Its other threads are fibers of the runtime's pool, which the engine takes back before the next
+ * run.
  */
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -16,23 +17,26 @@
 
 #include "check/check_internal.h"
 
-/* As much as main's by default; what is not touched costs nothing. */
+/* The default size of main's stack; untouched pages cost nothing. */
 #define STACK_BYTES ((size_t)8 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
-/* The same in every process, away from the mappings of programs, so that what lies there has a name. */
+/*
+ * A fixed address, away from the program's mappings, so that memory on the stack has the same
+ * name in every process.
+ */
 #define STACK_ADDRESS ((void *)0x7e9800000000)
 
-/* Of libstdc++: the exceptions that the calling thread handles. */
+/* State of libstdc++: the exceptions that the calling thread is handling. */
 struct cxx_handled {
 	void *caught;
 	unsigned uncaught;
 };
 extern struct cxx_handled *__cxa_get_globals(void) __attribute__((weak));
 
-/* Written by the kernel thread that made the check. */
+/* Written by the kernel thread that makes the check. */
 static struct {
 	char *stack;
-	struct context driver; /* in function_run() */
+	struct context driver; /* saved in function_run() */
 	int (*function)(void *);
 	void *argument;
 	uintptr_t caller_frame; /* end of the frame of raddle_check_at() */
@@ -51,8 +55,9 @@ bool function_run_set_up(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (platform_failed(stack))
 		return false;
-	/* An overrun must not run on into what lies below. */
-	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE); /* valid: cannot fail */
+	/* A guard area, because an overrun must not reach the memory below. */
+	/* cannot fail: the arguments are valid */
+	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE);
 	running.stack = (char *)stack;
 	return true;
 }
@@ -78,7 +83,7 @@ static bool function_run_has_ended(const struct engine_op *op, const struct engi
 	return ((const struct engine_thread *)op->address)->state != THREAD_ALIVE;
 }
 
-/* The run is not over before its threads are, whether anybody joins them or not. */
+/* Waits for all threads of the function: the run ends with the last one, joined or not. */
 static void await_threads(void)
 {
 	for (uint32_t i = 1; engine_live_count() > 1 && i < engine_thread_count(); i++) {
@@ -99,7 +104,7 @@ static void run_function(void *unused)
 	volatile int status = 0;
 
 	(void)unused;
-	/* pthread_exit() in the function ends its walk here. */
+	/* pthread_exit() in the function unwinds to here. */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);
 		status = running.function(running.argument);
@@ -112,8 +117,8 @@ static void run_function(void *unused)
 /* ---- the run ---- */
 
 /*
- * All sites are on in all runs, and what they find to be shared is a point in those that follow. So what is a
- * point depends on the points alone, which a token can tell.
+ * All sites are on in all runs, and variables found to be shared are points in later runs. The
+ * scheduling points thus depend on the set of points alone, which a token can name.
  */
 static void prepare_memory(void)
 {
@@ -125,7 +130,7 @@ static void prepare_memory(void)
 	returned_begin_run();
 	memory_begin_run();
 	if (memory->is_frozen || memory->newly_shared || !memory->profile_runs) {
-		memory_prepare_run(0); /* the number of a profiling run */
+		memory_prepare_run(0); /* 0 selects a profiling run */
 		memory_switch_sites();
 	} else {
 		memory_next_epoch(memory);
@@ -160,7 +165,7 @@ static void check_finish(int status)
 {
 	struct context unused;
 
-	(void)status; /* stands in the outcome */
+	(void)status; /* the outcome has the status */
 	switch_to(&unused, &running.driver);
 	__builtin_trap();
 }

@@ -1,6 +1,6 @@
 /*
- * Ways out of the function under test that are not its end: exit(), and jumps to frames around the check.
- * Nothing here sets the runtime up: where it is not, there is no check.
+ * Exits from the function under test other than its return: exit(), and jumps to frames outside
+ * of the check. These functions do not set up the runtime: without set-up no check is active.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -25,7 +25,7 @@ void leave_by_jump(uintptr_t stack_pointer)
 
 	if (!is_in_function())
 		return;
-	/* A jump goes up, within the stack that it starts from. */
+	/* A jump within the function goes upwards on the stack from which it starts. */
 	if (stack)
 		is_within = stack_pointer > here && stack_pointer < (uintptr_t)stack;
 	else
@@ -35,7 +35,7 @@ void leave_by_jump(uintptr_t stack_pointer)
 			"a longjmp() left the function, as failed assertions of test frameworks do");
 }
 
-/* Handlers of atexit() are for the end of the process. */
+/* Ends the schedule instead of the process: atexit() handlers must not run. */
 EXPORT void exit(int status)
 {
 	char why[64];
@@ -56,7 +56,7 @@ EXPORT void raddle_fail(const char *message)
 {
 	if (is_in_function())
 		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
-	/* Nobody checks, or the whole program is under raddle run: a failure like any other. */
+	/* No check is active, or raddle run controls the program: ends as an ordinary failure. */
 	(void)platform_call(SYS_write, 2, message, strlen(message));
 	(void)platform_call(SYS_write, 2, "\n", 1);
 	abort();

@@ -1,6 +1,6 @@
 /*
- * investigate/probe.h as a check has it, for investigate/minimise.c: a run of a plan is a run of the function, in this
- * process.
+ * Implements investigate/probe.h for investigate/minimise.c in a check: a run of a plan is a run
+ * of the function, in this process.
  */
 #include "investigate/probe.h"
 
@@ -11,7 +11,7 @@
 #include "check/check_internal.h"
 #include "runtime/runtime.h"
 
-/* What a probe of this process runs; set by whoever opens it. */
+/* The function that probes run; set before a probe is opened. */
 static struct probe_function function_of_probe;
 
 void probe_set_function(const struct probe_function *function)

@@ -14,7 +14,7 @@
 #include "check/check_internal.h"
 #include "detectors/detector.h"
 
-/* As many threads as most tests make; further ones are made when they are wanted. */
+/* Enough threads for most tests; further ones are created on demand. */
 #define THREAD_POOL 4
 
 static const int fatal_signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
@@ -23,7 +23,7 @@ static const int fatal_signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 /* Written by room_enter() and room_leave(). */
 static struct {
 	struct contract_block block;
-	struct signal_action before[FATAL_COUNT]; /* of the test framework */
+	struct signal_action before[FATAL_COUNT]; /* handlers of the test framework */
 	stack_t stack_before;
 	void *stack; /* for fatal signals */
 	bool is_prepared;
@@ -69,7 +69,7 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 	return 0;
 }
 
-/* A test framework's own handlers would end the test, not the schedule. */
+/* Replaces the test framework's handlers, which would end the test instead of the schedule. */
 static void room_take_signals(void)
 {
 	(void)platform_call(SYS_sigaltstack, NULL, &room.stack_before); /* cannot fail */
@@ -92,10 +92,11 @@ static void room_give_signals_back(void)
 		*signal_action_of(fatal_signals[i]) = room.before[i];
 		signal_catch(fatal_signals[i]);
 	}
-	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL); /* it was valid before */
+	/* cannot fail: the setting was valid before */
+	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL);
 }
 
-/* Raw: the process ends with it. */
+/* Uses a raw write because the process ends after it. */
 static void room_refused(const char *why)
 {
 	static const char before[] = "raddle: ", behind[] = "\n";

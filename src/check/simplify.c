@@ -1,10 +1,11 @@
 /*
- * The failing schedule with as few preemptions and switches as can be found. The runs for it are made in a child
- * of this process, by raw fork: what they leave undone and what test frameworks count of them goes with it,
- * and what they print goes nowhere. The child ends with a description of the simplest one, which the parent
- * reads; where there is none in time, the parent has its own.
+ * Simplifies the failing schedule: searches for one with as few preemptions and context switches
+ * as possible. The runs are made in a child of this process, made by a raw fork. Changes of
+ * memory and of the test framework's counts are lost with the child, and its output is discarded.
+ * The child sends a description of the simplest schedule, which the parent reads. Without an
+ * answer in time, the parent describes the schedule as found.
  *
- * The contract is shared with the child: its last run is not this process's any more.
+ * The contract is shared with the child and holds the child's last run afterwards.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -24,10 +25,16 @@
 #include "investigate/probe.h"
 #include "check/check_internal.h"
 
-/* Somebody waits for the test to end. Some hundred thousand runs of a short function. */
+/*
+ * Budget of the search: a user waits for the test. Allows some hundred thousand runs of a short
+ * function.
+ */
 #define SIMPLIFY_NS UINT64_C(500000000)
 #define SIMPLIFY_RUNS 20000
-/* It may hang for something that the failing run never gave back. */
+/*
+ * Limit of the parent's wait. The child may hang on a resource that the failing run never
+ * released.
+ */
 #define PATIENCE_MS 3000
 #define READ_BYTES 4096
 
@@ -37,15 +44,17 @@
 
 /* ---- the child ---- */
 
-/* What fork does not give: a timer, dispatched system calls. */
+/* Restores state that fork does not copy: the timer, and the dispatch of system calls. */
 static void child_set_up(uint64_t hang_ns)
 {
 	const long nowhere =
 		platform_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
 
-	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* valid: cannot fail */
+	/* cannot fail: the arguments are valid */
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (!platform_failed(nowhere)) {
-		(void)platform_call(SYS_dup3, nowhere, 1, 0); /* else it is heard twice */
+		/* otherwise the output appears twice */
+		(void)platform_call(SYS_dup3, nowhere, 1, 0);
 		(void)platform_call(SYS_dup3, nowhere, 2, 0);
 	}
 	runtime.contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
@@ -61,13 +70,13 @@ static void send_text(int pipe, const char *text, size_t length)
 		const long sent = platform_call(SYS_write, pipe, text, length);
 
 		if (sent <= 0)
-			return; /* the parent has gone, or has enough */
+			return; /* the parent has gone or has stopped reading */
 		text += sent;
 		length -= (size_t)sent;
 	}
 }
 
-/* Once more, with every step noted. False: it does not show the failure. */
+/* Runs the schedule once more and logs every step. False: the run does not show the failure. */
 static bool simplify_look_at(struct probe *probe, const struct failure *best)
 {
 	const struct probe_plan plan = probe_plan_exact(best);
@@ -80,7 +89,10 @@ static bool simplify_look_at(struct probe *probe, const struct failure *best)
 	return shows;
 }
 
-/* Message, run and token, each with its 0; nothing where the failure is not shown again. */
+/*
+ * Sends message, run and token, each with a terminating zero. Sends nothing if the failure is not
+ * shown again.
+ */
 static void simplify_tell(
 	int pipe, const char *name, const struct failure *found, const struct failure *best)
 {
@@ -127,13 +139,16 @@ static long simplify_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
-	/* glibc keeps the thread's id in a word the kernel knows; the child's must hold its own. */
+	/*
+	 * glibc keeps the thread's id in a word that the kernel knows. The child's copy must hold
+	 * the child's id.
+	 */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
 }
 
-/* All that the child says; false: it took too long. */
+/* Reads the child's answer. False: time-out. */
 static bool simplify_receive(int pipe, struct strbuf *out)
 {
 	const uint64_t end_ns = platform_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
@@ -160,7 +175,7 @@ static bool simplify_receive(int pipe, struct strbuf *out)
 	}
 }
 
-/* Three texts, one behind the other. */
+/* Splits the answer into its three texts. */
 static bool simplify_take(const struct strbuf *all, struct simplified *out)
 {
 	struct strbuf *const parts[] = {&out->message, &out->run, &out->token};
@@ -198,7 +213,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	if (!platform_failed(child)) {
 		is_told = simplify_receive(pipe[0], &all) && all.length && simplify_take(&all, out);
 		(void)platform_call(
-			SYS_kill, child, SIGKILL); /* it is ours, and not waited for yet */
+			SYS_kill, child, SIGKILL); /* the id is valid until the wait below */
 		while (platform_call(SYS_wait4, child, &status, __WALL) == -EINTR)
 			continue;
 	}

@@ -1,15 +1,15 @@
-/* The steps of a run, as the engine performs them, for the description of a failure. */
+/* Log of the operations that the engine performs in a run, for the description of a failure. */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 #include "check/check_internal.h"
 
-/* Of a simplified run the last ones say what matters. */
+/* The last steps of a simplified run show the failure. */
 #define STEPS_KEPT 64
 
 /* Written in the runs between steps_begin() and steps_end(). */
 static struct {
-	struct check_step steps[STEPS_KEPT]; /* a ring */
+	struct check_step steps[STEPS_KEPT]; /* a ring buffer */
 	uint64_t count;
 	bool detects;
 } noted;

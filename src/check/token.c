@@ -1,12 +1,13 @@
 /*
- * Schedules on one line that every shell leaves alone:
+ * Text form of schedules, on one line without shell characters:
  *
  *	5b1e03c7:m4,m0x3,m0.1x2,v1x3,m
  *
- * A hash of the check's name, then the segments of the schedule: a thread by its path of creations ("m" is
- * main, "m0.1" the second thread that main's first one made) with the steps that it takes in a row, 1 where
- * none are given; "v1x3" is the value 1 of 3. Behind "p" stand the names of the variables whose accesses are
- * steps, where the code under test shows its accesses to memory.
+ * A hash of the check's name precedes the segments of the schedule. A segment is a thread and its
+ * number of consecutive steps, 1 if absent. A thread is its path of creations: "m" is main,
+ * "m0.1" the second thread that main's first thread created. "v1x3" is the value 1 of 3. "p"
+ * precedes the names of the variables whose accesses are scheduling points, for code with
+ * instrumented accesses.
  */
 #include "check/check_internal.h"
 
@@ -102,7 +103,7 @@ static bool token_read_number(struct token_reader *reader, uint32_t most, uint32
 	return true;
 }
 
-/* Its index in names[]. */
+/* Reads a thread and returns its index in names[]. */
 static bool read_thread(struct token_reader *reader, uint16_t *thread)
 {
 	thread_name name = THREAD_NAME_MAIN;
@@ -174,7 +175,7 @@ static bool read_segments(struct token_reader *reader)
 		if (!read_segment(reader))
 			return false;
 	}
-	return true; /* none: it fails before its first step */
+	return true; /* an empty schedule fails before its first step */
 }
 
 static bool token_is_name(const char *token)
@@ -198,7 +199,7 @@ static struct replay_state *make_state(
 	return state;
 }
 
-/* These are points, and nothing else is. */
+/* Makes exactly these variables points. */
 static void freeze(struct contract_memory *memory, const variable_name *points, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -212,7 +213,7 @@ static void freeze(struct contract_memory *memory, const variable_name *points, 
 	memory->is_frozen = 1;
 	for (uint32_t i = 0; i < memory->site_count; i++)
 		memory->sites[i] = SITE_ON;
-	memory->has_changed = true; /* sites are to be switched */
+	memory->has_changed = true; /* sites must be switched */
 }
 
 void token_freeze_points(void)
@@ -250,7 +251,7 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 	}
 	if (strtoul(token, NULL, 16) != name_hash(name))
 		return TOKEN_IS_FOREIGN;
-	/* No segment is shorter than a byte and a comma. */
+	/* Upper bound: a segment takes at least a byte and a comma. */
 	reader.segments = calloc(strlen(token) / 2 + 1, sizeof *reader.segments);
 	reader.points = calloc(strlen(token) / 2 + 1, sizeof *reader.points);
 	if (!reader.segments || !reader.points) {

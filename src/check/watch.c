@@ -1,7 +1,8 @@
 /*
- * In place of the command's watchdog: a timer on the processor time of the process, which comes as SIGSYS like
- * everything of ours (dispatch.c). A run that has not made a step for a second may be spinning: the others get a
- * turn. One that makes none at all is a hang.
+ * Replaces the command's watchdog: a timer on the process's processor time, which sends SIGSYS
+ * like all signals of the runtime (dispatch.c). A run without a step for a second may be
+ * busy-waiting, and other threads are scheduled. A run without a step for the whole time limit is
+ * a hang.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
@@ -14,14 +15,14 @@
 #include "check/check_internal.h"
 
 #define TICK_NS 20000000
-/* Once for each second. */
+/* One check per second. */
 #define TICKS_BEFORE_LOOK 50
 
-/* Written by watch_begin(), and by the timer's handler. */
+/* Written by watch_begin() and by the timer's handler. */
 static struct {
 	int timer;
 	uint64_t ticks_before_hang;
-	uint64_t quiet_ticks; /* in a row, without a step */
+	uint64_t quiet_ticks; /* consecutive ticks without a step */
 	uint64_t run, step;   /* at the last tick */
 } watch;
 
@@ -54,7 +55,7 @@ void watch_begin(uint64_t hang_ns)
 	watch.ticks_before_hang = hang_ns / TICK_NS + 1;
 	if (platform_failed(platform_call(
 		    SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &watch.timer)))
-		return; /* without it a hang hangs */
+		return; /* without the timer, hangs are not detected */
 	runtime.watchdog = watch_tick;
 	(void)platform_call(
 		SYS_timer_settime, watch.timer, 0, &every, NULL); /* valid: cannot fail */
@@ -63,6 +64,6 @@ void watch_begin(uint64_t hang_ns)
 void watch_end(void)
 {
 	if (runtime.watchdog)
-		(void)platform_call(SYS_timer_delete, watch.timer); /* it is there */
+		(void)platform_call(SYS_timer_delete, watch.timer); /* the timer exists */
 	runtime_spin_stop();
 }

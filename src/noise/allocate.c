@@ -1,8 +1,9 @@
 /*
- * Allocation: the next definition of each function does the work, we look on. Whose call it is: the
- * caller of malloc, or of operator new, which calls malloc.
+ * Interposed allocation functions. The next definition of each function allocates; the guest
+ * records the block. A block belongs to the caller of malloc, or of an operator new that calls
+ * malloc.
  *
- * Looking up those definitions may allocate itself; what is wanted meanwhile comes from a buffer.
+ * Looking up those definitions may allocate; such requests are served from a buffer.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -21,7 +22,7 @@ static struct {
 	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
 
-/* The call of an operator new that is about to call malloc; 0: none. */
+/* Caller of an operator new that is about to call malloc; 0: none. */
 static __thread uint64_t outer_site;
 
 static void *next_definition(const char *name)
@@ -98,7 +99,7 @@ EXPORT void free(void *block)
 	NEXT(free)(block);
 }
 
-/* What was given out while looking up stays there. */
+/* Copies a block out of the buffer. Blocks in the buffer are never freed. */
 static void *allocate_early_move(const void *from, size_t bytes)
 {
 	const size_t most = EARLY_BYTES - (size_t)((const char *)from - calls.early);
@@ -115,7 +116,7 @@ static void *allocate_moved(void *block, size_t bytes, uint64_t site)
 
 	if (__builtin_expect(allocate_is_early(block), 0))
 		return allocate_early_move(block, bytes);
-	freed(block); /* before another thread may get its memory */
+	freed(block); /* before another thread can get the memory */
 	to = NEXT(realloc)(block, bytes);
 	made(to ? to : bytes ? block : NULL, bytes, site);
 	return to;
@@ -155,8 +156,8 @@ ALIGNED(aligned_alloc)
 ALIGNED(memalign)
 
 /*
- * The Itanium ABI's names of operator new and new[]; operator delete calls free. They may throw through
- * us: what they leave behind is taken by their own first allocation before that.
+ * operator new and new[] by their names of the Itanium ABI; operator delete calls free. They may
+ * throw; the first allocation inside them has taken the outer site by then.
  */
 #define NEW(name, parameters, ...)                                                                 \
 	void *name parameters;                                                                     \

@@ -1,8 +1,9 @@
 /*
- * Blocks of the heap: who allocated what. Threads allocate all the time and ask seldom, so blocks stand in
- * a table by hash of their start, in parts with a lock each, and what block an address is in is found by
- * going down from it. What was found is remembered for each 16 bytes, which no two blocks share, until
- * the block is freed. Blocks that find no place are memory like any other.
+ * Blocks of the heap and their allocating sites. Threads allocate often and look addresses up
+ * rarely. Blocks therefore lie in a hash table by their start, in parts with a lock each. A
+ * look-up probes the possible starts downwards from the address. The result is cached per 16
+ * bytes, which two blocks never share, until the block is freed. Blocks that find no room have no
+ * record.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -13,14 +14,17 @@
 
 #define UNIT_BYTES 16u
 #define PARTS 64u
-#define BUCKETS 1024u /* in a part */
-#define NODES 4096u   /* in a part */
-/* Larger blocks stand in a list of their own. */
+#define BUCKETS 1024u /* per part */
+#define NODES 4096u   /* per part */
+/* Larger blocks are in a list of their own. */
 #define SMALL_BYTES 4096u
 #define LARGE_MOST 1024u
-/* A lock whose holder was interrupted by a signal handler that wants it, or left behind by a fork. */
+/*
+ * Bounds the wait for a lock whose holder was interrupted by a signal handler that wants the
+ * lock, or was lost in a fork.
+ */
 #define TRIES_MOST 100000u
-/* The program has blocks only where a bit is set for the 64 MB around. */
+/* One bit per 64 MB of addresses: set if the region has had a block. */
 #define REGION_SHIFT 26
 #define REGIONS (UINT32_C(1) << 21)
 #define SERIAL_MASK ((UINT32_C(1) << 25) - 1)
@@ -29,13 +33,13 @@ struct block {
 	uintptr_t start;
 	size_t bytes;
 	struct noise_place place;
-	uint32_t next; /* in its bucket, or among the free ones: index + 1 */
+	uint32_t next; /* next in the bucket or in the free list: index + 1 */
 };
 
 static struct {
 	struct {
 		uint32_t lock;
-		uint32_t used; /* nodes that have ever been in use */
+		uint32_t used; /* nodes that were ever in use */
 		uint32_t unused;
 		uint32_t buckets[BUCKETS]; /* index + 1 */
 		struct block blocks[NODES];
@@ -64,7 +68,7 @@ static void unlock(uint32_t *word)
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE); /* pairs with lock() */
 }
 
-/* ---- what is known of 16 bytes: 27 bits of the address, 12 of the class, 25 of the block ---- */
+/* ---- cache per 16 bytes: 27 bits of the address, 12 of the class, 25 of the block ---- */
 
 #define KNOWN (UINT32_C(1) << 16)
 static uint64_t known[KNOWN];
@@ -97,7 +101,7 @@ static void known_forget(uintptr_t start, size_t bytes)
 	size_t units = (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 
 	if (units > KNOWN)
-		units = KNOWN; /* then it forgets everything */
+		units = KNOWN; /* invalidates the whole cache */
 	for (size_t i = 0; i < units; i++) {
 		uint64_t *word = &known[(start / UNIT_BYTES + i) % KNOWN];
 
@@ -109,7 +113,7 @@ static void known_forget(uintptr_t start, size_t bytes)
 	}
 }
 
-/* ---- kinds ---- */
+/* ---- classes ---- */
 
 static uint16_t class_of(uint64_t site)
 {
@@ -211,7 +215,7 @@ static bool take_large(uintptr_t start, struct block *out)
 	return is_found;
 }
 
-/* The small block that starts there; `remove`: it is there no longer. */
+/* Finds the small block that starts at the address; `remove` also removes it. */
 static bool find_small(uintptr_t start, bool remove, struct block *out)
 {
 	const uint64_t hash = blocks_hash_of(start);
@@ -243,7 +247,7 @@ void noise_block_freed(const void *start)
 		known_forget(block.start, block.bytes);
 }
 
-/* ---- an address ---- */
+/* ---- look-up of an address ---- */
 
 static bool find_below(uintptr_t address, struct block *out)
 {

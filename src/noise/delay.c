@@ -1,8 +1,8 @@
 /*
- * Delays. A thread draws after how many accesses and operations it is delayed next, how long and in which
- * way. How often that is differs from run to run: short programs need it often, and in long ones a
- * thread has so many chances that seldom is enough. A thread is delayed for DELAY_FIRST_NS and a
- * DELAY_PART-th of the time that has passed, and not longer: that is what a long run can become slower by.
+ * Delays. A thread draws the number of accesses and lock operations until its next delay, and the
+ * kind and length of the delay. The mean number differs from run to run: short programs need
+ * frequent delays, long ones only rare ones. The sum of a thread's delays is bounded by
+ * DELAY_FIRST_NS plus 1/DELAY_PART of the elapsed time, which bounds the slowdown of a long run.
  */
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,15 +13,15 @@
 
 #define DELAY_FIRST_NS UINT64_C(3000000)
 #define DELAY_PART 16
-/* Mean distance of delays: 4, 16, 64 or 256. */
+/* Mean number of accesses between delays: 4, 16, 64 or 256. */
 #define DISTANCE_LEAST 4u
 #define DISTANCES 4u
-/* While the time for delays is used up. */
+/* Number of accesses between two checks while the bound is reached. */
 #define DISTANCE_IDLE 4096u
 #define SLEEP_MOST_NS 100000u
 #define SPIN_MOST 4000u
 
-static uint64_t began_ns; /* by whoever asks first */
+static uint64_t began_ns; /* set by the first call */
 
 static uint64_t elapsed_ns(void)
 {

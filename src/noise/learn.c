@@ -1,8 +1,9 @@
 /*
- * Which sites touch memory that threads share: only those stay on once that is known. For a variable it
- * is remembered which thread was there first, and where it and the others last read and wrote; as soon as
- * there are two and one has written, all these sites are marked. Variables share entries by hash and
- * threads race for them, so each word of an entry says whose it is, and several runs are made.
+ * Learns which sites touch memory that threads share; later runs have only those sites on. For
+ * each variable, an entry holds the first thread, and the last sites of reads and writes by that
+ * thread and by others. Once two threads have accessed the variable and one has written, these
+ * sites are marked. Variables share entries by hash, and threads race for entries. Each word of
+ * an entry therefore holds a tag of its variable, and several runs are made.
  */
 #include "base/hash.h"
 #include "noise/noise.h"
@@ -10,19 +11,19 @@
 
 #define ENTRIES (UINT32_C(1) << 16)
 #define WORD_BYTES 8u
-/* Of longer ranges only the beginning is looked at. */
+/* Only the beginning of a longer range is looked at. */
 #define WORDS_MOST 64u
 
-/* The upper 40 bits of each word are of the variable's hash; 0: nothing. */
+/* The upper 40 bits of each word are a hash of the variable; 0: empty. */
 #define OWNER_MASK (((UINT64_C(1) << 40) - 1) << 24)
 #define THREAD_SHIFT 2
 #define IS_SHARED 1u
 #define IS_WRITTEN 2u
 
 struct learnt {
-	uint64_t state; /* below: number of the first thread, IS_SHARED, IS_WRITTEN */
+	uint64_t state; /* low bits: number of the first thread, IS_SHARED, IS_WRITTEN */
 	uint64_t places
-		[4]; /* below: index of the site + 1. Of the first thread and of others; reads, writes */
+		[4]; /* low bits: index of the site + 1; first thread, others; reads, writes */
 };
 
 static struct learnt entries[ENTRIES];

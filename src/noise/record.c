@@ -1,6 +1,6 @@
 /*
- * From an access to an event in the thread's ring. What can be done with general registers is, so that
- * the thunk need not save any others (src/runtime/sites/site_thunk.S).
+ * From an access to an event in the thread's ring. The common path uses general registers only,
+ * so that the thunk saves no others (src/runtime/sites/site_thunk.S).
  */
 #include "noise/noise.h"
 #include "platform/platform.h"
@@ -10,10 +10,10 @@
 #include "compiler/tsan/hook.h"
 
 /*
- * Accesses in a row by one thread, of one kind and at one site, with no other thread's between them, are
- * one. What was last done to a variable stands in a table by hash, one word for each: where two
- * variables share a word both are told more often than need be, or, once in two thousand million times,
- * one too seldom.
+ * Consecutive equal accesses are one event: by one thread, of one kind, at one site, with no
+ * other thread's access to the variable in between. A table by hash has one word for the last
+ * access of a variable. Two variables that share a word cause extra events. Equal hashes lose an
+ * event about once in two thousand million times.
  */
 #define ROW_WORDS (UINT32_C(1) << 15)
 static uint64_t rows[ROW_WORDS];
@@ -24,7 +24,10 @@ static bool noise_goes_on(const struct noise_access *access)
 	const uint64_t what = access->address << 17 ^ access->site << 40 ^ access->site >> 24 ^
 			      (uint64_t)noise_thread.number << 1 ^ access->is_write;
 
-	/* Not in order with the event: who is a moment late tells it once more. */
+	/*
+	 * Relaxed and not ordered with the event: a late thread merely reports the access once
+	 * more.
+	 */
 	if (__atomic_load_n(row, __ATOMIC_RELAXED) == what)
 		return true;
 	__atomic_store_n(row, what, __ATOMIC_RELAXED);
@@ -49,7 +52,7 @@ static void noise_tell(const struct noise_access *access, struct noise_place pla
 	event->thread = noise_thread.number;
 	event->bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes;
 	event->is_write = access->is_write;
-	/* Pairs with the command's acquire: it sees whole events. */
+	/* Release: pairs with the command's acquire, which then sees whole events. */
 	__atomic_store_n(&ring->written, ring->written + 1, __ATOMIC_RELEASE);
 }
 
@@ -111,14 +114,14 @@ static size_t noise_bytes(const void *address, size_t length, const struct site_
 	case SITE_STRING_READ:
 		return guarded_string_bytes(address, length);
 	case SITE_STRING_WRITE:
-		/* Calls that gave nothing return no string. */
+		/* A call that failed has returned no string. */
 		return length ? guarded_string_bytes((const char *)length, SIZE_MAX) : 0;
 	default:
 		return record->bytes;
 	}
 }
 
-/* Where the access begins, of those to the end of a string. */
+/* Start of the access: an appending access begins at the end of the string. */
 static uintptr_t noise_address(const void *address, const struct site_record *record)
 {
 	size_t bytes;
@@ -175,7 +178,10 @@ void tsan_reached(
 void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
 	uint8_t order_of_failure, uint64_t expected, uint64_t site)
 {
-	/* Others may come before it does what it will: whether it writes is not known. */
+	/*
+	 * Other threads may run before the exchange, so whether it writes is unknown; it counts
+	 * as a write.
+	 */
 	(void)order_of_failure;
 	(void)expected;
 	tsan_reached(address, bytes, SITE_COMPARE_EXCHANGE, order, site);

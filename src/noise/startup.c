@@ -1,6 +1,6 @@
 /*
- * Set-up of this guest, crashes, and what src/runtime/sites/sites.c wants of its surroundings. How a run ended
- * the command sees by itself; only where it crashed or aborted is told.
+ * Set-up of this guest, crash handlers, and the functions that src/runtime/sites/sites.c needs.
+ * The command sees by itself how a run ends; only crashes and aborts are reported.
  */
 #include "noise/startup.h"
 
@@ -27,11 +27,12 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define KERNEL_SIGSET_BYTES 8
 
-struct runtime runtime; /* contract and is_forked_child only; written before there are threads */
-bool runtime_is_up;	/* written once, by runtime_set_up() */
+/* only contract and is_forked_child are used; written before threads exist */
+struct runtime runtime;
+bool runtime_is_up; /* written once, by runtime_set_up() */
 
 static struct {
-	uint32_t decided;     /* sites of which it stands whether they are on in this process */
+	uint32_t decided;     /* number of sites that are switched in this process */
 	uint32_t has_crashed; /* the first crash is the outcome */
 } startup;
 
@@ -53,7 +54,7 @@ uint64_t noise_seed(void)
 	return hash_pair(plan->seed, plan->run_first);
 }
 
-/* ---- ends ---- */
+/* ---- end of the process ---- */
 
 static void leave_process(void) __attribute__((noreturn));
 static void leave_process(void)
@@ -75,7 +76,8 @@ void bug_report(const char *condition, const char *file, int line)
 	text_add(&text, ":");
 	text_unsigned(&text, (uint64_t)line);
 	text_add(&text, "\n");
-	(void)platform_call(SYS_write, 2, buffer, text_length(&text)); /* nobody left to tell */
+	/* a failure cannot be reported */
+	(void)platform_call(SYS_write, 2, buffer, text_length(&text));
 	leave_process();
 }
 
@@ -108,11 +110,14 @@ static void set_action(int signal, void (*handler)(int, siginfo_t *, void *))
 	} action = {handler, SA_SIGINFO | SA_RESTORER_FLAG | SA_ONSTACK | SA_NODEFER,
 		platform_signal_return, 0};
 
-	/* Valid signals and memory: cannot fail. */
+	/* Cannot fail: signals and memory are valid. */
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* It happens again after the return, and then ends the process as it would have without us. */
+/*
+ * Records the crash. After the return the signal is raised again, and ends the process as it
+ * would natively.
+ */
 static void startup_crash_handle(int signal, siginfo_t *info, void *context)
 {
 	const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -130,16 +135,16 @@ static void startup_crash_handle(int signal, siginfo_t *info, void *context)
 			contract->outcome.address = (uint64_t)(uintptr_t)info->si_addr;
 	}
 	set_action(signal, NULL);
-	if (info->si_code <= 0) /* somebody sent it: it does not come back by itself */
+	if (info->si_code <= 0) /* sent by a process: the signal must be raised again */
 		(void)platform_call(
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 }
 
-/* ---- what sites.c and the others need ---- */
+/* ---- functions that sites.c and others need ---- */
 
 void heap_start_recording(void)
 {
-	/* Blocks are known from the beginning. */
+	/* The table of blocks works from the beginning. */
 }
 
 void tsan_begin(void)
@@ -155,8 +160,9 @@ static bool startup_site_is_on(uint8_t kind, uint8_t state)
 }
 
 /*
- * Decided once in a process for each site, as code is patched only before it runs: while it is learnt
- * which sites touch what threads share, all are on; then those, and those that have never run.
+ * Decides once per process which sites are on, because code is patched only before it runs. While
+ * the sharing is learnt, all sites are on; afterwards, those that touch shared memory and those
+ * that have never run.
  */
 bool sites_apply(void)
 {
@@ -195,7 +201,7 @@ void runtime_set_up(void)
 		runtime_refuse("libraddle-noise.so and raddle are of different versions; install "
 			       "them together");
 	memory = sites_memory();
-	memory->sites_on = 1; /* modules switch theirs when they come */
+	memory->sites_on = 1; /* modules switch their sites when they are loaded */
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
 		set_action(fatal[i], startup_crash_handle);
 }
@@ -210,10 +216,11 @@ __attribute__((constructor)) static void startup_constructor(void)
 {
 	runtime_set_up();
 	attach_clean_environment(environ);
-	(void)pthread_atfork(NULL, NULL, forked); /* no memory: a child tells of itself, too */
+	/* without memory, a forked child reports its accesses too */
+	(void)pthread_atfork(NULL, NULL, forked);
 }
 
-/* Stands still until the command has read where the modules lie. */
+/* Waits until the command has read the addresses of the modules. */
 static void wait_for_inspection(struct contract *contract)
 {
 	__atomic_store_n(&contract->command, COMMAND_NONE, __ATOMIC_RELAXED);

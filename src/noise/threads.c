@@ -1,6 +1,6 @@
 /*
- * Threads and locks. Every function does what the next definition does, glibc's; before or after it a
- * delay may come. Threads get numbers and rings.
+ * Threads and locks. Every function calls the next definition, glibc's, and may delay the thread
+ * before or after it. Threads get numbers and rings.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,16 +14,16 @@
 
 __thread struct noise_thread noise_thread;
 
-/* What a new thread is to do; its place is its number. */
+/* Start function of a new thread. The index of the task is the thread's number. */
 struct task {
 	void *(*start)(void *);
-	thrd_start_t start_c11; /* instead */
+	thrd_start_t start_c11; /* used instead of `start` by thrd_create */
 	void *argument;
 };
 
 static struct {
 	struct task tasks[THREAD_CAPACITY]; /* written by the creator */
-	pthread_key_t key;		    /* made before there are threads */
+	pthread_key_t key;		    /* created before threads exist */
 } threads;
 
 /* ---- numbers and rings ---- */
@@ -36,11 +36,11 @@ static struct noise_ring *threads_take_ring(struct contract_noise *log)
 	return NULL;
 }
 
-/* Runs as the thread ends; what it does after that is not told. */
+/* Runs at the thread's end. Later accesses of the thread are not reported. */
 static void threads_leave(void *ring)
 {
 	noise_thread.state = NOISE_ENDED;
-	/* Pairs with threads_take_ring(): the next thread goes on where this one ended. */
+	/* Pairs with threads_take_ring(): the next owner of the ring appends to it. */
 	__atomic_store_n(&((struct noise_ring *)ring)->is_taken, 0, __ATOMIC_RELEASE);
 }
 
@@ -63,8 +63,9 @@ static void threads_meet(uint32_t number)
 	self->ring = number < THREAD_CAPACITY ? threads_take_ring(log) : NULL;
 	rng_seed(&self->rng, hash_pair(noise_seed(), number));
 	noise_draw_delay();
+	/* fails without memory: the ring stays taken */
 	if (self->ring)
-		(void)pthread_setspecific(threads.key, self->ring); /* no memory: it stays taken */
+		(void)pthread_setspecific(threads.key, self->ring);
 }
 
 void noise_meet_thread(void)
@@ -74,12 +75,16 @@ void noise_meet_thread(void)
 
 /* ---- creation ---- */
 
-/* Before the first thread: main becomes number 0, and accesses are told from here on. */
+/*
+ * Before the first thread creation: main becomes number 0, and accesses are reported from here
+ * on.
+ */
 static void prepare_create(void)
 {
 	if (noise_thread.state != NOISE_UNKNOWN || noise_log()->thread_count)
 		return;
-	(void)pthread_key_create(&threads.key, threads_leave); /* none left: rings stay taken */
+	/* fails without free keys: rings stay taken */
+	(void)pthread_key_create(&threads.key, threads_leave);
 	noise_meet_thread();
 	noise_go_live();
 }
@@ -102,7 +107,7 @@ static int run_task_c11(void *argument)
 	return task->start_c11(task->argument);
 }
 
-/* NULL: there is no place for it, and it is met when it makes an access. */
+/* NULL: no number is left. The thread is registered at its first access. */
 static struct task *new_task(void *argument, uint64_t role)
 {
 	uint32_t number;

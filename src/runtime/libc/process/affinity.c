@@ -20,7 +20,7 @@
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
-/* Threads beyond these show what the process has, whatever they set. */
+/* Threads beyond these report the process's settings. */
 #define AFFINITY_THREADS_MAX 256
 #define PAGE_BYTES 4096UL
 
@@ -29,13 +29,13 @@ struct thread_scheduling {
 	uint8_t policy;
 	uint8_t priority;
 	cpu_set_t processors;
-	/* What its attributes asked for, where that is not what it has; 0: nothing. */
+	/* Values of the creation attributes that differ from the real ones; 0: none. */
 	void *stack;
 	size_t stack_bytes;
 	size_t guard_bytes;
 };
 
-/* Written by the calls below. */
+/* Written by the functions below. */
 static struct thread_scheduling settings[AFFINITY_THREADS_MAX];
 static bool has_priorities; /* a thread has, or had, a real-time policy */
 
@@ -73,7 +73,7 @@ EXPORT int sched_yield(void)
 	return (int)ANSWER(sched_yield, 0);
 }
 
-/* Today's headers turn the name into sched_yield; older programs still carry it. */
+/* Today's headers map the name to sched_yield; older binaries still call it. */
 int old_pthread_yield(void) __asm__("pthread_yield");
 
 EXPORT int old_pthread_yield(void)
@@ -117,7 +117,7 @@ EXPORT int getcpu(unsigned int *processor, unsigned int *node)
 	return 0;
 }
 
-/* 0 or a positive errno. */
+/* Returns 0 or a positive errno. */
 static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set_t *out)
 {
 	const struct thread_scheduling *own = settings_of(thread);
@@ -171,7 +171,7 @@ static void scheduling_follow(struct engine_thread *thread)
 	engine_follow_priorities(has_priority && threads_share_processor());
 }
 
-/* The kernel wants at least one processor that the machine has. */
+/* Fails, as in the kernel, without a processor that the machine has. */
 static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
 {
 	struct thread_scheduling *own = settings_of(thread);
@@ -261,7 +261,7 @@ EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
 
 /* ---- priorities ---- */
 
-/* 0, EINVAL or EPERM. */
+/* Returns 0, EINVAL or EPERM. */
 static int scheduling_check(int policy, int priority)
 {
 	long least = platform_call(SYS_sched_get_priority_min, policy);
@@ -269,7 +269,7 @@ static int scheduling_check(int policy, int priority)
 
 	if (platform_failed(least) || platform_failed(most) || priority < least || priority > most)
 		return EINVAL;
-	/* Real-time policies are for the privileged, as natively. */
+	/* Real-time policies need privileges, as natively. */
 	return priority > 0 && platform_call(SYS_geteuid) != 0 ? EPERM : 0;
 }
 
@@ -337,15 +337,18 @@ long affinity_set_scheduling(struct engine_thread *thread, int policy, int prior
 	return -scheduling_set(thread, policy, priority);
 }
 
-/* ---- attributes of a creation ---- */
+/* ---- creation attributes ---- */
 
-/* What pthread_attr_setschedpolicy() and its like asked for; false: as the creator. */
+/*
+ * Gets the policy and priority of the attributes. False: the thread inherits those of its
+ * creator.
+ */
 static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};
 	int inherits = PTHREAD_INHERIT_SCHED;
 
-	(void)pthread_attr_getinheritsched(attributes, &inherits); /* they cannot fail */
+	(void)pthread_attr_getinheritsched(attributes, &inherits); /* these three cannot fail */
 	(void)pthread_attr_getschedpolicy(attributes, policy);
 	(void)pthread_attr_getschedparam(attributes, &parameters);
 	*priority = parameters.sched_priority;
@@ -366,10 +369,11 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 	size_t bytes = 0;
 	void *stack = NULL;
 
-	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes); /* they cannot fail */
+	/* these three cannot fail */
+	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes);
 	(void)pthread_attr_getstacksize(attributes, &own->stack_bytes);
 	(void)pthread_attr_getstack(attributes, &stack, &bytes);
-	/* Without a stack of the caller's, getstack answers 0 minus the size. */
+	/* Without a stack of the caller's, getstack returns 0 minus the size. */
 	if (stack && stack != (void *)(0 - bytes))
 		own->stack = stack;
 }
@@ -399,14 +403,17 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 		own->priority = (uint8_t)priority;
 		scheduling_follow(thread);
 	}
-	/* Where none was set, all bits are. */
+	/* If no affinity was set, all bits are set. */
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
 		CPU_COUNT(&processors) < CPU_SETSIZE)
 		(void)affinity_set(thread, sizeof processors,
-			&processors); /* none of the machine's: as the creator */
+			&processors); /* fails without a processor of the machine: as the creator */
 }
 
-/* A thread that was created without attributes has the default ones. */
+/*
+ * Completes the settings with the default attributes, for a thread that was created without
+ * attributes.
+ */
 static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;
@@ -419,13 +426,13 @@ static struct thread_scheduling attributes_asked_for(const struct thread_schedul
 	return asked;
 }
 
-/* The thread runs on a stack of the pool: shows as much of that stack as was asked for. */
+/* The thread runs on a pooled stack; shows a part of it that has the requested size. */
 static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
 {
 	size_t bytes = 0;
 	void *stack = NULL;
 
-	(void)pthread_attr_getstack(attributes, &stack, &bytes); /* they cannot fail */
+	(void)pthread_attr_getstack(attributes, &stack, &bytes); /* these calls cannot fail */
 	if (own->stack) {
 		(void)pthread_attr_setstack(attributes, own->stack, own->stack_bytes);
 		(void)pthread_attr_setguardsize(attributes, 0);
@@ -438,7 +445,7 @@ static void attributes_show_stack(pthread_attr_t *attributes, const struct threa
 		attributes, (own->guard_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
 }
 
-/* ---- what needs the thread's kernel thread, which is gone ---- */
+/* ---- functions whose libc versions need the thread's kernel thread, which is gone ---- */
 
 EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock)
 {
@@ -459,7 +466,10 @@ EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 	error = REAL(pthread_getattr_np)(handle, attributes);
 	thread = engine_thread_by_handle(handle);
 	own = thread ? settings_of(thread) : NULL;
-	/* Everything is filled in but the processors, which it asked of a kernel thread that left. */
+	/*
+	 * glibc asks for the processors of a kernel thread that has left; all other values are
+	 * set.
+	 */
 	if (error == ESRCH && thread)
 		error = 0;
 	if (!error && own && thread->id.index != 0) {

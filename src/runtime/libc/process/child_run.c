@@ -10,12 +10,15 @@
 
 STRATEGY_DECLARE(pos);
 
-/* Schedules of a child per schedule of its parent. The number is small, because exhaustive strategies try each. */
+/*
+ * Number of schedules of a child per schedule of its parent. The number is small because
+ * exhaustive strategies try each.
+ */
 #define CHILD_SEEDS 64
 
 /* State of this process, written at forks. */
 static HOT_STATE struct {
-	uint64_t seed; /* 0 in the process of the run */
+	uint64_t seed; /* 0 in the process that executes the run */
 	uint64_t next; /* seed of the next child */
 	uint64_t forks;
 	struct thread_id forker; /* the parent's thread that forked this process */

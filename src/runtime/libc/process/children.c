@@ -1,6 +1,6 @@
 /*
- * Which children of this process still live: as long as one does, descriptors that it inherited may
- * become ready and sleeps are real. Asked only when no thread can move. No state.
+ * Which children of this process still live. While one does, inherited descriptors may become
+ * ready, and sleeps take real time. Called only when no thread is enabled. No state.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,16 +12,19 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* What getdents64 fills in. */
+/* Entry of getdents64. */
 struct task {
 	uint64_t inode;
 	int64_t offset;
-	uint16_t size; /* of this and its name */
+	uint16_t size; /* size of the entry, with its name */
 	uint8_t type;
-	char name[13]; /* a number; "." and "..", too */
+	char name[13]; /* a number, or "." or ".." */
 };
 
-/* Reads /proc/self/task/THREAD/children; the number of bytes, or negative where there is no such file. */
+/*
+ * Reads /proc/self/task/THREAD/children. Returns the number of bytes, or negative if the file
+ * does not exist.
+ */
 static long children_read(long tasks, const char *thread, char *text, size_t size)
 {
 	static const char file[] = "/children";
@@ -37,11 +40,11 @@ static long children_read(long tasks, const char *thread, char *text, size_t siz
 	if (platform_failed(fd))
 		return fd;
 	bytes = platform_call(SYS_read, fd, text, size);
-	(void)platform_call(SYS_close, fd); /* nothing was written to it */
+	(void)platform_call(SYS_close, fd); /* read only: a failure is harmless */
 	return bytes;
 }
 
-/* Has this child ended without having been waited for? Also true of what is no child at all. */
+/* True if this child has ended and was not waited for. Also true for a process that is no child. */
 static bool child_has_ended(int pid)
 {
 	siginfo_t information = {0};
@@ -68,8 +71,8 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 }
 
 /*
- * Children are those of the kernel thread that forked them: with one kernel thread for each thread of the program any of
- * them may have some. *count: those that live. False: this system names none.
+ * Collects the living children of all kernel threads: the kernel lists a child under the thread
+ * that forked it. False: the kernel does not list children.
  */
 static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 {
@@ -99,7 +102,7 @@ static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 				*count = children_parse(text, bytes, pids, *count);
 		}
 	}
-	(void)platform_call(SYS_close, tasks); /* likewise */
+	(void)platform_call(SYS_close, tasks); /* read only: a failure is harmless */
 	return has_any && !platform_failed(bytes);
 }
 
@@ -113,7 +116,7 @@ uint32_t children_alive(int pids[CHILDREN_MAX])
 		return 0;
 	if (children_of_all(pids, &count))
 		return count;
-	/* They may live. */
+	/* The children are unknown, and may live. */
 	pids[0] = 0;
 	return 1;
 }

@@ -24,7 +24,7 @@ enum family_state {
 struct family_member {
 	uint32_t pid;
 	uint8_t state;		    /* enum family_state */
-	bool is_outside, is_signal; /* struct family_wait */
+	bool is_outside, is_signal; /* see struct family_wait */
 	bool is_ending;
 	uint64_t deadline_ns;
 	uint64_t epoch; /* the epoch for which the member is idle */

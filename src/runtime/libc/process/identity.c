@@ -1,7 +1,8 @@
 /*
- * Who the process is, and its random numbers. glibc changes user and group ids in every thread by a
- * signal that each must answer; threads of one kernel thread never do, so the calls go to the kernel
- * directly. Random numbers come from the run's seed. Runs in the target's moving thread.
+ * User and group ids, process ids, and random numbers. glibc changes ids in every thread by a
+ * signal that each thread must answer. Fibers of one kernel thread never answer, so the calls go
+ * to the kernel directly. Random numbers come from the run's seed. Runs in the target's moving
+ * thread.
  */
 #include <grp.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ EXPORT int setgroups(size_t count, const gid_t *groups)
 
 /* ---- random numbers ---- */
 
-#define ENTROPY_BYTES_MAX 256 /* getentropy refuses more */
+#define ENTROPY_BYTES_MAX 256 /* limit of getentropy */
 
 void runtime_random_bytes(void *buffer, size_t bytes)
 {
@@ -166,7 +167,7 @@ EXPORT uint32_t arc4random(void)
 	return value;
 }
 
-/* std::random_device: libstdc++ asks the processor, past everybody. */
+/* std::random_device of libstdc++, which reads the processor's random numbers directly. */
 uint32_t cxx_random_device(void *device) __asm__("_ZNSt13random_device9_M_getvalEv");
 
 EXPORT uint32_t cxx_random_device(void *device)

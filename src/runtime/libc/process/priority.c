@@ -31,7 +31,7 @@ struct thread_priority {
 	uint16_t io;
 };
 
-/* Written by the calls below. */
+/* Written by the functions below. */
 static struct thread_priority priorities[PRIORITY_THREADS_MAX];
 
 static struct thread_priority *priority_of(const struct engine_thread *thread)
@@ -243,7 +243,7 @@ struct scheduling_attributes {
 #define FLAG_KEEP_PARAMETERS UINT64_C(16)
 #define KNOWN_FLAGS UINT64_C(127)
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static long attributes_copy(struct scheduling_attributes *from, struct scheduling_attributes *to)
 {
 	uint32_t bytes = from->size ? from->size : FIRST_VERSION_BYTES;
@@ -311,7 +311,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 
 enum io_class { IO_NONE, IO_REALTIME, IO_BEST_EFFORT, IO_IDLE };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static long io_check(long value)
 {
 	const long level = value & (IO_LEVELS - 1);

@@ -1,8 +1,8 @@
 /*
- * Processes: fork and its like, _exit, and waiting for children. A child made by the target has an engine of its
- * own. That engine begins at the first of libc's fork handlers, before any code of the target runs there. Virtual
- * time and deadlocks are those of the whole process family (family.h). A child dies with its parent, so no run
- * leaves processes behind.
+ * Processes: fork and its variants, _exit, and waiting for children. A forked child has an engine
+ * of its own, from the first of libc's fork handlers on, before any code of the target runs
+ * there. Virtual time and deadlocks are those of the whole process family (family.h). A child
+ * dies with its parent, so no run leaves processes behind.
  *
  * Runs in the target's moving thread.
  */
@@ -33,10 +33,11 @@
 static struct {
 	long parent_pid;
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
-	uint32_t early_children; /* made before the first thread, and not waited for yet */
-	uint64_t forks;		 /* of this process and its ancestors */
-	uint64_t kernel_mask;	 /* of the forking thread; meanwhile no signal comes in */
-	char any_child;		 /* its address stands for all children */
+	uint32_t early_children; /* created before the first thread, and not waited for yet */
+	uint64_t forks;		 /* by this process and its ancestors */
+	/* of the forking thread; all signals are blocked during the fork */
+	uint64_t kernel_mask;
+	char any_child; /* its address stands for all children */
 } process;
 
 /* ---- fork ---- */
@@ -53,7 +54,7 @@ static void fork_prepare(void)
 	semaphore_prepare_fork();
 	runtime.has_forked = true;
 	runtime_dispatch_pause();
-	/* One that comes to the child before it is itself would be taken for the parent's. */
+	/* Blocks all signals: one that arrives early in the child would count as the parent's. */
 	(void)platform_call(
 		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
 }
@@ -72,7 +73,7 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-/* A child draws other random numbers than its parent and its siblings. */
+/* Seed of a child, which differs from those of its parent and siblings. */
 static uint64_t process_random_seed(void)
 {
 	uint64_t number;
@@ -84,7 +85,10 @@ static uint64_t process_random_seed(void)
 void process_become_child(void)
 {
 	process.early_children = 0;
-	/* The kernel has disarmed the dispatch; a first thread of this process starts afresh. */
+	/*
+	 * The kernel has disarmed the dispatch in the child. The child's first thread creation
+	 * arms it again.
+	 */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
@@ -101,7 +105,10 @@ void process_become_program(void)
 	runtime.is_forked_child = false;
 	family_leave();
 	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	/* Else its parent is still another one, and the command ends what is left. */
+	/*
+	 * If the command is not the parent, this process stays without the signal, and the
+	 * command ends it.
+	 */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
 }
@@ -111,7 +118,10 @@ bool process_leaves_daemon(int status)
 	return daemon_is_left(status, process.early_children);
 }
 
-/* Its own children live on after it, as natively; the command reaps what a run leaves behind. */
+/*
+ * Children of a forked child survive it, as natively; the command reaps the processes that a run
+ * leaves.
+ */
 static void fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)
@@ -142,9 +152,12 @@ __attribute__((constructor)) static void process_constructor(void)
 {
 	if (!attach_is_first())
 		return;
-	/* First of all child handlers, last of all prepare handlers: around those of the target. */
+	/*
+	 * Registered first: the first handler in the child and the last one before the fork, so
+	 * the target's handlers lie within.
+	 */
 	(void)pthread_atfork(
-		fork_prepare, fork_in_parent, fork_in_child); /* fails without memory */
+		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }
 
 /* libc runs the handlers of pthread_atfork() under a lock of its own, which detectors cannot see. */
@@ -170,7 +183,10 @@ EXPORT pid_t fork(void)
 	return fork_in_order(CALL_SITE);
 }
 
-/* The child would run on its parent's stack, with our state: a fork gives it copies. */
+/*
+ * A child of vfork() would run on its parent's stack with the runtime's state; fork gives it
+ * copies.
+ */
 EXPORT pid_t vfork(void)
 {
 	ENTER();
@@ -195,7 +211,7 @@ EXPORT pid_t _Fork(void)
 	return pid;
 }
 
-/* What the child of a clone() is to do: it has a copy of this. */
+/* Task of a clone()'s child, which has a copy of it. */
 static struct {
 	int (*function)(void *);
 	void *argument;
@@ -208,7 +224,10 @@ static int clone_in_child(void *unused)
 	return cloned.function(cloned.argument);
 }
 
-/* A process of its own is a child like any other. What shares memory with us is the kernel's affair. */
+/*
+ * A child without shared memory is handled like a forked one. A child with shared memory is left
+ * to the kernel.
+ */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	va_list rest;
@@ -262,11 +281,11 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 		if (dup2(null, fd) < 0)
 			return -1;
 	if (null > 2)
-		(void)close(null); /* nothing was written */
+		(void)close(null); /* read only: a failure is harmless */
 	return 0;
 }
 
-/* ---- the end ---- */
+/* ---- end of the process ---- */
 
 EXPORT void _exit(int status)
 {
@@ -284,11 +303,11 @@ EXPORT void _Exit(int status)
 
 /* ---- waiting for children ---- */
 
-/* A wait in the terms of waitid(). */
+/* Arguments of waitid(). */
 struct child_wait {
 	idtype_t type;
 	id_t id;
-	int options; /* which changes are waited for */
+	int options; /* the changes of state to wait for */
 };
 
 static bool child_is_ready(const struct engine_op *op, const struct engine_thread *thread)
@@ -302,7 +321,7 @@ static bool child_is_ready(const struct engine_op *op, const struct engine_threa
 	return platform_failed(result) || information.si_pid;
 }
 
-/* The scheduling point. 0 or -EINTR; acts on cancellation. */
+/* The scheduling point of a wait. Returns 0 or -EINTR; acts on cancellation. */
 static long child_perform(const struct child_wait *wait, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_CHILD_WAIT,
@@ -341,12 +360,12 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 }
 
 /*
- * A child is gone, or (-ECHILD) is not this process's. One from before the first thread is gone for all
- * runs that start there, and no forked run's.
+ * A child was reaped. A child from before the first thread is gone for all runs that start there,
+ * and in a forked run it was never a child (-ECHILD): both taint shared state.
  */
 static void child_was_reaped(void)
 {
-	(void)family_look(); /* the virtual time that the child slept passes here, too */
+	(void)family_look(); /* advances the clock to the virtual time of the child */
 	if (process.early_children && engine_is_live())
 		runtime_taint_shared("waited for a child made before the first thread");
 	else if (process.early_children)

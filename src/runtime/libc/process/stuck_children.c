@@ -1,7 +1,7 @@
 /*
- * Children that the target has forked and that wait forever, mostly for a lock that another thread of the parent
- * held at the fork. A child that finds the process family deadlocked (family.h) writes its threads' waits into
- * the contract. These waits are part of the run's evidence.
+ * Forked children that are blocked forever, usually on a lock that another thread of the parent
+ * held at the fork. A child that finds the process family deadlocked (family.h) writes its
+ * threads' waits into the contract. These waits are part of the run's evidence.
  *
  * The child's part runs in its moving thread, the rest in the process of the run.
  */
@@ -62,7 +62,10 @@ void stuck_child_tell(const struct outcome *outcome)
 			stuck_child_describe(engine_thread(outcome->waits[i].waiter.index));
 		told->waits[told->wait_count++] = outcome->waits[i];
 	}
-	/* Release: the parent's acquire finds the rest filled. */
+	/*
+	 * Release: pairs with the acquire in the process of the run, which then reads the other
+	 * fields.
+	 */
 	__atomic_store_n(&told->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
 }
 

@@ -28,7 +28,7 @@ symbol_dlsym *symbol_behind_dlsym;
 symbol_dlvsym *symbol_behind_dlvsym;
 void *symbol_behind_dlopen, *symbol_behind_dlmopen;
 
-/* Likewise. */
+/* Written once, by the first call. */
 static struct {
 	struct dl_find_object own, libc;
 } symbol_modules;

@@ -1,8 +1,8 @@
 /*
- * abort() and failed assertions: all of them end at one place in glibc, so who asked for it is noted
- * here. It tells failures of one program apart.
+ * abort() and failed assertions. All of them end at one place in glibc, so the caller is noted
+ * here; the caller tells different failures of a program apart.
  */
-#undef NDEBUG /* or <assert.h> declares nothing */
+#undef NDEBUG /* <assert.h> declares nothing without assertions */
 #include <assert.h>
 #include <stdlib.h>
 

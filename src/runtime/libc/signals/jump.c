@@ -10,7 +10,7 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* glibc keeps the stack pointer scrambled. */
+/* glibc scrambles the stack pointer in a jmp_buf. */
 #define PLACE_STACK_POINTER 6
 
 static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
@@ -51,7 +51,7 @@ static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int va
 		signal_left_handlers();
 		if (place->__mask_was_saved)
 			signal_set_mask(engine_current(), signal_set_bits(&place->__saved_mask));
-		(void)signals_deliver_now();	   /* new signals come before the jump */
+		(void)signals_deliver_now();	   /* new signals are delivered before the jump */
 		without_mask.__mask_was_saved = 0; /* libc would restore the mask in the kernel */
 	}
 	((jump_function *)symbol_slot_function(next))(&without_mask, value);

@@ -21,7 +21,7 @@ static siginfo_t information_of_caller(int signal, int code)
 	return information;
 }
 
-/* `thread` NULL: to the process. */
+/* The scheduling point before a signal is sent. `thread` NULL: the receiver is the process. */
 static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_SEND,

@@ -30,7 +30,7 @@ static void action_to_user(const struct signal_action *action, struct sigaction 
 	out->sa_mask.__val[0] = action->mask;
 }
 
-/* POSIX: what is pending and now ignored is gone. */
+/* POSIX: pending signals that become ignored are discarded. */
 static void signal_drop_pending(int signal)
 {
 	siginfo_t dropped;
@@ -56,9 +56,9 @@ static long action_set(int signal, const struct signal_action *wanted)
 	if (signals_have_left_control())
 		return platform_call(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask);
 	/*
-	 * Once the kernel brings us a signal, it goes on doing so: a rewind puts back what the target
-	 * asked for, not what the kernel was told. Ignoring is only told before threads exist, so that
-	 * programs started later inherit it.
+	 * A signal that the kernel has once been told to deliver stays so: a rewind restores the
+	 * target's disposition, not the kernel's. SIG_IGN is passed to the kernel only before
+	 * threads exist, so that programs started later inherit it.
 	 */
 	if (signal_is_ignored(signal))
 		signal_drop_pending(signal);
@@ -176,7 +176,7 @@ EXPORT int siginterrupt(int signal, int interrupts)
 
 /* ---- masks ---- */
 
-/* 0 or a positive errno. */
+/* Returns 0 or a positive errno. */
 static int mask_change(int how, const sigset_t *set, sigset_t *old)
 {
 	struct engine_thread *self = engine_current();
@@ -197,8 +197,9 @@ static int mask_change(int how, const sigset_t *set, sigset_t *old)
 	}
 	signal_take_from_kernel(self->signals_blocked & ~mask);
 	signal_set_mask(self, mask);
+	/* unblocked signals are delivered before the call returns */
 	if (set)
-		(void)signals_deliver_now(); /* what is unblocked comes before the call returns */
+		(void)signals_deliver_now();
 	return 0;
 }
 
@@ -242,7 +243,7 @@ EXPORT int sigpending(sigset_t *set)
 	return (int)interpose_result(ANSWER(rt_sigpending, set, MASK_BYTES));
 }
 
-/* ---- the system calls ---- */
+/* ---- system calls ---- */
 
 long call_rt_sigaction(const long arguments[6], uint64_t site)
 {

@@ -1,7 +1,7 @@
 /*
- * How a signal reaches the target: the kernel's entry, the choice of a thread, the handler with its
- * mask. See signals.h. The entry runs in whatever context the kernel interrupts; everything else in
- * the target's moving thread.
+ * Delivery of signals to the target: the entry from the kernel, the choice of a thread, and the
+ * handler with its mask. See signals.h. The entry runs in any context that the kernel interrupts;
+ * everything else runs in the target's moving thread.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,14 +13,16 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* Written by sigaction, by the delivery (SA_RESETHAND) and by a child that leaves control. */
+/* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
-	uint64_t left_to_kernel; /* see signal_leave_to_kernel */
-	int dying_of;		 /* the signal whose default action is being performed, 0: none */
+	/* signals blocked in the kernel's mask, see signal_leave_to_kernel */
+	uint64_t left_to_kernel;
+	int dying_of; /* signal whose default action is being executed; 0: none */
 	bool has_left_control;
-	bool wants_restart[THREAD_CAPACITY]; /* of the handlers that ran last in that thread */
-	uint16_t depth[THREAD_CAPACITY];     /* handlers that are running in that thread */
+	/* the last handlers of that thread all had SA_RESTART */
+	bool wants_restart[THREAD_CAPACITY];
+	uint16_t depth[THREAD_CAPACITY]; /* nesting depth of handlers in that thread */
 } delivery;
 
 /* ---- dispositions ---- */
@@ -85,7 +87,10 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGSTOP);
 		return;
 	}
-	/* Its own signal frame is what the crash path wants; see signal_entry. */
+	/*
+	 * The crash path needs a signal frame of this signal, so the signal is raised again; see
+	 * signal_entry.
+	 */
 	(void)information;
 	delivery.dying_of = signal;
 	bit = signal_bit(signal);
@@ -118,7 +123,10 @@ static void signal_call_handler(void *argument)
 /* A function in assembly: call_on_stack.S. */
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/* `is_here`: on the thread's own stack, so that it may have to leave it. */
+/*
+ * `is_here`: the handler is called on the thread's own stack, and may have to switch to the
+ * alternate one.
+ */
 static void signal_run_handler(struct engine_thread *thread, int signal, siginfo_t *information,
 	ucontext_t *context, bool is_here)
 {
@@ -133,13 +141,13 @@ static void signal_run_handler(struct engine_thread *thread, int signal, siginfo
 	int old_errno = errno;
 	void *stack_end = is_here && action.flags & SA_ONSTACK ? signal_stack_end(thread) : NULL;
 
-	engine_note(OP_SIGNAL_WAIT, NULL, 0); /* who sent it comes before the handler */
+	engine_note(OP_SIGNAL_WAIT, NULL, 0); /* happens-before: the sender precedes the handler */
 	delivery.depth[index]++;
 	if (action.flags & (int)SA_RESETHAND)
 		delivery.actions[signal].handler.plain = SIG_DFL;
 	signal_set_mask(thread,
 		old_mask | action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal)));
-	/* The handler may change the mask that it returns to. */
+	/* The handler may change the mask that is restored after it. */
 	context->uc_sigmask.__val[0] = old_mask;
 	if (stack_end)
 		call_on_stack(signal_call_handler, &call, stack_end);
@@ -182,7 +190,10 @@ void signals_leave_thread(void)
 	signal_queue_forget(self);
 }
 
-/* A handler that runs at a scheduling point was not interrupted anywhere: it gets a plausible place. */
+/*
+ * A handler at a scheduling point has interrupted no instruction; its context names the site of
+ * the point.
+ */
 static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t *information)
 {
 	ucontext_t context;
@@ -248,7 +259,10 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* A thread that lets it through, chosen by the strategy where there are several; NULL: none. */
+/*
+ * Chooses a thread that does not block the signal, by the strategy if there are several. NULL:
+ * all threads block it.
+ */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;
@@ -273,7 +287,7 @@ static bool signal_is_waited_for(int signal)
 	return false;
 }
 
-/* One instance of it. Whether it has left the process's queue. */
+/* Routes one instance of the signal. True: it has left the process's queue. */
 static bool signal_route(int signal)
 {
 	struct engine_thread *thread;
@@ -285,7 +299,7 @@ static bool signal_route(int signal)
 	}
 	thread = signal_choose_thread(signal);
 	if (!thread)
-		return false; /* blocked everywhere: it stays with the process */
+		return false; /* all threads block the signal: it stays pending for the process */
 	if (signal_has_handler(signal)) {
 		signal_queue_assign(signal, thread);
 		engine_interrupt(thread, INTERRUPT_SIGNAL);
@@ -335,7 +349,8 @@ void signals_raise(struct engine_thread *thread, const siginfo_t *information)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), information->si_signo);
 		return;
 	}
-	(void)signal_queue_add(thread, information); /* full: many are pending already */
+	/* fails if the queue is full, which is harmless */
+	(void)signal_queue_add(thread, information);
 	engine_raise_attention();
 	if (thread)
 		engine_interrupt(thread, INTERRUPT_SIGNAL);
@@ -354,9 +369,9 @@ uint64_t signals_swap_mask(uint64_t mask)
 	return old_mask;
 }
 
-/* ---- the kernel's entry ---- */
+/* ---- entry from the kernel ---- */
 
-/* First byte and end of our own code, from the linker. */
+/* Bounds of the runtime's own code, from the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -367,7 +382,7 @@ static bool is_in_runtime(const ucontext_t *context)
 	return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
 }
 
-/* A fault, or abort(): the thread cannot go on before it is handled. */
+/* A fault, or abort(): the thread cannot continue before the signal is handled. */
 static void signal_handle_at_once(int signal, siginfo_t *information, void *context)
 {
 	struct engine_thread *self = engine_current();
@@ -377,7 +392,10 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 		signal_run_handler(self, signal, information, context, false);
 		return;
 	}
-	/* Diverts this frame to the end of the run, or has set the default and raised it again. */
+	/*
+	 * The crash path ends the run from this frame, or restores the default action and raises
+	 * the signal again.
+	 */
 	runtime_crash(signal, information, context);
 }
 
@@ -392,10 +410,13 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 		signal_handle_at_once(signal, information, context);
 		return;
 	}
-	/* A write to a broken pipe is the caller's own doing; everything else is for the process. */
+	/* SIGPIPE belongs to the thread that wrote; all other signals belong to the process. */
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
-	/* A process without threads may loop until its handler has run: no point will come. */
+	/*
+	 * A process without threads may wait in a loop for its handler, and reach no scheduling
+	 * point.
+	 */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
 		(void)signals_deliver_now();
 	errno = old_errno;
@@ -411,7 +432,10 @@ void signal_catch(int signal)
 	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
 	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
 		flags |= SA_RESTART;
-	/* Our own stack, not the target's: it serves whatever thread runs out of its own. */
+	/*
+	 * Faults use the runtime's alternate stack, which serves a thread that has overrun its
+	 * own.
+	 */
 	if (signal_is_fault(signal) && (!signal_has_handler(signal) || action->flags & SA_ONSTACK))
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)

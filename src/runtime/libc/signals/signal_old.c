@@ -1,17 +1,17 @@
 /*
- * Older ways to say what sigaction() and sigprocmask() say. libc's own reach the kernel past us. Runs in the
- * target's moving thread.
+ * Older variants of sigaction() and sigprocmask(), whose libc versions bypass the interposed
+ * functions. Runs in the target's moving thread.
  */
 #include <signal.h>
 
 #include "runtime/interpose.h"
 
-/* The mask with `signal` in it or not. -1: no such signal. */
+/* Adds `signal` to the mask, or removes it. Returns -1 for an invalid signal. */
 static int mask_set_one(int how, int signal)
 {
 	sigset_t set;
 
-	(void)sigemptyset(&set); /* cannot fail */
+	(void)sigemptyset(&set); /* never fails */
 	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
 }
 
@@ -61,7 +61,7 @@ EXPORT sighandler_t sigset(int signal, sighandler_t handler)
 	return sigismember(&mask, signal) ? SIG_HOLD : before.sa_handler;
 }
 
-/* The BSD masks: bits of the first 32 signals. */
+/* The BSD masks, with one bit for each of the first 32 signals. */
 static int mask_replace(int how, int bits)
 {
 	sigset_t set = {0}, old;
@@ -90,7 +90,10 @@ EXPORT int siggetmask(void)
 	return mask_replace(SIG_BLOCK, 0);
 }
 
-/* What <signal.h> makes of sigpause(): the signal's number under X/Open's rules, a mask under BSD's. */
+/*
+ * The function behind sigpause() of <signal.h>. The argument is a signal under X/Open's rules, a
+ * mask under BSD's.
+ */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)
@@ -105,7 +108,7 @@ EXPORT int __sigpause(int signal_or_mask, int is_signal)
 	return sigsuspend(&set);
 }
 
-/* X/Open's sigpause() under its own name in the object file. */
+/* X/Open's sigpause() by its symbol name. */
 int xpg_sigpause(int signal) __asm__("__xpg_sigpause");
 
 EXPORT int xpg_sigpause(int signal)

@@ -1,6 +1,7 @@
 /*
- * Signals that have arrived and signals that are pending. The ring is written by signal handlers, with
- * atomic operations only; the queue belongs to the target's moving thread.
+ * Arrived and pending signals. The entry from the kernel writes arrived signals into a ring, by
+ * atomic operations only. The target's moving thread drains the ring into the queue of pending
+ * signals.
  */
 #include <string.h>
 
@@ -9,13 +10,13 @@
 #include "runtime/world.h"
 
 #define RING_SIZE 64	  /* a power of two */
-#define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more, but few programs queue more */
-#define FIRST_REALTIME 34 /* glibc's SIGRTMIN; 32 and 33 are its own */
+#define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more, but few programs need more */
+#define FIRST_REALTIME 34 /* glibc's SIGRTMIN; glibc uses 32 and 33 itself */
 
 struct ring_entry {
 	siginfo_t information;
 	struct engine_thread *thread; /* NULL: the process */
-	uint32_t is_filled; /* released by the entry after `information`, acquired by the drain */
+	uint32_t is_filled; /* release by the entry after `information`; acquire by the drain */
 };
 
 struct pending_signal {
@@ -25,12 +26,12 @@ struct pending_signal {
 };
 
 static struct {
-	/* ring: written in handlers */
+	/* The ring, written by the entry. */
 	struct ring_entry ring[RING_SIZE];
-	uint32_t ring_next;    /* the next entry to fill */
-	uint32_t ring_drained; /* entries before it are free again */
-	uint64_t overflow; /* standard signals that found no room: they are known without detail */
-	/* queue: oldest first */
+	uint32_t ring_next;    /* next entry to fill */
+	uint32_t ring_drained; /* entries before it are free */
+	uint64_t overflow; /* standard signals that found the ring full, known without details */
+	/* The queue, oldest first. */
 	struct pending_signal queue[QUEUE_SIZE];
 	uint32_t count;
 	uint64_t process_pending;
@@ -71,7 +72,7 @@ void signal_queue_drain(void)
 
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
-		/* Full: as if it had come only once. */
+		/* If the queue is full, the signal merges with a pending one or is lost. */
 		(void)signal_queue_add(entry->thread, &entry->information);
 		entry->is_filled = 0;
 		__atomic_store_n(&signals.ring_drained, signals.ring_drained + 1, __ATOMIC_RELEASE);

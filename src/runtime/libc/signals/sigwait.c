@@ -1,6 +1,6 @@
 /*
- * Waiting for signals: sigwait and its like take a pending signal without a handler; pause and
- * sigsuspend wait until a handler has run. Also the record of alternate signal stacks.
+ * Waiting for signals. sigwait and its variants take a pending signal without a handler. pause
+ * and sigsuspend wait until a handler has run. The file also keeps the alternate signal stacks.
  * Runs in the target's moving thread.
  */
 #include <signal.h>
@@ -21,14 +21,17 @@ static struct {
 	bool is_set[THREAD_CAPACITY];
 } alternate;
 
-/* ---- taking ---- */
+/* ---- taking pending signals ---- */
 
 static bool signal_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
-/* As the kernel: the thread's own come first, the lowest before others. 0: none of the set is pending. */
+/*
+ * Order of the kernel: the thread's own signals first, lower numbers first. Returns 0 if no
+ * signal of the set is pending.
+ */
 static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
@@ -42,7 +45,7 @@ static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 	return 0;
 }
 
-/* Positive: the signal. Negative errno: EINTR, EAGAIN (time is out). Acts on cancellation. */
+/* Returns the signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
 static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
@@ -58,7 +61,7 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 
 	signal_queue_drain();
 	signal_set_mask(
-		self, old_mask | op.argument); /* blocked, so that no handler takes one meanwhile */
+		self, old_mask | op.argument); /* no handler may take one of these signals */
 	while (!result) {
 		enum engine_result reason = engine_perform(&op);
 
@@ -90,7 +93,7 @@ EXPORT int sigwait(const sigset_t *restrict set, int *restrict signal)
 		do {
 			result = signal_wait(
 				signal_set_bits(set), &information, ENGINE_FOREVER, CALL_SITE);
-		} while (result == -EINTR); /* POSIX: sigwait has no such error */
+		} while (result == -EINTR); /* POSIX: sigwait never fails with EINTR */
 	}
 	if (result < 0)
 		return (int)-result;
@@ -149,7 +152,7 @@ static bool never_ready(const struct engine_op *op, const struct engine_thread *
 	return false;
 }
 
-/* Always -EINTR in the end. */
+/* Waits for a handler. Always returns -EINTR. */
 static long handler_wait(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_WAIT,
@@ -206,8 +209,8 @@ EXPORT int sigsuspend(const sigset_t *set)
 /* ---- signal descriptors ---- */
 
 /*
- * The kernel reads signals into such a descriptor only if it holds them back itself, so these are
- * blocked in the kernel's mask until the target unblocks them.
+ * The kernel delivers signals to such a descriptor only if its own mask blocks them. The signals
+ * of the set are therefore blocked in the kernel until the target unblocks them.
  */
 long call_signalfd4(const long arguments[6], uint64_t site)
 {
@@ -239,10 +242,11 @@ EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 /* ---- alternate stacks ---- */
 
 /*
- * The kernel's one alternate stack is ours: faults are handled there whichever thread has them, and a
- * handler that asked for its own stack runs on it too. What a thread has set is only remembered.
+ * The kernel's only alternate stack is the runtime's, which handles the faults of every thread
+ * and their handlers. A thread's setting is remembered, and used for handlers with SA_ONSTACK at
+ * scheduling points.
  */
-/* Is the caller on it? */
+/* True if the caller runs on this stack. */
 static bool is_on_stack(const stack_t *stack)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -270,7 +274,7 @@ static bool is_stack_mode(int flags)
 	return mode == 0 || mode == SS_ONSTACK || mode == SS_DISABLE;
 }
 
-/* Can `wanted` replace the caller's stack `before`? Returns 0 or -errno. */
+/* Returns 0 if `wanted` may replace the caller's stack `before`, else -errno. */
 static long alternate_check(const stack_t *wanted, const stack_t *before)
 {
 	if (before->ss_flags & SS_ONSTACK)
