@@ -42,7 +42,7 @@ char *finding_thread_path(
 		ordinals[depth++] = threads[index].ordinal;
 		if (threads[index].parent.index >= index) {
 			free(ordinals);
-			return NULL; /* a child is younger than its parent */
+			return NULL; /* a child has a higher index than its parent */
 		}
 		index = threads[index].parent.index;
 	}
@@ -133,7 +133,7 @@ static int check_source(const struct finding_source *source, struct error *err)
 		return contradiction(err, "the number of threads is", source->thread_count);
 	if (outcome->wait_count > OUTCOME_WAITS_MAX)
 		return contradiction(err, "the number of waiting threads is", outcome->wait_count);
-	/* It was written by a process that failed. */
+	/* The text comes from a failing process and may be damaged. */
 	if (!memchr(outcome->text, '\0', sizeof outcome->text))
 		return contradiction(
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
@@ -168,7 +168,7 @@ static int check_source(const struct finding_source *source, struct error *err)
 	return 0;
 }
 
-/* The thread whose step ended the run went on after its last one. */
+/* Notes each thread's last step. The failing thread counts as alive after its last step. */
 static void note_last_steps(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
@@ -199,7 +199,7 @@ static int make_paths(struct builder *builder, struct error *err)
 	return 0;
 }
 
-/* ---- the parts ---- */
+/* ---- parts of a finding ---- */
 
 /* The verb of a wait in progress: a blocked thread has not completed the operation that it is blocked on. */
 static const char *waiting_verb(const struct wait_edge *edge)
@@ -245,7 +245,9 @@ static void fill_wait(
 	wait->lost_signals = edge->lost_signals;
 }
 
-/* Threads without a name of their own carry the name of the process, which tells none apart: such names are left out. */
+/*
+ * Unnamed threads carry the name of the process, which distinguishes none: such names are omitted.
+ */
 static void fill_threads(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;

@@ -1,4 +1,4 @@
-/* What the files that build a finding share: the source with its threads and objects in words. */
+/* Shared by the files that build a finding: the source, and its threads and objects as words. */
 #ifndef RADDLE_FINDINGS_BUILD_INTERNAL_H
 #define RADDLE_FINDINGS_BUILD_INTERNAL_H
 
@@ -13,53 +13,59 @@
 enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
 
 struct wrapper;	  /* call_chain.c: a short function and its call sites */
-struct first_use; /* words.c: where an object was used first, by address and class */
+struct first_use; /* words.c: first use of an object, by address and class */
 
 struct builder {
 	const struct finding_source *source;
 	struct symbols *symbols; /* NULL: none */
 	struct finding *finding;
-	char **paths;			/* creation path by thread index */
+	char **paths;			/* thread path by index */
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
 	struct wrapper *wrappers;
-	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: not known */
+	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
 	struct signal_history signals; /* signals that concern the culprit */
 	char *failing_name; /* the failing thread's name as titles show it; NULL: no such thread */
 };
 
 /* ---- words.c ---- */
 
-/* Indexes the trace: needed before object names are asked for. */
+/* Indexes the trace by object. Must precede all queries for object names. */
 void builder_note_first_uses(struct builder *builder);
 void builder_forget_first_uses(struct builder *builder);
-/* Learns what the blocks of memory are from all accesses of the trace: before memory is named. */
+/*
+ * Infers the contents of memory blocks from all accesses of the trace. Must precede all queries for
+ * names of memory.
+ */
 void builder_note_accesses(struct builder *builder);
 
-/* "main.0"; "a thread" for an index that the table does not have. Owned by the builder. */
+/* "main.0"; "a thread" for an unknown index. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
-/* "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. To be freed. */
+/*
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. The caller frees
+ * the text.
+ */
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
 /*
- * Memory as the program calls it: "counter", "((struct account *)malloc at bank.c:41, #3).balance",
- * "memory #3 first used at pool.c:12 by main.0". To be freed.
+ * Name of memory as in the source: "counter", "((struct account *)malloc at bank.c:41,
+ * #3).balance", "memory #3 first used at pool.c:12 by main.0". The caller frees the text.
  */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. False: the object has no name. */
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
 	uint64_t address, struct strbuf *out);
-/* The object of an event. NULL: no object. To be freed. */
+/* The object of an event. NULL: no object. The caller frees the text. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
 /* The event's verb: "accepts on", "sends SIGUSR1 to the process", "times out waiting on". The caller frees the text. */
 char *builder_event_verb(const struct trace_event *event);
 /* The object that a blocked thread needs; NULL: none. The caller frees the text. */
 char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
-/* " #3 first used at pool.c:12 by main.0"; nothing where the trace has no use. */
+/* Adds " #3 first used at pool.c:12 by main.0", or nothing if the trace has no use. */
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out);
 /* The object of an event other than an access to memory; NULL: none. The caller frees the text. */
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
-/* A line for each module whose variables have no names, and the remedy. */
+/* Adds a line for each module whose variables have no names, with the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
 /* Fills the frames at the place, innermost first, and returns their number; 0: no debug information covers the place. */
 unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
@@ -71,27 +77,30 @@ struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
-/* The same of an event, through the calls around it where its own place is a library's header. */
+/*
+ * As builder_frame() for an event. Where the event's own place is in a library header, the frame of
+ * the calling code.
+ */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
 /* Adds the event's place, such as "bank.c:41". */
 void builder_add_event_place(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
-/* Where the holder of a waited-for object took it. */
+/* Place where the holder of a waited-for object acquired it. */
 struct finding_frame builder_held_since(
 	const struct builder *builder, const struct wait_edge *edge);
-/* Where a thread stands: its stack where the process can be looked at, else what `site` says. */
+/* Call stack of a thread: unwound in a stopped process, else the frame of `site`. */
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack);
 
 /*
- * The stack of an access to memory at `site`, by the return addresses of a thread that stood before
- * it, `count` 0: not known. Where the thread stands is the runtime's affair and not shown.
+ * Stack of a memory access at `site`. `addresses`: return addresses of the thread when it stood
+ * before the access, `count` 0: unknown. The runtime's own frames are omitted.
  */
 void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
 	unsigned count, struct finding_stack *stack);
 
-/* "bank.c:41", "f in libfoo.so"; nothing known: "an unknown place". */
+/* Adds "bank.c:41", "f in libfoo.so", or "an unknown place". */
 void frame_place(const struct finding_frame *frame, struct strbuf *out);
 
 /* ---- call_chain.c ---- */
@@ -107,16 +116,22 @@ void builder_fill_place(
 
 /* ---- waits.c ---- */
 
-/* Completes who waits for whom by what the trace tells. */
+/* Completes the wait-for graph from the trace. */
 void resolve_waits(const struct finding_source *source, struct outcome *outcome);
-/* A line for each object that somebody should have signalled: when that was done last, by whom. */
+/*
+ * Adds a line for each object that another thread should have signalled: the last signal and its
+ * thread.
+ */
 void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 
 /* ---- title.c ---- */
 
-/* The one line that says what went wrong. Waits, stack and failing thread are filled. To be freed. */
+/*
+ * The title: one line that says what went wrong. Requires waits, stack and failing thread. The
+ * caller frees the text.
+ */
 char *builder_title(const struct builder *builder);
-/* Further lines; NULL: there is nothing to add. To be freed. */
+/* Further text; NULL: none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
 
 /* ---- cause.c, cause_signals.c, cause_orders.c ---- */
@@ -139,14 +154,14 @@ void builder_accesses_cause(
 bool builder_holds(
 	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
 
-/* "counter", or all that is known of it. To be freed. */
+/* "counter", or a description. The caller frees the text. */
 char *builder_race_variable(const struct builder *builder, bool is_brief);
-/* The finding's variable and accesses, where it is a race. */
+/* Fills the finding's variable and accesses if it is a race. */
 void builder_fill_race(struct builder *builder);
 
 /* ---- trace.c ---- */
 
-/* The whole run as a trace file in the finding's memory; nothing where there are no events. */
+/* Fills the finding's trace file; leaves it empty without events. */
 int builder_fill_trace(struct builder *builder, struct error *err);
 
 /* ---- interleaving.c ---- */

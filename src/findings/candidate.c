@@ -130,7 +130,10 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 		if (!is_place)
 			return false;
 	}
-	/* Each place must be taken: a shorter cycle through some of them is another candidate. */
+	/*
+	 * Each place must be on the cycle: a shorter cycle through some of them is another
+	 * candidate.
+	 */
 	for (uint32_t place = 0; place < candidate->place_count && on_cycle; place++) {
 		bool is_taken = false;
 
@@ -144,9 +147,9 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 	return on_cycle != 0;
 }
 
-/* ---- words ---- */
+/* ---- descriptions ---- */
 
-/* The thread's index in the run that gives the words; THREAD_NONE: it is not in it. */
+/* The thread's index in the run that provides the names; THREAD_NONE: not in that run. */
 static struct thread_id candidate_find_thread(const struct finding_source *source, thread_name name)
 {
 	for (uint32_t i = 0; i < source->thread_count; i++) {
@@ -160,7 +163,7 @@ static struct thread_id candidate_find_thread(const struct finding_source *sourc
 	return THREAD_NONE;
 }
 
-/* As if the run had ended with the threads standing at their places. */
+/* Makes an outcome as if the run had ended with the threads blocked at their places. */
 static void fill_outcome(const struct candidate *candidate, const struct finding_source *source,
 	struct outcome *outcome)
 {

@@ -1,4 +1,4 @@
-/* Scenarios in words: whose accesses, to what, where, in which calls. */
+/* Describes scenarios: threads, accesses, objects, places and calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void candidate_scenario_describe_place(const struct candidate_words *word
 	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
 }
 
-/* Whose access it is, where no unit of work is. */
+/* The function of an access that belongs to no unit of work. */
 static const char *function_of(const struct candidate *candidate, uint32_t place)
 {
 	const struct finding_frame *frame = finding_user_frame(&candidate->waits[place].at);

@@ -169,7 +169,7 @@ static bool orders_add_cycle(const struct builder *builder, struct strbuf *cause
 	return first != NULL;
 }
 
-/* ---- a lock that nobody gives up ---- */
+/* ---- a lock that is never released ---- */
 
 static bool orders_add_gone(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 
 /*
- * Frames of the user's code that tell one failing stack from another. More would count a failure
- * once per caller, fewer would take all users of one wrapper (my_lock()) for one finding.
+ * Frames of the user's code that enter the signature of a failing stack. More would count a failure
+ * once per caller; fewer would merge all users of one wrapper (my_lock()).
  */
 #define SIGNATURE_FRAMES 4
 
@@ -145,7 +145,7 @@ static uint64_t text_hash(const char *text)
 	return text ? hash_bytes(text, strlen(text)) : 0;
 }
 
-/* The last part only: the same sources checked out elsewhere give the same findings. */
+/* Hashes the file's base name: sources in another folder give the same findings. */
 static uint64_t file_hash(const char *file)
 {
 	const char *slash = file ? strrchr(file, '/') : NULL;
@@ -171,7 +171,7 @@ static uint64_t stack_hash(const struct finding_stack *stack)
 		hash = hash_pair(hash, frame_hash(&stack->frames[i]));
 		used++;
 	}
-	/* All of it is system code: the innermost frame is all there is to go by. */
+	/* A stack of system code only is identified by its innermost frame. */
 	if (!used && stack->count)
 		hash = hash_pair(0, frame_hash(&stack->frames[0]));
 	return hash;
@@ -193,9 +193,9 @@ static int compare_hashes(const void *a, const void *b)
 }
 
 /*
- * The set of waits: on the cycle where there is one (the others only wait for its victims), else
- * all. Five philosophers that stand in the same line are one element, so that a cycle of five and a
- * cycle of three are one finding.
+ * Hashes the set of waits: those on the cycle if any (the others only wait for its threads), else
+ * all. Threads blocked at the same line count once, so a cycle of five philosophers equals a cycle
+ * of three.
  */
 static uint64_t waits_hash(const struct finding *finding)
 {
@@ -218,7 +218,9 @@ static uint64_t waits_hash(const struct finding *finding)
 	return result;
 }
 
-/* The name without its numbers: which of many like allocations it is, is an accident of the run. */
+/*
+ * Hashes the name without its numbers: which of several equal allocations it is depends on the run.
+ */
 static uint64_t variable_hash(const char *name)
 {
 	uint64_t hash = 0;
@@ -238,8 +240,8 @@ static const struct finding_wait *finding_wait_of(const struct finding *finding,
 }
 
 /*
- * The object that the first waiting thread depends on, as failure_key() has it. An object without a name of its own does
- * not tell two bugs apart, so there the waits do.
+ * Hashes the object that the first waiting thread depends on, as failure_key() does. An object
+ * without a name cannot tell two bugs apart; the waits are hashed instead.
  */
 static uint64_t lost_wakeup_hash(const struct finding *finding)
 {
@@ -263,7 +265,7 @@ static const struct finding_frame *innermost_frame(const struct finding_stack *s
 	return finding_user_frame(stack);
 }
 
-/* Added: which of the two comes first is an accident. */
+/* A sum: which access comes first is arbitrary. */
 static uint64_t race_hash(const struct finding *finding)
 {
 	uint64_t places = 0;

@@ -1,6 +1,5 @@
 /*
- * The end of the interleaving: which thread did what, where the processor went from one thread to
- * another, and where it was taken from one that could have gone on.
+ * Builds the end of the interleaving: the steps of the threads, context switches and preemptions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +9,17 @@
 #include "findings/build_internal.h"
 
 /*
- * Steps that are kept. A person reads a few dozen, and a minimised failure rarely has more
- * switches than that; thousands leave room for pages, and keep a stored finding at a megabyte.
+ * Steps kept by default. People read a few dozen; thousands leave room for pages and keep a stored
+ * finding at a megabyte.
  */
 #define STEPS_STANDARD 2000
 
-/* Walks along the schedule's step segments beside the events. */
+/* Walks along the schedule's segments in parallel to the events. */
 struct segment_walk {
 	const struct finding_source *source;
 	uint32_t segment;
-	uint64_t used; /* steps of that segment already walked over */
-	bool is_lost;  /* trace and schedule disagree: nothing more is said about preemptions */
+	uint64_t used; /* steps already used of that segment */
+	bool is_lost;  /* trace and schedule disagree: preemptions are no longer marked */
 };
 
 static void skip_values(struct segment_walk *walk)
@@ -30,7 +29,7 @@ static void skip_values(struct segment_walk *walk)
 		walk->segment++;
 }
 
-/* Goes on by so many steps; a step segment starts anew whenever the one before is used up. */
+/* Advances by `steps`; the next segment begins when the current one is used up. */
 static void advance(struct segment_walk *walk, uint64_t steps)
 {
 	skip_values(walk);
@@ -53,7 +52,7 @@ static bool interleaving_is_preemption(struct segment_walk *walk, uint16_t threa
 	return !walk->is_lost && segments[walk->segment].flags & SEGMENT_PREEMPTS;
 }
 
-/* The thread that this creation made: which child it is follows from the creations before. */
+/* The thread made by this creation. Its number follows from the parent's earlier creations. */
 static char *created_thread(
 	const struct builder *builder, const struct trace_event *event, uint32_t ordinal)
 {
@@ -79,12 +78,12 @@ static void fill_step(
 }
 
 /*
- * Of a long run in whose end one thread goes on alone, as in an endless loop, the steps before that tell more: then what
- * is kept ends a few rounds behind the last switch.
+ * Steps kept of a thread that runs alone at the end of a long run, as in an endless loop. The steps
+ * before the last switch matter more.
  */
 #define STEPS_ALONE 24
 
-/* The end of what is kept of the events. */
+/* End of the kept events. */
 static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 {
 	uint64_t last = source->event_count;
@@ -99,7 +98,7 @@ static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 		       : source->event_count;
 }
 
-/* Before the window that was recorded there are creations of threads only: no place to begin. */
+/* Start of the kept events: before the recorded window there are only thread creations. */
 static uint64_t kept_first(const struct finding_source *source, uint64_t first)
 {
 	while (first < source->event_count && source->events[first].step < source->events_from)

@@ -10,14 +10,14 @@
 #define FINDING_JSON_FORMAT "raddle_finding"
 #define FINDING_JSON_VERSION 1
 
-/* FIELD(member): a string that may be missing (null) and keeps its member's name in the file. */
+/* FIELD(member): an optional string (null if missing), stored under its member's name. */
 #define FINDING_TEXT_FIELDS(FIELD)                                                                 \
 	FIELD(detail)                                                                              \
 	FIELD(directory)                                                                           \
 	FIELD(input)                                                                               \
 	FIELD(output)
 
-/* As FINDING_TEXT_FIELDS; the text is one line for people. */
+/* As FINDING_TEXT_FIELDS; the text is a single line. */
 #define FINDING_LINE_FIELDS(FIELD)                                                                 \
 	FIELD(title)                                                                               \
 	FIELD(strategy)                                                                            \

@@ -1,6 +1,6 @@
 /*
- * Reads findings back. Every field is checked for presence, type and range: the file may have been
- * edited, cut off, or written by another version.
+ * Reads findings back. Every field is checked for presence, type and range, because the file may be
+ * edited, truncated, or written by another version.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 #include "findings/finding.h"
 #include "findings/json_internal.h"
 
-/* More entries than any finding has; bounds what a damaged file can make the reader allocate. */
+/* Limit on entries, so that a damaged file cannot exhaust memory. */
 #define ENTRIES_MAX (1u << 20)
 
-/* Where the reader is; after the first failure everything it returns is empty. */
+/* State of the reader. After the first error all values that it returns are empty. */
 struct reader {
 	int status;
 	struct error *err;
@@ -76,7 +76,7 @@ static char *text_from_hex(const char *hex)
 	return text;
 }
 
-/* NULL for null (where allowed) and after a failure. */
+/* NULL for null (where allowed) and after an error. */
 static char *json_read_text_of(
 	struct reader *reader, json_t *value, const char *field, bool may_be_null)
 {
@@ -103,7 +103,7 @@ static char *get_text(struct reader *reader, json_t *object, const char *field, 
 	return json_read_text_of(reader, json_read_get(reader, object, field), field, may_be_null);
 }
 
-/* A name, which people read: one line behind the filter of base/visible.h. */
+/* Reads a single line that is printed: filtered by base/visible.h. */
 static char *get_line(struct reader *reader, json_t *object, const char *field, bool may_be_null)
 {
 	char *text = get_text(reader, object, field, may_be_null);
@@ -152,7 +152,7 @@ static uint64_t get_wide(struct reader *reader, json_t *object, const char *fiel
 	return number;
 }
 
-/* The array of that name and its length; NULL and 0 where there is none. */
+/* The array of that name and its length; NULL and 0 if absent. */
 static json_t *get_array(struct reader *reader, json_t *object, const char *field, uint32_t *count)
 {
 	json_t *value = json_read_get(reader, object, field);
@@ -220,7 +220,7 @@ static void read_waits(struct reader *reader, json_t *root, struct finding *find
 	}
 }
 
-/* An absent list of threads means that the program has named none. */
+/* An absent list means that the program has named no thread. */
 static void json_read_read_threads(struct reader *reader, json_t *root, struct finding *finding)
 {
 	uint32_t count = 0;
@@ -238,7 +238,7 @@ static void json_read_read_threads(struct reader *reader, json_t *root, struct f
 	}
 }
 
-/* Findings of other kinds, and those stored before there were races, have none. */
+/* Absent in findings of other kinds and of versions without race detection. */
 static void read_race(struct reader *reader, json_t *root, struct finding *finding)
 {
 	json_t *race = json_object_get(root, "race");
@@ -262,7 +262,7 @@ static void read_race(struct reader *reader, json_t *root, struct finding *findi
 	}
 }
 
-/* All these fields may be absent: reports then show the step's own line, without callers. */
+/* All these fields are optional: without them reports show the step's own line without callers. */
 static void read_step_calls(struct reader *reader, json_t *entry, struct finding_step *step)
 {
 	if (json_object_get(entry, "inner"))
@@ -296,7 +296,7 @@ static void read_steps(struct reader *reader, json_t *root, struct finding_step 
 	*left_out = (uint64_t)get_integer(reader, root, "steps_left_out", 0, INT64_MAX);
 }
 
-/* Findings of an older raddle have none. */
+/* Absent in findings of older versions. */
 static void read_passing(struct reader *reader, json_t *root, struct finding *finding)
 {
 	json_t *passing = json_object_get(root, "passing");
@@ -334,7 +334,7 @@ static void read_kind(struct reader *reader, json_t *root, struct finding *findi
 	reader_refuse(reader, "kind", "names no kind of outcome");
 }
 
-/* An object as its own text, NULL for null. */
+/* An object as JSON text; NULL for null. */
 static char *get_object(struct reader *reader, json_t *root, const char *name)
 {
 	json_t *object = json_read_get(reader, root, name);

@@ -8,7 +8,7 @@
 #include "findings/finding.h"
 #include "findings/json_internal.h"
 
-/* Takes over `value`. Fails only without memory, which ends the process. */
+/* Adds `value` and takes ownership of it. Out of memory ends the process. */
 static void json_write_put(json_t *object, const char *name, json_t *value)
 {
 	BUG_ON(!value || json_object_set_new(object, name, value));
@@ -40,7 +40,7 @@ static json_t *wide_value(uint64_t value, const char *format)
 	return json_string(text);
 }
 
-/* JSON integers of jansson are signed; a count of steps never gets there. */
+/* jansson's integers are signed; counts of steps stay below that limit. */
 static json_t *count_value(uint64_t value)
 {
 	return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
@@ -170,7 +170,7 @@ static json_t *threads_value(const struct finding *finding)
 	return value;
 }
 
-/* The schedule in its own text form: one reader, one set of checks. */
+/* The schedule in its own text form, so that one reader checks both. */
 static json_t *schedule_value(const struct schedule_file *schedule)
 {
 	struct strbuf text;

@@ -1,11 +1,11 @@
-/* Accesses to memory in words: which variable, of which block, on whose stack. */
+/* Names accessed memory: the variable, its block, or the stack that contains it. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 
 #include "findings/build_internal.h"
 
-/* Modules without names that a finding tells of. */
+/* Limit on the modules without debug information that a finding lists. */
 #define NOTICES_MAX 4
 
 static struct symbols_memory memory_of(const struct builder *builder)
@@ -60,9 +60,9 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 };
 
 /*
- * The name of an object in the frame of a call that has returned, from the first step at that address whose thread had
- * the frame; of plain memory, from the access itself. Calls at other times may have other objects there; `class` and
- * the object's size exclude most of them.
+ * Names an object in the frame of a call that has returned: from the first step at that address
+ * whose thread had the frame; for plain memory from the access itself. Other calls may have other
+ * objects there; `class` and the object's size exclude most of them.
  */
 static bool add_returned_local(const struct builder *builder, enum object_class class,
 	const struct symbols_access *access, struct strbuf *out)
@@ -141,7 +141,7 @@ char *builder_event_object(const struct builder *builder, const struct trace_eve
 					     : builder_operand(builder, event);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing debug information ---- */
 
 void builder_add_notices(const struct builder *builder, struct strbuf *out)
 {

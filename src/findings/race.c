@@ -1,11 +1,14 @@
-/* A race, or memory used after it was freed, in words: the variable, both accesses with their stacks, and the locks that were held. */
+/*
+ * Describes a race or a use after free: the variable, both accesses with their stacks, and the
+ * locks held.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
-/* Locks of one thread at one moment that are told. */
+/* Limit on the reported locks of a thread. */
 #define HELD_MAX 8
 
 struct held_locks {
@@ -31,7 +34,10 @@ static void let_go(struct held_locks *held, uint64_t address)
 		}
 }
 
-/* A trace does not say whether a try succeeded: if so, the thread's next op on the lock gives it up. */
+/*
+ * Did the try-lock succeed? The trace does not record this directly: it succeeded if the thread's
+ * next operation on the lock is a release.
+ */
 static bool has_succeeded(const struct finding_source *source, uint64_t at)
 {
 	const struct trace_event *try = &source->events[at];
@@ -45,7 +51,7 @@ static bool has_succeeded(const struct finding_source *source, uint64_t at)
 	return false;
 }
 
-/* Which locks the thread held before `step`. */
+/* Collects the locks that the thread held before `step`. */
 static void race_find_held(const struct finding_source *source, struct thread_id thread,
 	uint64_t step, struct held_locks *held)
 {
@@ -99,7 +105,7 @@ char *builder_race_variable(const struct builder *builder, bool is_brief)
 	const struct outcome *outcome = builder->source->outcome;
 	const bool is_live = outcome->kind == OUTCOME_RACE || !outcome->other_step;
 
-	/* A block is freed as a whole, and named as it was before that. */
+	/* A free concerns the whole block, which keeps the name that it had before. */
 	return builder_memory(
 		builder, &(struct symbols_access){.address = outcome->address,
 				 .bytes = outcome->kind == OUTCOME_DOUBLE_FREE ? UINT32_MAX : 1,
@@ -137,7 +143,7 @@ void builder_fill_race(struct builder *builder)
 	const struct outcome *outcome = source->outcome;
 	struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
 	struct finding_access *later = &builder->finding->race[FINDING_LATER];
-	/* The later access did not happen any more, and may not be in the trace. */
+	/* The later access was prevented, so the trace may lack it. */
 	uint64_t now = outcome->step ? outcome->step : UINT64_MAX;
 
 	if (!outcome_has_accesses(outcome))

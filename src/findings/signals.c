@@ -79,7 +79,7 @@ static uint64_t signals_lock_of_wait(const struct finding_source *source, uint64
 /* ---- which signal woke which wait ---- */
 
 struct signal_wake {
-	uint64_t signal; /* event that ended the wait; NO_EVENT: no signal did */
+	uint64_t signal; /* the event that ended the wait; NO_EVENT: none */
 	uint64_t wait;	 /* event */
 	uint64_t end;	 /* the thread's next event; NO_EVENT: none follows */
 };

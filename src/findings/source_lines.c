@@ -25,7 +25,10 @@ static void source_lines_put(json_t *object, const char *name, json_t *value)
 
 const struct source_roots source_roots_everywhere = {.is_everywhere = true};
 
-/* Is `path` below the folder? Both are without links. Everything is below "/", which is therefore no root by chance. */
+/*
+ * Is `path` below the folder? Both are resolved paths. Everything is below "/", which is therefore
+ * rejected as a root.
+ */
 static bool source_is_below(const char *path, const char *folder)
 {
 	const size_t length = strlen(folder);
@@ -34,8 +37,8 @@ static bool source_is_below(const char *path, const char *folder)
 }
 
 /*
- * May a file of that name be read? The folder of the file is looked at without its links; the file itself is opened
- * without following one. A file whose folder is gone is allowed: it cannot be read, either.
+ * May the file be read? Resolves the links of its folder; the file itself is opened without
+ * following a link. A missing folder is allowed, because nothing can be read there.
  */
 static bool source_is_allowed(const char *path, const struct source_roots *roots)
 {
@@ -51,7 +54,7 @@ static bool source_is_allowed(const char *path, const struct source_roots *roots
 		return false;
 	(void)snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path); /* fits */
 	if (!realpath(folder, real))
-		return *path != '/'; /* the report says that it is gone */
+		return *path != '/'; /* the report says that the file is missing */
 	(void)strncat(real, "/", sizeof real - strlen(real) - 1);
 	if (getcwd(root, sizeof root))
 		is_allowed = source_is_below(real, root);
@@ -78,7 +81,7 @@ static char *source_lines_read_file(const char *path, size_t *size)
 		(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
 		*size += (size_t)got;
 	text[*size] = '\0';
-	(void)close(fd); /* only read from */
+	(void)close(fd); /* opened for reading only */
 	if (got < 0) {
 		free(text);
 		text = NULL;
@@ -117,7 +120,7 @@ static void want_lines(json_t *wanted, const char *file, json_int_t line)
 
 static void want_places(json_t *wanted, const json_t *value)
 {
-	json_t *object = (json_t *)value; /* jansson's loops take no const */
+	json_t *object = (json_t *)value; /* jansson's loops require a non-const pointer */
 	const char *path = json_string_value(json_object_get(value, "path"));
 	const char *file = path ? path : json_string_value(json_object_get(value, "file"));
 	const json_int_t line = json_integer_value(json_object_get(value, "line"));
@@ -134,7 +137,9 @@ static void want_places(json_t *wanted, const json_t *value)
 
 /* ---- the lines ---- */
 
-/* The line as a JSON string. Bytes that are no UTF-8, and a character that the cut splits, become '?'. */
+/*
+ * The line as a JSON string. Invalid UTF-8 bytes, and a character split by the limit, become '?'.
+ */
 static json_t *line_value(const char *text, size_t length)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -157,7 +162,7 @@ static json_t *line_value(const char *text, size_t length)
 	return json_string(line);
 }
 
-/* The wanted lines as far as the text has them. */
+/* The wanted lines that the text has. */
 static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 {
 	json_t *lines = json_object();
@@ -176,7 +181,7 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 	return lines;
 }
 
-/* The entry of one file; NULL: the file cannot be read, or must not be. */
+/* The entry of one file; NULL: unreadable or not allowed. */
 static json_t *file_value(const char *name, const json_t *wanted, const struct source_roots *roots)
 {
 	char folder[PATH_MAX];
@@ -187,7 +192,7 @@ static json_t *file_value(const char *name, const json_t *wanted, const struct s
 	if (!text)
 		return NULL;
 	value = json_object();
-	/* A folder whose name is no UTF-8 has no name in JSON. */
+	/* A folder whose name is not UTF-8 cannot be stored in JSON. */
 	if (*name != '/' && getcwd(folder, sizeof folder))
 		(void)json_object_set_new(value, "path", json_sprintf("%s/%s", folder, name));
 	if (!json_object_get(value, "path"))
@@ -250,7 +255,7 @@ void finding_keep_sources(struct finding *finding)
 	free(text);
 }
 
-/* ---- later ---- */
+/* ---- reading stored lines ---- */
 
 const struct source_roots *source_roots_of(
 	const struct finding *finding, const struct source_roots *roots)
@@ -279,7 +284,7 @@ static bool has_changed(const char *name, const json_t *file, const struct sourc
 
 json_t *source_lines_changed(const json_t *sources, const struct source_roots *roots)
 {
-	json_t *object = (json_t *)sources; /* jansson's loops take no const */
+	json_t *object = (json_t *)sources; /* jansson's loops require a non-const pointer */
 	json_t *changed = json_array(), *file;
 	const char *name;
 

@@ -50,7 +50,7 @@ static void suppressions_add(struct suppressions *suppressions, enum suppression
 	suppressions->without_effect += type == SUPPRESS_NOTHING;
 }
 
-/* One line, without its end. NULL, or what is wrong with it, and what to do. */
+/* Parses one line, without its end. Returns NULL, or a message with the remedy. */
 static const char *parse_line(struct suppressions *suppressions, const char *line, size_t length)
 {
 	enum suppression_type type = SUPPRESS_NOTHING;
@@ -111,7 +111,7 @@ void suppressions_release(struct suppressions *suppressions)
 
 /* ---- matching ---- */
 
-/* Does the whole of `name` fit? Goes back to the last * only, which is enough. */
+/* Does the pattern match the whole name? Backtracks to the last * only, which suffices. */
 static bool suppressions_fits(const char *pattern, const char *end, const char *name)
 {
 	const char *star = NULL;
@@ -148,7 +148,7 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 	if (is_to_end && end > pattern)
 		end--;
 	length = (size_t)(end - pattern);
-	/* A part of the name will do: as if between two stars. */
+	/* A pattern without anchors matches a part of the name, as if between two stars. */
 	whole = malloc(length + 2);
 	BUG_ON(!whole);
 	memcpy(whole + 1, pattern, length);
@@ -176,7 +176,7 @@ static bool stack_matches(
 	return false;
 }
 
-/* The name without the place where it is declared: "counter" of "counter (racy.c:3)". */
+/* Compares the name without the place of its declaration: "counter" of "counter (racy.c:3)". */
 static bool variable_matches(const char *variable, const char *pattern)
 {
 	const char *place = variable ? strstr(variable, " (") : NULL;

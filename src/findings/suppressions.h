@@ -1,12 +1,12 @@
 /*
- * Which races the user does not want to hear of: files in ThreadSanitizer's syntax, one `TYPE:PATTERN`
- * a line, `#` begins a comment line. In patterns `*` stands for any text, `^` for the beginning and `$`
- * for the end of a name; without them a part of the name will do.
+ * Suppressions: races that are not reported. Files use ThreadSanitizer's syntax: one `TYPE:PATTERN`
+ * per line; `#` begins a comment line. In patterns `*` stands for any text, `^` for the beginning
+ * and `$` for the end of a name. A pattern without `^` and `$` also matches a part of a name.
  *
- *	race:PATTERN		a function, file or module of either stack, or the variable
- *	race_top:PATTERN	the same of the innermost frame of either stack
- *	called_from_lib:PATTERN	the module that an access was made from
- *	mutex:, thread:, signal:, deadlock:	read, and of no effect here
+ * race:PATTERN - a function, file or module of either stack, or the variable
+ * race_top:PATTERN - as race, for the innermost frame of either stack
+ * called_from_lib:PATTERN - the module that an access was made from
+ * mutex:, thread:, signal:, deadlock: - accepted without effect
  */
 #ifndef RADDLE_FINDINGS_SUPPRESSIONS_H
 #define RADDLE_FINDINGS_SUPPRESSIONS_H
@@ -33,16 +33,16 @@ struct suppression {
 struct suppressions {
 	struct suppression *list;
 	uint32_t count;
-	uint32_t without_effect; /* of them: of types that mean nothing here */
+	uint32_t without_effect; /* suppressions of types without effect */
 };
 
-/* `name` is the file's, for the message: one line with the number of the first bad line. */
+/* Parses a file. The error is one line with `name` and the number of the first bad line. */
 int suppressions_parse(struct suppressions *out, const char *text, size_t size, const char *name,
 	struct error *err);
 void suppressions_release(struct suppressions *suppressions);
 
 bool suppression_pattern_matches(const char *pattern, const char *name);
-/* The finding is a race, and one of them matches it. */
+/* Is the finding a race that matches one of the suppressions? */
 bool suppressions_match(const struct suppressions *suppressions, const struct finding *finding);
 
 #endif

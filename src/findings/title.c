@@ -1,4 +1,7 @@
-/* One line per kind of outcome: what went wrong, who, where, with the program's own names. */
+/*
+ * Writes the title: one line per kind of outcome with what went wrong, the threads, the place and
+ * the program's names.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "base/visible.h"
 #include "findings/build_internal.h"
 
-/* Threads that a title tells of; the table of waits has them all. */
+/* Threads in a title; the table of waits has all. */
 #define TITLE_CLAUSES_MAX 3
 
 /* ---- parts of sentences ---- */
@@ -33,8 +36,8 @@ static void title_add_function(const struct finding_stack *stack, struct strbuf 
 }
 
 /*
- * " waits for mutex m (bank.c:41)", " waits at barrier b (...)". A deadlock names its objects more
- * than once, so there they are short.
+ * Adds " waits for mutex m (bank.c:41)", " waits at barrier b (...)". `is_short`: the short name,
+ * because a deadlock's title repeats its objects.
  */
 static void title_add_wait(const struct finding_wait *wait, const struct wait_edge *edge,
 	bool is_short, struct strbuf *out)
@@ -66,7 +69,10 @@ static bool title_is_waiting(const struct finding *finding, const char *thread)
 	return false;
 }
 
-/* A lock whose holder does not wait, because it has ended, will never be given up. */
+/*
+ * Adds where the lock's holder acquired it, if the holder is not blocked itself: it has ended and
+ * will never release the lock.
+ */
 static void add_gone_holder(const struct builder *builder, const struct finding_wait *wait,
 	bool is_in_child, struct strbuf *out)
 {
@@ -78,7 +84,7 @@ static void add_gone_holder(const struct builder *builder, const struct finding_
 	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never gave up");
 }
 
-/* The wait that is for something this thread holds; NULL: nobody waits for this thread. */
+/* A wait for something that this thread holds; NULL: none. */
 static const struct finding_wait *held_by(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
@@ -118,7 +124,10 @@ static void add_owner(const struct builder *builder, struct strbuf *out)
 
 /* ---- titles ---- */
 
-/* Where there is a cycle, its threads; else who waits for something before who waits for them. */
+/*
+ * Does the wait belong into the title's pass? With a cycle: the waits on the cycle. Without: first
+ * other waits, then joins.
+ */
 static bool title_is_told(const struct finding *finding, const struct wait_edge *edge,
 	uint32_t index, bool has_cycle, bool is_join)
 {
@@ -252,12 +261,12 @@ static void crash_title(const struct builder *builder, struct strbuf *out)
 	else
 		strbuf_addf(out, "%s got signal %d in ", failing(builder), builder->finding->code);
 	title_add_function(&builder->finding->at, out);
-	/* The first page is never mapped: a null pointer, or a member of one. */
+	/* The first page is never mapped: the address is a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
 		strbuf_adds(out, ": it used a null pointer");
 }
 
-/* "main.1 unlocks mutex m (bank.c:9)" and who has it. */
+/* Adds "main.1 unlocks mutex m (bank.c:9)" and the holder. */
 static void misuse_title(
 	const struct builder *builder, const char *verb, const char *rest, struct strbuf *out)
 {
@@ -278,7 +287,7 @@ static void place_title(const struct builder *builder, const char *does, struct 
 	title_add_function(&builder->finding->at, out);
 }
 
-/* By an unlock, or by a wait on a condition variable, which begins with one. */
+/* Title of a wrong unlock, or of a condition wait, which begins with an unlock. */
 static void unlock_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
@@ -299,7 +308,7 @@ static void title_add_text(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, ": %.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* What glibc said when it aborted, without what the title has already told. */
+/* Adds glibc's message about the abort, unless the title already has it. */
 static void add_abort_message(const struct builder *builder, struct strbuf *out)
 {
 	const pid_t pid = builder->source->pid;
@@ -349,7 +358,7 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 	free(variable);
 	title_add_place(&later->at, out);
 	if (!builder->source->outcome->other_site) {
-		strbuf_adds(out, ", which has been freed"); /* nobody has seen by whom */
+		strbuf_adds(out, ", which has been freed"); /* the freeing thread is unknown */
 		return;
 	}
 	strbuf_addf(out, ", which %s has freed",

@@ -1,4 +1,4 @@
-/* The run of a finding as the bytes of a trace file. */
+/* Writes the run of a finding as the bytes of a trace file. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -58,7 +58,7 @@ int finding_trace_bytes(
 	*size = 0;
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
-		BUG_ON(!paths[i]); /* it is of a run that passed */
+		BUG_ON(!paths[i]); /* only called for passing runs, whose table is consistent */
 	}
 	status = write_trace(source, paths, bytes, size, err);
 	for (uint32_t i = 0; i < source->thread_count; i++)

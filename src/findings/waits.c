@@ -1,6 +1,7 @@
 /*
- * Who waits for whom, as far as only the trace tells: who has a semaphore that is used as a lock, which
- * of several readers closes a circle, and who could have ended a wait that nobody in particular ends.
+ * Completes the wait-for graph with what only the trace shows: the holder of a semaphore used as a
+ * lock, the reader that closes a cycle, and the threads that could have ended a wait without a
+ * holder.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
 static struct wait_edge *edge_of(struct outcome *outcome, struct thread_id thread)
 {
@@ -31,12 +32,12 @@ static bool closes_circle(struct outcome *outcome, const struct wait_edge *start
 	return false;
 }
 
-/* ---- holders by the trace ---- */
+/* ---- holders according to the trace ---- */
 
-/* How often each thread has taken the object and not given it back; -1 at least: it only gives. */
+/* For each thread the number of acquisitions minus releases of the object. */
 struct balance {
 	int64_t count;
-	uint64_t site; /* where it took it last */
+	uint64_t site; /* place of the last acquisition */
 };
 
 static int waits_takes(const struct trace_event *event, enum op_kind kind)
@@ -62,13 +63,13 @@ static struct balance *balances(
 		balance[event->thread].count += change;
 		if (change > 0)
 			balance[event->thread].site = event->site;
-		/* Who gives what he has not taken sends a signal. */
+		/* A release without an acquisition is a signal: the semaphore is no lock. */
 		*is_lock &= balance[event->thread].count >= 0;
 	}
 	return balance;
 }
 
-/* Of the threads that have it the first that closes a circle, else the first. */
+/* Sets the holder: the first one that closes a cycle, else the first one. */
 static void find_holder(
 	const struct finding_source *source, struct outcome *outcome, struct wait_edge *edge)
 {
@@ -95,9 +96,9 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 {
 	bool has_changed = false;
 
+	/* the trace belongs to the parent process */
 	if (outcome->kind != OUTCOME_DEADLOCK ||
-		(outcome->wait_count &&
-			outcome->waits[0].is_in_child)) /* the trace is the parent's */
+		(outcome->wait_count && outcome->waits[0].is_in_child))
 		return;
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		struct wait_edge *edge = &outcome->waits[i];
@@ -109,12 +110,12 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 		find_holder(source, outcome, edge);
 		has_changed = true;
 	}
-	/* Those found first did not know of those found last. */
+	/* Edges examined first did not know the later ones: repeat. */
 	for (uint32_t i = 0; i < outcome->wait_count && has_changed; i++)
 		outcome->waits[i].is_on_cycle = closes_circle(outcome, &outcome->waits[i]);
 }
 
-/* ---- waits that nobody in particular ends ---- */
+/* ---- waits without a holder ---- */
 
 static bool ends_wait(const struct trace_event *event, enum object_class class)
 {
@@ -143,7 +144,10 @@ static bool is_told_before(const struct outcome *outcome, uint32_t index)
 	return false;
 }
 
-/* Whoever waits for what the waiter holds meanwhile may be who should end its wait. */
+/*
+ * Adds a thread that may be the one to end the wait, but is blocked on an object that the waiter
+ * holds.
+ */
 static void add_kept_off(const struct builder *builder, uint32_t index, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;

@@ -1,4 +1,4 @@
-/* Threads, objects and places of a run in words that are true in every other run, too. */
+/* Describes threads, objects and places of a run in words that hold in every other run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
-/* Deeper stacks are cut at their outer end. */
+/* Deeper stacks lose their outermost frames. */
 #define STACK_ADDRESSES_MAX 64
 
 /* Memory may serve as a mutex first and as a semaphore later, so the class belongs to the key. */
@@ -21,7 +21,7 @@ struct object_key {
 struct first_use {
 	struct object_key key;
 	const struct trace_event *event;
-	uint32_t number; /* among the objects of its class, from 1 */
+	uint32_t number; /* number among the objects of its class, from 1 */
 	UT_hash_handle hh;
 };
 
@@ -77,7 +77,7 @@ const char *builder_thread(const struct builder *builder, struct thread_id threa
 	return thread.index ? "a thread" : "main";
 }
 
-/* The program's own name of static data, without where it is declared. False: it has none. */
+/* Adds the source name of static data, without its declaration's place. False: no name. */
 static bool add_static_name(const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;
@@ -87,9 +87,10 @@ static bool add_static_name(const struct builder *builder, uint64_t address, str
 
 	if (!builder->symbols)
 		return false;
-	(void)symbols_module_offset(builder->symbols, address, &module); /* only the module */
+	/* only the module is needed */
+	(void)symbols_module_offset(builder->symbols, address, &module);
 	if (!module || !strncmp(module, "libraddle", 9))
-		return false; /* the runtime's own tables are no words */
+		return false; /* the runtime's own data is not shown */
 	strbuf_init(&name);
 	is_named = symbols_describe_static_data(builder->symbols, address, &name);
 	place = strstr(name.text, " (");
@@ -101,7 +102,7 @@ static bool add_static_name(const struct builder *builder, uint64_t address, str
 	return is_named;
 }
 
-/* The runtime names a thread by its own record; who begins and ends with that record is it. */
+/* Adds the thread whose record has this address: the thread that begins or exits with it. */
 static void words_add_thread_name(
 	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
@@ -179,7 +180,7 @@ struct finding_frame builder_frame_from(
 		.is_wrapper = builder_is_wrapper(builder, frame)};
 	const char *module = NULL;
 
-	/* Module and offset are a name that holds in every run; the address is not. */
+	/* Module and offset hold in every run; an address does not. */
 	if (!result.function && builder->symbols) {
 		const uint64_t offset =
 			symbols_module_offset(builder->symbols, frame->address, &module);
@@ -191,8 +192,9 @@ struct finding_frame builder_frame_from(
 }
 
 /*
- * A place in the code: where a call returns to, or an access to memory, which may be told by the address
- * of its point. The two can be the same number: the point of an access right behind a call.
+ * The frames of a call's return address or of an access. An access may be given by the address of
+ * its instrumentation point. The same number can mean both: the point of an access directly behind
+ * a call.
  */
 unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
 	struct symbols_frame frames[SITE_FRAMES_MAX])
@@ -253,13 +255,14 @@ static bool is_runtime(const struct builder *builder, uint64_t address)
 {
 	const char *module = NULL;
 
-	(void)symbols_module_offset(builder->symbols, address, &module); /* only the module */
+	/* only the module is needed */
+	(void)symbols_module_offset(builder->symbols, address, &module);
 	return module && !strncmp(module, "libraddle", 9);
 }
 
 /*
- * Index of the first address that is worth showing: of the runtime's own frames at the inner end
- * only the function that the target called (pthread_mutex_lock) is.
+ * Index of the first address to show. Of the runtime's frames at the inner end, only the function
+ * that the target called (pthread_mutex_lock) is shown.
  */
 static unsigned skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
@@ -272,11 +275,11 @@ static unsigned skip_runtime(
 		skipped++;
 	if (skipped == count || !skipped)
 		return 0;
-	/* A signal handler of the runtime was called by nobody. */
+	/* A signal handler of the runtime was not called by the target. */
 	return is_handler ? skipped : skipped - 1;
 }
 
-/* Threads start in the runtime; these outermost frames are none of the program's. */
+/* Number of addresses without the outermost frames, in which the runtime starts the thread. */
 static unsigned count_without_start(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
@@ -293,7 +296,7 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
 		callers++;
 	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
-	/* The innermost frame of the target is the one with the site. */
+	/* The innermost frame of the target is replaced by that of `site`. */
 	count = count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
 		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);

@@ -305,7 +305,10 @@ static bool was_driven(const struct pattern_ranking *ranking, const struct patte
 	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
 }
 
-/* Makes more runs where few of a small sample showed the pattern. */
+/*
+ * Makes more runs without the pattern where the sample is too small to show that the strategy
+ * prevented it.
+ */
 static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {

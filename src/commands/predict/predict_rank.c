@@ -11,8 +11,8 @@
 #include "cli/terminal.h"
 
 /*
- * Does the candidate use atomic variables? Orders of accesses to those are intended more often than
- * others.
+ * Does a scenario consist of atomic variables and locks only? Programs intend such orders more
+ * often than orders of plain accesses.
  */
 static bool is_meant(const struct candidate *candidate)
 {
