@@ -1,10 +1,15 @@
 /*
- * What the parts of dpor share: the run at hand as a stack of steps, each with the branches that are still to
- * be taken from there. dpor.c says who moves next, dpor_races.c which other orders there are, dpor_branches.c
- * goes back to the next one; see also dpor_order.h.
+ * Shared state of dpor: the current run as a stack of steps, each with the branches of its wakeup
+ * tree that are still to be explored. dpor.c chooses threads, dpor_races.c finds races and their
+ * other orders, and dpor_branches.c backtracks to the next branch. See also dpor_order.h (clocks),
+ * dpor_shards.h (shards) and dpor_merge.h (tasks).
  *
- * Threads are known by *slots*, which are equal in every run, whatever their indices. All memory is
- * one block; places in it are indices.
+ * Threads are identified by *slots*, which are equal in every run, unlike thread indices. A
+ * *sleeper* is a member of a sleep set: a thread whose op is already explored from this step. All
+ * memory is one block; offsets and indices replace pointers.
+ *
+ * Life cycle of a run: begin_run (or begin_alike) resets `depth`; each choice pushes or repeats a
+ * step; end_run reverses races and backtracks.
  */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_H
@@ -20,11 +25,13 @@
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
-#define DPOR_LANES 16	 /* clocks are handled in such parts: few instructions each */
-#define DPOR_BUCKETS 256 /* of steps by what they are about; a power of two */
-#define DPOR_RACY 1024	 /* bits of what was raced for; a power of two */
+/* clocks are processed in blocks of this many entries, which compile to a few vector
+ * instructions */
+#define DPOR_LANES 16
+#define DPOR_BUCKETS 256 /* number of buckets of steps, by dpor_key(); a power of two */
+#define DPOR_RACY 1024	 /* number of bits in the set of raced objects; a power of two */
 
-/* Runs that only teach what is raced for. */
+/* Initial runs that only learn which objects threads race for. */
 enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
 
 struct dpor_op {
@@ -32,122 +39,136 @@ struct dpor_op {
 	uint8_t kind, flags;
 	uint16_t second; /* as in struct pending_op */
 	uint8_t thread;	 /* slot */
-	bool is_plain;	 /* nothing but its object matters */
+	bool is_plain;	 /* only `object` determines the dependence of this op */
 };
 
-/* A node of a wakeup tree: this op next, then what its children say. */
+/* A node of a wakeup tree: this op comes next, followed by one of the children. */
 struct dpor_branch {
 	struct dpor_op op;
-	uint32_t child, sibling; /* DPOR_NONE: none; free ones are chained by `sibling` */
-	uint32_t part;		 /* number of the part that takes it; 0: none does */
+	uint32_t child, sibling; /* DPOR_NONE: none; the free list is linked by `sibling` */
+	uint32_t part;		 /* number of the task that explores the branch; 0: none */
 	/*
-	 * Number of the part that has found it before its turn has come, 0: none. To those who are at other runs no branch
-	 * from here on settles a race: some of the runs that share it begin with this one, too, and would be missed here.
+	 * Number of the task that found this branch ahead of time; 0: none. In other states, this
+	 * branch and later siblings settle no race. Some runs with the race may begin with this
+	 * branch, and would be missed here.
 	 */
 	uint32_t finder;
-	uint32_t born; /* after so many runs, of the finder */
+	uint32_t born; /* number of runs of the finder when it created the branch */
 };
 
 #define DPOR_FINDER_OTHER                                                                          \
-	UINT32_MAX /* of what a part was told: it was found by somebody else since it was split off */
+	UINT32_MAX /* finder of a branch that another state found after this task was split off */
 
-/* A thread that need not move from here until something that depends on its op has happened. */
+/* Sleep-set entry: the thread need not run from here until an op dependent on `op` has happened. */
 struct dpor_sleeper {
 	struct dpor_op op;
 };
 
-/* Of a wakeup tree: its slots, UINT64_MAX: not known; and bits of what its ops are about (dpor_key_bit). */
+/* Summary of a wakeup tree: its slots (UINT64_MAX: not known), and the dpor_key_bit() of its
+ * ops. */
 struct dpor_plan {
 	uint64_t slots, keys;
 };
 
 struct dpor_step {
 	struct dpor_op op;
-	bool is_value;	/* no step but a choice of a value: `value` of `value_count` */
-	bool has_other; /* some step of another thread may race with it */
+	bool is_value;	/* a value choice instead of a step: `value` of `value_count` */
+	bool has_other; /* a step of another thread may race with this one */
 	uint32_t value, value_count;
-	uint32_t ordinal;     /* n-th step of its thread, from 1 */
-	uint32_t previous;    /* step of the same thread, DPOR_NONE: there is none */
-	uint32_t alike;	      /* step before it of the same bucket, DPOR_NONE: there is none */
-	uint32_t wide;	      /* step before it that is wide */
-	uint32_t open_before; /* of an open step: the open step before it */
-	uint32_t wakeup;      /* branches to take from here; the first is being taken */
-	uint32_t sleeper;     /* first of its sleepers; they end where the next step's begin */
+	uint32_t ordinal;     /* number of the step within its thread, from 1 */
+	uint32_t previous;    /* previous step of the same thread; DPOR_NONE: none */
+	uint32_t alike;	      /* previous step of the same bucket; DPOR_NONE: none */
+	uint32_t wide;	      /* previous wide step */
+	uint32_t open_before; /* open steps only: the previous open step */
+	/* wakeup tree: branches to explore from here; the first one is the current one */
+	uint32_t wakeup;
+	/* index of its first sleeper; the range has sleeper_count entries */
+	uint32_t sleeper;
 	uint32_t sleeper_count;
-	uint64_t enabled;	  /* slots that could move */
-	struct dpor_plan planned; /* at least what is in its wakeup tree */
+	uint64_t enabled;	  /* enabled slots */
+	struct dpor_plan planned; /* a superset of the remaining wakeup tree */
 	uint32_t leads,
-		follows;  /* pairs of a shard of which it is the event that comes first, or waits */
-	uint32_t changes; /* of `wakeup` by races so far, */
-	uint32_t changes_had; /* and of a part: before it was split off */
+		/* bits of shard pairs of which this step is the leading event, or the waiting
+		 * event */
+		follows;
+	uint32_t changes; /* number of changes of `wakeup` by races */
+	/* tasks: value of `changes` at the split or at the last synchronisation */
+	uint32_t changes_had;
 };
 
 struct dpor {
 	uint32_t step_capacity, branch_capacity, sleeper_capacity, thread_capacity;
-	uint32_t depth;	      /* steps of the run at hand */
-	uint32_t step_count;  /* on the stack: those from `depth` on are to be repeated */
-	uint32_t first_new;   /* step whose branch is taken for the first time in this run */
-	uint32_t open;	      /* the last step with races that are not settled; DPOR_NONE: none */
-	uint32_t branch_free; /* chain */
-	uint32_t branch_used; /* those beyond have never been used */
+	uint32_t depth;	      /* number of steps of the current run */
+	uint32_t step_count;  /* steps on the stack; steps from `depth` on must be repeated */
+	uint32_t first_new;   /* step whose branch is explored for the first time in this run */
+	uint32_t open;	      /* the last step with unsettled races; DPOR_NONE: none */
+	uint32_t branch_free; /* head of the free list */
+	uint32_t branch_used; /* branches from this index on have never been used */
 	uint32_t sleeper_used;
 	uint32_t slot_count;
-	uint32_t width; /* of clocks: slots in use, rounded up to whole lanes */
+	uint32_t width; /* width of clocks: slots in use, rounded up to blocks of DPOR_LANES */
 
-	struct dpor_op left[DPOR_THREADS]; /* pending when the run ended, by slot */
-	uint64_t left_slots;		   /* that have one */
-	uint64_t left_enabled;		   /* and could have moved */
+	struct dpor_op left[DPOR_THREADS]; /* pending ops at the end of the run, by slot */
+	uint64_t left_slots;		   /* slots with an entry in `left` */
+	uint64_t left_enabled;		   /* those slots that are enabled */
 
 	/*
-	 * What ops raced for in this campaign, by the hash of its name; two with the same are one, which costs
-	 * nothing but time.
+	 * Objects of races in this campaign, by hash of the object's name. A collision only costs
+	 * time.
 	 */
 	uint64_t racy[DPOR_RACY / 64];
-	uint32_t main_ops; /* that main had in each of them, at least */
-	uint32_t lessons;  /* so many are over; DPOR_LESSONS: all */
+	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
+	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 
-	/* A part of another state's work (dpor_parts.c); 0: it is whole. */
-	uint32_t base;	     /* steps below are not its own: it tries nothing else there */
-	uint32_t part;	     /* its number */
-	uint32_t last;	     /* the step at which it was split off, base - 1 or before */
-	uint32_t split_runs; /* that had been made then */
-	bool is_exact;	     /* it has to make the very runs of one state */
-	bool has_arrived;    /* its first run has been where `base` is: before, that is not known */
-	uint64_t tree_hash;  /* of the wakeup tree that it began with */
-	uint64_t open_hash;  /* of the open steps below its base, likewise */
-	uint64_t racy_hash;  /* of `racy`, likewise */
+	/* Task fields (dpor_parts.c). `part` 0: this is the owner's state. */
+	/* steps below `base` belong to the owner: the task explores no branches there */
+	uint32_t base;
+	uint32_t part; /* number of the task */
+	/* the step of the branch at which the task was split off; less than `base` */
+	uint32_t last;
+	uint32_t split_runs; /* number of runs of the owner at that time */
+	bool is_exact;	     /* the task must make exactly the runs of a single state */
+	/* the first run has reached the step that becomes `base`; until then `base` is
+	 * provisional */
+	bool has_arrived;
+	uint64_t tree_hash; /* hash of the branch's wakeup tree at the split */
+	uint64_t open_hash; /* hash of the open steps below `last` at the split */
+	uint64_t racy_hash; /* hash of `racy` at the split */
 
-	struct dpor_share share; /* a shard's, else all zero */
+	struct dpor_share share; /* shard fields; all zero without shards */
 
-	uint32_t awaited; /* the part that has to be joined before anything else is run; 0: none */
+	uint32_t awaited; /* the task that must be joined before the next run; 0: none */
 	bool is_exhausted;
-	bool is_blocked;   /* this run repeats what is known: all that could move slept */
-	bool has_diverged; /* this run did not do what it did before */
-	bool is_lost;	   /* memory, threads or steps have run out: no verdict */
+	bool is_blocked; /* a redundant execution: all enabled threads sleep */
+	/* the run did not repeat the ops of earlier runs: the program varies */
+	bool has_diverged;
+	bool is_lost; /* memory, threads or steps are exhausted: no verdict */
 	uint64_t runs, blocked_runs, diverged_runs;
 
-	thread_name names[DPOR_THREADS];  /* of slots */
-	uint16_t index_of[DPOR_THREADS];  /* of slots, in this run; UINT16_MAX: not there yet */
-	uint8_t slot_of[DPOR_THREADS];	  /* of indices, in this run */
-	uint32_t known;			  /* indices that have a slot */
-	bool is_straight;		  /* in this run every index is its own slot */
-	uint32_t last_step[DPOR_THREADS]; /* of slots, in this run */
-	uint32_t creation[DPOR_THREADS];  /* step that made the slot's thread; DPOR_NONE: none */
+	thread_name names[DPOR_THREADS]; /* by slot */
+	/* thread index of a slot in this run; UINT16_MAX: not created */
+	uint16_t index_of[DPOR_THREADS];
+	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
+	uint32_t known;			  /* number of thread indices with a slot */
+	bool is_straight;		  /* in this run every index equals its slot */
+	uint32_t last_step[DPOR_THREADS]; /* by slot, in this run */
+	/* the step that created the slot's thread; DPOR_NONE: none */
+	uint32_t creation[DPOR_THREADS];
 
 	/*
-	 * Slots whose pending ops others contend for (dpor_bystander): not looked at again before something could
-	 * have changed that.
+	 * Cache of dpor_bystander(): slots whose pending op contends with another thread.
+	 * dpor_note_moved() invalidates entries.
 	 */
 	uint64_t contended;
 
 	/*
-	 * The last step of each bucket in this run. What a step depends on is in its bucket, but for *wide*
-	 * ones, which may depend on any, and any on them.
+	 * The last step of each bucket in this run. All steps on which an op depends are in its
+	 * bucket, except wide steps. A *wide* step may depend on any step.
 	 */
 	uint32_t last_alike[DPOR_BUCKETS];
 	uint32_t last_wide;
 
-	/* Places in the block, as distances from its start. */
+	/* Offsets from the start of the block. */
 	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
 };
 
@@ -156,7 +177,8 @@ static inline struct dpor_step *dpor_steps(struct dpor *dpor)
 	return (struct dpor_step *)((char *)dpor + dpor->steps_at);
 }
 
-/* What happens before the step, by slot: how many steps of that thread, its own included. */
+/* Vector clock of a step: by slot, the number of steps of that thread that happen before or are the
+ * step. */
 static inline uint32_t *dpor_clock(struct dpor *dpor, uint32_t step)
 {
 	return (uint32_t *)((char *)dpor + dpor->clocks_at) + (uint64_t)step * DPOR_THREADS;
@@ -172,21 +194,21 @@ static inline struct dpor_sleeper *dpor_sleepers(struct dpor *dpor)
 	return (struct dpor_sleeper *)((char *)dpor + dpor->sleepers_at);
 }
 
-/* Room for the numbers of all steps. */
+/* Space for the numbers of all steps. */
 static inline uint32_t *dpor_scratch(struct dpor *dpor)
 {
 	return (uint32_t *)((char *)dpor + dpor->scratch_at);
 }
 
-/* A new leaf; DPOR_NONE and is_lost: there is no room. */
+/* Allocates a leaf; DPOR_NONE, with is_lost set: no space. */
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
-/* The branch and all behind it; its siblings stay. */
+/* Frees the branch and its subtree; its siblings remain. */
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
-/* As if no run had been made, but for what has been learnt. */
+/* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
 
-/* The run is over: goes back to the last step from which a branch is still to be taken. */
+/* Backtracks at the end of a run to the last step with a branch to explore. */
 void dpor_back_up(struct dpor *dpor);
 
 struct strategy_parts;
@@ -199,26 +221,26 @@ static inline uint8_t dpor_class_of(const struct dpor_op *op)
 	return op_descriptions[op->kind].object;
 }
 
-/* Of these, what one op does another may feel although their objects have different names. */
+/* Classes whose ops may influence each other although their objects have different names. */
 static inline bool dpor_is_entangled(uint8_t class)
 {
 	return class == OBJECT_FD || class == OBJECT_CHILD || class == OBJECT_SIGNAL ||
 	       class == OBJECT_FUTEX;
 }
 
-/* A wait on a condition variable gives up a mutex, and may take it again. */
+/* A wait on a condition variable releases a mutex and may reacquire it. */
 static inline bool dpor_has_mutex(const struct dpor_op *op)
 {
 	return op->second && dpor_class_of(op) == OBJECT_COND;
 }
 
-/* Memory of more than the eight bytes that its object names. */
+/* An access to memory beyond the eight bytes of its object. */
 static inline bool dpor_is_wide_access(const struct dpor_op *op)
 {
 	return op->flags & OP_WIDE && dpor_class_of(op) == OBJECT_MEMORY;
 }
 
-/* Whatever another thread does, it does before or not at all. */
+/* The end of the process: every op of another thread happens before it or never. */
 static inline bool dpor_is_exit(const struct dpor_op *op)
 {
 	return op->kind == OP_PROCESS_EXIT;
@@ -230,13 +252,13 @@ static inline bool dpor_is_plain(const struct dpor_op *op)
 	       !dpor_is_wide_access(op);
 }
 
-/* Wide: it has to do with more than its object. */
+/* A wide op concerns more than its object. */
 static inline bool dpor_is_wide(const struct dpor_op *op)
 {
 	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) || dpor_is_exit(op));
 }
 
-/* What it is about, as a number; 0: nothing, and it depends on nothing. */
+/* Key of the bucket of an op; 0: the op depends on no other op. */
 static inline uint64_t dpor_key(const struct dpor_op *op)
 {
 	uint8_t class;
@@ -247,7 +269,7 @@ static inline uint64_t dpor_key(const struct dpor_op *op)
 	return dpor_is_entangled(class) || dpor_is_exit(op) ? class : op->object;
 }
 
-/* Two plain ops without a bit in common are independent. */
+/* Two plain ops with disjoint bits are independent. */
 static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -256,8 +278,8 @@ static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 }
 
 /*
- * The same op, in memory as words: where fields that have just been written one by one are read together, as by whoever
- * copies the op, the processor waits for all of them to arrive.
+ * Copies the op through two words. Reading several freshly written small fields by one wide load
+ * would stall the processor until all stores complete.
  */
 static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 {
@@ -272,7 +294,7 @@ static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 	return whole;
 }
 
-/* Has an op on what this one is about been in a race? */
+/* Has an op with the same key been in a race? */
 static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -291,7 +313,7 @@ static inline void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op)
 
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 
-/* May exchanging two ops of different threads change anything? */
+/* Can exchanging two ops of different threads change the result? */
 static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 {
 	if (a->flags & b->flags & OP_READ)
@@ -308,7 +330,7 @@ static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
 	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
 }
 
-/* Gives threads that are new a slot. */
+/* Assigns slots to new threads. */
 void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view);
 
 static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
@@ -317,9 +339,9 @@ static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view
 		dpor_meet_new(dpor, view);
 }
 
-/* The one that was met last is not there yet. */
+/* Removes the thread that was added last. */
 void dpor_forget_thread(struct dpor *dpor);
-/* What the thread is about to do. */
+/* The pending op of a thread. */
 static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
 {
@@ -337,32 +359,34 @@ static inline struct dpor_op dpor_op_of(
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);
 uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view);
 
-/* ---- turns ---- */
+/* ---- choice of the next thread (dpor_turns.c) ---- */
 
-/* One that does not sleep; DPOR_NONE: all do. */
+/* A thread outside the sleep set; DPOR_NONE: all enabled threads sleep. */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
-/* One that may move before the branches of the step, as it has nothing to do with them; DPOR_NONE: none is to. */
+/* A thread that may run before the step's wakeup tree, because its op is independent of the tree;
+ * DPOR_NONE: none. */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
-/* A step of that op is done: what dpor_bystander() remembers may no longer be so. */
+/* A step with this op was made: updates the cache of dpor_bystander(). */
 void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op);
-/* What is in that wakeup tree. */
+/* Summarises a wakeup tree. */
 struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch);
 
 /* ---- steps and races ---- */
 
-/* The step is the last of the run: those that come will find it. */
+/* Adds the last step of the run to its bucket. */
 void dpor_enlist(struct dpor *dpor, uint32_t step);
-/* The step is the last of the run, and is taken back. */
+/* Removes the last step of the run from its bucket. */
 void dpor_strike(struct dpor *dpor, uint32_t step);
-/* Fills its clock. */
+/* Computes the clock of a step. */
 void dpor_note_step(struct dpor *dpor, uint32_t step);
-/* There are more slots than clocks are wide: those of all steps on the stack grow. */
+/* Widens the clocks of all steps on the stack for a new slot. */
 void dpor_widen(struct dpor *dpor);
-/* What is pending at the end of the run, and could come before something in it: not so what a shard holds. */
+/* Records the pending ops at the end of the run that could happen before one of its steps. Threads
+ * held by the shard are excluded. */
 void dpor_note_left(struct dpor *dpor, const struct schedule_view *view);
-/* The run is over: adds a branch for each race in it that has not been seen before. */
+/* After a run: adds a branch for the other order of each race that is not yet covered. */
 void dpor_reverse_races(struct dpor *dpor);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Orders in a run of dpor: what happens before what (dpor_order.c), and sequences of its steps, which
- * are put into wakeup trees (dpor_wakeup.c).
+ * Orders in a run of dpor: happens-before clocks (dpor_order.c), and sequences of steps that are
+ * inserted into wakeup trees (dpor_wakeup.c).
  */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
@@ -9,7 +9,8 @@
 
 /* ---- clocks ---- */
 
-/* Of lanes: a loop of known length is a few vector instructions. Numbers of steps are below 2^31. */
+/* Operations on one block of a clock: a loop of constant length compiles to a few vector
+ * instructions. Step numbers are below 2^31. */
 static inline void dpor_join_lanes(uint32_t *restrict to, const uint32_t *restrict from)
 {
 	for (uint32_t i = 0; i < DPOR_LANES; i++)
@@ -47,43 +48,45 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
 	return dpor_clock(dpor, second)[step->op.thread] >= step->ordinal;
 }
 
-/* What happens before a step whatever the other threads do: its own thread, and who made that. Valid while these are there. */
+/* The clock of the previous step of the same thread, or of the step that created the thread: what
+ * happens before the step independently of other threads. Valid as long as these steps are on the
+ * stack. */
 const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
 /* ---- steps that an op may depend on ---- */
 
-/* Where the last step is kept that was about the same; NULL: an op about nothing. */
+/* The variable with the last step of the op's bucket; NULL: the op has no object. */
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
-/* Those before `step`, newest first, that are of other threads and not in `past`. */
+/* Iterates over earlier steps of other threads that are not in `past`, newest first. */
 struct dpor_look_back {
-	uint32_t alike, wide; /* the next of each */
-	uint32_t all_below;   /* for a wide op; else DPOR_NONE */
+	uint32_t alike, wide; /* next candidates */
+	uint32_t all_below;   /* for a wide op: all steps below this one; else DPOR_NONE */
 };
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step);
-/* DPOR_NONE: that was all. */
+/* DPOR_NONE: no further step. */
 uint32_t dpor_look_back_next(
 	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self);
 
 /*
- * The nearest step before that one with which it is in a race that fulfils the condition; DPOR_NONE: there is none. Without
- * any regard to whether the other order can be had.
+ * The nearest earlier step that races with `second` and satisfies the condition; DPOR_NONE: none.
+ * Whether the other order is possible is not checked.
  */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second));
 
-/* ---- sequences: numbers of steps, whose order is kept ---- */
+/* ---- sequences of steps in a fixed order ---- */
 
 struct dpor_sequence {
 	uint32_t *steps;
 	uint32_t count;
-	uint32_t core; /* of those: up to the op that is to come before another one */
+	uint32_t core; /* length of the prefix that ends with the op to be moved ahead */
 };
 
 /*
- * The sequence from that step on, unless a sleeper there shows that it has been had. True: this is settled
- * for all runs that have the race; see dpor_reverse_races().
+ * Adds the sequence to the wakeup tree of `step`, unless a sleeper there shows that it is covered.
+ * True: the race is settled for all runs that contain it; see dpor_reverse_races().
  */
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence);
 

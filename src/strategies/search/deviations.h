@@ -1,15 +1,17 @@
 /*
- * Going through all runs that differ from a standard schedule at a few points, those with fewer costly
- * differences first: what icb, vt and bounded have in common (Musuvathi and Qadeer, PLDI 2007,
- * algorithm 1, where a queue holds the work of the next bound).
+ * Exhaustive search over all runs that deviate from a standard schedule at a few points, fewer
+ * costly deviations first. Used by icb and vt (Musuvathi and Qadeer, PLDI 2007, algorithm 1, where
+ * a queue holds the work of the next bound).
  *
- * A run is known by its *deviations*: at a *point* it took another alternative than the standard one.
- * Each run that is made becomes a record; its children have one deviation more, behind its last one.
- * So each run is made once, and only the way to the next child is kept, not the children.
+ * A run is identified by its *deviations*: at a *point*, the run takes another alternative than the
+ * standard schedule. Each run made becomes a record. Its children have one more deviation, behind
+ * its last one. Each run is therefore made exactly once, and only the position of the next child is
+ * stored, not the children.
  *
- * Up to its last deviation a run is to be what its parent and its siblings were there. Whether it was, hashes of all that was
- * done before a point (*prints*) show: each child passes, or stands at, the point of the child before it, and the last
- * one stands at the parent's last point. So every two of them are compared, at the cost of a few numbers.
+ * Up to its last deviation, a run must equal its parent and its siblings. Hashes of everything done
+ * before a point (*prints*) check this. Each child passes or reaches the point of the previous
+ * child, and the last child reaches the parent's last point. Comparing neighbours therefore
+ * compares all of them.
  */
 #ifndef RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
 #define RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
@@ -24,34 +26,37 @@
 #define DEVIATIONS_NONE UINT32_MAX
 
 enum deviation_kind {
-	DEVIATION_FREE,	  /* costs nothing: nobody was interrupted */
+	DEVIATION_FREE,	  /* no cost: no thread was preempted */
 	DEVIATION_COSTLY, /* counts against the bound */
 	DEVIATION_KIND_COUNT
 };
 
 struct deviation {
-	uint32_t ordinal; /* n-th point of its kind since the deviation before it, from 0 */
+	/* number of the point among those of its kind since the previous deviation, from 0 */
+	uint32_t ordinal;
 	uint16_t alternative;
 	uint16_t kind; /* enum deviation_kind */
 };
 
 struct deviation_record {
-	uint32_t parent; /* itself: none */
+	uint32_t parent; /* own index: no parent */
 	uint32_t root;
 	struct deviation last;
-	uint32_t points[DEVIATION_KIND_COUNT]; /* behind the last deviation */
-	uint32_t prints[DEVIATION_KIND_COUNT]; /* at the last of these that has children here */
+	/* number of points behind the last deviation, by kind */
+	uint32_t points[DEVIATION_KIND_COUNT];
+	/* print at the last of these points that has children here, by kind */
+	uint32_t prints[DEVIATION_KIND_COUNT];
 };
 
-/* A child that has been run: where it deviated, and what had been done before. */
+/* A child that has been run: the position of its deviation, and the print there. */
 struct deviation_child {
-	uint32_t record, kind, ordinal; /* DEVIATIONS_NONE: there is none */
+	uint32_t record, kind, ordinal; /* `record` DEVIATIONS_NONE: none */
 	uint32_t print;
 };
 
 #define DEVIATIONS_PARTS_MOST 64
 
-/* The children of a part, from a point on and up to another: deviations_parts.c. */
+/* The range of children that a task explores, from one point to another: deviations_parts.c. */
 struct deviation_limit {
 	uint32_t record, ordinal;
 	uint32_t end_record, end_ordinal;
@@ -60,94 +65,101 @@ struct deviation_limit {
 
 struct deviations {
 	uint32_t capacity, count; /* of records */
-	uint32_t roots, root;	  /* standard schedules; the next that has not been run yet */
-	uint32_t bound;		  /* no run with more costly deviations */
-	uint32_t level;		  /* costly deviations of the records from level_start on */
+	uint32_t roots, root;	  /* number of standard schedules; the next one to run */
+	uint32_t bound;		  /* maximum number of costly deviations in a run */
+	/* number of costly deviations of the records from level_start on */
+	uint32_t level;
 	uint32_t level_start, level_end;
-	uint32_t kind;		       /* of the children that are being made */
-	uint32_t record;	       /* whose children they are */
-	uint32_t ordinal, alternative; /* of the next child */
-	uint32_t levels_done;	       /* all runs with fewer costly deviations have been made */
+	uint32_t kind;		       /* kind of deviation of the children that are made now */
+	uint32_t record;	       /* their parent */
+	uint32_t ordinal, alternative; /* position of the next child */
+	uint32_t levels_done;	       /* all runs with fewer costly deviations are made */
 	bool is_exhausted;
-	bool is_lost;		      /* records have run out */
-	uint64_t runs, diverged_runs; /* the latter were not what they had been before */
+	bool is_lost;		      /* no space for records is left */
+	uint64_t runs, diverged_runs; /* diverged_runs: runs that did not repeat their prefix */
 	struct deviation_child last_child;
 
 	/*
-	 * A shard, from 1, of so many; 0: it is whole. All shards make the runs with one deviation at most, which are the
-	 * first one's to count; behind those the points of second deviations are dealt by their hashes.
+	 * Number of this shard, from 1, of `shards`; 0: no shards. All shards make the runs with at
+	 * most one deviation, and shard 1 counts them. The points of second deviations are
+	 * distributed by hash.
 	 */
 	uint32_t shard, shards;
-	uint64_t runs_elsewhere; /* that are not its own */
+	uint64_t runs_elsewhere; /* runs that another shard counts */
 
-	/* Parts of the children of this kind and level, the nearest last. */
+	/* Ranges of tasks among the children of this kind and level; the nearest one is last. */
 	struct deviation_limit limits[DEVIATIONS_PARTS_MOST];
 	uint32_t limit_count;
-	uint32_t awaited;		      /* the part whose first child is the next; 0: none */
-	uint64_t points_tried, children_made; /* so many children such points have */
-	/* Of a part, 0: it is whole. The first of its records is `given_first` there; it was given so many. */
+	uint32_t awaited; /* the task whose first child is next; 0: none */
+	/* the ratio estimates the number of children per point */
+	uint64_t points_tried, children_made;
+	/* Task fields; part 0: this is the owner's state. Its first record is number `given_first`
+	 * of the owner; the task received `count_given` records. */
 	uint32_t part, given_first, count_given;
 	uint32_t end_record, end_ordinal;
-	/* Likewise: the point of the child before its first one, in its first record, and its print there. */
+	/* Task: the position of the child before the first one, in the first record, and the print
+	 * there if has_before. */
 	struct deviation_child before;
 	bool has_before;
 
-	/* The run at hand. */
+	/* The current run. */
 	uint32_t path_count, path_at;
 	uint32_t points[DEVIATION_KIND_COUNT];
-	uint64_t print;			       /* of what has been done */
-	uint32_t prints[DEVIATION_KIND_COUNT]; /* as in its record */
-	uint32_t last_print;		       /* where it deviated last */
-	bool has_varied;		       /* from what was done there before */
-	uint32_t alternatives;		       /* at its last deviation */
+	uint64_t print;			       /* hash of everything done so far */
+	uint32_t prints[DEVIATION_KIND_COUNT]; /* becomes deviation_record.prints */
+	uint32_t last_print;		       /* print at the last deviation */
+	/* the run did not repeat the print of an earlier run */
+	bool has_varied;
+	uint32_t alternatives; /* number of alternatives at the last deviation */
 	struct deviation path[DEVIATIONS_MOST];
 };
 
-/* They lie behind; the first are the runs without deviations. */
+/* The records follow the struct. The first ones are the runs without deviations. */
 static inline struct deviation_record *deviations_records(struct deviations *deviations)
 {
 	return (struct deviation_record *)(deviations + 1);
 }
 
-/* With room for the records behind it. */
+/* Size including the space for records. */
 size_t deviations_bytes(uint32_t capacity);
-/* `roots`: so many standard schedules, each of which is run first. */
+/* `roots`: number of standard schedules, each of which is run first. */
 void deviations_begin(
 	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
 void deviations_begin_run(struct deviations *deviations);
-/* Is the run at hand one of another shard? */
+/* Does another shard count the current run? */
 bool deviations_is_elsewhere(const struct deviations *deviations);
-/* From which standard schedule the run at hand deviates. */
+/* The standard schedule of the current run. */
 uint32_t deviations_root(struct deviations *deviations);
 
-/* The run has done that: a hash that is equal in every run, in every process. */
+/* Adds an event to the print; `what` is a hash that is equal in every run and process. */
 static inline void deviations_note(struct deviations *deviations, uint64_t what)
 {
 	deviations->print = hash_pair(deviations->print, what);
 }
 
 /*
- * At a point with so many alternatives to the standard (at least 1): the one that this run takes, or
- * DEVIATIONS_NONE for the standard. `what`: a hash of what would be done there, as above.
+ * At a point with `alternatives` (at least 1) besides the standard: returns the alternative of this
+ * run, or DEVIATIONS_NONE for the standard. `what`: hash of the standard op, as in
+ * deviations_note().
  */
 uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	uint32_t alternatives, uint64_t what);
 
-/* Moves on to a child that there is, up to a part or the end. */
+/* Advances to the next child that exists, up to the range of a task or to the end. */
 void deviations_find_child(struct deviations *deviations);
-/* The point before `ordinal` whose children are its own to make; DEVIATIONS_NONE: there is none. */
+/* The last point before `ordinal` whose children belong to this shard; DEVIATIONS_NONE: none. */
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
-/* Parts, as in struct strategy_parts. */
+/* Tasks, as in struct strategy_parts. */
 bool deviations_split(
 	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
-/* What it is now, into another block. */
+/* Copies the current state into another block. */
 void deviations_copy(struct deviations *to, const struct deviations *from);
 bool deviations_join(struct deviations *deviations, struct deviations *part);
 void deviations_leave(struct deviations *deviations, uint32_t number);
 
-/* `is_extended`: runs with further deviations are of interest. */
+/* `is_extended`: runs with further deviations are needed. */
 void deviations_end_run(struct deviations *deviations, bool is_extended);
 
 #endif

@@ -1,4 +1,5 @@
-/* What run_tree.c (the runs) and run_tree_search.c (which comes next) share. */
+/* Functions shared by run_tree.c (runs), run_tree_search.c (selection of the next run),
+ * run_tree_parts.c (tasks) and run_tree_shards.c. */
 #ifndef RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 
@@ -22,27 +23,28 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 
 /* ---- run_tree_shards.c ---- */
 
-/* Does the shard make the children of the run that give a thread the place that is being tried? */
+/* Does this shard make the children of `node` with the current place? */
 bool run_tree_is_own(struct run_tree *tree, const struct run_node *node);
 
 /* ---- run_tree_search.c ---- */
 
-/* A child of the run whose turn it is, or, with last NULL, a run without deviations. NULL: no room. */
+/* Adds a child of the current node, or, with last NULL, a run without deviations. NULL: no
+ * space. */
 struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last);
-/* May it have children in this phase? */
+/* May the node have children in the current phase? */
 bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node);
-/* Prints of what children of this node pass are not comparable to those of others. */
+/* Discards the prints of the previous node's children. */
 static inline void run_tree_forget_passed(struct run_tree *tree)
 {
 	tree->passed_count = 0;
 	tree->passed_epoch++;
 }
 
-/* Its children are the next. */
+/* Continues with the children of `node`. */
 void run_tree_begin_node(struct run_tree *tree, uint32_t node);
-/* Behind the child that has been run. */
+/* Advances behind the child that has been run. */
 void run_tree_leave_child(struct run_tree *tree, bool has_diverged);
-/* Moves on to a run that there is. */
+/* Advances to the next run that exists. */
 void run_tree_find(struct run_tree *tree, const struct run_variable *variables);
 
 #endif
