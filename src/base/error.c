@@ -23,17 +23,3 @@ int error_set(struct error *err, int code, const char *format, ...)
 			*at = '?';
 	return code;
 }
-
-const char *error_text(int code)
-{
-	static const char *const texts[] = {
-		"no error",
-#define ERROR(name, text) text,
-#include "base/errors.def"
-#undef ERROR
-	};
-
-	if (code > 0 || -code >= (int)(sizeof texts / sizeof *texts))
-		return "unknown error";
-	return texts[-code];
-}

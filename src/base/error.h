@@ -34,7 +34,4 @@ struct error {
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the general text of a code, never NULL. */
-const char *error_text(int code);
-
 #endif

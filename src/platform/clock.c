@@ -15,8 +15,3 @@ uint64_t platform_monotonic_ns(void)
 {
 	return clock_read(CLOCK_MONOTONIC);
 }
-
-uint64_t platform_cpu_ns(void)
-{
-	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
-}

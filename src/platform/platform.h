@@ -110,7 +110,6 @@ void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
 /* ---- time: the real clocks, never interposed ---- */
 
 uint64_t platform_monotonic_ns(void);
-uint64_t platform_cpu_ns(void); /* processor time of this process */
 
 /* Reads the time stamp counter, which is assumed to be synchronous on all processors. */
 static inline uint64_t platform_time_stamp(void)

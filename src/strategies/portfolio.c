@@ -430,13 +430,6 @@ const char *portfolio_arm_name(const void *state)
 	return arms[portfolio->arm].text;
 }
 
-uint32_t portfolio_arm_index(const void *state)
-{
-	const struct portfolio *portfolio = state;
-
-	return portfolio->arm;
-}
-
 void portfolio_arm_account(
 	const void *state, uint32_t arm, const char **name, uint64_t *runs, uint64_t *novel)
 {

@@ -265,13 +265,6 @@ static bool has_symbol_table(Dwfl_Module *module)
 	return false;
 }
 
-bool symbols_is_system_module(struct symbols *symbols, uint64_t address)
-{
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
-
-	return !module || symbols_module_is_system(module);
-}
-
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module)
 {
 	Dwfl_Module *found = dwfl_addrmodule(symbols->dwfl, address);

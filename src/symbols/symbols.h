@@ -132,9 +132,6 @@ uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const 
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
-/* Is the module there libc, libstdc++, the loader, raddle itself, ...? True where there is none. */
-bool symbols_is_system_module(struct symbols *symbols, uint64_t address);
-
 /*
  * Position-independent identity of a code address: hash of module base name and offset. Equal in
  * every run, also under another layout.

@@ -114,11 +114,9 @@ const char *explain_function(struct explain *explain, uint64_t start);
 /* ---- directed runs (explain_direct.c) ---- */
 
 /*
- * From now on strategy `directed` drives the runs to show the pattern. explain_forbid(): to show
- * none of the patterns.
+ * Strategy `directed` drives the next runs to show the pattern between these threads (names, PATTERN_PARTIES of them; NULL:
+ * between any).
  */
-void explain_force(struct explain *explain, const struct pattern *pattern);
-/* As explain_force(), between these threads only. */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
 /*

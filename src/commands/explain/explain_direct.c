@@ -46,11 +46,6 @@ void explain_force_between(
 	explain_runs_direct(explain, &order, 1);
 }
 
-void explain_force(struct explain *explain, const struct pattern *pattern)
-{
-	explain_force_between(explain, pattern, NULL);
-}
-
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count)
 {
 	struct directed_order orders[EXPLAIN_FORBIDDEN_MAX];
