@@ -364,7 +364,9 @@ static int do_work(const struct predict_arguments *arguments)
 	predict_report_listen(&result, &listener);
 	result.predict = predict = predict_open(&arguments->options, &listener);
 	result.begun_ns = predict_clock_ns();
-	status = predict_record(predict, &result.recording, &err);
+	status = predict_work_check_file(arguments->atomic_sets, &err);
+	if (status == 0)
+		status = predict_record(predict, &result.recording, &err);
 	result.recorded_ns = predict_clock_ns();
 	if (status == 0)
 		status = need_memory(arguments, &work, &err);

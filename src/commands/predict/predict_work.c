@@ -55,6 +55,15 @@ static int read_rules(struct predict_work *work, struct error *err)
 	return result;
 }
 
+int predict_work_check_file(const char *atomic_sets, struct error *err)
+{
+	struct atomic_rules rules = {0};
+	const int result = atomic_sets ? atomic_rules_read(&rules, atomic_sets, err) : 0;
+
+	atomic_rules_release(&rules);
+	return result;
+}
+
 static void choose_analyses(struct predict_work *work)
 {
 	if (work->wants_deadlocks && work->method == METHOD_PREDICT)

@@ -36,6 +36,8 @@ struct predict_work {
 	struct predict_judging judging; /* for the candidate that this process drives */
 };
 
+/* Before any run: returns an error where the file of --atomic-sets cannot be read or a line of it is no annotation. */
+int predict_work_check_file(const char *atomic_sets, struct error *err);
 /* Call after recording. Reads annotations, starts the analyses and feeds them all recorded runs. */
 int predict_work_begin(struct predict_work *work, struct predict *predict, struct error *err);
 /* Finds candidates, describes and drives them; method monitor watches runs instead. */
