@@ -43,6 +43,7 @@ struct contract_sizes {
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
 
+/* Creates the shared memory and lays out its areas. Leaves nothing open on failure. */
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
 void contract_block_close(struct contract_block *block);

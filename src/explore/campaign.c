@@ -1,3 +1,4 @@
+/* Set-up of a campaign, its totals and progress, its row in the store, and its release. */
 #include "explore/campaign_internal.h"
 
 #include <errno.h>

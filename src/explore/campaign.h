@@ -33,7 +33,7 @@ struct memory_view;
 
 /* When a run switches off the sites whose accesses the strategy does not need (runtime/focus.h). */
 enum campaign_focus {
-	FOCUS_MEASURED, /* where the runs have so many accesses that switching sites saves time */
+	FOCUS_MEASURED, /* where a run has enough accesses that switching sites saves time */
 	FOCUS_ALWAYS,
 	FOCUS_NEVER
 };
@@ -105,6 +105,7 @@ struct campaign_options {
 	const char *runtime;		    /* path of libraddle.so */
 };
 
+/* Sets the standard values of all options. The caller sets argv, runtime and is_interrupted. */
 void campaign_options_init(struct campaign_options *options);
 
 /*

@@ -62,8 +62,8 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 	if (!parts->compares || !contract->plan.has_operations)
 		return;
 	/*
-	 * A tainted run is made again, so its repetition is the first run. With memory sites it has
-	 * already changed the view of memory.
+	 * A run with outcome TAINTED is made again, and that run is compared instead. With memory
+	 * sites it has already changed the view of memory, so nothing is compared.
 	 */
 	if (report == REPORT_TAINTED && contract->outcome.kind == OUTCOME_TAINTED &&
 		!contract->has_memory_sites)

@@ -1,3 +1,11 @@
+/*
+ * The control loop of a campaign: polls the workers, handles their reports and gives them batches.
+ *
+ * Worker 0 makes the first run alone, because that run shows whether the restart works and what the
+ * target is. Then the other workers start. The loop ends when the runs or the time are used up, at
+ * a finding that ends the campaign, or at an interrupt. end_workers() gives unfinished runs a grace
+ * period before the caller kills their processes.
+ */
 #include "explore/campaign_internal.h"
 
 #include <stdio.h>

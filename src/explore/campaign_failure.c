@@ -1,3 +1,12 @@
+/*
+ * From a failing run to a stored finding.
+ *
+ * campaign_catch_failure() copies the failure out of the worker's contract, and
+ * campaign_look_into() investigates the copy when its run is counted. Before the first replay all
+ * other processes of the target are stopped. A failure that does not repeat raises doubts: about
+ * other processes (campaign_doubt_others) or about the restart (doubt_restart). Each failure key is
+ * investigated once.
+ */
 #include "explore/campaign_internal.h"
 
 #include <stdlib.h>
@@ -208,7 +217,7 @@ static void let_race_pass(struct campaign *campaign, const struct outcome *outco
 		round->passed[round->passed_count++] = pair;
 		return;
 	}
-	/* cannot be full: the table has the size of ours */
+	/* cannot fail: the guest's table has the capacity of the settings' table */
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		(void)races_tell(campaign->workers[i].worker.contract, pair);
 }

@@ -249,6 +249,7 @@ struct campaign {
 	uint32_t key_count;
 };
 
+/* Calls the listener's notice() with a formatted line. */
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
@@ -357,7 +358,10 @@ void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worke
  */
 int parts_settle(struct campaign *campaign, struct error *err);
 
-/* campaign_told.c: synchronisation of the leader with the other workers (strategy_parts.tell). */
+/*
+ * campaign_told.c: synchronisation of the leader with the other workers (strategy_parts.tell). True
+ * if this campaign synchronises its tasks.
+ */
 bool parts_tell_each_other(const struct campaign *campaign);
 /*
  * Nanoseconds until the next synchronisation; 0: due now, and all workers were asked to stop.
@@ -401,8 +405,8 @@ void campaign_tell_memory(const struct campaign *campaign, struct campaign_worke
 /* Adds the totals of the other workers' tasks, except dropped ones. */
 void parts_add_up(const struct campaign *campaign, struct contract_totals *totals);
 /*
- * Interrupts the leader when other workers are idle. Returns the time until that is due, in
- * nanoseconds.
+ * Interrupts the leader when another worker is idle, or starts a due synchronisation. Returns the
+ * time until the next of these is due, in nanoseconds; UINT64_MAX: none.
  */
 uint64_t parts_wake(struct campaign *campaign);
 /*
@@ -553,7 +557,7 @@ bool campaign_doubt_others(struct campaign *campaign, const struct confirmation 
  * instead of failing.
  */
 int campaign_share_no_names(struct campaign *campaign, struct error *err);
-/* Discards the batches of all workers except the reporting one. */
+/* Discards all assigned runs. Every worker except the reporting one becomes idle. */
 void campaign_forget_others(struct campaign *campaign);
 /* An exhaustive strategy begins again from its first run. */
 void campaign_begin_again(struct campaign *campaign);

@@ -446,7 +446,7 @@ static void share_races(struct campaign *campaign)
 	for (uint32_t i = 0; i < round->passed_count; i++)
 		for (uint32_t j = 0; j < campaign->worker_count; j++)
 			(void)races_tell(campaign->workers[j].worker.contract,
-				/* cannot be full: the table has the size of ours */
+				/* cannot fail: the guest's table has the capacity of the settings' */
 				round->passed[i]);
 	round->passed_count = 0;
 }

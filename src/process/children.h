@@ -24,6 +24,7 @@ void children_init(void);
 /* Call after fork(): the registered children belong to the parent. */
 void children_forget(void);
 
+/* Adds or removes a doorbell that the handler increments. */
 void children_watch(uint32_t *doorbell);
 void children_unwatch(uint32_t *doorbell);
 

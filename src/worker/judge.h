@@ -21,6 +21,7 @@ struct judge {
 	int output;	     /* descriptor of /dev/null */
 };
 
+/* `command` NULL: no judge, so judge_run() changes no outcome. Close with judge_close(). */
 int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 

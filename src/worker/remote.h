@@ -1,7 +1,7 @@
 /*
  * A worker whose batches are made in another process, usually on another machine.
  *
- * The command holds the worker's contract block; a member process (explore/serve.h) holds another
+ * The command holds the worker's contract block; the remote process (explore/serve.h) holds another
  * one. remote_begin() sends the plan, the strategy's state and, if it has changed, the view of
  * memory. The report returns the results of the batch into the block. To a campaign a remote worker
  * is like any other, except that it may get lost.
@@ -19,23 +19,23 @@
 #include "base/strbuf.h"
 #include "worker/worker.h"
 
-/* How to reach the members, by number from 0. No function blocks. */
+/* How to reach the remote processes, by number from 0. No function blocks. */
 struct remote_link {
 	void *context;
 	uint32_t count;
 	void (*send)(void *context, uint32_t number, const void *bytes, size_t size);
 	/* Asks for the end of the batch after the current run. */
 	void (*stop)(void *context, uint32_t number);
-	/* The next message of the member, freed by the caller; NULL: none. */
+	/* The next message of the process, freed by the caller; NULL: none. */
 	char *(*receive)(void *context, uint32_t number, size_t *size);
-	/* True if the member is absent or has been silent for too long. */
+	/* True if the process is absent or has been silent for too long. */
 	bool (*is_lost)(void *context, uint32_t number);
 };
 
 /* Head of a message, before its extents. */
 struct remote_head {
 	uint32_t serial; /* of the batch */
-	uint32_t report; /* enum contract_report; REPORT_NONE in a message to the member */
+	uint32_t report; /* enum contract_report; REPORT_NONE in a message to the remote side */
 	int32_t exit_status;
 	/* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
 	uint8_t was_killed_outside;
@@ -49,7 +49,7 @@ void remote_begin(struct worker *worker);
 void remote_stop(struct worker *worker);
 int remote_poll(struct worker *worker, enum contract_report *report, struct error *err);
 void remote_kill(struct worker *worker);
-/* True if no member can make the worker's batches. Also sets worker->is_lost. */
+/* True if the remote process is lost. Also sets worker->is_lost. */
 bool remote_is_lost(struct worker *worker);
 
 /* ---- messages ---- */

@@ -245,7 +245,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 
 	plan->run_first = worker->batch_next++;
 	plan->run_limit = 1;
-	/* or no run has used the fresh state yet */
+	/* |=: an earlier process may have ended before it used the fresh state */
 	plan->is_fresh_state |= worker->is_strategy_fresh;
 	worker->is_strategy_fresh = false;
 	worker->block.shared->command = COMMAND_RUN; /* no process waits on the word yet */

@@ -56,9 +56,9 @@ struct worker_params {
 	 */
 	enum worker_care (*care)(void *context);
 	void *care_context;
-	/* link to the member that makes the batches (remote.h); NULL: a local process */
+	/* link to the process that makes the batches elsewhere (remote.h); NULL: a local worker */
 	const struct remote_link *remote;
-	uint32_t remote_number; /* number of that member */
+	uint32_t remote_number; /* number of that process */
 };
 
 enum worker_state {
@@ -96,12 +96,13 @@ struct worker {
 	bool was_killed_outside; /* REPORT_DIED: a SIGKILL that raddle did not send */
 
 	/* Remote workers only. */
-	bool is_lost;		/* the member is lost: REPORT_DIED */
+	bool is_lost;		/* the remote process is lost: REPORT_DIED */
 	bool remote_is_away;	/* a batch is under way there */
-	bool remote_has_memory; /* the member has the current view of memory */
+	bool remote_has_memory; /* the remote process has the current view of memory */
 	uint32_t remote_serial; /* serial number of the last batch */
 };
 
+/* Creates the contract block and the files, and starts no process. Releases all on failure. */
 int worker_open(struct worker *worker, const struct worker_params *params, struct error *err);
 /* Kills the worker's processes and releases all resources. */
 void worker_close(struct worker *worker);

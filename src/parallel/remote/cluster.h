@@ -2,7 +2,7 @@
  * One campaign on many machines: `mpirun -n N raddle run --mpi`.
  *
  * Rank 0, the leader, distributes runs, owns the store and reports to the user. The other ranks,
- * the members, make the runs. Two schemes exist:
+ * called members (not those of a process family), make the runs. Two schemes exist:
  * - Units: for sampling strategies, the leader leases ranges of run numbers to members
  *   (lease_table.h). Each member runs a campaign of its own and sends findings at once. The runs of
  *   a silent member are leased to another one.
