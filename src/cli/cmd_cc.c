@@ -1,6 +1,6 @@
 /*
- * raddle cc and raddle c++, also as raddle-cc and raddle-c++: a compiler whose programs show their
- * accesses to memory. Only raddle's own options are looked at; everything else is the compiler's.
+ * raddle cc and raddle c++, also as raddle-cc and raddle-c++: a compiler that instruments memory
+ * accesses. raddle's own options are handled here; all others are passed to the compiler.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "compiler/driver/compile.h"
 
-/* For help only: argp would take the compiler's options for mistakes. */
+/* For help only: argp would reject the compiler's options. */
 static const struct argp_option cc_options[] = {
 	{"abi", 1, "sites|tsan", 0,
 		"How accesses are seen: by raddle's pass in clang 19, or by ThreadSanitizer's calls, "
@@ -84,7 +84,7 @@ static int cc_help(const char *name)
 
 static int cmd_cc_run(int argc, char **argv, bool is_cxx)
 {
-	/* As "raddle cc --help" it is ours; as "raddle-cc --help" the compiler's. */
+	/* "raddle cc --help" is raddle's help, "raddle-cc --help" the compiler's. */
 	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
 		return cc_help(is_cxx ? "c++" : "cc");
 	if (argc > 1 && strcmp(argv[1], "--points-to") == 0)

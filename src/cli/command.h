@@ -1,7 +1,13 @@
 /*
- * A command of raddle: one row in commands.def, one file cmd_<name>.c that holds its options, its
- * help and its code. Only this folder prints and exits. Results go to standard output, everything
- * else to standard error.
+ * A command of raddle: one row in commands.def and one file cmd_<name>.c with its options, help and
+ * code.
+ *
+ * main() finds the command by name and calls run(), whose result is the exit status of raddle. Only
+ * commands and src/cli print and exit; all other folders return errors. Results go to standard
+ * output, everything else to standard error.
+ *
+ * SIGINT and the time limit (command_limit_time()) both set command_interruption(). A command polls
+ * it and ends its phases early.
  */
 #ifndef RADDLE_CLI_COMMAND_H
 #define RADDLE_CLI_COMMAND_H
@@ -11,7 +17,7 @@
 
 #include "plan/stop.h"
 
-/* How a command ends. */
+/* Exit status of a command. */
 enum exit_status { EXIT_NOTHING_FOUND = 0, EXIT_FAILURE_FOUND = 1, EXIT_CANNOT_WORK = 2 };
 
 struct command {
@@ -22,7 +28,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-/* All of them, in the order of commands.def, ended by NULL. */
+/* All commands, in the order of commands.def, NULL-terminated. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
@@ -30,15 +36,15 @@ const struct command *command_find(const char *name);
 #include "cli/commands.def"
 #undef COMMAND
 
-/* Says "raddle: TEXT" on standard error and returns EXIT_CANNOT_WORK. */
+/* Prints "raddle: TEXT" on standard error and returns EXIT_CANNOT_WORK. */
 int command_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Set by SIGINT, SIGTERM and SIGHUP; a second one of them ends raddle at once. */
+/* Flag set by SIGINT, SIGTERM and SIGHUP; a second such signal ends raddle at once. */
 const volatile int *command_interruption(void);
 /*
- * Near the end of this time the command is interrupted as by the user. So the time budget holds in every phase that
- * ends at an interruption. 0: no limit. To be called after command_interruption(). Returns how long from now the
- * interruption comes.
+ * Interrupts the command shortly before the end of this time, as the user would, so that the time
+ * budget holds in every phase. 0: no limit. Call after command_interruption(). Returns the time
+ * until the interrupt.
  */
 uint64_t command_limit_time(uint64_t time_ns);
 enum stop_reason command_stop_reason(void);

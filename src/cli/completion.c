@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 
-/* Options end with one that has nothing; those without a name are headings. */
+/* An empty option ends the table; options without a name are headings. */
 static bool completion_is_end(const struct argp_option *option)
 {
 	return !option || (!option->name && !option->doc && !option->key);
@@ -16,7 +16,7 @@ static bool has_short_name(const struct argp_option *option)
 	return option->key > ' ' && option->key < 0x7f;
 }
 
-/* "shared|none|all": words to choose from. */
+/* "shared|none|all": a choice of words. */
 static bool has_choices(const struct argp_option *option)
 {
 	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
@@ -32,7 +32,10 @@ static bool is_strategy(const struct argp_option *option)
 
 #define IDS_OF "$(raddle list %s 2> /dev/null | sed -n \"s/^\\(%c[0-9]*\\) .*/\\1/p\")"
 
-/* What a command takes besides options, as its usage line says: "FINDING|CAMPAIGN|all", "findings|campaigns". */
+/*
+ * The command's arguments other than options, from its usage line: "FINDING|CAMPAIGN|all",
+ * "findings|campaigns".
+ */
 static bool takes_words(const struct command *command)
 {
 	const char *words = command->argp->args_doc ? command->argp->args_doc : "";
@@ -41,7 +44,7 @@ static bool takes_words(const struct command *command)
 	       (strchr(words, '|') && !strchr(words, '['));
 }
 
-/* Those words, with what the store has for the large ones. */
+/* Prints those words; the upper-case ones are replaced by entries of the store. */
 static void print_words(FILE *stream, const char *words)
 {
 	while (*words) {
@@ -152,7 +155,7 @@ static void print_bash(FILE *stream)
 
 /* ---- zsh ---- */
 
-/* Within single quotes, and within the brackets of a specification. */
+/* Escapes for single quotes and for the brackets of a specification. */
 static void print_zsh_text(FILE *stream, const char *text)
 {
 	for (; *text && *text != '\v'; text++) {
@@ -165,7 +168,7 @@ static void print_zsh_text(FILE *stream, const char *text)
 	}
 }
 
-/* What completes a value; a blank: nothing does. */
+/* The completion of a value; a blank: none. */
 static const char *zsh_action(const struct argp_option *option)
 {
 	static const struct {

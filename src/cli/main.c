@@ -1,4 +1,4 @@
-/* The command `raddle`: finds the command that was asked for, and hands over. */
+/* The command `raddle`: finds the requested command and runs it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,7 +29,10 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* A stop_reason. File-scope because a signal handler can be given nothing. Written by the handler only. */
+/*
+ * A stop_reason. File scope because a signal handler has no context argument. Written by the
+ * handler only.
+ */
 static volatile int is_interrupted;
 
 static void main_interrupt(int number)
@@ -43,14 +46,14 @@ static void main_interrupt(int number)
 const volatile int *command_interruption(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	/* Once only: who insists is not kept waiting. */
+	/* A second signal has the default action and ends raddle at once. */
 	struct sigaction action = {.sa_handler = main_interrupt, .sa_flags = SA_RESETHAND};
 
 	(void)sigemptyset(&action.sa_mask); /* cannot fail */
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		struct sigaction old;
 
-		/* What a parent had ignored (nohup) stays ignored. */
+		/* Signals that the parent ignores (nohup) stay ignored. */
 		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL); /* valid: cannot fail */
 	}
@@ -58,8 +61,8 @@ const volatile int *command_interruption(void)
 }
 
 /*
- * The last part of the time is for ending processes and for reporting. That takes up to 0.2 s; but most of a short
- * time is for the work.
+ * Part of the time reserved for ending processes and for reporting, which take up to 0.2 s. Most of
+ * a short time still goes to the work.
  */
 #define END_PART 20
 #define END_LEAST_NS UINT64_C(200000000)
@@ -120,7 +123,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* A full disk under our standard output must not look like success. */
+/* Output lost, for example on a full disk, must not look like success. */
 static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -128,7 +131,7 @@ static int main_finish(int status)
 	return command_fail("standard output cannot be written; is the disk full?");
 }
 
-/* Under these names the program is a compiler, and all arguments are the compiler's. */
+/* Under these names the program is a compiler, and all arguments belong to the compiler. */
 static const struct command *compiler_named(const char *program)
 {
 	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
@@ -163,14 +166,14 @@ static int dispatch(int argc, char **argv)
 }
 
 /*
- * Whoever started us may have closed them; then the next files to be opened would become standard
- * ones. Opened for reading only, so that writing to a closed output still fails.
+ * Opens standard files that the parent has closed, because other files would get their numbers.
+ * They are opened for reading only, so writing to a closed output still fails.
  */
 static void open_standard_files(void)
 {
 	for (int file = 0; file <= 2; file++)
 		if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file)
-			_exit(EXIT_CANNOT_WORK); /* there is nowhere to say it */
+			_exit(EXIT_CANNOT_WORK); /* no stream to report to */
 }
 
 int main(int argc, char **argv)

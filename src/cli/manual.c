@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-/* Text with what groff would take for commands escaped. */
+/* Escapes text that groff would take for commands. */
 static void manual_print_text(FILE *stream, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -42,7 +42,7 @@ static void print_option(FILE *stream, const struct argp_option *option)
 	(void)fputc('\n', stream);
 }
 
-/* What stands in a page and in no table: commands to begin with. One line each. */
+/* Examples, which no option table has, one per line. */
 static const struct {
 	const char *command;
 	const char *lines;
@@ -81,7 +81,7 @@ static void print_escaped(FILE *stream, const char *text)
 	manual_print_text(stream, text, strlen(text));
 }
 
-/* Several paragraphs, if it has several lines. */
+/* Prints a paragraph per line. */
 static void print_paragraphs(FILE *stream, const char *text, size_t length)
 {
 	for (size_t at = 0; at < length;) {
@@ -147,7 +147,7 @@ void manual_print_command(FILE *stream, const struct command *command)
 	print_head(stream, name, command->summary);
 	(void)fputs(".SH SYNOPSIS\n", stream);
 	for (const char *way = argp->args_doc ? argp->args_doc : ""; way;) {
-		const char *next = strchr(way, '\n'); /* argp's: another way of calling it */
+		const char *next = strchr(way, '\n'); /* argp's alternative usage lines */
 
 		(void)fprintf(stream, "\\fB%s%s\\fR [\\fIOPTION\\fR...] ",
 			is_compiler ? "raddle\\-" : "raddle ", command->name);

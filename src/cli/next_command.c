@@ -37,7 +37,7 @@ void next_add_program(struct strbuf *out, char *const *program)
 	shell_words_add(out, program);
 }
 
-/* ---- options that were given ---- */
+/* ---- options given by the user ---- */
 
 static bool next_command_is_end(const struct argp_option *option)
 {
@@ -56,7 +56,7 @@ static bool wants_value(const struct argp_option *option)
 	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
 }
 
-/* The option of a word "--name" or "--name=value"; a part of the name is enough for argp. NULL: there is none. */
+/* The option of a word "--name" or "--name=value"; argp accepts abbreviations. NULL: none. */
 static const struct argp_option *find_long(const char *word, const struct argp_option *options)
 {
 	const size_t length = strcspn(word + 2, "=");
@@ -80,7 +80,7 @@ static const struct argp_option *find_short(char letter, const struct argp_optio
 	return NULL;
 }
 
-/* How many words of `given` are used. */
+/* Handles a long option; returns the number of used words of `given`. */
 static size_t add_long(struct strbuf *out, char *const *given, const struct argp_option *options,
 	const int *dropped)
 {
@@ -92,7 +92,7 @@ static size_t add_long(struct strbuf *out, char *const *given, const struct argp
 	return count;
 }
 
-/* Likewise, of letters behind one "-". */
+/* Handles letters behind one "-"; returns the number of used words of `given`. */
 static size_t add_short(struct strbuf *out, char *const *given, const struct argp_option *options,
 	const int *dropped)
 {
@@ -126,7 +126,7 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 				 : add_short(out, given, options, dropped);
 }
 
-/* ---- what a finding keeps ---- */
+/* ---- settings of a finding ---- */
 
 static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)
 {
@@ -179,7 +179,10 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	settings_release(&standard);
 }
 
-/* The one that found it, or of which a part did ("portfolio: pct,depth=2"); none that only `raddle predict` has. */
+/*
+ * Adds the strategy that found it, or its part of a portfolio ("portfolio: pct,depth=2"). Omits
+ * strategies that only `raddle predict` has.
+ */
 static void add_strategy(struct strbuf *out, const struct finding *finding)
 {
 	struct strategy_config config;
@@ -196,7 +199,7 @@ static void add_strategy(struct strbuf *out, const struct finding *finding)
 	free(name);
 }
 
-/* Accesses to memory that were points, where that was asked for. */
+/* Adds the memory accesses that were scheduling points, if that was set. */
 static void add_memory(struct strbuf *out, const struct finding *finding)
 {
 	struct memory_view view;

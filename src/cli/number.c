@@ -10,7 +10,7 @@ bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *out
 	unsigned long long value;
 	char *end;
 
-	/* strtoull takes signs and blanks, and wraps negative numbers. */
+	/* strtoull accepts signs and blanks, and wraps negative numbers. */
 	if (!isdigit((unsigned char)*text))
 		return false;
 	errno = 0;
@@ -37,7 +37,7 @@ bool duration_parse(const char *text, uint64_t *out_ns)
 		if (strcmp(end, units[i].unit) != 0)
 			continue;
 		value *= units[i].ns;
-		/* A century is as good as for ever, and far from overflow. */
+		/* Up to a century, far from overflow. */
 		if (!(value >= 1) || value > 3e18)
 			return false;
 		*out_ns = (uint64_t)value;

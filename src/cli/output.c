@@ -17,7 +17,7 @@ struct output {
 	FILE *stream;
 	int descriptor;
 	enum output_pass pass;
-	char pending[4]; /* the beginning of a character whose end was not written yet */
+	char pending[4]; /* incomplete character at the end of the written bytes */
 	size_t pending_bytes;
 };
 
@@ -44,7 +44,7 @@ static size_t output_colour_length(const char *at, size_t left)
 	return length < left && at[length] == 'm' ? length + 1 : 0;
 }
 
-/* Appends the bytes behind the filter; what is left of a character at the end becomes pending. */
+/* Appends the filtered bytes; an incomplete character at the end becomes pending. */
 static void output_filter(struct output *output, const char *bytes, size_t size, struct strbuf *out)
 {
 	char character[VISIBLE_BYTES];

@@ -1,14 +1,14 @@
 /*
- * Standard output and standard error of raddle. Both are streams of our own with one filter behind them
- * (base/visible.h), so every printf of raddle goes through it. Only raddle's own control sequences pass, and only by the
- * two functions below. Output of a program under test that replay passes on does not go through these streams.
+ * Standard output and standard error of raddle. Both are streams of raddle's own behind one filter
+ * (base/visible.h), which every printf passes. Control sequences pass only through the two
+ * functions below. Output of a program under test, forwarded by replay, does not use these streams.
  */
 #ifndef RADDLE_CLI_OUTPUT_H
 #define RADDLE_CLI_OUTPUT_H
 
 #include <stdio.h>
 
-/* Replaces stdout and stderr. To be called first, in main(). */
+/* Replaces stdout and stderr. Must be called first in main(). */
 void output_install(void);
 
 /* The file descriptor below a stream. */

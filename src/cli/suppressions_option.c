@@ -7,7 +7,7 @@
 
 #include "base/strbuf.h"
 
-/* Longer is no list that anybody wrote. */
+/* Larger files are rejected. */
 #define FILE_BYTES_MAX (16u << 20)
 
 char *suppressions_option_find(const char *list)
@@ -25,7 +25,7 @@ char *suppressions_option_find(const char *list)
 		if (length >= sizeof name - 1 && !memcmp(list, name, sizeof name - 1)) {
 			char quote = *value;
 
-			/* A quoted value may hold what ends others. */
+			/* A quoted value may contain the characters that end others. */
 			if ((quote == '"' || quote == '\'') && strchr(value + 1, quote))
 				return strndup(
 					value + 1, (size_t)(strchr(value + 1, quote) - value - 1));

@@ -9,10 +9,13 @@
 #include "base/strbuf.h"
 #include "cli/output.h"
 
-/* What mail, logs and reviews show without wrapping. */
+/* Width that mail, logs and reviews show without wrapping. */
 #define COLUMNS_ELSEWHERE 100
 
-/* File-scope because options are read in one place and obeyed in all. Written while they are read. */
+/*
+ * File scope because the option is read in one place and used in all. Written while options are
+ * parsed.
+ */
 static bool is_quiet;
 
 void terminal_be_quiet(void)
@@ -50,7 +53,7 @@ unsigned terminal_columns(FILE *stream)
 	return size.ws_col;
 }
 
-/* How many bytes of a line fit into so many columns; all of it where there is no blank to break at. */
+/* Number of bytes of a line that fit into the columns; all if there is no blank to break at. */
 static size_t fitting(const char *line, size_t length, unsigned columns)
 {
 	size_t best = 0;
@@ -117,7 +120,7 @@ void terminal_live(const char *format, ...)
 	va_start(args, format);
 	strbuf_vaddf(&line, format, args);
 	va_end(args);
-	/* A line that wraps could not be written over. */
+	/* A wrapped line could not be overwritten. */
 	output_write_control(stderr, "\r");
 	(void)fprintf(stderr, "%.*s", (int)terminal_columns(stderr) - 1, line.text);
 	output_write_control(stderr, "\033[K");

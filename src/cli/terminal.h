@@ -1,6 +1,6 @@
 /*
- * What a person at a terminal sees and a file does not: colour, and one line that is written over
- * again and again. Colour is off where NO_COLOR is set or the stream is no terminal.
+ * Terminal features: colour, and a live line that is overwritten repeatedly. Colour is off if
+ * NO_COLOR is set or the stream is no terminal.
  */
 #ifndef RADDLE_CLI_TERMINAL_H
 #define RADDLE_CLI_TERMINAL_H
@@ -9,23 +9,23 @@
 #include <stdio.h>
 
 bool terminal_has_color(FILE *stream);
-/* Width for text that goes there. */
+/* Width for text on the stream. */
 unsigned terminal_columns(FILE *stream);
 
-/* --quiet: from now on neither hints nor live lines. Not to be taken back. */
+/* --quiet: suppresses hints and live lines from now on; cannot be undone. */
 void terminal_be_quiet(void);
-/* A line on standard error that nobody needs who knows raddle, such as the next command to type. */
+/* Prints a hint for new users on standard error, such as the next command to type. */
 void terminal_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints lines; those too long for a terminal are broken at blanks and go on a little further in. */
+/* Prints lines; breaks those too long for a terminal at blanks and indents the continuation. */
 void terminal_put(FILE *stream, const char *text);
 
-/* The live line, on standard error; nothing happens where that is no terminal. */
+/* Replaces the live line on standard error; no effect if that is no terminal. */
 void terminal_live(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Takes the live line away: before anything else is printed. */
+/* Removes the live line. Call before printing anything else. */
 void terminal_clear_live(void);
 
-/* "1,234,567", in a buffer of the caller of at least 32 bytes. */
+/* "1,234,567"; `buffer` belongs to the caller and has at least 32 bytes. */
 const char *terminal_number(unsigned long long value, char *buffer);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cli/terminal.h"
 
-/* "1,204 runs; probability that an order was missed ≤ 1e-6" */
+/* Prints "1,204 runs; probability that an order was missed ≤ 1e-6". */
 static void say_runs_of(const struct strategy_verdict *verdict)
 {
 	const uint64_t needed = verdict->runs - verdict->redundant;
@@ -23,7 +23,7 @@ static void say_runs_of(const struct strategy_verdict *verdict)
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *prefix)
 {
 	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
-		return; /* it ended with that */
+		return; /* the line is complete */
 	(void)fputs(prefix, stderr);
 	if (verdict->scope[0] && has_failed) {
 		(void)fprintf(stderr, "%s all schedules %s: some fail\n",

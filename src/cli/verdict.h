@@ -1,4 +1,4 @@
-/* What a strategy that goes through all schedules says of those that were made, as people read it. */
+/* Prints the verdict of an exhaustive strategy about the explored schedules. */
 #ifndef RADDLE_CLI_VERDICT_H
 #define RADDLE_CLI_VERDICT_H
 
@@ -6,7 +6,7 @@
 
 #include "strategies/strategy.h"
 
-/* On stderr, a line that begins with `prefix`. `has_failed`: some of the schedules did. */
+/* Prints a line that begins with `prefix` on stderr. `has_failed`: some schedules failed. */
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *prefix);
 
 #endif

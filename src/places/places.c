@@ -42,7 +42,7 @@ bool raddle_places_name_data(void *places, uint64_t address, struct strbuf *out)
 
 	strbuf_init(&name);
 	is_named = symbols_describe_static_data(places, address, &name);
-	/* Behind the name stands the place of its declaration. */
+	/* The place of the declaration follows the name. */
 	if (is_named)
 		strbuf_add(out, name.text, strcspn(name.text, " "));
 	strbuf_release(&name);

@@ -1,6 +1,6 @@
 /*
- * Places in the source for checks (src/check). A library of its own, which needs elfutils, so that tests that
- * pass never load that.
+ * Source places for checks (src/check). A separate library, because it needs elfutils, which
+ * passing tests never load.
  */
 #ifndef RADDLE_PLACES_PLACES_H
 #define RADDLE_PLACES_PLACES_H
@@ -16,12 +16,12 @@
 #define PLACES_NAME_DATA "raddle_places_name_data"
 #define PLACES_CLOSE "raddle_places_close"
 
-/* What is loaded into this process; NULL: it cannot be read. */
+/* Reads the modules of this process; NULL: failure. */
 typedef void *places_open(void);
-/* "withdraw (account.c:17)". `is_return_address`: of the call before it. */
+/* Adds "withdraw (account.c:17)". `is_return_address`: describes the call before the address. */
 typedef void places_describe(
 	void *places, uint64_t address, bool is_return_address, struct strbuf *out);
-/* "accounts[1].lock" of static data. False: nothing is written, as the address is in none. */
+/* Adds "accounts[1].lock" for static data. False: not in static data, nothing is added. */
 typedef bool places_name_data(void *places, uint64_t address, struct strbuf *out);
 typedef void places_close(void *places);
 

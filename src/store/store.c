@@ -1,10 +1,11 @@
 /*
- * The database side of the store. Every change is one transaction; a finding's folder is made and
- * moved into place while the transaction holds the write lock (see store_folder.c), so that a
- * folder without a row is the rest of a killed process and nothing else.
+ * The database side of the store. Every change is one transaction. A finding's folder is written
+ * and moved into place while the transaction holds the write lock (store_folder.c). A folder
+ * without a row was therefore left by a killed process.
  *
- * Rollback journal, not WAL: a store on a read-only medium stays readable. synchronous=EXTRA: a
- * commit is on disk, its journal's removal included, before anything is said about a finding.
+ * The database uses a rollback journal, not WAL, so that a store on a read-only medium stays
+ * readable. synchronous=EXTRA: a commit, including the removal of its journal, is on disk before a
+ * finding is reported.
  */
 #include "store/store.h"
 
@@ -91,7 +92,7 @@ int store_prepare(struct store *store, sqlite3_stmt **statement, const char *sql
 		       : store_error(store, "use", err);
 }
 
-/* A wrong index or a string beyond 1 GB are the only ways to fail. */
+/* Fails only for a wrong index or a string beyond 1 GB. */
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text)
 {
 	BUG_ON(sqlite3_bind_text(statement, index, text, -1, SQLITE_TRANSIENT) != SQLITE_OK);
@@ -161,7 +162,7 @@ static int store_check_version(struct store *store, int64_t version, struct erro
 	return 0;
 }
 
-/* Under the write lock, so that of two processes that find an empty database one fills it. */
+/* Holds the write lock, so that only one of two processes fills an empty database. */
 static int store_fill_schema(struct store *store, struct error *err)
 {
 	int64_t version = 0, tables = 0;
@@ -188,7 +189,7 @@ static int store_check_integrity(struct store *store, struct error *err)
 		return status;
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		is_sound = !strcmp(store_column(statement, 0), "ok");
-	(void)sqlite3_finalize(statement); /* what went wrong shows in is_sound */
+	(void)sqlite3_finalize(statement); /* failures show in is_sound */
 	if (is_sound)
 		return 0;
 	return error_set(err, ERROR_STORE,
@@ -244,7 +245,7 @@ int store_end(struct store *store, int status, struct error *err)
 		status = store_execute(store, "COMMIT", "write to", err);
 	if (status && !sqlite3_get_autocommit(store->database))
 		(void)sqlite3_exec(store->database, "ROLLBACK", NULL, NULL,
-			NULL); /* the first error counts; closing rolls back, too */
+			NULL); /* the first error is reported; closing rolls back, too */
 	return status;
 }
 
@@ -303,7 +304,8 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	store_aside_free(store->aside);
-	BUG_ON(sqlite3_close(store->database) != SQLITE_OK); /* a statement was left open */
+	/* fails if a statement was left open */
+	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);
 	store_remove_copy(store);
 	seal_key_free(store->key);
 	if (store->folder_fd >= 0)

@@ -1,8 +1,17 @@
 /*
- * The store: `.raddle/` in the working folder, a SQLite database (raddle.db) with campaigns and
- * findings, and one folder per finding (findings/F1/: finding.json, schedule.txt, trace,
- * output.txt). A finding is on disk and synced before anything is said about it; a kill at any
- * moment loses none.
+ * The store: `.raddle/` in the working folder. A SQLite database (raddle.db) holds campaigns,
+ * findings and documents. Each finding also has a folder (findings/F1/: finding.json, its seal,
+ * schedule.txt, trace, output.txt).
+ *
+ * Invariant: a finding is on disk and synced before it is reported, so a kill at any time loses
+ * none. Every change is one transaction (store.c, store_folder.c).
+ *
+ * Life cycle: store_open(); store_campaign_begin(); store_add_finding() and store_campaign_update()
+ * while the campaign runs; store_close(). A store is used by one thread; several processes may have
+ * it open at a time.
+ *
+ * A store may come from another user and be hostile: docs/security.md, store_database.c,
+ * store_seal.h.
  */
 #ifndef RADDLE_STORE_STORE_H
 #define RADDLE_STORE_STORE_H
@@ -14,22 +23,24 @@
 
 struct store;
 
-/* One campaign as it is kept. */
+/* One campaign as stored. */
 struct store_campaign {
 	int64_t id;
-	char *command; /* the target's command line, for people */
+	char *command; /* the target's command line, for display */
 	char *options; /* JSON */
 	char *strategy;
 	uint64_t seed;
 	uint64_t runs, failures, steps;
 	double seconds;
 	char *state;	 /* "running", "done", "interrupted" */
-	char *restart;	 /* how runs were restarted in the end */
+	char *restart;	 /* method of restarting runs at the end of the campaign */
 	int64_t started; /* seconds since 1970 */
-	/* The numbers of its runs: [run_first, run_end) have been made, as far as the store knows. */
+	/* Numbers of its runs: [run_first, run_end) were made, as far as the store knows. */
 	uint64_t run_first, run_end;
-	char *course;	 /* JSON: how far it was when; NULL: an older raddle did not keep it */
-	uint64_t target; /* fingerprint of the program's file; 0: an older raddle did not keep it */
+	/* JSON: progress over time; NULL: stored by an older version without it */
+	char *course;
+	/* fingerprint of the program's file; 0: stored by an older version without it */
+	uint64_t target;
 };
 
 enum store_access {
@@ -38,35 +49,38 @@ enum store_access {
 };
 
 /*
- * Opens `<directory>/.raddle`, with STORE_WRITE also a new one. Clear errors for read-only, full disk, damaged,
- * other version. Several processes may have a store open; they wait for each other's changes.
- * The store may be somebody else's (docs/security.md): symbolic links in it are not followed, and a database with anything in it that
- * raddle does not make is refused.
+ * Opens `<directory>/.raddle`; STORE_WRITE also creates it. The errors name the cause: read-only,
+ * full disk, damaged, other version. Processes that have the same store open wait for each other's
+ * changes. Symbolic links in the store are not followed, and a database with a schema that is not
+ * raddle's is refused, because the store may be hostile (docs/security.md).
  */
 int store_open(
 	struct store **out, const char *directory, enum store_access access, struct error *err);
 void store_close(struct store *store);
 
-/* Gives the campaign its id. `update` keeps everything but id, command, options and started. */
+/*
+ * Assigns an id to the campaign. `update` stores everything but id, command, options and started.
+ */
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err);
 int store_campaign_update(
 	struct store *store, const struct store_campaign *campaign, struct error *err);
 void store_campaign_release(struct store_campaign *campaign);
 
 /*
- * Keeps a finding of a campaign: gives it an id, writes its folder, commits. A finding whose
- * signature this store already has for the same program is counted there: *is_new is false and
- * finding->id is the known one. Of the two the one with fewer preemptions (then switches, then
- * steps) is kept, its output and trace included.
+ * Adds a finding to a campaign: assigns an id, writes its folder, commits. If the store already has
+ * a finding of the same program with this signature, only the count grows: *is_new is false and
+ * finding->id is the known id. Of the two, the finding with fewer preemptions (then switches, then
+ * steps) is stored, with its output and trace.
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
-/* What its files take, the database included. */
+/* Total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
 /*
- * Takes all campaigns and findings of `from` over, in one transaction; findings that both have are counted
- * together, and the shorter one is kept. Refused with a line that says why, and nothing is changed: stores of
- * other programs or builds, and runs that both have made. `folders` are their names for messages.
+ * Copies all campaigns and findings of `from`, in one transaction. A finding that both stores have
+ * is counted together, and the shorter one is kept. Fails without changes for stores of other
+ * programs or builds, and for runs that both stores have. `folders`: names of both stores for
+ * messages.
  */
 struct store_merged {
 	uint32_t campaigns, findings, new_findings;
@@ -74,11 +88,14 @@ struct store_merged {
 };
 int store_merge(struct store *into, struct store *from, const char *const folders[2],
 	struct store_merged *merged, struct error *err);
-/* Path of a file in the finding's folder, to be freed. NULL when `id` is not of the form F12. */
+/*
+ * Path of a file in the finding's folder; the caller frees it. NULL: `id` does not have the form
+ * F12.
+ */
 char *store_finding_path(struct store *store, const char *id, const char *file);
 /*
- * Fills a finding from its folder. finding->is_own: the seal proves that this user's raddle wrote
- * the finding on this machine and that the finding is unchanged.
+ * Loads a finding from its folder. finding->is_own is set if the seal proves that this user's
+ * raddle wrote the finding on this machine and that it is unchanged.
  */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
@@ -99,7 +116,7 @@ struct store_finding_row {
 	int64_t found; /* seconds since 1970 */
 };
 
-/* Oldest first; *rows is freed with store_rows_free. */
+/* Oldest first; free *rows with store_rows_free(). */
 int store_list_findings(
 	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err);
 void store_rows_free(struct store_finding_row *rows, uint32_t count);
@@ -107,13 +124,14 @@ int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
 /*
- * What a command found out besides findings, as the JSON that it prints: "predict" and "branches" of a campaign,
- * "explain" of a finding; or "verdict" (shards.h). One of each kind is kept for each of them, the last one.
+ * Further results of a command, as the JSON that it prints: "predict" and "branches" of a campaign,
+ * "explain" of a finding, or "verdict" (shards.h). The last document of each kind is kept per
+ * campaign or finding.
  */
 struct store_document {
 	char *kind;
-	int64_t campaign; /* 0: it is of a finding */
-	char *finding;	  /* "F1"; NULL: it is of a campaign */
+	int64_t campaign; /* 0: it belongs to a finding */
+	char *finding;	  /* "F1"; NULL: it belongs to a campaign */
 	char *text;
 	int64_t made; /* seconds since 1970 */
 };
@@ -124,23 +142,24 @@ struct store_document {
  */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
-/* All of the store, oldest first; *rows is freed with store_documents_free. */
+/* All documents of the store, oldest first; free *rows with store_documents_free(). */
 int store_list_documents(
 	struct store *store, struct store_document **rows, uint32_t *count, struct error *err);
 void store_documents_free(struct store_document *rows, uint32_t count);
 
-/* Kind of the document with the verdict of a campaign whose strategy goes through all schedules. */
+/* Kind of the document with the verdict of an exhaustive campaign. */
 #define STORE_VERDICT "verdict"
-/* The verdict of that campaign, to be released with json_decref(); NULL: there is none, or it is no JSON. */
+/* The verdict of that campaign, released with json_decref(); NULL: none, or not JSON. */
 json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign);
-/* How many shards the campaign was divided into; 0: unknown; 1: it was not divided. */
+/* Number of shards of the campaign; 0: unknown; 1: not divided. */
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 
 /*
  * State of an exhaustive campaign. The file is written under a temporary name and renamed when
  * complete, so a kill never leaves a partial state.
  */
-int store_state_create(struct store *store, int64_t campaign); /* an empty file's descriptor; -1 */
+/* returns the descriptor of an empty file, or -1 */
+int store_state_create(struct store *store, int64_t campaign);
 /*
  * Seals the file of store_state_create() and renames it. Removes the file instead if `is_whole` is
  * false or a step fails. Takes ownership of the descriptor, which must be readable.

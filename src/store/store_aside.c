@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "store/store_internal.h"
 
-/* A finding, as it travels. */
+/* A finding in its packed form. */
 struct aside_finding {
 	uint64_t campaign;
 	char *json, *trace;
@@ -38,7 +38,7 @@ static char *store_aside_copy_of(const char *text)
 	return copy;
 }
 
-/* Copies everything; the id stays the copy's own. */
+/* Copies everything except the id. */
 static void copy_campaign(struct store_campaign *to, const struct store_campaign *from)
 {
 	const int64_t id = to->id;
@@ -105,7 +105,7 @@ void store_aside_free(struct store_aside *aside)
 	free(aside);
 }
 
-/* ---- there and back ---- */
+/* ---- packing and unpacking ---- */
 
 static void pack_text(struct strbuf *answer, const char *text)
 {
@@ -114,7 +114,7 @@ static void pack_text(struct strbuf *answer, const char *text)
 
 static void pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
 {
-	/* Its pointers are of no use, but the numbers between them. */
+	/* Only the numbers are used; the receiver replaces the pointers. */
 	strbuf_add(answer, (const char *)campaign, sizeof *campaign);
 	pack_text(answer, campaign->command);
 	pack_text(answer, campaign->options);

@@ -1,6 +1,7 @@
 /*
- * A store that is none: what campaigns would keep is put aside in memory, to travel and to be kept in a real store later,
- * or not at all. For work whose results count only when its turn has come (forked_jobs.h).
+ * A store in memory: campaigns and findings are recorded and later kept in a real store, or
+ * dropped. Forked jobs use it, whose results count only when the command accepts them
+ * (forked_jobs.h).
  */
 #ifndef RADDLE_STORE_STORE_ASIDE_H
 #define RADDLE_STORE_STORE_ASIDE_H
@@ -10,20 +11,20 @@
 #include "store/store.h"
 
 /*
- * Takes campaigns and findings as any other; it has no folder, so only store_campaign_begin, store_campaign_update,
- * store_add_finding, store_list_campaigns (none), store_bytes (none) and store_close may be called.
- * Findings are called A1, A2, ... here.
+ * Opens a store in memory. It has no folder, hence only these functions may be called:
+ * store_campaign_begin, store_campaign_update, store_add_finding, store_list_campaigns (none),
+ * store_bytes (0) and store_close. Its findings have the ids A1, A2, ...
  */
 void store_open_aside(struct store **out);
-/* All that was put aside, behind what is in the answer. */
+/* Appends everything that was recorded to `answer`. */
 void store_aside_pack(const struct store *aside, struct strbuf *answer);
 
-/* What was put aside, elsewhere. */
+/* The recorded objects in the receiving process. */
 struct store_aside_finding {
-	struct finding finding; /* its id is that of the store it is in by now */
+	struct finding finding; /* with the id of the real store once it is kept */
 	char aside_id[32];
 	uint64_t campaign; /* index */
-	bool is_new;	   /* the store did not have it */
+	bool is_new;	   /* the real store did not have it */
 };
 
 struct store_unpacked {
@@ -33,13 +34,13 @@ struct store_unpacked {
 	uint32_t finding_count;
 };
 
-/* Fails where it is not what store_aside_pack() has made. */
+/* Fails for bytes that are no result of store_aside_pack(). */
 int store_aside_unpack(
 	struct store_unpacked *unpacked, struct forked_job_reading *reading, struct error *err);
 void store_unpacked_release(struct store_unpacked *unpacked);
-/* Keeps all of it. */
+/* Adds everything to the store. */
 int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, struct error *err);
-/* "A2" becomes what the finding is called now; anything else stays. */
+/* Replaces an id such as "A2" by the finding's id in the real store; leaves other ids unchanged. */
 void store_rename(const struct store_unpacked *unpacked, char id[32]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What commands found out besides findings, each as the JSON that the command prints. */
+/* Stores further results of commands, each as the JSON that the command prints. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,15 +20,15 @@
  */
 #define FINDING_BYTES_MAX ((size_t)32 << 20)
 
-/* What the database knows of a finding with the same signature. */
+/* The database's entry for a finding with the same signature. */
 struct known_finding {
-	int64_t number; /* 0: there is none */
+	int64_t number; /* 0: none */
 	int64_t preemptions, switches, steps;
 };
 
 /* ---- texts of a row ---- */
 
-/* Which program: "./bank" is another one in another folder. */
+/* Program with folder: "./bank" in another folder is another program. */
 static char *program_of(const struct finding *finding)
 {
 	const char *name = finding->argv && finding->argv[0] ? finding->argv[0] : "";
@@ -159,7 +159,7 @@ static int count_again(struct store *store, int64_t number, uint64_t times, stru
 	return store_execute(store, sql, "write to", err);
 }
 
-/* AUTOINCREMENT's promise by hand: a number that was ever committed is not used again. */
+/* Returns a number that was never committed before, like AUTOINCREMENT. */
 static int store_finding_next_number(struct store *store, int64_t *number, struct error *err)
 {
 	sqlite3_stmt *statement;
@@ -195,7 +195,7 @@ static int add_new(struct store *store, int64_t campaign, struct finding *findin
 	return status ? status : insert_row(store, campaign, finding, times, err);
 }
 
-/* A folder that somebody removed by hand is written again. */
+/* Does the finding's folder exist? A folder removed by the user is written again. */
 static bool has_folder(struct store *store, const struct finding *finding)
 {
 	const int fd = store_open_file(store, finding->id, "finding.json");
@@ -213,7 +213,7 @@ static int add_known(struct store *store, struct finding *finding,
 	set_id(finding, known->number);
 	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
 		return status;
-	/* The row first: should it fail, the folder is still the old one. */
+	/* The row first: if it fails, the folder still has the old finding. */
 	status = replace_row(store, finding, known->number, err);
 	return status ? status : store_write_folder(store, finding, err);
 }
@@ -295,7 +295,7 @@ failed:
 		store->folder, name[0], name[1], strerror(cause));
 }
 
-/* Is it in the database? *command: of its program, to be freed. */
+/* Is the finding in the database? *command: command line of its program; the caller frees it. */
 static int is_stored(struct store *store, const char *id, char **command, struct error *err)
 {
 	sqlite3_stmt *statement;

@@ -351,9 +351,9 @@ static int folder_fill(
 }
 
 /*
- * Moves the new folder to its name. A finding that is replaced changes hands in one step; a file
- * system without that step (EINVAL) gets the new folder after the old one has gone, and a kill
- * just there leaves the row with an empty place, which loading reports.
+ * Moves the new folder to its final name. An existing folder is exchanged atomically. On file
+ * systems without exchange (EINVAL) the old folder is removed first; a kill in between leaves a row
+ * without a folder, which loading reports.
  */
 static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
 {

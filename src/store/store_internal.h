@@ -1,4 +1,4 @@
-/* What the files of the store share: the open store, its statements and its folders. */
+/* Shared by the files of the store: the open store, its statements and its folders. */
 #ifndef RADDLE_STORE_STORE_INTERNAL_H
 #define RADDLE_STORE_STORE_INTERNAL_H
 
@@ -14,41 +14,42 @@ struct store_aside;
 #define STORE_VERSION 4
 
 struct store {
-	struct store_aside *aside; /* NULL: it is a real one; else the rest is empty */
+	/* NULL: a store on disk; else a store in memory, and the rest is empty */
+	struct store_aside *aside;
 	enum store_access access;
 	sqlite3 *database;
 	char *folder;	      /* <directory>/.raddle */
 	int folder_fd;	      /* descriptor of `folder`; -1: not open */
-	int findings_fd;      /* descriptor of its findings/; -1: no such folder */
-	struct seal_key *key; /* NULL: raddle seals nothing and accepts no seal */
-	unsigned progress;    /* how often SQLite reported progress on this connection */
+	int findings_fd;      /* descriptor of findings/; -1: no such folder */
+	struct seal_key *key; /* NULL: nothing is sealed and no seal is valid */
+	unsigned progress;    /* number of progress callbacks of this connection */
 	char *copy;	      /* folder of the private copy of the database; NULL: none */
 };
 
-/* The statements that make an empty store. */
+/* The SQL statements that create an empty store. */
 extern const char store_schema[];
 
 /* ---- store.c ---- */
 
-/* The database's last error as one line: cannot <doing> <folder>. */
+/* Sets the database's last error as one line: cannot <doing> <folder>. Returns the code. */
 int store_error(struct store *store, const char *doing, struct error *err);
 int store_execute(struct store *store, const char *sql, const char *doing, struct error *err);
 int store_prepare(
 	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
-/* First value of a statement's only row. */
+/* First value of the statement's only row. */
 int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
 /* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
 const char *store_column(sqlite3_stmt *statement, int column);
-/* A copy, NULL for NULL. */
+/* A copy, which the caller frees; NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
-/* A copy as one line behind the filter of base/visible.h, "" for NULL: for columns that people read. */
+/* A copy as one line filtered by base/visible.h, "" for NULL; for columns that are displayed. */
 char *store_column_line(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
 int store_end(struct store *store, int status, struct error *err);
 
-/* ---- store_aside.c: where a store is none ---- */
+/* ---- store_aside.c: a store in memory ---- */
 
 void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign);
 void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign);
@@ -64,17 +65,20 @@ void store_aside_free(struct store_aside *aside);
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
-/* Inside a transaction. `program`: whose it is, with its folder; NULL: whosever. Seen so many times. */
+/*
+ * Adds a finding inside a transaction. `program`: its program with the folder; NULL: any program.
+ * `times`: how often it was seen.
+ */
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
 	const char *program, uint64_t times, bool *is_new, struct error *err);
 
 /* ---- store_document.c ---- */
 
-/* Inside a transaction; of two the newer one is kept. */
+/* Adds a document inside a transaction; the newer one of a kind is kept. */
 int store_put_document(
 	struct store *store, const struct store_document *document, struct error *err);
 
-/* ---- store_database.c: the database file, which somebody else may have made ---- */
+/* ---- store_database.c: the database file, which another user may have made ---- */
 
 /* Opens raddle.db for store->access, with SQLite's protection against hostile files. */
 int store_connect(struct store *store, struct error *err);

@@ -1,6 +1,6 @@
 /*
- * Stores of parts of one campaign become one store: shards of other machines, jobs of a matrix. Runs are known by
- * program, strategy, seed and number, so the same run in two stores shows.
+ * Merges stores of parts of one campaign: shards on other machines, jobs of a build matrix.
+ * Program, strategy, seed and run number identify a run, which reveals runs that both stores have.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,26 +14,26 @@
 #include "store/store_internal.h"
 #include "trace/trace_reader.h"
 
-/* What the finding was called there and is called here: documents refer to it. */
+/* Old and new id of a finding, for the documents that refer to it. */
 struct renamed {
 	char from[32], to[32];
 };
 
 struct merge {
 	struct store *into, *from;
-	const char *const *folders; /* of both */
+	const char *const *folders; /* of both stores */
 	struct store_campaign *known, *added;
 	uint32_t known_count, added_count;
 	struct store_document *known_documents, *added_documents;
 	uint32_t known_document_count, added_document_count;
-	int64_t *ids; /* of the added ones, in `into` */
+	int64_t *ids; /* ids of the added campaigns in `into` */
 	struct renamed *findings;
 	uint32_t finding_count;
 };
 
-/* ---- may they be put together? ---- */
+/* ---- compatibility ---- */
 
-/* The last part of the program's name. */
+/* Base name of the program. */
 static const char *program_name(const struct store_campaign *campaign)
 {
 	const char *command = campaign->command ? campaign->command : "";
@@ -68,7 +68,10 @@ static bool share_runs(const struct store_campaign *a, const struct store_campai
 	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
-/* Shards of strategies that go through all schedules: those of other divisions of it have some of each other's. */
+/*
+ * Checks that shards of an exhaustive search have the same division: shards of different divisions
+ * overlap.
+ */
 static int check_division(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
@@ -128,7 +131,7 @@ static int store_merge_check(const struct merge *merge, struct error *err)
 	return 0;
 }
 
-/* ---- putting them together ---- */
+/* ---- copying ---- */
 
 static int store_merge_add_campaigns(
 	struct merge *merge, struct store_merged *merged, struct error *err)
@@ -147,13 +150,13 @@ static int store_merge_add_campaigns(
 	return 0;
 }
 
-/* store_campaign_begin() gives a new id, so the old ones are kept beside. */
+/* Maps an old campaign id to the id that store_campaign_begin() assigned. */
 static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t old)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++)
 		if (old_ids[i] == old)
 			return merge->ids[i];
-	return 0; /* its campaign was taken away by hand */
+	return 0; /* the user has removed its campaign */
 }
 
 /* Limit for reading a trace of another store; traces of raddle stay below it. */
@@ -221,7 +224,7 @@ static void rename_text(json_t *value, const char *key, const struct merge *merg
 		}
 }
 
-/* Wherever it is said which finding something became or is about, the new name is put in. */
+/* Replaces the ids of findings wherever a document refers to them. */
 static void rename_findings(json_t *value, const struct merge *merge)
 {
 	const char *key;

@@ -23,7 +23,10 @@ _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
 /* ---- the key's file ---- */
 
-/* Creates the folders of the path behind its first `kept` bytes. Where one cannot be made, open() fails. */
+/*
+ * Creates the folders of the path behind its first `kept` bytes. A failure shows in the later
+ * open().
+ */
 static void seal_make_folders(char *path, size_t kept)
 {
 	char *slash = path + kept;
@@ -36,7 +39,10 @@ static void seal_make_folders(char *path, size_t kept)
 	(void)mkdir(path, 0700);
 }
 
-/* A missing folder of $XDG_STATE_HOME is made, as the XDG base directory specification says; a home folder is not. */
+/*
+ * Opens the key's folder. Missing folders of $XDG_STATE_HOME are created, as the XDG base directory
+ * specification requires; a missing home folder is not.
+ */
 static int seal_open_folder(bool may_make)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

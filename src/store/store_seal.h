@@ -1,7 +1,8 @@
 /*
- * Seals: which files of a store this user made on this machine. A seal is a hash (BLAKE2b, by libsodium) of the file's
- * bytes under a random key that lies outside of every store, in $XDG_STATE_HOME/raddle/key or
- * ~/.local/state/raddle/key. A store that somebody else made, or changed, has no valid seal (docs/security.md).
+ * Seals prove which files of a store this user made on this machine. A seal is a keyed hash
+ * (BLAKE2b, by libsodium) of the file's bytes. The random key lies outside of every store, in
+ * $XDG_STATE_HOME/raddle/key or ~/.local/state/raddle/key. A file that another user made or changed
+ * has no valid seal (docs/security.md).
  */
 #ifndef RADDLE_STORE_STORE_SEAL_H
 #define RADDLE_STORE_STORE_SEAL_H
@@ -17,7 +18,7 @@ struct seal_key;
 
 /*
  * Opens the user's key; `may_make` creates a missing key. Returns NULL if no key can be read or
- * created: nothing is sealed then. The caller frees the key with seal_key_free().
+ * created; nothing is sealed then. The caller frees the key with seal_key_free().
  */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);

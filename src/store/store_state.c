@@ -1,7 +1,7 @@
 /*
- * States of exhaustive campaigns: .raddle/state-N, which --resume reads into the memory of a strategy. A state holds indices
- * that the strategy follows, so only a state with a valid seal is read: one that this user's raddle wrote on this machine,
- * to the last byte.
+ * States of exhaustive campaigns: .raddle/state-N, which --resume loads into the memory of a
+ * strategy. A state holds indices that the strategy uses unchecked. Only a state with a valid seal
+ * is therefore read: one that this user's raddle wrote on this machine and that is unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,11 +11,15 @@
 
 extern char **environ;
 
-/* What libc, loaders, OpenMP and sanitizers look at; one that ends with * stands for all that begin so. */
+/*
+ * Variables that libc, loaders, OpenMP and sanitizers read; a final * matches any rest of a name.
+ */
 static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
 	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
 	"TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
-/* What shells and terminals change by themselves, and what we do (ASAN_OPTIONS: launch.c adds to it). */
+/*
+ * Variables that shells, terminals or raddle change themselves (ASAN_OPTIONS: launch.c adds to it).
+ */
 static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDPWD", "COLUMNS",
 	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",
 	"DBUS_*"};
@@ -38,8 +42,8 @@ static bool surroundings_is_kept(const char *name)
 }
 
 /*
- * A value that is kept, or the hash of `entry` ("NAME=value") under the key; an empty hash without a key. Bytes that are
- * no UTF-8 are hashed, too.
+ * The value of a kept variable, else the hash of `entry` ("NAME=value") under the key; an empty
+ * hash without a key. Values that are not UTF-8 are hashed, too.
  */
 static json_t *surroundings_value_of(
 	const struct seal_key *key, const char *name, const char *entry)
@@ -65,7 +69,7 @@ static json_t *take(void)
 		char *name = strndup(*entry, strcspn(*entry, "="));
 
 		BUG_ON(!name);
-		/* A name that is no UTF-8 is left out. */
+		/* A variable whose name is not UTF-8 is omitted. */
 		if ((*entry)[strlen(name)] == '=' &&
 			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
 			(void)json_object_set_new(
@@ -140,7 +144,7 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 	json_decref(now);
 }
 
-/* Hashes of older versions have no key. */
+/* Can the stored value be compared? Hashes of older versions have no key. */
 static bool is_comparable(const json_t *value, bool is_own)
 {
 	const json_t *hash = json_object_get(value, "hash");

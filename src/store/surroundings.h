@@ -1,7 +1,8 @@
 /*
- * The environment variables that a finding was found with: a replay takes back those that libraries are known to
- * look at, and of the others says which differ. Values of others are not kept, only their hashes under the user's key
- * (store_seal.h): there may be secrets among them, and an attacker without the key cannot guess a short one.
+ * The environment variables of a finding. A replay restores those that libraries are known to read,
+ * and reports which of the others differ. Of the others only hashes under the user's key
+ * (store_seal.h) are stored: values may be secrets, and without the key a short secret cannot be
+ * guessed from its hash.
  */
 #ifndef RADDLE_STORE_SURROUNDINGS_H
 #define RADDLE_STORE_SURROUNDINGS_H
@@ -10,11 +11,14 @@
 
 #include "base/strbuf.h"
 
-/* Of this process, as a JSON object {"TZ": "UTC", "EDITOR": {"hash": "..."}}; to be freed. */
+/*
+ * The variables of this process as a JSON object {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the
+ * caller frees it.
+ */
 char *surroundings_take(void);
 /*
- * Gives this process the known ones of `json` back, and takes away those that were not there. Their names go to
- * `changed`, with ", " between them. Of NULL, and of what is no such object, nothing is taken.
+ * Sets the known variables of `json` in this process and removes those that it lacks. Adds their
+ * names to `changed`, separated by ", ". Does nothing if `json` is NULL or no such object.
  */
 void surroundings_restore(const char *json, struct strbuf *changed);
 /*
@@ -23,8 +27,8 @@ void surroundings_restore(const char *json, struct strbuf *changed);
  */
 void surroundings_list(const char *json, struct strbuf *out);
 /*
- * Names of all variables that differ, likewise. Hashes under another user's key, or without a key, tell nothing: such
- * variables are left out where `is_own` is not set, or where no key can be read.
+ * Adds the names of all variables that differ, separated by ", ". Hashes under another key cannot
+ * be compared: hashed variables are omitted unless `is_own` is set and the key can be read.
  */
 void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
 
