@@ -29,14 +29,14 @@
  */
 struct detector_event {
 	uint64_t step;
-	/* return address in the target, or address of the instrumentation point */
+	/* Return address in the target, or address of the instrumentation point */
 	uint64_t site;
 	uint64_t address;  /* of the object; 0: none, or a descriptor whose peer is not known */
 	uint64_t argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: round number */
 	object_name object;
 	uint32_t bytes;	  /* memory accesses: size */
 	thread_name name; /* of the thread; 0: no detector in use needs it */
-	/* start function of the thread; 0: the main thread, or no detector in use needs it */
+	/* Start function of the thread; 0: the main thread, or no detector in use needs it */
 	uint64_t role;
 	uint32_t class; /* class of the memory if the caller knows it; 0: call class_of() */
 	/*
@@ -45,7 +45,7 @@ struct detector_event {
 	 */
 	uint32_t (*class_of)(uint64_t address);
 	struct thread_id thread;
-	/* the thread that is created, joined or cancelled; else THREAD_NONE */
+	/* The thread that is created, joined or cancelled; else THREAD_NONE */
 	struct thread_id other;
 	uint8_t kind;	 /* enum op_kind */
 	uint8_t order;	 /* enum site_order of atomic accesses and fences */

@@ -1,7 +1,7 @@
 /*
  * State of the detector `patterns`, shared by its files. patterns.c keeps the windows and finds
- * patterns over one variable, patterns_pairs.c finds those over two, patterns_table.c stores the
- * results.
+ * patterns over one variable. patterns_pairs.c finds patterns over two variables. patterns_table.c
+ * stores the results.
  */
 #ifndef RADDLE_DETECTORS_PATTERNS_INTERNAL_H
 #define RADDLE_DETECTORS_PATTERNS_INTERNAL_H
@@ -36,7 +36,7 @@ struct patterns_variable {
 	uint32_t count;	 /* number of entries in its window */
 	uint32_t newest; /* index of the newest entry in the window, if count > 0 */
 	/*
-	 * number of entries newer than the newest write; UINT32_MAX: no write in this run
+	 * Number of entries newer than the newest write; UINT32_MAX: no write in this run
 	 */
 	uint32_t since_write;
 	uint32_t write_step; /* step of the newest write, 0: none */
@@ -88,7 +88,7 @@ struct patterns_state {
 	 * run's.
 	 */
 	struct pattern kept[PATTERNS_KEPT_MAX];
-	/* index of the first variable of each pattern */
+	/* Index of the first variable of each pattern */
 	uint32_t kept_variables[PATTERNS_KEPT_MAX];
 	struct {
 		uint64_t quick; /* hash that identifies a pattern within this run */

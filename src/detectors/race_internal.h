@@ -26,7 +26,7 @@ struct race_thread {
 	uint32_t reserved;
 	struct vector_clock now;
 	struct vector_clock fenced; /* `now` at the last release fence */
-	/* clocks seen by relaxed reads; an acquire fence joins them into `now` */
+	/* Clocks seen by relaxed reads; an acquire fence joins them into `now` */
 	struct vector_clock heard_of;
 };
 

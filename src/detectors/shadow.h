@@ -2,9 +2,9 @@
  * Shadow memory of the race detector: the latest accesses of each piece of memory. A granule is
  * eight aligned bytes. Its cells are disjoint groups of bytes (masks) that were always accessed
  * together, so that accesses to neighbouring bytes do not race. A cell keeps the latest accesses
- * separately for four access kinds (enum shadow_way). While the accesses of a kind are ordered, one
- * is kept; as soon as they are not, one per thread (adaptive representation of FastTrack, Flanagan
- * and Freund, PLDI 2009, section 3).
+ * separately for four access kinds (enum shadow_way). While the accesses of a kind are ordered,
+ * only the last one is kept; otherwise one per thread. This is the adaptive representation of
+ * FastTrack (Flanagan and Freund, PLDI 2009, section 3).
  *
  * The arrays lie in shared memory. Entries with another generation are free, so a new run clears
  * everything in constant time.
@@ -44,7 +44,7 @@ static inline uint32_t shadow_step(uint64_t step)
 /* The latest accesses of one kind. */
 struct shadow_accesses {
 	struct shadow_access one; /* clock 0: no access, or the accesses are in the table */
-	/* index in the clock pool of an array of one access per thread; 0: no table */
+	/* Index in the clock pool of an array of one access per thread; 0: no table */
 	uint32_t table;
 	uint32_t table_words;
 };
@@ -63,7 +63,7 @@ struct shadow_granule {
 	uint64_t number;     /* address / 8 */
 	uint32_t generation; /* the slot is free if this differs from shadow.generation */
 	uint32_t cells;	     /* index of its first cell */
-	/* name of the memory; a changed name means a new allocation without history */
+	/* Name of the memory; a changed name means a new allocation without history */
 	object_name name;
 	uint32_t reserved;
 };

@@ -10,7 +10,7 @@
 
 enum sync_kind {
 	/*
-	 * mutexes, spin locks, stream locks, semaphores, once, futexes share one clock per address
+	 * Mutexes, spin locks, stream locks, semaphores, once, futexes share one clock per address
 	 */
 	SYNC_LOCK,
 	SYNC_RWLOCK,

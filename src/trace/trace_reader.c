@@ -24,7 +24,7 @@ struct trace_reader {
 	FILE *file;
 	char *path;
 	struct trace_run run;
-	/* the array behind run.threads; the reader owns the strings */
+	/* The array behind run.threads; the reader owns the strings */
 	struct trace_thread *threads;
 	char *program;
 	/* Maps the operation kinds of the file to those of this version. */
@@ -415,7 +415,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
 	if (reader->file)
 		(void)fclose(reader->file); /* read-only */
-	/* struct trace_thread declares the strings const; the reader owns them. */
+	/* The struct trace_thread declares the strings const; the reader owns them. */
 	for (uint32_t i = 0; i < reader->run.thread_count; i++) {
 		free((void *)(uintptr_t)reader->threads[i].path);
 		free((void *)(uintptr_t)reader->threads[i].label);

@@ -1,15 +1,13 @@
 /*
  * The functions of a program in a form that is fast to interpret. decode*.c translate a function
  * from LLVM bitcode when it is first called. The result is an array of `struct code`, which is
- * complete, and a parallel array of `struct op`, which holds only the fields that the inner loop of
- * the walk needs.
+ * complete. A parallel array of `struct op` holds the fields that the inner loop of the walk needs.
  *
  * Each scalar value has one 64-bit register. A vector or struct has one register per lane or
  * member, and an integer over 64 bits or an 80-bit float has two. Constants have registers too,
  * behind those of all values. Operand fields (to, a, b, c) are register numbers.
  *
- * A *site* is an instrumentation point: the place where instrumented code reports to the recorder
- * (branches/record/record.h).
+ * A *site* is a place where instrumented code reports to the recorder (branches/record/record.h).
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_CODE_H
 #define RADDLE_BRANCHES_INTERPRET_CODE_H
@@ -55,9 +53,9 @@ enum code_op {
 	CODE_REPORT,	/* a site that reports no value: fences */
 	CODE_LANDING,
 	CODE_STOP, /* control never continues here: unreachable, resume */
-	/* bit cast: `count` lanes of `sub` bits from register a on become `bytes` lanes of `width` bits */
+	/* Bit cast: `count` lanes of `sub` bits from register a on become `bytes` lanes of `width` bits */
 	CODE_RESHAPE,
-	/* integers over 64 bits. sub: LLVMOpcode; from `bytes` bits to `width` bits; count: predicate */
+	/* Integers over 64 bits. sub: LLVMOpcode; from `bytes` bits to `width` bits; count: predicate */
 	CODE_WIDE,
 	CODE_EXTENDED, /* the same for 80-bit floating point */
 	CODE_EXTENDED_INTRINSIC,
@@ -163,7 +161,7 @@ struct address_term {
 
 /* The part of an object that an access must stay inside. */
 struct object_part {
-	/* operand that holds the base pointer; -1: the address is not computed by indexing */
+	/* Operand that holds the base pointer; -1: the address is not computed by indexing */
 	int32_t base;
 	int64_t offset;
 	uint64_t bytes; /* 0: the size of the object that begins at `base`, if known */
@@ -181,9 +179,9 @@ enum library_kind {
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
 	LIBRARY_NUMBER, /* number in a string, as strtol */
-	/* length of the prefix that consists of bytes of the second string, as strspn */
+	/* Length of the prefix that consists of bytes of the second string, as strspn */
 	LIBRARY_SPAN,
-	/* length of the prefix without bytes of the second string, as strcspn */
+	/* Length of the prefix without bytes of the second string, as strcspn */
 	LIBRARY_SPAN_OTHERS,
 	LIBRARY_FIND, /* this and all following kinds return an address */
 	LIBRARY_FIND_LAST,
@@ -206,7 +204,7 @@ struct library_read {
 	uint8_t kind;  /* enum library_kind */
 	uint8_t first; /* first argument that is read */
 	uint8_t count; /* number of arguments that are read */
-	/* number of leading pointer arguments; 0: up to the last argument that is read */
+	/* Number of leading pointer arguments; 0: up to the last argument that is read */
 	uint8_t pointers;
 	/* NUMBER: argument with the base, which follows the end-pointer argument; -1: base ten */
 	int8_t base;
@@ -239,7 +237,7 @@ struct code {
 	bool is_vector;
 	int32_t to, a, b, c;
 	uint32_t bytes;
-	/* lanes, operands or successors; for ends of blocks see `instructions` */
+	/* Lanes, operands or successors; for ends of blocks see `instructions` */
 	uint32_t count;
 	uint32_t site_to;      /* COPY, FILL: site of the written range */
 	uint32_t site;	       /* the relevant site of the instruction; SITE_NONE: none */
@@ -304,13 +302,13 @@ struct function {
 	uint64_t *constants; /* contents of the constant registers */
 	uint32_t constant_count, constant_capacity;
 	uint32_t *
-		argument_sites; /* registers of the parameters that SITE_ARGUMENTs report, in the order of these sites */
+		argument_sites; /* registers of the parameters that SITE_ARGUMENTs report, in site order */
 	uint32_t argument_count;
 	uint32_t address_count; /* number of SITE_ADDRESSes of parameters */
 	uint32_t *address_registers;
 	bool is_decoded;
 	bool is_marked; /* the code begins with SITE_FUNCTION_MARK; set by decoding */
-	/* excluded by the user: the values that it computes are treated as constant */
+	/* Excluded by the user: the values that it computes are treated as constant */
 	bool is_excluded;
 };
 
@@ -322,7 +320,7 @@ struct code_book {
 	uint32_t *by_address; /* open-addressing hash table: function index + 1 */
 	uint32_t capacity;
 	struct value_map by_value;
-	/* chunks of 64, because pointers into them must stay valid */
+	/* Chunks of 64, because pointers into them must stay valid */
 	struct constant_block *constants[256];
 	uint32_t constant_count;
 	LLVMValueRef *branches;

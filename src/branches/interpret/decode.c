@@ -49,7 +49,7 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 	case LLVMX86_FP80TypeKind:
 		return 2;
 	default:
-		/* also types that are too wide: they have a register, but no code computes them */
+		/* Also types that are too wide: they have a register, but no code computes them */
 		return 1;
 	}
 }

@@ -28,7 +28,7 @@ static const struct {
 #undef INTRINSIC
 };
 
-/* libm functions, evaluated with this machine's libm. */
+/* Functions of libm, evaluated with this machine's libm. */
 static const struct {
 	const char *start;
 	double (*of_one)(double);

@@ -36,7 +36,7 @@ struct image {
 	uint32_t site_count;
 	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
 	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
-	/* one per object (executable or library) of the record */
+	/* One per object (executable or library) of the record */
 	struct symbol_file *files;
 	uint32_t *unit_group;	     /* by unit: symbol group in its file; 0: not found */
 	uint32_t *unit_object;	     /* by unit: index of its object in the record */
@@ -44,7 +44,7 @@ struct image {
 	uint64_t *addresses;
 	uint32_t address_count, address_capacity;
 	uint64_t next_made_up; /* next address for a global that no symbol table contains */
-	/* number of such globals that code without bitcode may know at another address */
+	/* Number of such globals that code without bitcode may know at another address */
 	uint32_t made_up_count;
 	char **paths; /* paths of the files with sites */
 };

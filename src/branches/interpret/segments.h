@@ -14,7 +14,7 @@
 
 struct segments {
 	uint32_t thread_count;
-	/* by thread, plus one entry: index of its first segment in the arrays by segment */
+	/* By thread, plus one entry: index of its first segment in the arrays by segment */
 	uint32_t *first;
 	uint64_t *begins; /* by segment: the step of the run at which it begins */
 	uint16_t *

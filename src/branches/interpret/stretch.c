@@ -91,7 +91,7 @@ void stretch_reach(struct stretch *stretch, uint64_t bytes)
 void stretch_release(struct stretch *stretch)
 {
 	if (stretch->mapping)
-		/* our own mapping */
+		/* Our own mapping */
 		(void)munmap(stretch->mapping, STRETCH_BYTES + 2 * HUGE_BYTES);
 	*stretch = (struct stretch){0};
 }

@@ -9,7 +9,7 @@
 struct symbol_entry {
 	const char *name;
 	uint64_t address;
-	/* local symbols: number of the preceding STT_FILE symbol, from 1; other symbols: 0 */
+	/* Local symbols: number of the preceding STT_FILE symbol, from 1; other symbols: 0 */
 	uint32_t group;
 };
 

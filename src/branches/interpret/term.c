@@ -39,7 +39,7 @@ struct sum {
 	struct term *sole; /* the only variable, if all operands with variables have the same one */
 	bool is_mixed;	   /* the operands have different variables */
 	uint32_t size;
-	/* number of the newest variable; variables are numbered in the order of their creation */
+	/* Number of the newest variable; variables are numbered in the order of their creation */
 	uint32_t number;
 };
 

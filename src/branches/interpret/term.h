@@ -35,14 +35,14 @@ struct term {
 		struct {
 			uint32_t is_pinned : 1;
 			uint32_t is_fixed : 1; /* TERM_VARIABLE: see the file comment */
-			/* the term depends on term_sole() only and is injective in it */
+			/* The term depends on term_sole() only and is injective in it */
 			uint32_t is_one_to_one : 1;
-			/* an event already reports the memory access at this address */
+			/* An event already reports the memory access at this address */
 			uint32_t is_told : 1;
-			/* of the variable, or of the newest variable in the term */
+			/* Of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};
-		/* all flags and the number; a single store avoids reading fresh memory */
+		/* All flags and the number; a single store avoids reading fresh memory */
 		uint32_t bits;
 	};
 	uint64_t value;	      /* value in this run */
@@ -67,7 +67,7 @@ struct term_arena {
 	struct stretch memory; /* the terms, one behind the other; opened with the first term */
 	uint64_t used;	       /* bytes in use */
 	uint32_t variable_count;
-	/* cache of constants, because few distinct ones are common */
+	/* Cache of constants, because few distinct ones are common */
 	struct term *recent[TERMS_RECENT];
 };
 

@@ -86,7 +86,7 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
 	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	BUG_ON(!walk->threads || !walk->chosen);
-	/* the record is re-created during the walk, so no damaged file must be feared */
+	/* The record is re-created during the walk, so no damaged file must be feared */
 	if (record->source)
 		walk->position_most = UINT64_MAX;
 	for (uint32_t i = 0; i < record->thread_count && !record->source; i++)
@@ -142,7 +142,7 @@ void walk_run(struct walk *walk, unsigned mode)
 	else
 		walk_build_shared_lines(walk);
 	if (mode & WALK_CHOOSING &&
-		/* an earlier choosing walk filled the weights; each access must count once */
+		/* An earlier choosing walk filled the weights; each access must count once */
 		walk->weights)
 		memset(walk->weights, 0, walk->weight_count * sizeof *walk->weights);
 	if (walk->record->source)

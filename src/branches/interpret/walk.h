@@ -46,7 +46,7 @@ enum event_kind {
 	 */
 	EVENT_OP,
 	EVENT_BRANCH,
-	/* a select instruction: it chooses a value and has no effect on control flow */
+	/* A select instruction: it chooses a value and has no effect on control flow */
 	EVENT_CHOICE,
 	/*
 	 * Memory at the symbolic address `term` is accessed. The address must keep its value for
@@ -70,7 +70,7 @@ enum event_kind {
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
-	/* belongs to one atomic access with the previous event, as the write of an update */
+	/* Belongs to one atomic access with the previous event, as the write of an update */
 	bool is_atomic : 1;
 	bool is_taken : 1; /* BRANCH, CHOICE: value of the condition in this run */
 	/* ADDRESS, INDEX: not pinned, so what follows is also valid for other addresses */
@@ -87,7 +87,7 @@ struct walk_event {
 	uint32_t position; /* position in the run, see record.h */
 	uint32_t term;	   /* place of the term, 0: none; see walk_event_term() */
 	uint64_t address;
-	/* value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
+	/* Value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
 	uint64_t value;
 	union {
 		/* BRANCH, CHOICE: number of earlier executions by this thread */
@@ -160,7 +160,7 @@ struct shared_word {
 	uint8_t bytes; /* size of the smallest access */
 	uint8_t access_count;
 	bool is_many : 1, is_written : 1;
-	/* a write is unordered with another access, or there are too many accesses to record */
+	/* A write is unordered with another access, or there are too many accesses to record */
 	bool is_unordered : 1;
 	bool is_opaque : 1; /* passed to a function that may write unknown values */
 	bool is_shared : 1;
@@ -218,7 +218,7 @@ struct walk_watch {
 	bool is_reached;
 	uint64_t outcome;  /* index of the edge; for a select 0 or 1 */
 	uint64_t position; /* position in the run */
-	/* the call stack at the branch, innermost call first */
+	/* The call stack at the branch, innermost call first */
 	LLVMValueRef callers[WALK_CALLERS_MOST];
 	uint32_t caller_count;
 };
@@ -256,9 +256,9 @@ struct walk {
 	struct shared_map shared;
 	struct segments *segments; /* WALK_SHARING; NULL: too many segments */
 	struct copied_words copied;
-	/* bit set by the low bits of shared words, a filter before shared_words; NULL: not built yet */
+	/* Bit set by the low bits of shared words, a filter before shared_words; NULL: not built yet */
 	uint64_t *shared_lines;
-	/* the shared words of `shared`: a hash table of keys (slots.h); NULL: not built yet */
+	/* The shared words of `shared`: a hash table of keys (slots.h); NULL: not built yet */
 	uint64_t *shared_words;
 	uint64_t shared_capacity;
 	uint64_t *chosen; /* bit set of the sites that access shared memory */
@@ -279,11 +279,11 @@ struct walk {
 	/* Last values that the first thread wrote before the second thread existed, by address. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
-	/* upper bound of valid positions, because each position has an entry */
+	/* Upper bound of valid positions, because each position has an entry */
 	uint64_t position_most;
 	/* WALK_EVENTS: the part whose events are recorded; all zero: the whole run */
 	struct walk_part part;
-	/* by position: approximate number of events, counted by WALK_CHOOSING */
+	/* By position: approximate number of events, counted by WALK_CHOOSING */
 	uint32_t *weights;
 	uint64_t weight_count;
 	struct word_before *before; /* values written before the part */

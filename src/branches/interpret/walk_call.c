@@ -250,7 +250,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		pin_callee(walker, code);
 	if (callee) {
 		if (walker->mode & WALK_EVENTS && callee->is_excluded)
-			/* excluded on purpose: not counted as unknown */
+			/* Excluded on purpose: not counted as unknown */
 			pin_arguments(walker, code, true);
 		return call_inside(walker, code, callee);
 	}

@@ -24,9 +24,9 @@ struct frame {
 	const struct code *at; /* the next code; while a callee's frame is above, the call */
 	uint64_t registers;    /* index of its first register in walker.registers */
 	uint64_t locals;       /* value of walker.local_bytes at its entry */
-	/* its registers may have terms; if false, the contents of `terms` are undefined */
+	/* Its registers may have terms; if false, the contents of `terms` are undefined */
 	bool is_symbolic;
-	/* called by code without bitcode; the frame below repeats or completes its code afterwards */
+	/* Called by code without bitcode; the frame below repeats or completes its code afterwards */
 	bool is_from_outside;
 	uint8_t addresses; /* number of SITE_ADDRESSes of parameters that were processed */
 };
@@ -46,9 +46,9 @@ struct walker {
 	uint16_t segment; /* WALK_SHARING: the thread's current segment (segments.h) */
 	unsigned mode;
 
-	/* the record */
+	/* The record */
 	const uint8_t *at, *end;
-	/* source of further record entries; NULL: the record is complete */
+	/* Source of further record entries; NULL: the record is complete */
 	struct walk_supply *supply;
 	uint64_t left;		/* predictable reports before the next entry */
 	uint32_t tag;		/* tag of the next entry */
@@ -86,7 +86,7 @@ struct walker {
 	struct walked_thread *out;
 	struct term *where; /* term of the open address of the current access, else NULL */
 	struct term **
-		left_open; /* receives the condition under which the value read is valid; NULL: the condition is pinned */
+		left_open; /* receives the condition under which a read value is valid; NULL: it is pinned */
 	struct term *when; /* condition of the current write (walk_event.access.when), else NULL */
 	uint64_t *seen;	   /* cache of words already processed, SEEN_SLOTS entries */
 	uint64_t *visits;  /* executions by branch number, with flag WALK_WATCHED */
@@ -453,9 +453,9 @@ void walk_unite_pieces(struct walk *walk);
 
 /*
  * Symbolic lengths of copies and fills. walk_has_length() tells whether the length depends on
- * shared memory. walk_open_length() then leaves it open towards smaller lengths; false: the length
- * is pinned. The terms say whether the byte at `place` is written, and whether all bytes are
- * written; NULL: no term.
+ * shared memory. walk_open_length() then leaves the length open towards smaller values; false: the
+ * length is pinned. The terms say whether the byte at `place` is written, and whether all bytes are
+ * written. NULL: no term.
  */
 bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);

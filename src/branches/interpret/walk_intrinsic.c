@@ -121,7 +121,7 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 		told = walk_intrinsic_tell(walker, code->sub,
 			walk_term_of(walker, code->a, code->width),
 			walk_term_of(walker, code->b, code->width));
-	/* only the values of this run are known */
+	/* Only the values of this run are known */
 	if (!told.value) {
 		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: nothing to pin */
 		(void)walk_pin(walker, EVENT_VALUE, b, code);

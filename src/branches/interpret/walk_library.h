@@ -17,7 +17,7 @@ struct library_bytes {
 	uint8_t bytes[SITE_TOLD_MOST + 8];
 	uint32_t looked;			/* number of bytes that are modelled */
 	struct term *terms[SITE_TOLD_MOST + 8]; /* terms of these bytes */
-	/* condition under which each term is valid; NULL: always */
+	/* Condition under which each term is valid; NULL: always */
 	struct term *whens[SITE_TOLD_MOST + 8];
 };
 

@@ -130,7 +130,7 @@ static void walk_object_add_index(struct walker *walker, const struct code *code
 	struct walk_event *event;
 
 	if (!base && !is_open) {
-		/* not pinned yet, so never NULL */
+		/* Not pinned yet, so never NULL */
 		(void)walk_pin(walker, EVENT_INDEX, address, code);
 		return;
 	}

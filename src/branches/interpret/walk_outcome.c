@@ -123,14 +123,14 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 		walk_note_access(walker, SITE_NONE, op->address, sizeof(uint32_t), false);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
-	/* the call that performs the operation */
+	/* The call that performs the operation */
 	access = *walker->frames[walker->frame_count - 1].at;
 	access.place = PLACE_SITE;
 	access.site = SITE_NONE;
 	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
 	if (!like.a)
 		return;
-	/* atomic with the operation */
+	/* Atomic with the operation */
 	walker->out->events[walker->out->count - 1].is_atomic = true;
 	like.b = term_constant(arena, 32, expected);
 	(void)walk_pin(walker, EVENT_VALUE, term_make(arena, &like), &access);

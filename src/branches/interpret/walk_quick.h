@@ -1,7 +1,7 @@
 /*
- * Fast path for events in the inner loop. The functions have the same effect as walk_load(),
- * walk_store() and walk_note_branch() for the common case: one scalar access to memory at a known
- * address, or one plain branch.
+ * Fast path for events in the inner loop: one scalar access to memory at a known address, or one
+ * plain branch. In these common cases the functions have the effect of walk_load(), walk_store()
+ * and walk_note_branch().
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_QUICK_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_QUICK_H

@@ -27,7 +27,7 @@ struct range {
 	uint64_t bytes;
 	uint8_t contents[RANGE_MOST];
 	struct term *terms[RANGE_MOST]; /* terms[i]: of the piece that begins at byte i */
-	/* may be shorter under another schedule: see walk_length.c */
+	/* May be shorter under another schedule: see walk_length.c */
 	bool is_open;
 };
 

@@ -1,9 +1,10 @@
 /*
  * Determines which memory threads share (struct shared_word). Memory whose accesses are ordered by
- * creation and joins is not shared if its values are the same in every run. That requires that its
- * writer has neither read shared memory before nor depends on the outcome of an operation: such a
- * thread is *tainted* from the segment of that read on. Words and taints depend on each other, so
- * walk_settle_sharing() iterates to a fixed point.
+ * creation and joins is not shared if its values are the same in every run.
+ *
+ * A thread is *tainted* from the segment on in which it reads shared memory or learns the outcome
+ * of an operation. What a tainted thread writes may differ between runs. Words and taints depend on
+ * each other, so walk_settle_sharing() iterates to a fixed point.
  */
 #include <stdlib.h>
 #include <string.h>

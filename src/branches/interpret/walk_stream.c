@@ -186,7 +186,7 @@ const struct record_op *walk_coming_op(const struct walker *walker)
 	const struct run_record *record = walker->walk->record;
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
 	struct walker look = {
-		/* a record in pieces: entries that have not arrived are not looked at */
+		/* A record that arrives in pieces: only the entries that have arrived are read */
 		.at = walker->at,
 		.end = walker->end};
 	uint64_t number;

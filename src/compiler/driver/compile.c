@@ -51,7 +51,7 @@ int compile_take_options(
 		if (result != 0)
 			continue;
 		left[count++] = *argv;
-		/* the value of an option may look like an option of raddle */
+		/* The value of an option may look like an option of raddle */
 		if (arguments_takes_next(*argv) && argv[1])
 			left[count++] = *++argv;
 	}

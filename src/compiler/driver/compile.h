@@ -75,7 +75,7 @@ bool compile_open_files(char *const *argv, struct arguments *out);
 enum compile_lto {
 	LTO_FITS,    /* it can, or -flto is not given */
 	LTO_OLD_LLD, /* the chosen lld is too old; the default linker can do it */
-	/* the chosen lld is too old, and the default linker lacks clang's plugin */
+	/* The chosen lld is too old, and the default linker lacks clang's plugin */
 	LTO_OLD_LLD_ONLY,
 	LTO_NO_PLUGIN /* the default linker lacks clang's plugin */
 };

@@ -54,7 +54,7 @@ static int tsan_link_run(char **argv, struct error *err)
 		continue;
 	if (status == 0)
 		return 0;
-	/* the compiler has printed the error */
+	/* The compiler has printed the error */
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 

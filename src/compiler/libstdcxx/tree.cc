@@ -1,10 +1,11 @@
 /*
  * The node operations of std::map, std::set and the other trees. libstdc++ keeps them in its
- * library, where raddle-c++ cannot instrument them; programs that raddle-c++ links get these
- * instrumented versions (decision 15). Red-black trees after Cormen, Leiserson, Rivest and Stein,
- * "Introduction to Algorithms", chapter 13, with parent links. The header node's parent is the
- * root; its left and right are the first and the last node. The symbols are weak: a program's own
- * library takes precedence.
+ * library, where raddle-c++ cannot instrument them. Programs that raddle-c++ links get these
+ * instrumented versions (decision 15).
+ *
+ * Red-black trees after Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", chapter
+ * 13, with parent links. The header node's parent is the root; its left and right are the first and
+ * the last node. The symbols are weak: a program's own library takes precedence.
  */
 #include <bits/stl_tree.h>
 
@@ -228,7 +229,7 @@ __attribute__((weak)) void _Rb_tree_insert_and_rebalance(const bool is_left,
 __attribute__((weak)) _Rb_tree_node_base *_Rb_tree_rebalance_for_erase(
 	_Rb_tree_node_base *const node, _Rb_tree_node_base &header) throw()
 {
-	/* the node that takes the removed place, and its parent */
+	/* The node that takes the removed place, and its parent */
 	_Rb_tree_node_base *at, *up = node->_M_parent;
 	_Rb_tree_color lost = node->_M_color;
 

@@ -1,9 +1,11 @@
 /*
  * The compiler pass of raddle. It finds the instructions of a module that access memory or
- * synchronise, and makes each of them a *site* (abi/instrument_abi.h): a *point* of code that calls
- * the runtime, a stub, and a record in a table. It is written in C on the LLVM-C API; clang runs it
- * as the last pass of its optimiser. All state of a module is in a struct instrument, and clang
- * processes one module at a time.
+ * synchronise, and makes each of them a *site* (abi/instrument_abi.h). A site consists of a no-op
+ * that can become a call of the runtime (in this folder: its *point*), a stub, and a record in a
+ * table.
+ *
+ * The pass is written in C on the LLVM-C API; clang runs it as the last pass of its optimiser. All
+ * state of a module is in a struct instrument, and clang processes one module at a time.
  *
  * collect.c      instructions that become sites
  * libc_calls.c   calls of C library functions that access memory
@@ -39,12 +41,12 @@ enum site_behind {
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
 	BEHIND_ITEMS,	/* the result is a number of items */
 	BEHIND_STRING,	/* the result is the string that was written; NULL: none */
-	/* the result is the length of the string without truncation; negative: none */
+	/* The result is the length of the string without truncation; negative: none */
 	BEHIND_PRINTED
 };
 
 struct site {
-	/* the point is before it, unless `before` or `behind` says otherwise */
+	/* The point is before it, unless `before` or `behind` says otherwise */
 	LLVMValueRef instruction;
 	LLVMValueRef function;
 	LLVMValueRef pointer; /* NULL: a kind without an address */
@@ -53,7 +55,7 @@ struct site {
 	LLVMValueRef items;
 	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
 	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
-	/* instruction before which the point is placed; NULL: before the instruction, or see `behind` */
+	/* Instruction before which the point is placed; NULL: before the instruction, or see `behind` */
 	LLVMValueRef before;
 	uint8_t kind;	/* enum site_kind */
 	uint8_t order;	/* as in struct site_record */

@@ -9,7 +9,7 @@
 
 #include "compiler/pass/instrument.h"
 
-/* struct va_list of the x86-64 ABI: two 32-bit offsets and two pointers. */
+/* The struct va_list of the x86-64 ABI: two 32-bit offsets and two pointers. */
 #define LIST_WORDS 3
 
 static bool has_parameter_attribute(LLVMValueRef function, unsigned number, const char *name)

@@ -1,9 +1,8 @@
 /*
- * Loops with predictable memory accesses: each address is an affine function of the iteration
- * number, so the range of memory is known at the start of the loop. The pass creates a second copy
- * of such a loop without points. A guard in front selects this copy if the run observes none of
- * that memory (`struct wanted_memory`, abi/instrument_abi.h). Then the loop runs at the speed of
- * uninstrumented code.
+ * Affine loops: each address is an affine function of the iteration number, so the range of memory
+ * is known at the start of the loop. The pass creates a second copy of such a loop without points.
+ * A guard in front selects this copy if the run observes none of that memory (`struct
+ * wanted_memory`, abi/instrument_abi.h). Then the loop runs at the speed of uninstrumented code.
  *
  * loops.c     finds loops with their entries and exits, and inserts the guard
  * affine.c    iteration counts, first and last addresses
@@ -37,7 +36,7 @@ struct loop {
 
 /* Iteration counts that the guard computes. */
 struct loop_turns {
-	/* the count is in a range for which the computed addresses are valid */
+	/* The count is in a range for which the computed addresses are valid */
 	LLVMValueRef is_fit;
 	LLVMValueRef last; /* number of the last iteration or slightly more; 64 bits */
 };
