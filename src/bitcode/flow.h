@@ -6,8 +6,8 @@
  *
  * A *node* holds a set of locations. An *object* is a piece of memory. A *location* is one distance
  * from the start of an object, and is itself a node: its set is what is stored there. Stored values
- * are kept per granule of eight bytes, by the granule where they begin, so a pointer that is copied
- * in halves or bytes is not lost.
+ * are kept per granule of eight bytes, by the granule where they begin. A pointer that is copied in
+ * halves or bytes is therefore not lost.
  *
  * An object accessed at multiples of a distance (an array) is *folded*: distances count modulo its
  * stride. Stride 1 makes the whole object one place.

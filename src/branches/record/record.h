@@ -4,10 +4,10 @@
  * record while the program runs; docs/record-format.md describes the format.
  *
  * Sites of instrumented code (abi/instrument_abi.h) report to the recorder in the order in which a
- * thread executes them. Most reports are *predictable*: a read returns the value that the thread
- * last saw at that address, or a call returns the same value as last time at that site. Predictable
- * reports are only counted. Any other report becomes an *entry*: the number of predictable reports
- * before the entry, a tag, and the operands of the tag.
+ * thread executes them. Most reports are *predictable*: a read returns the value last seen at that
+ * address, or a call returns the same value as last time at that site. Predictable reports are only
+ * counted. Any other report becomes an *entry*: the number of predictable reports before the entry,
+ * a tag, and the operands of the tag.
  *
  * Invariant: the recorder and the walk (branches/interpret/) make the same predictions from the
  * same state. A change of one side's prediction rules makes existing records unreadable, so

@@ -1,6 +1,6 @@
 /*
  * The record of one run in private memory of the command. The command moves data out of the shared
- * area (record.h) while the run goes on, and completes the record when the run is over.
+ * area (record.h) during the run, and completes the record when the run is over.
  *
  * Life cycle: zero-initialised; run_record_take() any number of times; run_record_finish() once;
  * run_record_release(). A record that is too large to keep has a `source` instead of entries: the

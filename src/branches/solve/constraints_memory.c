@@ -57,9 +57,9 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
 }
 
 /*
- * Collects the accesses of the window and of the events before it. Without open addresses, only
- * earlier accesses that touch words of the window are collected (plus collisions of the filter), as
- * the past of a long run is long.
+ * Collects the accesses of the window and of the events before it. The past of a long run is long,
+ * so earlier accesses are filtered by the words of the window, unless addresses are open. The
+ * filter may have collisions.
  */
 static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {

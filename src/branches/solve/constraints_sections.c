@@ -1,7 +1,7 @@
 /*
- * Reduction by locks, which the paper does not have. If one lock is held at all writes of a place,
- * a thread that holds the lock reads what it last saw or wrote in the same section. Of another
- * thread's writes only the last one of each section is visible.
+ * Reduction by locks, which the paper does not have. It applies to a place if one lock is held at
+ * all its writes. A thread that holds the lock then reads what it last saw or wrote in the same
+ * section. Of another thread's writes only the last one of each section is visible.
  */
 #include <stdlib.h>
 

@@ -21,8 +21,8 @@ bool loop_around(LLVMBasicBlockRef block, struct loop_body *body);
 bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block);
 
 /*
- * Whether the branch ends a loop that only reads memory, yields, or waits for locks and condition
- * variables until another thread changes what the loop reads.
+ * Whether the branch ends a loop that waits until another thread changes what the loop reads. Such
+ * a loop only reads memory, yields, and waits for locks and condition variables.
  */
 bool loop_is_waiting(LLVMValueRef branch);
 /*

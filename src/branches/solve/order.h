@@ -92,7 +92,7 @@ struct order_use {
 
 /*
  * A semaphore with a known initial value and all operations known: the earlier posts and waits
- * decide whether a wait may go on.
+ * decide whether a wait is enabled.
  */
 struct order_semaphore {
 	uint64_t address;
@@ -211,7 +211,7 @@ struct order_window {
 
 /*
  * Whether the operation only lets other enabled threads go first: a yield, or a sleep of no length,
- * which the engine treats alike.
+ * which the engine treats as a yield.
  */
 static inline bool order_is_pause(const struct record_op *op)
 {

@@ -2,8 +2,8 @@
  * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c), so a thread
  * returns from a sleep or a timeout when all others are blocked. When that is the case in another
  * order is unknown. The thread therefore stays behind everything that the others had done by then.
- * This is stricter than necessary if the time was already over. A thread that waits for input from
- * outside of the process is treated likewise.
+ * This is stricter than necessary if the time was already over. The same rule holds for a thread
+ * that waits for input from outside of the process.
  */
 #include <stdlib.h>
 

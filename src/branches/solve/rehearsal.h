@@ -8,11 +8,11 @@
  * threads move only as far as the other thread needs. Afterwards all threads continue in the order
  * of the run. Reads return the current memory, and terms are computed from them.
  *
- * A thread *stops* in the trial when its future is no longer known: a branch takes its other side,
- * an address is one that the run did not access, or code gets a value that it did not have in the
- * run. The first flipped branch of a thread is an answer. Loops that wait are an exception: a
- * thread may leave such a loop earlier than in the run, or stand still in it until there is a new
- * write.
+ * A thread *stops* in the trial when its future is no longer known. That is the case when a branch
+ * takes its other side, or the run did not access an address. It is also the case when code that is
+ * not modelled gets another value than in the run. The first flipped branch of a thread is an
+ * answer. Loops that wait are an exception: a thread may leave such a loop earlier than in the run,
+ * or stand still in it until there is a new write.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_REHEARSAL_H
 #define RADDLE_BRANCHES_SOLVE_REHEARSAL_H

@@ -1,6 +1,6 @@
 /*
- * Loops that wait, in a trial. The number of iterations depends on the schedule only, so a trial
- * needs just the last iteration, in which the thread sees the value that it waits for.
+ * Loops that wait, in a trial. The number of iterations depends on the schedule only. A trial
+ * therefore needs just the last iteration, in which the thread reads the awaited value.
  */
 #include "model/op.h"
 #include "branches/interpret/slots.h"

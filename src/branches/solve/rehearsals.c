@@ -13,8 +13,8 @@
 
 /*
  * Budget of all trials in events; some ten million events take a second. A time limit below
- * TIME_FOR_ALL reduces the budget in proportion. A round gets one fourth of what is left, that of branches one half, and each
- * part of a run gets its share.
+ * TIME_FOR_ALL reduces the budget in proportion. A round gets one fourth of what is left (that of
+ * branches one half), and each part of a run gets its share.
  */
 #define EVENTS_MOST UINT64_C(40000000)
 #define TIME_FOR_ALL UINT64_C(10000000000)

@@ -3,9 +3,9 @@
  * results count only after all earlier chunks are settled. Results are therefore independent of the
  * number of workers.
  *
- * A worker delivers its answers and its counts when its turn has come. Earlier chunks may meanwhile
- * have proven its places or used up their queries. Then the solver has learnt from queries that a
- * single worker would not have asked, so the chunk is searched again.
+ * A worker delivers its answers and its counts when all earlier chunks are settled. Earlier chunks
+ * may meanwhile have proven its places or used up their queries. Then the solver has learnt from
+ * queries that a single worker would not have asked, so the chunk is searched again.
  */
 #include <string.h>
 

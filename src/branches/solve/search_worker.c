@@ -207,7 +207,7 @@ static void hand_over(struct worker *worker)
 	worker->is_waiting = true;
 	(void)pthread_cond_broadcast(&search->changed); /* cannot fail */
 	while (worker->is_waiting && !search->is_stopping)
-		(void)pthread_cond_wait(&search->changed, &search->lock); /* likewise */
+		(void)pthread_cond_wait(&search->changed, &search->lock); /* cannot fail */
 }
 
 /* Limit of the chunk's queries about one place, so that one chunk cannot use up all of them. */

@@ -192,6 +192,7 @@ uint32_t places_of(const struct places *places, const struct walk_event *event);
 bool places_are_one(LLVMValueRef a, LLVMValueRef b);
 /* Whether the event's outcome may be asked about. */
 bool places_is_asked(const struct walk_event *event);
+/* The kind of finding that the event would be with its other outcome. */
 enum sensitive_kind places_kind(const struct walk_event *event);
 /* Fills `place` with strings of the analysis, valid until the next call. */
 void places_describe(
@@ -239,6 +240,7 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
 
+/* Fills in both interleavings of the last candidate. `thread`: the candidate's thread in the run. */
 void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
@@ -322,7 +324,10 @@ bool search_is_near(enum search_pass pass);
 /* Whether the pass repeats earlier passes with open addresses. */
 bool search_is_open(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
-/* Whether the pass counts events that are left out: only the last pass over an event counts it. */
+/*
+ * Whether the pass counts events that are left out. Near and open passes do not: another pass
+ * covers their events.
+ */
 bool search_counts(enum search_pass pass);
 bool search_is_of_failures(enum search_pass pass);
 bool search_is_failure(enum sensitive_kind kind);
