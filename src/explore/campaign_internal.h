@@ -47,9 +47,12 @@ struct campaign_worker {
 	 * (campaign_quiet.c). REPORT_NONE: no report is pending.
 	 */
 	enum contract_report put_off;
-	/* put_off is REPORT_DIED because the campaign itself stops this process */
+	/* the campaign itself ended this process: put_off is REPORT_DIED */
 	bool was_sent_away;
-	/* Counters of the race detector when its results were last collected. */
+	/*
+	 * Counters of the race detector when its results were last collected. races_let_pass counts
+	 * occurrences of suppressed races.
+	 */
 	uint64_t races_let_pass, blind_runs, races_seen;
 
 	/* Tasks: campaign_parts.c. */
@@ -57,9 +60,8 @@ struct campaign_worker {
 	bool has_memory;	       /* it has the leader's view of shared memory */
 	uint32_t points;	       /* number of memory points that the leader knew then */
 	struct contract_totals before; /* the worker's totals before the task began */
-	bool is_comparing,
-		/* campaign_compare.c: the worker repeats the leader's first run, or has done so */
-		is_compared;
+	/* campaign_compare.c: the worker repeats the leader's first run, or has done so */
+	bool is_comparing, is_compared;
 };
 
 /* A failing run, copied from its worker for the investigation. */
@@ -92,8 +94,8 @@ struct campaign_round {
 	uint32_t given; /* places below this one are assigned to workers */
 	/* runs at places below this one are made and counted, and their failures are investigated */
 	uint32_t settled;
-	uint32_t
-		hold; /* first place whose failure awaits investigation; no run after it is begun */
+	/* first place whose failure awaits investigation; no run after it is begun */
+	uint32_t hold;
 	bool has_news;	 /* runs found new shared memory: the next round has one run */
 	uint64_t looks;	 /* number of one-run rounds caused by has_news */
 	uint32_t layout; /* memory layout of the round's runs (model/layout.h) */
@@ -119,8 +121,8 @@ struct campaign_part {
 	/* copy of the strategy's state, when no worker holds it any more */
 	void *state;
 	struct contract_totals totals; /* totals of the task, valid together with `state` */
-	struct campaign_failure
-		*failures; /* found by the task, in order; investigated when the task is joined */
+	/* found by the task, in order; investigated when the task is joined */
+	struct campaign_failure *failures;
 	uint32_t failure_count;
 
 	/*
@@ -322,6 +324,7 @@ uint64_t campaign_end_grace_ns(const struct campaign *campaign);
 
 /* ---- campaign_parts.c: exhaustive search by several workers ---- */
 
+/* Enables tasks if the strategy supports them and there is more than one worker. */
 void parts_begin(struct campaign *campaign);
 /*
  * True if the exact runs and their order must not depend on the number of workers. False: only
@@ -373,7 +376,9 @@ uint64_t parts_due(struct campaign *campaign);
  * and is dropped.
  */
 bool parts_tell(struct campaign *campaign, struct campaign_worker *worker);
+/* Discards the worker's task; the leader makes its runs again. */
 void parts_drop(struct campaign *campaign, struct campaign_worker *worker);
+/* Adds `sign` times `from`, modulo 2^64: UINT64_MAX subtracts. */
 void parts_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, uint64_t sign);
 
@@ -389,6 +394,7 @@ void compare_note_first(struct campaign *campaign, enum contract_report report);
 /* True if the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
+/* Kills the worker's process and starts the repetition of the first run. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
  * Handles the report of a worker that repeated the first run. A different digest starts a second
@@ -465,6 +471,7 @@ int campaign_look_into(
 
 /* ---- rounds: campaign_rounds.c ---- */
 
+/* Allocates the round and the strategy's knowledge, and begins the first round. */
 void rounds_open(struct campaign *campaign);
 void rounds_close(struct campaign *campaign);
 /*
