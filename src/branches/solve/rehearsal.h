@@ -1,12 +1,14 @@
 /*
- * Simulated reorderings: schedules that are tried on the events of the recorded run, without
- * running the program. A *trial* takes about a thousandth of a solver query and may span the whole
- * run, which no solver window does. Trials need not be exact, as each answer is proven by a run.
+ * Simulated reorderings (in identifiers: rehearsal): schedules that are tried on the events of the
+ * recorded run, without running the program. A *trial* takes about a thousandth of a solver query
+ * and may span the whole run, which no solver window does. Trials need not be exact, as each answer
+ * is proven by a run.
  *
  * Course of a trial: the recorded run is applied up to one event. There one thread is *held* until
- * another thread has made a given event, or until no other thread is enabled. Before that, other
- * threads move only as far as the other thread needs. Afterwards all threads continue in the order
- * of the run. Reads return the current memory, and terms are computed from them.
+ * another thread has made a given event, or until no other thread is enabled. In the first case the
+ * remaining threads meanwhile move only as far as the awaited thread needs. Afterwards all threads
+ * continue in the order of the run. Reads return the current memory, and terms are computed from
+ * them.
  *
  * A thread *stops* in the trial when its future is no longer known. That is the case when a branch
  * takes its other side, or the run did not access an address. It is also the case when code that is
