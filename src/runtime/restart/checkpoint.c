@@ -11,10 +11,10 @@
 #include "runtime/undo.h"
 
 #define CHECKPOINTS_MAX 512
-/* Of the run's own mappings together, in pages: more are not held. */
+/* Limit for the run's own mappings together, in pages. */
 #define OWN_PAGES_MAX (UINT32_C(1) << 18)
 
-/* Bytes that are no page of the image: a stack, a table of the engine, a page that the run mapped. */
+/* Bytes that are no page of the image: part of a stack, an engine table, or a page that the run mapped. */
 struct checkpoint_piece {
 	char *start;
 	uint64_t bytes;
@@ -26,14 +26,15 @@ struct checkpoint {
 	struct checkpoint_place place;
 	struct image_moment moment;
 	uint64_t uses;	      /* runs that began here */
-	uint64_t memory_used; /* before it */
-	uint32_t versions;    /* last of its chain */
+	uint64_t memory_used; /* memory.used before this checkpoint */
+	uint32_t versions;    /* last version of its chain */
 	struct checkpoint_piece *pieces;
 	struct undo_memory *own; /* memory that the starting point does not have */
-	uint32_t segments;	 /* the recorded schedule so far: its count, */
-	uint64_t steps;		 /* steps */
+	uint32_t segments;	 /* length of the recorded schedule at this point */
+	uint64_t steps;		 /* steps of that schedule */
 	bool is_truncated;
-	struct schedule_segment last_segment; /* and last segment, which goes on growing */
+	/* The last segment at this point; the run extends that segment later. */
+	struct schedule_segment last_segment;
 };
 
 struct checkpoints {
@@ -67,7 +68,7 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 
 /* ---- taking ---- */
 
-/* What is collected, and whether all of it found room. */
+/* The checkpoint being taken. `is_complete`: everything has found room so far. */
 struct collection {
 	struct checkpoints *checkpoints;
 	struct checkpoint *checkpoint;
@@ -100,7 +101,7 @@ static bool checkpoint_is_own(const struct undo_memory *own, const char *pointer
 	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
 }
 
-/* How far down the stack is mapped: main's grows by itself. */
+/* The lowest mapped page of the stack: main's stack grows on demand. */
 static char *stack_bottom(const struct image_stack *stack, char *page)
 {
 	unsigned char residency;
@@ -111,7 +112,7 @@ static char *stack_bottom(const struct image_stack *stack, char *page)
 	return page;
 }
 
-/* All of it that has ever been touched: which part is in use is not known. */
+/* Keeps every touched page of a stack whose used part is unknown. */
 static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
 {
 	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
@@ -132,8 +133,8 @@ static void keep_whole_stack(struct collection *collection, const struct image_s
 }
 
 /*
- * What of its stack a thread has come to use since the starting point. One that moves on other memory, as
- * coroutines and handlers of signals do, has frames on its own stack all the same.
+ * Keeps the part of a thread's stack in use since the starting point. A thread that runs on other memory
+ * (coroutines, signal handlers) still has frames on its own stack.
  */
 static void keep_stack(
 	struct collection *collection, const struct engine_thread *thread, const void *pointer)
@@ -252,7 +253,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	return true;
 }
 
-/* ---- going back ---- */
+/* ---- restoring ---- */
 
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints)
 {
@@ -272,7 +273,7 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
 	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
 }
 
-/* Pages that the checkpoint does not hold were not resident, so zero. */
+/* Pages without a copy in the checkpoint were not resident, and read as zero. */
 static void clear_own(const struct undo_memory *own)
 {
 	const struct undo_range heap = grown_heap(own);

@@ -1,12 +1,12 @@
 /*
- * Checkpoints: the memory of a run where it stood at one of its decisions, on top of the image of the
- * starting point. They form a stack: each holds what differs from the one below, and goes when the run
- * that begins does not pass through it.
+ * Checkpoints: the memory of a run at one of its decisions, stored relative to the image of the starting point.
+ * Checkpoints form a stack. Each holds the differences to the one below, and is dropped when the next run does not
+ * pass through it.
  *
- * Only the target's memory is held: a run that has changed anything else has no checkpoint behind
- * that (undo.h, undo_obstacle()). All of it lies in one block of shared memory of a given size.
+ * A checkpoint holds only memory of the target. A run that has changed any other state takes no checkpoint after
+ * that (undo_obstacle(), undo.h). All checkpoints lie in one block of shared memory of fixed size.
  *
- * Runs in the rewind server, with no thread of the target moving.
+ * Runs in the rewind server, while no thread of the target moves.
  */
 #ifndef RADDLE_RUNTIME_RESTART_CHECKPOINT_H
 #define RADDLE_RUNTIME_RESTART_CHECKPOINT_H
@@ -20,37 +20,37 @@
 
 struct checkpoints;
 
-/* Where in the run: before entry `entry` of its history, whose record is at `at`. */
+/* The position in the run: before entry `entry` of its history, whose record is at `at`. */
 struct checkpoint_place {
-	struct context context; /* of the moving thread */
+	struct context context; /* context of the moving thread */
 	uint32_t entry;
 	uint64_t at;
-	uint64_t ticks;	  /* that the run had taken by then */
-	bool is_timed;	  /* made because of the time: see pay.h */
-	bool is_profiled; /* all accesses of the run so far have been seen by a profiling run */
+	uint64_t ticks;	  /* ticks that the run had taken until then */
+	bool is_timed;	  /* taken because the run was long: see pay.h */
+	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 
-/* For images without any; `bytes` of memory for all of them together. NULL: there is not so much. */
+/* Allocates `bytes` of memory for all checkpoints together, without an image. NULL: out of memory. */
 struct checkpoints *checkpoints_new(uint64_t bytes);
-/* The image is a new one: none is left. */
+/* Starts with a new image and no checkpoints. */
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
-/* False: there is no room, or a thread stands on memory that is not known. Nothing has changed then. */
+/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has changed then. */
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
-/* The last one, NULL: there is none. */
+/* The newest checkpoint; NULL: none. */
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
-/* Drops the last one. */
+/* Drops the newest checkpoint. */
 void checkpoints_drop(struct checkpoints *checkpoints);
-/* A run begins at the last one. */
+/* Counts a run that begins at the newest checkpoint. */
 void checkpoints_count_use(struct checkpoints *checkpoints);
-/* Ticks that it has saved to the runs that began there, beyond what the one before it would have. */
+/* Ticks that the newest checkpoint has saved its runs, compared with the checkpoint before it. */
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
 /*
- * Puts the memory back to the last checkpoint, or without any to the starting point. Counts the pages.
- * False: it cannot be, and the process is of no use any more.
+ * Restores memory to the newest checkpoint, or without any to the starting point. Adds to the count of pages. False:
+ * impossible, and the process is unusable.
  */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);

@@ -1,7 +1,7 @@
 /*
- * See created_paths.h. Runs in the moving thread, after the call: the path may be gone by then, so a
- * path is known by its text and the folder it starts from. One that is made by one spelling and removed
- * by another counts as foreign: that costs speed, never correctness.
+ * See created_paths.h. Runs in the moving thread after the call, when the path may be gone: a path is identified by
+ * its text and the folder it starts from. A path created under one spelling and removed under another counts as
+ * foreign, which costs speed but never correctness.
  */
 #include "runtime/restart/created_paths.h"
 
@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* Without libc's string functions: they may be a sanitizer's. */
+/* Uses no string functions of libc: these may belong to a sanitizer. */
 static uint64_t path_name(long folder, const char *path)
 {
 	size_t length = 0;
@@ -37,7 +37,7 @@ static uint64_t *path_slot(struct created_paths *paths, uint64_t name)
 	return &paths->names[at];
 }
 
-/* Beyond the table's size a path is forgotten, that is, foreign. */
+/* A path beyond the table's size is not stored, and so counts as foreign. */
 static void path_add(struct created_paths *paths, long folder, const char *path)
 {
 	uint64_t name = path_name(folder, path);
@@ -49,7 +49,7 @@ static void path_add(struct created_paths *paths, long folder, const char *path)
 	paths->count++;
 }
 
-/* Names stay once they are in: what has been made and removed again may be removed any time. */
+/* Names are never removed from the set: a path that the run created and removed may be removed again. */
 static bool path_is_foreign(struct created_paths *paths, long folder, const char *path)
 {
 	return !*path_slot(paths, path_name(folder, path));
@@ -61,7 +61,7 @@ void created_paths_clear(struct created_paths *paths)
 		platform_clear(paths, sizeof *paths);
 }
 
-/* With O_CREAT alone the file may have been there; then only an empty one can be made again. */
+/* With O_CREAT alone the file may have existed; then only an empty file can be created again. */
 static void note_open(
 	struct created_paths *paths, long folder, const char *path, long flags, long descriptor)
 {
@@ -84,7 +84,7 @@ static bool note_rename(struct created_paths *paths, long from_folder, const cha
 	return is_foreign;
 }
 
-/* A socket in the file system: its name is removed like a file's. */
+/* Records a socket's name in the file system, which is removed like a file's. */
 static void note_bind(struct created_paths *paths, const struct sockaddr *address, long bytes)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
@@ -94,11 +94,11 @@ static void note_bind(struct created_paths *paths, const struct sockaddr *addres
 		return;
 	while (end < bytes && ((const char *)local)[end])
 		end++;
-	if (end < bytes) /* it ends inside the address, as usual */
+	if (end < bytes) /* the string ends inside the address, as usual */
 		path_add(paths, AT_FDCWD, local->sun_path);
 }
 
-/* What leaves the caller more to note: descriptors. */
+/* Records paths of calls that also concern descriptors, which the caller logs. */
 static void note_descriptor(struct created_paths *paths, long number, const long a[6], long result)
 {
 	switch (number) {

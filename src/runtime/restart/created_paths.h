@@ -1,6 +1,6 @@
 /*
- * Which paths of the file system this run made itself: those it may also take away. What it removes or
- * moves that was there before is gone for every later run of the same process.
+ * The paths that this run has created, and may therefore remove. Removing or renaming any other path affects all
+ * later runs of the same process.
  */
 #ifndef RADDLE_RUNTIME_RESTART_CREATED_PATHS_H
 #define RADDLE_RUNTIME_RESTART_CREATED_PATHS_H
@@ -8,20 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed memory is an empty set. To be kept where a rewind does not reach. */
+/* Zeroed memory is an empty set. Must lie in memory that a rewind does not restore. */
 #define CREATED_PATHS_MAX 1024
 struct created_paths {
 	uint32_t count;
 	uint64_t names[CREATED_PATHS_MAX * 2]; /* open addressing; 0: free */
 };
 
-/* A run begins: it has made nothing yet. */
+/* Empties the set for a new run. */
 void created_paths_clear(struct created_paths *paths);
 
 /*
- * Takes note of a system call that succeeded. `is_foreign` says afterwards whether it removed or moved a
- * path that this run did not make. False when the call is none that makes or removes paths; calls that
- * open files are noted too, but left to the caller (false).
+ * Records a successful system call. *is_foreign: the call removed or renamed a path that this run did not create.
+ * Returns false unless the call creates or removes paths. Calls that open files are recorded, too, but return false:
+ * the caller handles the descriptor.
  */
 bool created_paths_note(struct created_paths *paths, long number, const long arguments[6],
 	long result, bool *is_foreign);

@@ -1,6 +1,4 @@
-/*
- * System calls that leave nothing behind in the process, so that a rewind has nothing to undo.
- */
+/* System calls without an effect on the process: a rewind has nothing to revert. */
 #ifndef RADDLE_RUNTIME_RESTART_HARMLESS_CALLS_H
 #define RADDLE_RUNTIME_RESTART_HARMLESS_CALLS_H
 

@@ -1,4 +1,4 @@
-/* See image.h. Runs in the rewind server: no libc state, no target memory but what it restores. */
+/* See image.h. Runs in the rewind server: uses no libc state, and no target memory except the memory it restores. */
 #include "runtime/restart/image_internal.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "runtime/runtime.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-/* Main's stack grows by itself; the kernel keeps more than this free below it. */
+/* Main's stack grows on demand; the kernel keeps more than this free below it. */
 #define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
 /* ---- taking ---- */
 
-/* Start of what matters in an area that holds the stack of a pooled thread, else NULL. */
+/* Finds the part to save of a mapping that holds the stack of a pooled thread. */
 struct image_stack_search {
 	char *start, *end;
 	char *top;
@@ -71,7 +71,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 		return false;
 	image->area_count++;
 	if (is_stack) {
-		/* Not page-aligned, always resident, small: one piece. */
+		/* Not page-aligned, always resident, small: saved as one piece. */
 		platform_copy(area->copy, start, area->bytes);
 		area->resident_bytes = area->bytes;
 		memset(area->present, PAGE_SAVED, pages);
@@ -81,7 +81,9 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/* Else the kernel may make pages resident without a fault; see image_find_late(). */
+/*
+ * Forbids huge pages: with these the kernel may make pages resident without a fault, which image_find_late() needs.
+ */
 static void image_keep_small(struct image_area *area)
 {
 	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)
@@ -91,7 +93,7 @@ static void image_keep_small(struct image_area *area)
 
 static void image_add_piece(void *argument, void *start, size_t bytes)
 {
-	/* A full table shows itself at the next mapping, which is then refused. */
+	/* A full table also fails at the next mapping, which then fails the image. */
 	(void)image_add(argument, start, (char *)start + bytes, true);
 }
 
@@ -104,8 +106,8 @@ static bool image_add_stack(struct image *image, char *start, char *end, char *f
 }
 
 /*
- * Main's: behind the frames that it returns to lie the arguments and the environment, which hardly ever
- * change. Those whole pages are an area like others.
+ * Splits main's stack. Its upper pages hold arguments and environment, which hardly ever change: an area like
+ * others.
  */
 static bool image_add_main_stack(struct image *image, char *start, char *end)
 {
@@ -196,9 +198,9 @@ void image_release(struct image *image)
 /* ---- restoring ---- */
 
 /*
- * Finds pages that were absent and have been touched since. A page becomes resident by a fault, and
- * faults are counted: without a new one there is nothing to look for. The exception is the kernel's
- * collapsing of small pages into huge ones, where it could not be told to leave the area alone.
+ * Finds pages that were absent and have been touched since. A page becomes resident by a fault, so the search is
+ * skipped while the fault count is unchanged. The exception: where huge pages could not be forbidden, the kernel may
+ * collapse pages without a fault.
  */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
@@ -218,12 +220,12 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 	}
 }
 
-/* An absent page that has been touched must read again as it did at the starting point. */
+/* Clears an absent page that was touched: the page must read as at the starting point. */
 static void image_clear_page(const struct image_area *area, size_t page)
 {
 	char *start = area->start + page * PAGE_BYTES;
 
-	/* A private page of a file that is dropped reads as the file again. */
+	/* A dropped private page of a file reads as the file again. */
 	if (area->is_file)
 		(void)platform_call(SYS_madvise, start, PAGE_BYTES, MADV_DONTNEED);
 	else
@@ -243,7 +245,7 @@ static uint64_t image_clear_late(const struct image_area *area)
 	return cleared;
 }
 
-/* Some pages have later contents than those of the starting point. */
+/* For an area some of whose pages have versions. */
 static uint64_t image_restore_versions(const struct image *image, struct image_area *area)
 {
 	const size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -307,7 +309,7 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-/* Runs may not write to the page any more: then it need not be busy. */
+/* True when runs no longer write the page: it is protected again. */
 static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
 {
 	const char *content = image_content(image, area, page);
@@ -318,7 +320,7 @@ static bool image_look_at(struct image *image, struct image_area *area, uint32_t
 				    area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES));
 }
 
-/* False: the kernel does not say any more what has been written to. */
+/* False: the kernel can no longer report written pages. */
 static bool image_restore_watched(struct image *image, bool has_faults, uint64_t *pages)
 {
 	const bool is_look = image_is_look(image);
@@ -354,7 +356,7 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 	       !(moment && bitset_has(moment->alive, area->pool_index));
 }
 
-/* The area is as it was then; what came before is not known any more. */
+/* Records that the area is as it was at that moment, so that later uses of the stack are forgotten. */
 static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
 {
 	uint64_t *used_at = fiber_used_at(area->pool_index);
@@ -375,7 +377,7 @@ uint64_t image_restore(struct image *image, const struct image_moment *moment, b
 		if (image->areas[i].is_tracked &&
 			!image_each_written(image, &image->areas[i], image_restore_region, &pages))
 			*is_complete = false;
-	/* Each page that was found has cost a fault: were there more? */
+	/* Each written page has cost one fault: more faults mean other touched pages. */
 	has_other_faults = faults > pages;
 	*is_complete &= image_restore_watched(image, has_other_faults, &pages);
 	for (uint32_t i = 0; i < image->area_count; i++) {

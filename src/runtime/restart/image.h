@@ -1,10 +1,10 @@
 /*
- * The memory image: every private writable page of the process at the starting point, and the way back
- * to it. Large areas are tracked by the kernel (userfaultfd write protection), so that only the pages a
- * run wrote are copied; small ones are copied whole, which is cheaper.
+ * The memory image: every private writable page of the process at the starting point, and its restore. The kernel
+ * tracks writes to large areas (userfaultfd write protection), so a restore copies only the pages that a run wrote.
+ * Small areas are copied whole where the kernel cannot track their pages cheaply.
  *
- * All state of the image lies in shared memory and survives its own restoring. Used by a restart server
- * on a stack that is in shared memory too.
+ * All state of the image lies in shared memory and survives the restore. A restart server uses it, on a stack in
+ * shared memory.
  */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_H
@@ -18,26 +18,26 @@
 struct image;
 
 /*
- * Takes the image. `stack_pointer` is where the target's own thread stands: of its stack only what lies
- * above counts. NULL when the process has more areas than an image can hold, or memory is short.
+ * Takes the image. `stack_pointer`: where the target's own thread stands; only the part of its stack above counts.
+ * Returns NULL if the process has more areas than an image can hold, or memory is short.
  */
 struct image *image_take(const void *stack_pointer);
 /*
- * A point of the last run. The stack of a thread that does not live then is as it was, unless it was given to a thread
- * later: nobody has business there.
+ * A point in the last run. The restore skips the stack of a thread that did not exist then, unless the stack was
+ * given to a thread later: no code reads it.
  */
 struct image_moment {
 	uint64_t time;
 	uint64_t alive[BITSET_WORDS(
-		THREAD_CAPACITY)]; /* stacks of the pool with a thread on them, by index */
+		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
 /*
- * Puts memory back as it was then, at the newest versions; NULL: at the starting point. Returns the number of pages
- * copied. false in *is_complete: tracking broke.
+ * Restores memory to that moment, with the newest versions; NULL: to the starting point. Returns the number of pages
+ * copied. *is_complete false: tracking failed, and the memory is not restored.
  */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
-/* Forgets the copies. */
+/* Frees the image and its copies. */
 void image_release(struct image *image);
 bool image_is_tracked(const struct image *image);
 

@@ -1,6 +1,6 @@
 /*
- * Which pages have been written to, as the kernel knows it: userfaultfd write protection that it takes away by
- * itself (Linux 6.7). Runs in the rewind server.
+ * Finds the pages written since a point, by the kernel's userfaultfd write protection in asynchronous mode (Linux
+ * 6.7), in which the kernel removes the protection at the first write. Runs in the rewind server.
  */
 #include "runtime/restart/image_internal.h"
 
@@ -22,18 +22,18 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_ASYNC (1 << 15)
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
-/* An area with more resident bytes than this is tracked: below, copying it whole is as fast. */
+/* Only larger areas (resident bytes) are tracked: smaller ones are as fast to copy whole. */
 #define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
-/* Before so many runs each it is looked which busy pages they do not write to any more. */
+/* Every LOOK_EVERY-th restore checks which busy pages are unchanged. */
 #define LOOK_EVERY 37
 #define PATIENCE_MOST 127
-/* Who is written to again before so many runs was protected too early. */
+/* A page written again within this number of restores was protected too early. */
 #define SOON 256
-/* A small area that is larger than this is mostly holes, and they would have to be protected, too. */
+/* A small area with more address space than this is mostly holes, which would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
-/* Moves a descriptor of ours out of the way of programs that close all they know of. */
+/* Moves a descriptor of the runtime to a high number, because some programs close all low ones. */
 static long image_raise_descriptor(long descriptor)
 {
 	long raised =
@@ -41,7 +41,7 @@ static long image_raise_descriptor(long descriptor)
 
 	if (platform_failed(raised) || !raised)
 		return descriptor;
-	(void)platform_call(SYS_close, descriptor); /* its duplicate lives */
+	(void)platform_call(SYS_close, descriptor); /* its duplicate stays open */
 	return raised;
 }
 
@@ -56,7 +56,7 @@ static bool image_protect(struct image *image, uint64_t start, uint64_t end)
 
 static bool image_track(struct image *image, struct image_area *area)
 {
-	/* As a whole: a mapping that falls into two is not the stack any more that it was. */
+	/* Registers the whole mapping: a split mapping would no longer be recognised as main's stack. */
 	char *start = area->mapping_start ? area->mapping_start : area->start;
 	struct uffdio_register enrol = {
 		.range = {.start = (uint64_t)(uintptr_t)start,
@@ -88,7 +88,7 @@ static bool image_is_watchable(const struct image_area *area)
 	       !((uintptr_t)area->start % PAGE_BYTES) && !(area->bytes % PAGE_BYTES);
 }
 
-/* Without it the areas are put back as a whole. */
+/* Allocates the tables of watched areas. Without them these areas are copied whole. */
 static bool image_make_watches(struct image *image)
 {
 	uint64_t pages = 0;
@@ -159,14 +159,14 @@ uint64_t image_new_faults(struct image *image)
 	struct rusage usage = {.ru_minflt = 0};
 	const long before = image->fault_count;
 
-	/* All threads of the target are one of the kernel's. */
+	/* All threads of the target run on this kernel thread. */
 	if (platform_failed(platform_call(SYS_getrusage, RUSAGE_THREAD, &usage)))
 		return UINT64_MAX;
 	image->fault_count = usage.ru_minflt + usage.ru_majflt;
 	return before < 0 ? UINT64_MAX : (uint64_t)(image->fault_count - before);
 }
 
-/* One call of the kernel's, for as much as there is room for; *at: where the next one is to begin. */
+/* One scan of the kernel, as far as `regions` has room. *at: start of the next scan. */
 static long image_scan_written(struct image *image, uint64_t *at, uint64_t end)
 {
 	struct image_scan scan = {.size = sizeof scan,

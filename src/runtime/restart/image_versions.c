@@ -143,8 +143,9 @@ bool image_keep_versions(struct image *image, struct image_memory *memory,
 		if (!area->is_watched && !area->is_tracked && !image_is_untouched(area, before))
 			is_kept = image_keep_whole(image, area, faults > pages, &keeping);
 	}
+	/* The remaining areas were not searched for late pages. */
 	if (!is_kept)
-		image->fault_count = -1; /* the rest has not been looked at */
+		image->fault_count = -1;
 	return is_kept;
 }
 
@@ -157,7 +158,10 @@ void image_drop_versions(struct image *image, uint32_t last)
 
 		area->latest[version->page] = version->previous;
 		area->version_count -= !version->previous;
-		/* To the kernel it is not written since; it is to be put back all the same. */
+		/*
+		 * The kernel regards the page as unwritten since the version was saved, but the restore must include
+		 * it.
+		 */
 		if (area->is_tracked)
 			*page = *page;
 		else if (area->is_watched)

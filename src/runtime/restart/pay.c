@@ -1,32 +1,34 @@
 /* See pay.h. Runs in the rewind server and in the moving thread. */
 #include "runtime/restart/pay.h"
 
-/* In one stretch; with checkpoints, which the first runs have to make, more. */
+/* Runs in one stretch. Stretches with checkpoints are longer, because their first runs take the checkpoints. */
 #define RUNS_WITHOUT 16
 #define RUNS_WITH 64
-/* Of each way, taken in turns: the fastest counts, as the system can only make one slower. */
+/* Stretches per mode, alternating. The fastest counts, because disturbances can only slow a stretch down. */
 #define STRETCHES 3
-/* Some milliseconds: whoever takes so long for a few runs need not be asked for more, */
+/* Some milliseconds: a stretch without checkpoints ends early when a few runs take this long, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
 #define RUNS_FEW 4
-/* nor who takes so long for one. */
+/* or when its runs take this long, however few. */
 #define TICKS_LONG (UINT64_C(1) << 26)
-/* Another look at the way that was slower, after so many runs, and twice as many each time. */
+/* The next trial follows after this many runs, doubled each time. */
 #define RUNS_STAY 2048
 #define RUNS_STAY_MOST (UINT64_C(1) << 20)
-/* While they stay, runs with checkpoints are watched in portions of so many. */
+/* Between trials, runs with checkpoints are checked in portions of this size. */
 #define RUNS_WATCH 256
 #define FACTOR_MOST 1024
-/* Partings that are not older than so many runs count; where one is not in the table, that which is rarest goes. */
+/* Counts of a parting are halved after this many runs. A new parting replaces the rarest one. */
 #define RUNS_REMEMBERED 4096
-/* So many runs know nothing of partings; later checkpoints for their time alone have to be worth much more. */
+/*
+ * During this many first runs partings are unknown. After that a timed checkpoint must save TICKS_BLIND times more.
+ */
 #define RUNS_BLIND 64
 #define TICKS_BLIND 16
-/* What one costs in all, in times of its taking: it has also to be put back, and to be dropped. */
+/* Total cost of a checkpoint, as a multiple of its taking: it is also restored and dropped. */
 #define TAKING_IN_ALL 2
-/* Before that it is not known how a parting fares. */
+/* Before this many runs the counts of a parting are not reliable. */
 #define RUNS_KNOWN 8
-/* A first guess, of a small image. */
+/* A first guess, for a small image. */
 #define TAKING_GUESS 20000
 
 void pay_begin(struct pay *pay)
@@ -44,13 +46,13 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = pay->longest = 0;
 }
 
-/* By a sixteenth at least: runs differ in what they have to do, so less may be chance. */
+/* True when the mean is lower by at least a sixteenth: smaller differences may be chance. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
 	return mean + pay->mean[PAY_WITHOUT] / 16 < pay->mean[PAY_WITHOUT];
 }
 
-/* Both ways have been tried often enough. */
+/* Ends a trial and chooses the mode. */
 static void pay_decide(struct pay *pay)
 {
 	if (pay->stay_next < RUNS_STAY_MOST)
@@ -60,20 +62,20 @@ static void pay_decide(struct pay *pay)
 		pay->stay_next);
 }
 
-/* Without the longest run: something may have come between. */
+/* Mean without the longest run, which may have been disturbed. */
 static uint64_t pay_mean(const struct pay *pay)
 {
 	return pay->runs > RUNS_FEW ? (pay->ticks - pay->longest) / (pay->runs - 1)
 				    : pay->ticks / pay->runs;
 }
 
-/* A third faster with checkpoints needs no second look: should it turn out otherwise, that is noticed soon. */
+/* Ends a trial early when checkpoints save more than a quarter. A wrong decision is noticed soon. */
 static bool pay_is_clear(const struct pay *pay)
 {
 	return pay->mean[PAY_WITH] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / 4 * 3;
 }
 
-/* The stretch is long enough: what next? */
+/* Ends a stretch and chooses the next one. */
 static void pay_judge(struct pay *pay)
 {
 	const enum pay_way other = pay->way == PAY_WITH ? PAY_WITHOUT : PAY_WITH;
@@ -104,19 +106,19 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 				: pay->way == PAY_WITH ? RUNS_WITH
 						       : RUNS_WITHOUT;
 
-	/* The first run of all makes everything that the others find. */
+	/* The very first run warms up the process for all others. */
 	if (!pay->is_warm) {
 		pay->is_warm = true;
 		return;
 	}
-	/* The system took the processor away, most probably. */
+	/* Probably the run lost the processor to another process. */
 	if (pay->runs >= 8 && ticks > 4 * (pay->ticks / pay->runs))
 		ticks = 4 * (pay->ticks / pay->runs);
 	pay->runs++;
 	pay->ticks += ticks;
 	if (ticks > pay->longest)
 		pay->longest = ticks;
-	/* What was better in the trial need not be for all the rest. */
+	/* The mode that was faster in the trial may be slower later. */
 	if (pay->stay && pay->way == PAY_WITH && pay->runs >= RUNS_WATCH) {
 		pay->stay = pay->stay > pay->runs ? pay->stay - pay->runs : 1;
 		if (!pay_is_worth(pay, pay_mean(pay)))
@@ -129,7 +131,7 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 {
-	/* The first ones touch memory that no one has touched before: what counts is what it comes to. */
+	/* The first checkpoints touch fresh memory and are slow: follows decreases at once, increases slowly. */
 	if (ticks < pay->taking)
 		pay->taking = ticks;
 	else
@@ -139,7 +141,7 @@ void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
 	if (pay->spent < 64 * pay->taking)
 		return;
-	/* As many as pay for themselves. */
+	/* Adjusts the threshold so that timed checkpoints save what they cost. */
 	if (pay->saved < 2 * pay->spent && pay->factor < FACTOR_MOST)
 		pay->factor *= 2;
 	else if (pay->saved > 4 * pay->spent && pay->factor > 1)
@@ -191,7 +193,10 @@ void pay_parted(struct pay *pay, uint32_t entry)
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 {
 	const struct pay_parting *parting = &pay->partings[pay->parting_at[entry] - 1];
-	/* From one that parts before it to the next, runs / stretches begin there; the first makes the checkpoint. */
+	/*
+	 * Stretches between two runs that differ earlier: the first run of each takes the checkpoint, the others use
+	 * it.
+	 */
 	const uint64_t stretches = parting->before + 1;
 
 	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&
@@ -200,7 +205,7 @@ bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 
 bool pay_wants(const struct pay *pay, uint64_t ticks)
 {
-	/* As soon as it is known where runs part, that is the better place. */
+	/* A parting, once known, is the better place. */
 	return ticks >
 	       (pay->runs_parted < RUNS_BLIND ? 1 : TICKS_BLIND) * pay->factor * pay->taking;
 }

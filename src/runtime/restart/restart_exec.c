@@ -1,4 +1,7 @@
-/* A fresh process for every run: nothing to undo, nothing shared. The host starts the next one. */
+/*
+ * Restart by exec: a fresh process for every run, with no state to revert or share. The command starts the next
+ * process.
+ */
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -19,7 +22,7 @@ static void exec_at_first_create(void)
 	runtime.contract->has_dispatch = runtime.has_dispatch;
 	memory_prepare_run(runtime.contract->plan.run_first);
 	(void)focus_prepare_run(
-		runtime.contract->plan.run_first); /* nothing goes on from earlier runs */
+		runtime.contract->plan.run_first); /* no run continues from an earlier one */
 	memory_switch_sites();
 	runtime_begin_run(runtime.contract->plan.run_first, NULL);
 }
@@ -32,7 +35,9 @@ static void exec_finish(int status)
 
 	runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
 	if (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) {
-		/* Dies as it would have: parents and core patterns see the true signal. */
+		/*
+		 * Dies by the signal that the outcome names, so that parents and core patterns see the true signal.
+		 */
 		struct {
 			void *handler;
 			unsigned long flags;

@@ -1,7 +1,10 @@
 /*
- * Restart by raw fork: a server process holds the target at its starting point (before main, or at the
- * first thread creation) and every run is a child of it. The fork is a raw clone without exit signal: the
- * target sees no SIGCHLD, runs no atfork handlers, and no lock of glibc is involved.
+ * Restart by raw fork: a server process stands at the target's starting point (before main, or at the first thread
+ * creation), and every run is a child of it. The fork is a raw clone without exit signal: the target sees no
+ * SIGCHLD, no atfork handler runs, and no lock of glibc is involved.
+ *
+ * The child sets guest_pid and begins the run; fork_serve() returns in the child only. The server waits for the
+ * child, completes an outcome that the child could not write, and accounts for the run.
  *
  * The server runs in the target's main thread, before any other thread exists.
  */
@@ -23,8 +26,8 @@
 #endif
 
 /*
- * Thread blocks that the last run had to make, written by the child. Made in the server they are there
- * for every later run; made in a child each costs a kernel thread per run.
+ * Thread blocks that the last run lacked, written by the child. Blocks made in the server serve all later runs;
+ * blocks made in a child cost a kernel thread per run.
  */
 static uint32_t *fork_made_in_run; /* in shared memory; set before the first fork */
 
@@ -33,7 +36,8 @@ static void fork_child_set_up(void)
 	struct contract *contract = runtime.contract;
 
 	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the server */
+	/* A child must not outlive the server. */
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
 	family_leave();
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
@@ -41,7 +45,7 @@ static void fork_child_set_up(void)
 	contract->taint = TAINT_NONE;
 }
 
-/* How the child ended, where it could not say so itself. */
+/* Derives the outcome from the exit status, if the child wrote none. */
 static void fork_complete_outcome(struct contract *contract, int status)
 {
 	struct outcome *outcome = &contract->outcome;
@@ -61,7 +65,7 @@ static long restart_fork_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
-	/* glibc keeps the thread's id in a word the kernel knows; the child's must hold its own. */
+	/* glibc keeps the thread's id in a word known to the kernel; the child's word must hold the child's id. */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
@@ -75,7 +79,10 @@ static void fork_grow_pool(void)
 	*fork_made_in_run = 0;
 }
 
-/* One batch of the plan. Returns 0 in the server when it is over, with the report; 1 in a child. */
+/*
+ * Makes one batch of the plan. In the server, returns 0 when the batch is over, and sets *report. Returns 1 in a
+ * child.
+ */
 static int fork_batch(uint64_t *number, enum contract_report *report)
 {
 	struct contract *contract = runtime.contract;
@@ -89,7 +96,8 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		*number = plan->run_first + i;
 		contract->run_number = *number;
 		memory_prepare_run(*number);
-		(void)focus_prepare_run(*number); /* nothing goes on from earlier runs */
+		/* The result does not matter: no run continues from an earlier one. */
+		(void)focus_prepare_run(*number);
 		memory_switch_sites();
 		fork_grow_pool();
 		pid = restart_fork_fork_raw();
@@ -102,19 +110,23 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-		/* The sender is unknown, and the command judges that: the server ends likewise, as under other restarts. */
+		/*
+		 * The sender of SIGKILL is unknown, and the command judges that case. The server dies the same way,
+		 * as under other restarts.
+		 */
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
 			contract->outcome.kind == OUTCOME_NONE)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
-		/* It shared a pipe or the like with this server: how it ended proves nothing. */
+		/* The run shared a pipe or a similar object with the server, so its failure proves nothing. */
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
-		/* Nobody controls what it left: the host goes on to the next restart. */
+		/* The daemon that the run left is uncontrolled: the command tries the next restart. */
 		if (contract->daemon == DAEMON_LEFT && runtime.restart == &restart_fork_main) {
-			contract->taint = TAINT_NONE; /* that it forked is no reason */
+			/* The fork itself is no reason for a taint. */
+			contract->taint = TAINT_NONE;
 			runtime_taint("leaves its work to a daemon", 0);
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
 			(void)runtime_account_run();
@@ -131,7 +143,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 	return 0;
 }
 
-/* Returns once per run, in a child. */
+/* Serves runs. Returns once per run, in a child, with the number of the run. */
 static uint64_t fork_serve(void)
 {
 	enum contract_report report = REPORT_READY;
@@ -141,7 +153,7 @@ static uint64_t fork_serve(void)
 		runtime_refuse_restart(
 			"reads its process id before the starting point of runs, and each fork has another");
 	undo_save_offsets(false);
-	if (!fork_made_in_run) /* without it every run makes its own */
+	if (!fork_made_in_run) /* without it every run makes its own blocks */
 		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);
 	for (;;) {
 		if (runtime_report_and_wait(report) == COMMAND_LEAVE)

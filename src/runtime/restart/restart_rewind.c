@@ -1,10 +1,14 @@
 /*
- * Restart by rewind: with all threads on one kernel thread, a run's state is memory and a few kernel
- * objects. At the first thread creation a server takes an image of the memory; each run starts by
- * jumping back into that creation, and ends by jumping into the server, which puts everything back.
+ * Restart by rewind. With all threads on one kernel thread, the state of a run is memory and a few kernel objects.
+ * At the first thread creation a server takes an image of the memory. Each run starts by a jump back into that
+ * creation, and ends by a jump into the server, which restores memory and kernel objects.
  *
- * The server lives on a stack and in a struct of shared memory, which the image leaves alone. It runs in
- * the target's main kernel thread with main's thread-local base, and uses nothing of libc's state.
+ * Protocol: the server sets `job` and switches to `start` (or to a checkpoint's context). The run sets `request` and
+ * switches to `server`: at its end, to take a checkpoint, or because it must be made again. A run whose effects
+ * cannot be reverted (contract->taint) breaks the server, and the command changes to another restart.
+ *
+ * The server lives on a stack and in a struct of shared memory, which the image does not contain. It runs in the
+ * target's main kernel thread with main's thread-local base, and uses no libc state.
  */
 #include <sys/syscall.h>
 
@@ -18,37 +22,38 @@
 
 #define SERVER_STACK_BYTES ((size_t)256 * 1024)
 
-/* What the starting point is to do when the server resumes it. */
+/* Forked job: what the starting point does when the server resumes it. */
 enum rewind_job {
-	FORKED_JOB_RUN,	  /* be a run */
-	FORKED_JOB_GO_ON, /* at a decision: the checkpoint is made */
-	FORKED_JOB_GROW_POOL /* make more thread blocks and come back: they must be part of the image */
+	FORKED_JOB_RUN,	  /* begin a run */
+	FORKED_JOB_GO_ON, /* continue at a decision, after the checkpoint was taken */
+	/* Make more thread blocks and return to the server, which takes a new image that includes the blocks. */
+	FORKED_JOB_GROW_POOL
 };
 
-/* What a run wants that comes to the server. */
+/* Why a run switches to the server. */
 enum rewind_request {
 	REQUEST_END,
 	REQUEST_CHECKPOINT,
-	REQUEST_ABANDON /* it does not do what it did before: to be made again */
+	REQUEST_ABANDON /* the program did not repeat its earlier behaviour: make the run again */
 };
 
-/* In shared memory; written by the server and by the starting point in turn. */
+/* In shared memory; written by the server and by the run in turn. */
 struct rewind {
 	struct context server;
-	struct context start; /* the starting point */
+	struct context start; /* context of the starting point */
 	enum rewind_job job;
 	enum rewind_request request;
 	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
 	uint32_t pool_wanted;
-	uint64_t number;      /* of the run to begin */
-	uint32_t made_in_run; /* thread blocks that the pool lacked */
+	uint64_t number;      /* number of the run to begin */
+	uint32_t made_in_run; /* thread blocks that the run made because the pool was empty */
 	struct fiber_made made[THREAD_CAPACITY];
-	bool is_broken; /* the last run cannot be undone: no further one here */
+	bool is_broken; /* the last run cannot be reverted: no further run in this process */
 	struct image *image;
 	void *stack;
 };
 
-/* Set before the starting point; never changes after. */
+/* Set before the starting point, then constant. */
 static struct rewind *rewind_server;
 
 static void rewind_switch(struct context *from, struct context *to)
@@ -86,7 +91,7 @@ static void rewind_break(const char *why)
 	runtime_taint(why, 0);
 }
 
-/* On its way out a kernel thread still has the kernel write to its block. */
+/* Waits for a kernel thread that is ending: until its end the kernel may write to its thread block. */
 static void rewind_await_leaving(int kernel_id)
 {
 	const long process = platform_call(SYS_getpid);
@@ -96,8 +101,8 @@ static void rewind_await_leaving(int kernel_id)
 }
 
 /*
- * Adds thread blocks to the pool after a run that needed more, because a rewind loses blocks made during a run.
- * Blocks of standard size become permanent, at the same places. Each run makes blocks of other sizes anew.
+ * Adds thread blocks to the pool after a run that needed more: a rewind discards blocks made during a run. Blocks of
+ * standard size become permanent, at the same addresses. Each run makes blocks of other sizes anew.
  */
 static void rewind_grow_pool(void)
 {
@@ -119,7 +124,7 @@ static void rewind_grow_pool(void)
 		rewind_break("made so many threads that memory is too scattered for an image");
 }
 
-/* After a run. Memory is put back when it is known where the next one begins. */
+/* Reverts kernel objects after a run. Memory is restored later, when the beginning of the next run is known. */
 static void rewind_undo(void)
 {
 	struct rewind *server = rewind_server;
@@ -134,7 +139,10 @@ static void rewind_undo(void)
 		rewind_grow_pool();
 }
 
-/* The run comes to the server at its end, and for checkpoints before. False: it is to be made again. */
+/*
+ * Makes one run, and takes the checkpoints that the run requests. False: the run was abandoned and must be made
+ * again.
+ */
 static bool rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
@@ -153,7 +161,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 	}
 }
 
-/* False: it proves nothing, and is to be made again. */
+/* False: the run was abandoned and must be made again, or its memory cannot be restored. */
 static bool rewind_make_run(uint64_t number)
 {
 	const struct checkpoint_place *place;
@@ -207,7 +215,7 @@ static void rewind_serve(void *unused)
 	enum contract_report report = REPORT_READY;
 
 	(void)unused;
-	if (!rewind_take_image()) /* the host goes on to the next restart */
+	if (!rewind_take_image()) /* the command tries the next restart */
 		runtime_refuse_restart(
 			"the program's memory is too large or too scattered for an image");
 	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
@@ -228,7 +236,7 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
-/* engine_deciding: leaves a checkpoint, and may go on from it in other runs. */
+/* Implements engine_deciding: takes a checkpoint. Later runs continue from here, too. */
 static void rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;
@@ -253,7 +261,7 @@ static void rewind_at_first_create(void)
 	struct rewind *server;
 
 	if (!rewind_is_possible()) {
-		/* Without dispatch nobody would tell what a run changes in the kernel. */
+		/* Without dispatch the runtime does not see what a run changes in the kernel. */
 		runtime.contract->taint = TAINT_REWIND;
 		runtime.restart = &restart_fork_create;
 		runtime.restart->at_first_create();
@@ -275,7 +283,7 @@ static void rewind_at_first_create(void)
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
 	rewind_switch(&server->start, &server->server);
-	/* From here on: once per forked job, with memory as it was at this switch. */
+	/* From here on: once per forked job, with memory as at this switch. */
 	while (server->job == FORKED_JOB_GROW_POOL) {
 		fiber_pool_grow(server->pool_wanted);
 		rewind_switch(&server->start, &server->server);
@@ -293,7 +301,8 @@ static void rewind_finish(int status)
 	struct context unused;
 
 	(void)status;
-	if (!rewind_server) /* before the first creation: the process simply ends */
+	/* Before the first creation there is no server: the process simply ends. */
+	if (!rewind_server)
 		restart_exec.finish(status);
 	rewind_server->made_in_run =
 		fiber_made_since_snapshot(rewind_server->made, THREAD_CAPACITY);

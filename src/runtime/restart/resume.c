@@ -11,26 +11,27 @@
 #include "runtime/undo.h"
 #include "strategies/history.h"
 
-/* Of the memory for checkpoints, for the record of a run. */
+/* The history of a run gets this fraction of the memory for checkpoints. */
 #define HISTORY_SHARE 8
 
-/* Where runs are not known to part, so many go by before a checkpoint is thought of. */
+/* Without known partings, only every n-th decision is considered for a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
-/* In shared memory, with `resume` set before the starting point. */
+/* In shared memory; `resume` is set before the starting point. */
 struct resume {
 	struct history *history;
 	uint64_t history_bytes;
 	struct checkpoints *checkpoints;
-	struct contract_plan plan; /* under which the history was written */
-	bool is_known;		   /* there is a history */
-	bool is_on;		   /* the run at hand has one */
+	struct contract_plan plan; /* plan under which the history was written */
+	bool is_known;		   /* a history exists */
+	bool is_on;		   /* the current run has a history */
 	bool is_given_up;
-	bool is_profile; /* the run at hand is a profiling run */
+	bool is_profile; /* the current run is a profiling run */
 	struct pay pay;
-	uint64_t begun;	 /* ticks: when work on the run began, */
-	uint64_t moved;	 /* when it went on from a checkpoint or the starting point */
-	uint64_t behind; /* ticks of the run before that */
+	uint64_t begun; /* ticks when work on the run began */
+	/* Ticks when the run began or continued, at the starting point or at a checkpoint. */
+	uint64_t moved;
+	uint64_t behind; /* ticks of the run before `moved` */
 };
 
 static struct resume *resume;
@@ -58,9 +59,9 @@ void resume_begin(struct image *image)
 		checkpoints_begin(resume->checkpoints, image);
 }
 
-/* ---- which runs ---- */
+/* ---- eligible runs ---- */
 
-/* Runs of strategies that go through all runs, with nothing in them that a checkpoint lacks. */
+/* True for exhaustive strategies and runs whose whole state a checkpoint holds. */
 static bool resume_is_possible(const struct contract *contract)
 {
 	const struct contract_plan *plan = &contract->plan;
@@ -83,7 +84,10 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
-/* Drops the checkpoints behind that entry, and with `is_profiled` those of runs that were not. */
+/*
+ * Drops checkpoints behind that entry. With `is_profiled` also drops checkpoints of runs that were not profiling
+ * runs until there.
+ */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
 	const struct checkpoint_place *last;
@@ -101,7 +105,7 @@ void resume_forget(void)
 	if (!resume || !resume->checkpoints)
 		return;
 	resume->is_known = false;
-	resume_drop(0, false); /* none is before the first entry */
+	resume_drop(0, false); /* every checkpoint is behind the first entry */
 }
 
 static void resume_begin_history(const struct contract *contract)
@@ -128,7 +132,7 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	resume->is_on =
 		resume_is_possible(contract) &&
 		(contract->plan.checkpoints == CHECKPOINTS_ALWAYS || resume->pay.way == PAY_WITH);
-	/* The host changes the plan between batches only. */
+	/* The command changes the plan between batches only. */
 	if (!resume->is_on ||
 		(number == contract->plan.run_first && !resume_is_same_plan(contract->plan)))
 		resume_forget();
@@ -183,7 +187,7 @@ void resume_give_up(void)
 	resume->is_given_up = true;
 }
 
-/* ---- in a run ---- */
+/* ---- inside a run ---- */
 
 static const char *resume_obstacle(void)
 {
@@ -207,13 +211,19 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
-/* Is a checkpoint worth it, where the run has gone on for so many ticks since the last place where it began? */
+/*
+ * True when a checkpoint is worth its cost. `ticks`: duration since the run began, continued or had its last
+ * obstacle.
+ */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
 	const struct history *history = resume->history;
 
 	*is_timed = pay_wants(&resume->pay, ticks);
-	/* Where it leaves the last run it will hardly ever come by again. */
+	/*
+	 * Here the run leaves the recorded prefix; later runs rarely return to such an entry unless partings are
+	 * known there.
+	 */
 	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
 		*is_timed = false;
 		return pay_wants_at(&resume->pay, history->number,
@@ -222,7 +232,10 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/* The clock is not looked at everywhere: that takes as long as a decision of many strategies. */
+/*
+ * True where a checkpoint is considered at all. Reading the clock at every decision would cost as much as the
+ * decision.
+ */
 static bool resume_is_place(void)
 {
 	const struct history *history = resume->history;
@@ -258,7 +271,7 @@ enum resume_wish resume_at_decision(
 	obstacle = resume_obstacle();
 	if (obstacle) {
 		resume_tell_obstacle(obstacle);
-		resume->moved += ticks; /* not asked again at once */
+		resume->moved += ticks; /* defers the next check */
 		resume->behind += ticks;
 		return RESUME_GO_ON;
 	}

@@ -1,9 +1,9 @@
 /*
- * Where a run begins under the restart by rewind: at the starting point, or at a checkpoint that an
- * earlier run left at one of its decisions. Joins the history of the last run (strategies/history.h),
- * the checkpoints (checkpoint.h), and the judgement whether they pay (pay.h).
+ * Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint that an earlier
+ * run left at one of its decisions. Combines the history of the last run (strategies/history.h), the checkpoints
+ * (checkpoint.h) and their cost model (pay.h).
  *
- * The runs, their numbers and what is found in them are the same with checkpoints and without.
+ * Checkpoints change no result: runs, their numbers and their findings are the same without them.
  */
 #ifndef RADDLE_RUNTIME_RESTART_RESUME_H
 #define RADDLE_RUNTIME_RESTART_RESUME_H
@@ -16,34 +16,37 @@
 
 struct history;
 
-/* Once, before the starting point. Without memory for it all runs begin at the starting point. */
+/* Called once, before the starting point. Without enough memory all runs begin at the starting point. */
 void resume_set_up(void);
-/* In the server: an image has been taken. */
+/* Called in the server after it took an image. */
 void resume_begin(struct image *image);
 
 /*
- * In the server, before each run: begins it for the strategy where it has a history, and says where it
- * goes on; NULL: at the starting point.
+ * Called in the server before each run. Begins the run for the strategy if the run has a history. Returns the
+ * checkpoint to begin at; NULL: the starting point.
  */
 const struct checkpoint_place *resume_choose(uint64_t number);
-/* Puts back the memory for the run that was chosen; false: impossible. */
+/* Restores the memory for the chosen run. False: impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
-/* What the strategy is asked through in this run; NULL: it has none. */
+/* The history that wraps the strategy in this run; NULL: none. */
 struct history *resume_history(void);
-/* The run is over. */
+/* Called after each run. */
 void resume_run_ended(void);
-/* No checkpoint is kept. */
+/* Drops all checkpoints and the history. */
 void resume_forget(void);
-/* The program did not do what it did before: no more of this. */
+/* Called when the program did not repeat its earlier behaviour: takes no more checkpoints in this process. */
 void resume_give_up(void);
 
-/* In the moving thread, at a decision: is a checkpoint wanted here? Fills the place but for its context. */
+/*
+ * Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is filled except for its
+ * context. RESUME_ABANDON: the run differs from its history and must be made again.
+ */
 enum resume_wish { RESUME_GO_ON, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place);
-/* In the server: takes it. */
+/* Called in the server: takes the checkpoint. */
 void resume_take(const struct checkpoint_place *place);
-/* In the moving thread, when it goes on: after a checkpoint was made, or from one. */
+/* Called in the moving thread when it continues after a checkpoint was taken, or from one. */
 void resume_go_on(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* See undo.h. Runs in the moving thread (notes) and in a restart server (undoing). */
+/* See undo.h. Runs in the moving thread (logging) and in a restart server (reverting). */
 #include "runtime/restart/undo_internal.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@ struct undo_log *undo;
 /* ---- the starting point ---- */
 
 /*
- * A duplicate lets a closed descriptor come back. Not of pipes and sockets: as long as it is open, the
- * other side would see no end. The standard ones are the exception: the host holds their other side.
+ * Duplicates a descriptor so that a run may close it. Not for pipes and sockets: while a duplicate is open, the
+ * other side sees no end of file. The standard descriptors are the exception: the command holds their other side.
  */
 static void undo_save_descriptor(long fd, mode_t mode)
 {
@@ -34,7 +34,7 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	undo->spare[fd] = runtime_high_descriptor(fd);
 }
 
-/* Writes to it leave no trace. A closed one does not take any, either. */
+/* True when writes to the descriptor have no effect: /dev/null, or closed. */
 static bool undo_is_null(long fd)
 {
 	struct stat status;
@@ -52,7 +52,7 @@ void undo_save_offsets(bool can_reopen)
 	for (long fd = 0; fd < UNDO_DESCRIPTORS; fd++) {
 		struct stat status;
 
-		/* Descriptors are dense at the start: a long gap means there are no more. */
+		/* Descriptors are dense at the start: a long gap means the end. */
 		if (platform_failed(platform_call(SYS_fstat, fd, &status))) {
 			if (fd > 255)
 				break;
@@ -83,7 +83,7 @@ void undo_restore_offsets(void)
 	undo_restore_shared();
 }
 
-/* ---- notes ---- */
+/* ---- logging ---- */
 
 void undo_taint(enum contract_taint taint, const char *what, long number)
 {
@@ -131,7 +131,10 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
-/* Without dispatch the calls that open descriptors are not seen. */
+/*
+ * True for descriptors that the run opened. Without dispatch opening calls are not seen: every descriptor absent at
+ * the start counts.
+ */
 static bool undo_is_opened(long fd)
 {
 	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
@@ -147,12 +150,12 @@ static void undo_note_closed(long fd)
 		undo->closed |= UINT64_C(1) << fd;
 	else if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd))
 		undo_taint(TAINT_REWIND, "closed a file of the starting point", SYS_close);
-	else /* the server's copy stays open: whoever waits for the end of a pipe never sees it */
+	else /* the server's copy stays open, so a reader of the pipe never sees its end */
 		undo_taint(
 			TAINT_SHARED, "closed a pipe or socket of the starting point", SYS_close);
 }
 
-/* Input or output on a descriptor: the run's own ones vanish with it. */
+/* Logs input or output on a descriptor. Use of the run's own descriptors needs no revert. */
 static void undo_note_use(long fd, bool is_write, long number)
 {
 	if (undo_is_opened(fd) || (is_write && fd >= 1 && fd < STANDARD_DESCRIPTORS))
@@ -272,9 +275,9 @@ static bool undo_note_io(long number, const long a[6])
 }
 
 /*
- * What a run does to the file system no restart undoes: it is for every run as if the program had been
- * started again. But what the program made before its first thread and takes away in the run is there
- * again only for a program that starts at main.
+ * Logs a change of the file system. No restart reverts such changes: every run behaves as if the program was started
+ * again. But a path that the program created before its first thread, and the run removes, exists again only for a
+ * program that starts at main.
  */
 static bool undo_note_path(long number, const long a[6], long result)
 {
@@ -287,7 +290,7 @@ static bool undo_note_path(long number, const long a[6], long result)
 	return is_known;
 }
 
-/* isatty and its like; device control is rare enough to be named. */
+/* True for isatty and similar calls; the table names the harmless requests. */
 static bool undo_is_harmless_control(long number, const long a[6])
 {
 	return number == SYS_ioctl &&
@@ -314,7 +317,7 @@ void runtime_note_call(long number, const long arguments[6], long result)
 	}
 }
 
-/* ---- undoing ---- */
+/* ---- reverting ---- */
 
 void undo_begin_run(void)
 {
@@ -326,7 +329,7 @@ void undo_begin_run(void)
 	undo_begin_shared();
 }
 
-/* After the run's own descriptors are closed. */
+/* Called after the run's own descriptors are closed. */
 static void undo_restore_descriptors(void)
 {
 	for (long fd = 0; undo->closed; fd++, undo->closed >>= 1)
@@ -345,7 +348,8 @@ void undo_world(void)
 	undo->is_noting = false;
 	if (undo->opened_end) {
 		bitset_each (fd, undo->opened, undo->opened_end) {
-			(void)platform_call(SYS_close, fd); /* opened by the run: nobody else's */
+			/* The run opened it, so no other code uses it. */
+			(void)platform_call(SYS_close, fd);
 			bitset_remove(undo->opened, fd);
 		}
 		undo->opened_end = 0;

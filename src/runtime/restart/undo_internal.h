@@ -1,4 +1,4 @@
-/* What undo.c and undo_memory.c share: the log of what a run changed in the kernel. */
+/* What undo.c, undo_memory.c and undo_shared.c share: the log of a run's changes in the kernel. */
 #ifndef RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
 #define RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
 
@@ -11,10 +11,10 @@
 #include "runtime/undo.h"
 
 #define UNDO_MAPPINGS_MAX 4096
-#define UNDO_DESCRIPTORS 4096 /* beyond: tainted */
+#define UNDO_DESCRIPTORS 4096 /* a descriptor beyond taints the run */
 #define STANDARD_DESCRIPTORS 3
 #define UNDO_SPARES                                                                                \
-	64 /* starting descriptors below this are kept in duplicate, where that is harmless */
+	64 /* lower descriptors of the starting point are duplicated, where a duplicate has no side effect */
 
 struct undo_log {
 	bool is_noting;
@@ -25,15 +25,16 @@ struct undo_log {
 	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
 	uint32_t opened_end;
 	uint64_t present[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* open at the starting point */
-	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of those, regular files */
-	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* of the regular files, used by this run */
+	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files among `present` */
+	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* regular files that this run has used */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
-	long spare[UNDO_SPARES];	/* a duplicate of the descriptor, high up; 0: none */
+	/* Duplicate of the descriptor with a high number; 0: none. */
+	long spare[UNDO_SPARES];
 	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
 	long descriptor_flags[UNDO_SPARES];
 	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */
-	uint64_t flagged; /* ... whose flags it changed */
+	uint64_t flagged; /* bits of starting descriptors whose flags the run changed */
 	bool has_moved_affinity;
 	unsigned char affinity[128];
 	long program_break;
@@ -44,15 +45,18 @@ struct undo_log {
 /* In shared memory; the pointer is set before the starting point and never changes. */
 extern struct undo_log *undo;
 
-/* This run did something that a rewind, or not even a fork at the first creation, can undo. */
+/*
+ * Taints the run: a rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED), cannot revert the
+ * effect.
+ */
 void undo_taint(enum contract_taint taint, const char *what, long number);
-/* There can be no checkpoint behind this point of the run. */
+/* Forbids checkpoints from this point of the run on. */
 void undo_obstruct(const char *what);
 
-/* undo_memory.c: notes calls about memory, and about the processors it runs on. False: it is none. */
+/* undo_memory.c: logs calls about memory and processor affinity. False: another call. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
-/* undo_shared.c: before each run. */
+/* undo_shared.c: called before each run. */
 void undo_begin_shared(void);
 
 #endif

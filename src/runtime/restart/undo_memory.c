@@ -1,11 +1,11 @@
-/* The memory that a run has beside that of the starting point. See undo.h. */
+/* The memory that a run has in addition to the starting point. See undo.h. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "platform/platform.h"
 #include "runtime/restart/undo_internal.h"
 
-/* ---- notes ---- */
+/* ---- logging ---- */
 
 static bool undo_is_own_range(uintptr_t start, uintptr_t end)
 {
@@ -25,7 +25,7 @@ static void undo_note_mapped(uintptr_t start, size_t bytes)
 		(struct undo_range){start, start + ((bytes + 4095) & ~(size_t)4095)};
 }
 
-/* A part of an own mapping may stay in the list: unmapping it twice does no harm. */
+/* A partly unmapped mapping may stay in the list, because a second unmapping is harmless. */
 static void undo_note_unmapped(uintptr_t start, size_t bytes)
 {
 	uintptr_t end = start + ((bytes + 4095) & ~(size_t)4095);
@@ -40,7 +40,6 @@ static void undo_note_unmapped(uintptr_t start, size_t bytes)
 		undo_taint(TAINT_REWIND, "gave back memory of the starting point", SYS_munmap);
 }
 
-/* Memory, and the processors it runs on. */
 bool undo_note_memory(long number, const long a[6], long result)
 {
 	switch (number) {
@@ -89,7 +88,7 @@ bool undo_note_memory(long number, const long a[6], long result)
 	}
 }
 
-/* ---- undoing ---- */
+/* ---- reverting ---- */
 
 bool undo_note_memory_of_run(struct undo_memory *memory)
 {
@@ -143,7 +142,7 @@ bool undo_memory(const struct undo_memory *memory)
 	for (uint32_t i = 0; i < count; i++)
 		if (!undo_has_range(undo->mappings, undo->mapping_count, &memory->ranges[i]))
 			is_complete &= undo_map_again(&memory->ranges[i]);
-	for (uint32_t i = 0; i < count; i++) /* in the same order, too */
+	for (uint32_t i = 0; i < count; i++) /* also in the same order */
 		undo->mappings[i] = memory->ranges[i];
 	undo->mapping_count = count;
 	if (undo->has_moved_break)

@@ -1,7 +1,7 @@
 /*
- * Memory that the program has mapped shared: the image of a process does not hold it, and a forked run
- * shares it with the next. What it had in it at the starting point is kept, and written back after each
- * run. Runs in the moving thread (notes) and in a restart server.
+ * Memory that the program has mapped shared. The image of a process does not hold it, and forked runs share it. Its
+ * content at the starting point is saved, and written back after each run. Runs in the moving thread (logging) and
+ * in a restart server.
  */
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -12,20 +12,23 @@
 
 #define SHARED_MAX 64
 #define PAGE_BYTES UINT64_C(4096)
-/* A run may take as long as copying so much; whoever has more gets processes that are no copies. */
+/*
+ * A run may take as long as copying this much. Programs with more shared memory get fresh processes instead of
+ * copies.
+ */
 #define SHARED_BYTES_MAX (UINT64_C(64) << 20)
 
 struct shared_memory {
-	char *start; /* NULL: free */
+	char *start; /* NULL: free entry */
 	size_t bytes;
-	void *copy; /* NULL: it was not there at the starting point */
+	void *copy; /* NULL: mapped after the starting point */
 };
 
 /* Written by the target's calls, and when the starting point is saved. */
 static struct {
 	struct shared_memory entries[SHARED_MAX];
 	bool is_too_much;
-	bool is_saved; /* some of it has a copy */
+	bool is_saved; /* some entry has a copy */
 } shared;
 
 void undo_note_shared(void *start, size_t bytes)
@@ -40,7 +43,7 @@ void undo_note_shared(void *start, size_t bytes)
 	shared.is_too_much = true;
 }
 
-/* Without its ends where only a part goes: what is left of a mapping in two parts is not seen any more. */
+/* Forgets every mapping that overlaps the range, even when a part of the mapping remains. */
 void undo_forget_shared(const void *start, size_t bytes)
 {
 	const char *end = (const char *)start + bytes;
@@ -54,7 +57,7 @@ void undo_forget_shared(const void *start, size_t bytes)
 	}
 }
 
-/* Pages that are not there any more, or not to be written, are left out: the kernel says so. */
+/* Copies what it can: the kernel skips pages that are gone or not writable. */
 static void shared_copy(void *to, const void *from, size_t bytes)
 {
 	(void)platform_read(from, to, bytes);
@@ -97,7 +100,7 @@ void undo_restore_shared(void)
 				shared.entries[i].bytes);
 }
 
-/* ---- System V's ---- */
+/* ---- System V shared memory ---- */
 
 EXPORT void *shmat(int id, const void *wanted, int flags)
 {
