@@ -355,7 +355,7 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 		name = THREAD_LIVES;
 		access.is_write = true;
 		/*
-		 * Sites are return addresses, which lie behind the call. One byte behind the start
+		 * Sites are return addresses, which lie after the call. One byte after the start
 		 * function's first instruction is therefore its site.
 		 */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;

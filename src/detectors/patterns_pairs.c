@@ -37,7 +37,7 @@ static bool patterns_pairs_is_conflict(
 	return a->is_write || b->is_write;
 }
 
-/* Returns the newest access of `thread` behind step `after` that conflicts with `with`, or NULL. */
+/* Returns the newest access of `thread` after step `after` that conflicts with `with`, or NULL. */
 static const struct patterns_access *patterns_by(struct patterns_state *state,
 	const struct patterns_variable *variable, uint16_t thread, uint32_t after,
 	const struct patterns_access *with)

@@ -11,7 +11,7 @@
  * - A repeated access in the same epoch at a scheduling point is skipped only if the site is equal
  *   too. The race of the earlier site may be suppressed while that of the later one is not.
  *   Memory with a suppressed race has scheduling points at all its accesses (--memory races).
- * - A read behind a write of the same thread and epoch is skipped.
+ * - A read after a write of the same thread and epoch is skipped.
  * - If the memory for the state is exhausted, the detector is blind for the rest of the run: a
  *   missing happens-before edge would look like a race.
  */

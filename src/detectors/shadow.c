@@ -177,7 +177,7 @@ static bool shadow_copy_accesses(struct shadow_accesses *accesses, struct clock_
 	return true;
 }
 
-/* Moves the bytes outside `mask` into a new cell behind this one, with a copy of the history. */
+/* Moves the bytes outside `mask` into a new cell after this one, with a copy of the history. */
 static bool shadow_split(
 	struct shadow *shadow, struct clock_pool *pool, uint32_t index, uint8_t mask)
 {

@@ -178,7 +178,7 @@ FUNCTION platform_thread_vanish
 /*
  * platform_clone_resume(number, registers): repeats a trapped clone that gives the child a stack of
  * its own (posix_spawn). `registers` is the gregset_t of the trapped context. The child continues
- * behind the trapped instruction on its own stack; the parent returns from this function.
+ * after the trapped instruction on its own stack; the parent returns from this function.
  */
 FUNCTION platform_clone_resume
 	pushq	%rbx

@@ -44,7 +44,7 @@ void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 
 /*
  * Repeats a trapped clone or clone3 whose child has a stack of its own. The SIGSYS handler calls
- * this function with the registers of its signal context (gregset_t). The child continues behind
+ * this function with the registers of its signal context (gregset_t). The child continues after
  * the trapped instruction; the parent returns from this function with the result.
  */
 long platform_clone_resume(long number, const void *registers);

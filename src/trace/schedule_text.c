@@ -1,6 +1,6 @@
 /*
- * The text form of schedules; docs/trace-format.md is the description. The reader trusts nothing:
- * it runs on files that people edit and on files that a full disk cut off.
+ * Reads and writes the text form of schedules (docs/trace-format.md). The reader validates
+ * everything, because people edit these files and a full disk may truncate them.
  */
 #include "trace/schedule_text.h"
 

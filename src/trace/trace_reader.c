@@ -206,7 +206,7 @@ static int trace_reader_take_thread(
 	return 0;
 }
 
-/* Reads all thread blocks, and the first block behind them, which stays in `plain`. */
+/* Reads all thread blocks, and the first block after them, which stays in `plain`. */
 static int trace_reader_read_threads(struct trace_reader *reader, struct error *err)
 {
 	int status;

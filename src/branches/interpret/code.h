@@ -5,7 +5,7 @@
  *
  * Each scalar value has one 64-bit register. A vector or struct has one register per lane or
  * member, and an integer over 64 bits or an 80-bit float has two. Constants have registers too,
- * behind those of all values. Operand fields (to, a, b, c) are register numbers.
+ * after those of all values. Operand fields (to, a, b, c) are register numbers.
  *
  * A *site* is a place where instrumented code reports to the recorder (branches/record/record.h).
  */

@@ -54,7 +54,7 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 	}
 }
 
-/* Allocates constant registers behind those of values; each frame gets a copy. */
+/* Allocates constant registers after those of values; each frame gets a copy. */
 static int32_t decode_add_constant(struct decoder *decoder, LLVMValueRef value)
 {
 	struct function *function = decoder->function;

@@ -179,7 +179,7 @@ static uint64_t find_global(const struct image *image, uint32_t unit, const char
 	return address;
 }
 
-/* A hidden symbol is local in the file, and the linker may place it behind any group. */
+/* A hidden symbol is local in the file, and the linker may place it after any group. */
 static uint64_t find_anywhere(const struct image *image, uint32_t unit, const char *name)
 {
 	const struct symbol_file *file = &image->files[image->unit_object[unit]];

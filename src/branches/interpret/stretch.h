@@ -1,6 +1,6 @@
 /*
  * Memory that grows in place. The address range is reserved once, and the kernel supplies pages on
- * first touch: small pages at the start, huge pages behind them. Without huge pages the kernel took
+ * first touch: small pages at the start, huge pages after them. Without huge pages the kernel took
  * half of the time of a walk with events. A first touch costs 1.4 us per 4 kB page, and 0.2 us per
  * 4 kB in huge pages.
  */

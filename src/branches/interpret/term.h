@@ -64,7 +64,7 @@ struct term_like {
 #define TERMS_RECENT 1024u
 
 struct term_arena {
-	struct stretch memory; /* the terms, one behind the other; opened with the first term */
+	struct stretch memory; /* the terms, one after the other; opened with the first term */
 	uint64_t used;	       /* bytes in use */
 	uint32_t variable_count;
 	/* Cache of constants, because few distinct ones are common */

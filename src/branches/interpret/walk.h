@@ -330,7 +330,7 @@ void walk_run(struct walk *walk, unsigned mode);
  */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
 /*
- * Returns the part that ends behind `position`, or with the run, and has about events_most events.
+ * Returns the part that ends after `position`, or with the run, and has about events_most events.
  * Requires WALK_CHOOSING.
  */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);

@@ -3,7 +3,7 @@
 #include "branches/interpret/walk_library.h"
 #include "abi/instrument_abi.h"
 
-/* Continues behind the call in the caller's frame. */
+/* Continues after the call in the caller's frame. */
 static void go_on_behind(struct walker *walker, const struct code *call)
 {
 	if (call->normal) {

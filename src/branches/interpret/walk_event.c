@@ -22,7 +22,7 @@ void walk_begin_events(struct walked_thread *out)
 
 /*
  * If the thread's events are the last in memory, as always when threads are walked one after the
- * other, the array grows in place. If threads alternate (walk_again.c), the events move behind
+ * other, the array grows in place. If threads alternate (walk_again.c), the events move after
  * those of all others.
  */
 void walk_grow_events(struct walker *walker)
@@ -97,7 +97,7 @@ struct walk_event *walk_pin(
 {
 	struct walk_event *event;
 
-	/* A divisor is not pinned: the run only shows that it is not zero. */
+	/* A divisor is not pinned: what follows is valid for every divisor except zero. */
 	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
 		return NULL;
 	event = walk_add_event(walker, kind);

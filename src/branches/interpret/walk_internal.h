@@ -277,10 +277,10 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 /* ---- walk_call.c ---- */
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Takes the values that the sites behind the call report. */
+/* Takes the values that the sites after the call report. */
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Takes the addresses of copied parameters, which sites report behind the function's entry. */
+/* Takes the addresses of copied parameters, which sites report after the function's entry. */
 enum step walk_tell_addresses(struct walker *walker);
 
 /* ---- walk_sharing.c ---- */

@@ -1,6 +1,6 @@
 /*
  * Copies and fills whose length depends on shared memory. Under another schedule the length may be
- * smaller, not larger, because the bytes behind it are unknown. Shared memory is then written byte
+ * smaller, not larger, because the bytes after it are unknown. Shared memory is then written byte
  * by byte, each under the condition that the length reaches it. Memory of one thread is written
  * under the condition that the whole range is written.
  */

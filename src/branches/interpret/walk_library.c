@@ -148,7 +148,7 @@ static uint64_t walk_library_value_of(const struct library_bytes *of, uint32_t d
 }
 
 /*
- * Shared memory is read word by word, with a separate read behind the limit. Memory of one thread
+ * Shared memory is read word by word, with a separate read after the limit. Memory of one thread
  * is read byte by byte, because each byte may have a term of its own.
  */
 static void read_terms(struct walker *walker, const struct code *call, uint32_t number,
@@ -192,7 +192,7 @@ static bool is_pointer(const struct library_read *read, uint32_t argument)
 	return argument < (uint32_t)(read->first + read->count);
 }
 
-/* All reads of the call form one access, behind the scheduling points of both arguments. */
+/* All reads of the call form one access, after the scheduling points of both arguments. */
 static void walk_library_read_all(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *of)
 {

@@ -12,7 +12,7 @@
 struct library_bytes {
 	uint64_t address;
 	uint32_t count;	 /* number of known bytes */
-	uint32_t extent; /* number of bytes including the rest of the last word behind the end */
+	uint32_t extent; /* number of bytes including the rest of the last word after the end */
 	bool is_exact;	 /* no other thread writes there, so the end of the string is fixed */
 	uint8_t bytes[SITE_TOLD_MOST + 8];
 	uint32_t looked;			/* number of bytes that are modelled */

@@ -135,7 +135,7 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		NEXT;                                                                              \
 	}
 
-/* Evaluates a condition and executes the fused branch behind it. */
+/* Evaluates a condition and executes the fused branch after it. */
 #define WITH_BRANCH(name, second, expression)                                                      \
 	run_##name:                                                                                \
 	{                                                                                          \

@@ -122,7 +122,7 @@ void walk_number_answer(const struct builder *builder, const struct code *call,
 	const uint32_t most = first + DIGITS_MOST + 1;
 
 	find_digits(builder, bytes, first, of->count < most ? of->count : most, &digits);
-	/* Behind the last byte the result is unknown. */
+	/* After the last byte the result is unknown. */
 	answer->is_known = term_constant(builder->arena, 1, 0);
 	value = term_constant(builder->arena, digits.count ? digits.before[0]->width : 32, 0);
 	for (uint32_t i = digits.count; i-- > 0;) {

@@ -185,10 +185,10 @@ static void tell_address(
 	struct term *base;
 
 	/*
-	 * No index event is needed in three cases. First, the address is outside already; the final
-	 * check of a solution uses the address event. Second, the part is not the first one,
-	 * because the check counts events from the begin of the run. Third, the choice of the base
-	 * alone decides, so no index can leave the object.
+	 * No index event is needed in three cases. First, the address is outside already; when
+	 * another run is verified, branches/solve/entry.c finds the address event in its place.
+	 * Second, the part is not the first one; entry.c counts events from the begin of the run.
+	 * Third, every possible address lies in the object while the base pointer is the same.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&

@@ -1,4 +1,4 @@
-/* Executes one code completely: the general case behind the specialised ops of walk_loop.c. */
+/* Executes one code completely: the general case, for codes without a specialised op in walk_loop.c. */
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 

@@ -162,7 +162,7 @@ static void walk_range_note_range(
 		note_side(walker, &range->from, range->bytes, false);
 	if (is_followed && walker->mode & WALK_SHARING && walker->is_live && is_known)
 		walk_note_copy(walker->walk, range->from.address, range->to.address, range->bytes);
-	/* A copied range is read behind the scheduling point of the write. */
+	/* A copied range is read after the scheduling point of the write. */
 	if (is_followed)
 		note_side(walker, &range->to, range->bytes, true);
 	if (walker->mode & WALK_EVENTS && is_known)

@@ -59,7 +59,7 @@ static struct term *is_any(
 	return result;
 }
 
-/* Returns the term of a match at `at`. A match that extends behind the known bytes counts as none. */
+/* Returns the term of a match at `at`. A match that extends beyond the known bytes counts as none. */
 static struct term *begins_here(
 	const struct builder *builder, const struct library_walk *of, uint32_t at)
 {

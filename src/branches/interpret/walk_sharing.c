@@ -18,7 +18,7 @@
 #define NOBODY_TAINTED UINT16_MAX
 /* Per word. A word with more accesses counts as unordered. */
 #define ACCESSES_MOST 64
-/* A function that received an address may have written this many words behind it. */
+/* A function that received an address may have written this many words after it. */
 #define OPAQUE_WORDS 512
 
 static struct shared_word *walk_sharing_find_word(const struct shared_map *map, uint64_t key)
@@ -232,7 +232,7 @@ static bool may_be_another(const struct shared_map *map, const struct shared_wor
 	return false;
 }
 
-/* Words behind an address that a function received may hold unknown values. */
+/* Words after an address that a function received may hold unknown values. */
 static void spread_opaque(struct shared_map *map)
 {
 	for (uint64_t i = 0; i < map->capacity; i++) {
@@ -243,7 +243,7 @@ static void spread_opaque(struct shared_map *map)
 		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
 			struct shared_word *next = walk_sharing_find_word(map, word->address + j);
 
-			/* The words behind the next opaque address are handled in its own iteration. */
+			/* The words after the next opaque address are handled in its own iteration. */
 			if (!next->address || next->is_opaque)
 				break;
 			next->is_unordered |= next->is_many && next->is_written;

@@ -102,7 +102,7 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");
 	/*
 	 * The stub of the entry point reads the caller from the frame. Shrink-wrapping could set up
-	 * the frame behind that point.
+	 * the frame after that point.
 	 */
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");

@@ -50,7 +50,7 @@ int compile_find_clang(char **path, struct error *err);
 /* Returns the path of a program in PATH, which the caller frees; NULL: not found. */
 char *compile_find_program(const char *name);
 /*
- * Returns the number behind the text `before` in the first line of `program --version`: 19 for
+ * Returns the number after the text `before` in the first line of `program --version`: 19 for
  * "clang version 19.1.7". 0: no such text.
  */
 int compile_ask_version(const char *program, const char *before);
@@ -60,7 +60,7 @@ bool compile_lacks_openmp(const char *clang, char *const *argv);
 
 struct arguments;
 struct arguments_kind;
-/* Adds raddle's parts of libstdc++ to a command that links C++, behind all arguments of the user. */
+/* Adds raddle's parts of libstdc++ to a command that links C++, after all arguments of the user. */
 void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 

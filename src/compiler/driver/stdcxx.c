@@ -8,7 +8,7 @@
 
 /*
  * Returns whether the option excludes the library: another standard library, none, another
- * architecture, a relocatable link, or an option behind which nothing can be added.
+ * architecture, a relocatable link, or an option after which nothing can be added.
  */
 static bool is_against(const char *option)
 {

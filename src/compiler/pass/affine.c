@@ -2,7 +2,7 @@
  * Addresses that are affine in the iteration number of a loop (loops.h): sums of loop invariants
  * and of phis with a constant increment. The emitted arithmetic is modulo 2^64 and omits the flags
  * of the loop's own code (nsw, inbounds). The reason: the computed last iteration may lie slightly
- * behind the real one.
+ * later than the real one.
  */
 #include "compiler/pass/loops.h"
 

@@ -10,7 +10,7 @@
 
 #define START "__atomic_"
 
-/* Compares the name behind START with `word`. *bytes receives the size suffix of "_16", 0: none. */
+/* Compares the name after START with `word`. *bytes receives the size suffix of "_16", 0: none. */
 static bool is_called(const char *name, const char *word, unsigned *bytes)
 {
 	const size_t length = strlen(word);

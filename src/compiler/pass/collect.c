@@ -215,7 +215,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	}
 }
 
-/* Returns the position behind the allocas of the entry block, which must stay together. */
+/* Returns the position after the allocas of the entry block, which must stay together. */
 static LLVMValueRef first_place(LLVMValueRef function)
 {
 	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));

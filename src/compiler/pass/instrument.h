@@ -33,7 +33,7 @@
 #include "abi/instrument_abi.h"
 
 /*
- * Calls that write what the kernel or a stream delivers. Their point is behind the call: only then
+ * Calls that write what the kernel or a stream delivers. Their point is after the call: only then
  * is the number of bytes known, and the event that the call waits for has happened.
  */
 enum site_behind {
@@ -93,10 +93,10 @@ bool instrument_module(LLVMModuleRef module);
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
-/* values.c: appends the value sites at the begin of a function, behind its entry site. */
+/* values.c: appends the value sites at the begin of a function, after its entry site. */
 void collect_arguments(struct instrument *instrument, const struct site *entry);
 /*
- * values.c: appends the value sites of an instruction. `entry` is the position behind the allocas
+ * values.c: appends the value sites of an instruction. `entry` is the position after the allocas
  * of the entry block.
  */
 void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry);
@@ -152,11 +152,11 @@ LLVMValueRef site_description(const struct instrument *instrument, size_t index)
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 
 void insert_points(struct instrument *instrument);
-/* Returns the instruction before which the point behind a call is placed; NULL: no such position exists. */
+/* Returns the instruction before which the point after a call is placed; NULL: no such position exists. */
 LLVMValueRef place_behind(LLVMValueRef call);
 bool has_one_way_in(LLVMBasicBlockRef block);
 
-/* Ensures that such a position exists behind every invoke. */
+/* Ensures that such a position exists after every invoke. */
 void split_invokes(struct instrument *instrument);
 
 /* Expands va_list operations inside the function, where their memory accesses become visible. */

@@ -11,7 +11,7 @@ struct library_access {
 	/* Argument with the number of bytes, the maximum, or the string that is copied; NONE: unlimited */
 	uint8_t length;
 	uint8_t behind; /* enum site_behind; it decides the meaning of `length`, see struct site */
-	bool appends;	/* writes behind the string at the pointer */
+	bool appends;	/* writes after the string at the pointer */
 };
 
 #define ACCESSES_MOST 3
@@ -78,7 +78,7 @@ static bool set_length(
 							       : LLVMIntegerTypeKind) ||
 			!place_behind(call))
 			return false;
-		/* A tail call would leave no place for a point behind the call. */
+		/* A tail call would leave no place for a point after the call. */
 		LLVMSetTailCall(call, false);
 		site->behind = access->behind;
 		site->length = call;

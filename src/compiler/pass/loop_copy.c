@@ -1,4 +1,4 @@
-/* Copies a loop (loops.h): its instructions, its control flow, and its results for the code behind it. */
+/* Copies a loop (loops.h): its instructions, its control flow, and its results for the code after it. */
 #include "compiler/pass/loops.h"
 
 #include <stdlib.h>

@@ -53,7 +53,7 @@ static const char *printf_calls_read_number(const char *at, unsigned long *numbe
 	return at;
 }
 
-/* `at` points behind the '%'. */
+/* `at` points after the '%'. */
 static const char *read_conversion(const char *at, struct conversion *out)
 {
 	unsigned long width;
