@@ -181,7 +181,7 @@ struct campaign_result {
 	struct strategy_verdict verdict;
 	uint32_t races;		   /* findings that are data races */
 	uint32_t races_suppressed; /* distinct races that match a suppression */
-	/* repeated occurrences of suppressed or already reported races */
+	/* occurrences of ignored races: suppressed or already reported (plan/races.h) */
 	uint64_t races_let_pass;
 	uint64_t blind_runs; /* runs in which the race detector ran out of memory */
 	uint32_t races_seen; /* where races are no failures: distinct races observed */

@@ -222,7 +222,7 @@ static void let_race_pass(struct campaign *campaign, const struct outcome *outco
 		(void)races_tell(campaign->workers[i].worker.contract, pair);
 }
 
-/* Tests a race against the user's suppressions. A match is suppressed in all further runs. */
+/* Tests a race against the user's suppressions. All further runs ignore a match. */
 static int check_suppressions(struct campaign *campaign, const struct investigation *investigation,
 	const struct failure *failure, bool *is_suppressed, struct error *err)
 {

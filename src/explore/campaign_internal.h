@@ -51,7 +51,7 @@ struct campaign_worker {
 	bool was_sent_away;
 	/*
 	 * Counters of the race detector when its results were last collected. races_let_pass counts
-	 * occurrences of suppressed races.
+	 * occurrences of ignored races (plan/races.h).
 	 */
 	uint64_t races_let_pass, blind_runs, races_seen;
 

@@ -1,6 +1,6 @@
 /*
  * Rounds (struct campaign_round): assigns places to workers, counts runs in the order of places,
- * and exchanges lessons, shared memory and suppressed races between two rounds.
+ * and exchanges lessons, shared memory and ignored races between two rounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +365,7 @@ static int settle_run(struct campaign *campaign, uint32_t place, struct error *e
 	campaign->races_let_pass += log->races_let_pass;
 	campaign->blind_runs += log->blind_runs;
 	round->settled = place + 1;
-	/* A race ended this run before it was suppressed for later rounds. */
+	/* A suppressed race ended this run before later rounds ignore it. */
 	if (round->keys[place] && is_suppressed(campaign, round->keys[place])) {
 		campaign->suppressed_runs++;
 		campaign->races_let_pass++;

@@ -1,8 +1,8 @@
 /*
- * Data races as failures: whether they are, and which pairs of code places are suppressed.
+ * Data races as failures: whether they are, and which pairs of code places are ignored.
  *
- * A pair is suppressed because the user suppressed it or because it is already reported. The
- * suppressed pairs belong to the settings of a run: a replay must ignore the same pairs to get past
+ * A pair is ignored because the user suppressed it or because it is already reported. The
+ * ignored pairs belong to the settings of a run: a replay must ignore the same pairs to get past
  * them.
  */
 #ifndef RADDLE_PLAN_RACES_H
@@ -21,7 +21,7 @@ struct symbols;
 /* All zero: races are not detected. */
 struct races {
 	bool are_failures;
-	struct race_pair *ignored; /* suppressed pairs; owned */
+	struct race_pair *ignored; /* owned */
 	uint32_t ignored_count;
 };
 
@@ -48,11 +48,11 @@ bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair p
  */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* Suppress a pair: in the settings, and for a guest that may be running. False: too many pairs. */
+/* Ignore a pair from now on: in the settings, and for a guest that may be running. False: too many pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_tell(struct contract *contract, struct race_pair pair);
 
-/* Occurrences of suppressed pairs, and runs in which the detector ran out of memory. */
+/* Occurrences of ignored pairs, and runs in which the detector ran out of memory. */
 struct races_count {
 	uint64_t ignored;
 	uint64_t blind_runs;

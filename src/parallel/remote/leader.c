@@ -1,4 +1,4 @@
-/* Rank 0 with units: leases ranges of runs to members and receives their results. */
+/* Rank 0 with units: leases ranges of runs to remote workers and receives their results. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define NAP_US 500
 #define PROGRESS_NS UINT64_C(100000000)
 #define SAVE_NS UINT64_C(1000000000)
-/* Time for members to stop; they may be in the middle of a run. */
+/* Time for remote workers to stop; they may be in the middle of a run. */
 #define FAREWELL_NS UINT64_C(5000000000)
 
 void leader_say_stop(struct leader *leader)
@@ -203,7 +203,7 @@ static bool is_time_up(const struct leader *leader)
 	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
 }
 
-/* Number of members that have not left, and sent a message within `within_ns`. */
+/* Number of remote workers that have not left, and sent a message within `within_ns`. */
 static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -235,8 +235,8 @@ static void lead(struct leader *leader)
 	uint64_t until_ns = UINT64_MAX;
 
 	/*
-	 * If all members are silent, the leader's machine may have stalled: waits as long as the
-	 * members wait for the leader.
+	 * If all remote workers are silent, the leader's machine may have stalled: waits as long as
+	 * the remote workers wait for the leader.
 	 */
 	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
@@ -258,7 +258,7 @@ static void lead(struct leader *leader)
 			leader->result->total.runs);
 }
 
-/* Does not wait for members that are gone. */
+/* Does not wait for remote workers that are gone. */
 static void leader_say_farewell(struct leader *leader, struct error *failure)
 {
 	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};

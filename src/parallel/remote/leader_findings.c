@@ -1,4 +1,4 @@
-/* Stores the findings of members in the store of rank 0. */
+/* Stores the findings of remote workers in the store of rank 0. */
 #include <stdlib.h>
 
 #include "base/bug.h"

@@ -20,7 +20,7 @@ struct leader {
 	const struct campaign_options *options;
 	struct campaign_result *result;
 	struct lease_table *leases;
-	bool *has_unsaved; /* by rank: a finding of this member could not be stored */
+	bool *has_unsaved; /* by rank: a finding of this remote worker could not be stored */
 	struct store *store;
 	struct store_campaign row;
 	uint64_t started_ns, progress_ns, saved_ns;
@@ -28,7 +28,7 @@ struct leader {
 	struct unsaved *unsaved;
 };
 
-/* Enough has been found, or the time is up: asks all members to stop. */
+/* Enough has been found, or the time is up: asks all remote workers to stop. */
 void leader_say_stop(struct leader *leader);
 
 /* ---- leader_parts.c: as cluster_lead() ---- */
@@ -39,7 +39,7 @@ int leader_lead_parts(const struct link *link, const struct campaign_options *op
 
 /* ---- leader_findings.c ---- */
 
-/* Handles a member's WIRE_FINDING. */
+/* Handles a remote worker's WIRE_FINDING. */
 void leader_take_finding(struct leader *leader, const struct link_message *message);
 /* Tries again to store refused findings. */
 void leader_keep_unsaved(struct leader *leader);

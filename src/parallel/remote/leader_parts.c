@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 
 #define NAP_US 500
-/* Time to wait for members at the beginning: mpirun starts all ranks at once. */
+/* Time to wait for remote workers at the beginning: mpirun starts all ranks at once. */
 #define WELCOME_NS UINT64_C(3000000000)
 #define FAREWELL_NS UINT64_C(5000000000)
 
@@ -86,7 +86,7 @@ static bool leader_parts_listen_once(struct parts_leader *leader)
 	return has_any;
 }
 
-/* True if each member has reached the state, or is silent. */
+/* True if each remote worker has reached the state, or is silent. */
 static bool are_all(const struct parts_leader *leader, enum member_state at_least)
 {
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
@@ -148,7 +148,7 @@ static bool remote_lost(void *context, uint32_t number)
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 
-/* Answers members during long investigations, so that they do not give the leader up. */
+/* Answers remote workers during long investigations, so that they do not give the leader up. */
 static void leader_parts_on_progress(void *context, const struct campaign_progress *progress)
 {
 	struct parts_leader *leader = context;

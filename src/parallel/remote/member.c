@@ -1,4 +1,4 @@
-/* A member: makes the runs that rank 0 leases to it. */
+/* A remote worker: makes the runs that rank 0 leases to it. */
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "parallel/remote/member_internal.h"
 #include "platform/platform.h"
 
-/* A member shows life after silent_ns divided by this. */
+/* A remote worker shows life after silent_ns divided by this. */
 #define ALIVE_PART 4
 #define LEADER 0
 

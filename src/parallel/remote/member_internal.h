@@ -1,4 +1,4 @@
-/* State of a member. member.c exchanges messages with rank 0, member_parts.c executes tasks. */
+/* State of a remote worker. member.c exchanges messages with rank 0, member_parts.c executes tasks. */
 #ifndef RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 #define RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 
@@ -12,7 +12,7 @@
 struct member {
 	const struct link *link;
 	const struct campaign_options *options;
-	char folder[PATH_MAX]; /* of the member's own store */
+	char folder[PATH_MAX]; /* of the remote worker's own store */
 	uint64_t silent_ns;
 	volatile int is_stopped;
 	bool has_no_leader; /* rank 0 has been silent for too long */

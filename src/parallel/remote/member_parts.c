@@ -1,11 +1,11 @@
-/* A member that executes tasks for rank 0: explore/serve.h over messages. */
+/* A remote worker that executes tasks for rank 0: explore/serve.h over messages. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "explore/serve.h"
 #include "parallel/remote/member_internal.h"
 
-#define NAP_US 200 /* short, because rank 0 waits for members that stop */
+#define NAP_US 200 /* short, because rank 0 waits for remote workers that stop */
 
 static char *next_part(void *context, size_t *size)
 {

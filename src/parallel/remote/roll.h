@@ -1,6 +1,6 @@
 /*
- * The roll of members, as rank 0 maintains it: their states, when each was last heard, and whether
- * each runs the same program and release. leader.c and leader_parts.c distribute the runs.
+ * The roll of remote workers, as rank 0 maintains it: their states, when each was last heard, and
+ * whether each runs the same program and release. leader.c and leader_parts.c distribute the runs.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_ROLL_H
 #define RADDLE_PARALLEL_REMOTE_ROLL_H
@@ -21,14 +21,16 @@ struct roll_member {
 struct roll {
 	const struct link *link;
 	const struct campaign_listener *listener;
-	uint64_t silent_ns;	     /* a member that is silent for this time counts as lost */
+	/* a remote worker that is silent for this time counts as lost */
+	uint64_t silent_ns;
 	struct roll_member *members; /* by rank; owned */
 	struct target target;	     /* the program that all ranks run; owned */
 	uint64_t fingerprint;	     /* of the program's file */
-	struct error failure;	     /* first failure of a member that ends the whole campaign */
+	/* first failure of a remote worker that ends the whole campaign */
+	struct error failure;
 };
 
-/* Initialises the roll; all members count as heard just now. */
+/* Initialises the roll; all remote workers count as heard just now. */
 void roll_open(struct roll *roll, const struct link *link, const struct campaign_listener *listener,
 	uint64_t silent_ns);
 void roll_close(struct roll *roll);
@@ -37,19 +39,19 @@ void roll_close(struct roll *roll);
 void roll_notice(const struct roll *roll, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A message of the member has arrived: it is alive. */
+/* A message of the remote worker has arrived: it is alive. */
 void roll_hear(struct roll *roll, uint32_t from);
 
-/* Handles its WIRE_HELLO. A member with another release or program sets roll->failure. */
+/* Handles its WIRE_HELLO. A remote worker with another release or program sets roll->failure. */
 void roll_take_hello(struct roll *roll, const struct link_message *message);
 
 /*
  * Ends the campaign because of a message that no rank of this release sends: roll->failure says
- * which rank sent the message. The member counts as gone.
+ * which rank sent the message. The remote worker counts as gone.
  */
 void roll_refuse(struct roll *roll, const struct link_message *message);
 
-/* Marks members that have become silent, and notifies the user once of each. */
+/* Marks remote workers that have become silent, and notifies the user once of each. */
 void roll_look_for_silence(struct roll *roll);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "trace/trace_reader.h"
 
-/* More steps than a member can make in a unit's time. */
+/* More steps than a remote worker can make in a unit's time. */
 #define WIRE_STEPS_MAX (UINT64_C(1) << 56)
 
 static bool wire_is_flag(uint64_t value)

@@ -11,15 +11,15 @@
 #include "parallel/remote/lease_table.h"
 
 enum wire_tag {
-	/* From a member to rank 0. */
+	/* From a remote worker to rank 0. */
 	WIRE_HELLO,   /* struct wire_hello; asks for a unit */
 	WIRE_ALIVE,   /* empty; rank 0 answers with the same message */
 	WIRE_STARTED, /* struct wire_started, from the first rank that has started the program */
 	WIRE_FINDING, /* struct wire_finding, then the JSON and the trace */
 	WIRE_NOTICE,  /* text */
-	WIRE_DONE,    /* struct wire_done about the member's unit; asks for the next unit */
-	WIRE_LEFT,    /* struct wire_done: the member stops before the end of its unit */
-	WIRE_FAILED,  /* text: the member cannot work, and asks for nothing more */
+	WIRE_DONE,    /* struct wire_done about the remote worker's unit; asks for the next unit */
+	WIRE_LEFT,    /* struct wire_done: the remote worker stops before the end of its unit */
+	WIRE_FAILED,  /* text: the remote worker cannot work, and asks for nothing more */
 	WIRE_REPORT,  /* result of a task's batch, in the form of worker/remote.h */
 	/* From rank 0. */
 	WIRE_UNIT, /* struct lease_table_unit */
@@ -30,14 +30,17 @@ enum wire_tag {
 };
 
 #define WIRE_RELEASE 64
-/* More runs than a member can make between two messages: sums of valid messages do not overflow. */
+/*
+ * More runs than a remote worker can make between two messages: sums of valid messages do not
+ * overflow.
+ */
 #define WIRE_RUNS_MAX FINDING_SHARD_RUNS
 
 struct wire_hello {
 	char release[WIRE_RELEASE];
 	uint64_t target; /* fingerprint of the program's file */
 	char host[64];
-	char folder[4096]; /* holds the member's findings until rank 0 has stored them */
+	char folder[4096]; /* holds the remote worker's findings until rank 0 has stored them */
 };
 
 /* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
@@ -46,7 +49,7 @@ struct wire_started {
 	uint8_t has_memory_sites, has_dispatch;
 };
 
-/* Counts since the member's last message of this kind. */
+/* Counts since the remote worker's last message of this kind. */
 struct wire_done {
 	uint64_t took_ns;
 	uint64_t runs, failures, steps;
@@ -62,7 +65,7 @@ struct wire_finding {
 };
 
 struct wire_end {
-	uint8_t keeps_folder; /* rank 0 could not store the member's findings */
+	uint8_t keeps_folder; /* rank 0 could not store the remote worker's findings */
 	uint8_t all_are_here;
 };
 
