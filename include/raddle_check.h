@@ -35,17 +35,17 @@ struct raddle_result {
 
 /* Options of a check. A zero-initialised struct selects all defaults. */
 struct raddle_options {
-	/* as for raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
+	/* As for raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
 	const char *strategy;
 	uint64_t schedules;    /* upper bound; 0: 100,000 */
 	uint64_t milliseconds; /* upper bound, wall-clock; 0: 10,000 */
 	uint64_t seed;	       /* seed of the random numbers; 0: 1 */
 	uint64_t steps;	       /* per schedule; more steps are a livelock; 0: 1,000,000 */
-	/* processor time without a step that counts as a hang; 0: 5,000 */
+	/* Processor time without a step that counts as a hang; 0: 5,000 */
 	uint64_t hang_milliseconds;
 	const char *name; /* name of the check in messages and tokens; NULL: file and function */
 	/*
-	 * replay token that takes precedence over RADDLE_REPLAY; "": RADDLE_REPLAY is
+	 * Replay token that takes precedence over RADDLE_REPLAY; "": RADDLE_REPLAY is
 	 * ignored
 	 */
 	const char *replay;

@@ -39,7 +39,7 @@ static struct {
 	struct context driver; /* saved in function_run() */
 	int (*function)(void *);
 	void *argument;
-	uintptr_t caller_frame; /* end of the frame of raddle_check_at() */
+	uintptr_t caller_frame; /* see function_run() */
 } running;
 
 bool function_run_set_up(void)
@@ -56,7 +56,7 @@ bool function_run_set_up(void)
 	if (platform_failed(stack))
 		return false;
 	/* A guard area, because an overrun must not reach the memory below. */
-	/* cannot fail: the arguments are valid */
+	/* Cannot fail: the arguments are valid */
 	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE);
 	running.stack = (char *)stack;
 	return true;

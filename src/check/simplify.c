@@ -50,10 +50,10 @@ static void child_set_up(uint64_t hang_ns)
 	const long nowhere =
 		platform_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
 
-	/* cannot fail: the arguments are valid */
+	/* Cannot fail: the arguments are valid */
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (!platform_failed(nowhere)) {
-		/* otherwise the output appears twice */
+		/* Otherwise the output appears twice */
 		(void)platform_call(SYS_dup3, nowhere, 1, 0);
 		(void)platform_call(SYS_dup3, nowhere, 2, 0);
 	}
@@ -70,7 +70,7 @@ static void send_text(int pipe, const char *text, size_t length)
 		const long sent = platform_call(SYS_write, pipe, text, length);
 
 		if (sent <= 0)
-			return; /* the parent has gone or has stopped reading */
+			return; /* the parent has ended or stopped reading */
 		text += sent;
 		length -= (size_t)sent;
 	}

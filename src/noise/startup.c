@@ -27,7 +27,7 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define KERNEL_SIGSET_BYTES 8
 
-/* only contract and is_forked_child are used; written before threads exist */
+/* Only contract and is_forked_child are used; written before threads exist */
 struct runtime runtime;
 bool runtime_is_up; /* written once, by runtime_set_up() */
 
@@ -76,7 +76,7 @@ void bug_report(const char *condition, const char *file, int line)
 	text_add(&text, ":");
 	text_unsigned(&text, (uint64_t)line);
 	text_add(&text, "\n");
-	/* a failure cannot be reported */
+	/* A failure cannot be reported */
 	(void)platform_call(SYS_write, 2, buffer, text_length(&text));
 	leave_process();
 }
@@ -216,7 +216,7 @@ __attribute__((constructor)) static void startup_constructor(void)
 {
 	runtime_set_up();
 	attach_clean_environment(environ);
-	/* without memory, a forked child reports its accesses too */
+	/* Without memory, a forked child reports its accesses too */
 	(void)pthread_atfork(NULL, NULL, forked);
 }
 

@@ -63,7 +63,7 @@ static void threads_meet(uint32_t number)
 	self->ring = number < THREAD_CAPACITY ? threads_take_ring(log) : NULL;
 	rng_seed(&self->rng, hash_pair(noise_seed(), number));
 	noise_draw_delay();
-	/* fails without memory: the ring stays taken */
+	/* Fails without memory: the ring stays taken */
 	if (self->ring)
 		(void)pthread_setspecific(threads.key, self->ring);
 }
@@ -83,7 +83,7 @@ static void prepare_create(void)
 {
 	if (noise_thread.state != NOISE_UNKNOWN || noise_log()->thread_count)
 		return;
-	/* fails without free keys: rings stay taken */
+	/* Fails without free keys: rings stay taken */
 	(void)pthread_key_create(&threads.key, threads_leave);
 	noise_meet_thread();
 	noise_go_live();

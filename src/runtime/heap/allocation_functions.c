@@ -29,15 +29,15 @@
 
 /* Written by the moving thread. */
 static struct {
-	/* of an outer call that is about to allocate through malloc; 0: none */
+	/* Of an outer call that is about to allocate through malloc; 0: none */
 	uint64_t outer_site;
 	uint8_t outer_kind;
-	/* also set while memory is lent: calls must not reach the program's heap */
+	/* Also set while memory is lent: calls must not reach the program's heap */
 	bool is_looking_up;
 	char *lent; /* memory for the next allocations (thread_stacks.h); NULL: none */
 	size_t lent_bytes;
 	size_t early_used;
-	/* serves allocations during look-ups */
+	/* Serves allocations during look-ups */
 	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
 
@@ -114,7 +114,7 @@ static bool allocation_functions_is_early(const void *block)
 		       thread_stack_lent_end(block));
 }
 
-/* ---- who calls ---- */
+/* ---- the owner of a block ---- */
 
 static void allocation_functions_note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
 {
@@ -150,8 +150,8 @@ static bool allocation_functions_enter(uint64_t site, uint8_t kind)
 
 /*
  * Ends an outer call that returned `block`. If the outer site is still set, no allocation passed
- * through malloc: the function has an allocator of its own, or reused memory. Then the block's
- * size comes from the call.
+ * through malloc: the function has an allocator of its own, or reused memory. Then the call's
+ * arguments give the block's size.
  */
 static void allocation_functions_leave(bool is_outer, const void *block, size_t bytes)
 {

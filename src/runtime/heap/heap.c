@@ -241,7 +241,7 @@ static bool heap_is_window(uintptr_t address)
 	return address - heap.base < WINDOW_BYTES;
 }
 
-/* ---- what the allocation functions tell ---- */
+/* ---- events from the allocation functions ---- */
 
 static struct heap_block heap_describe(
 	uintptr_t start, size_t bytes, const struct heap_record *record)

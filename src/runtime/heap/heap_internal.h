@@ -1,8 +1,12 @@
 /*
- * Shared declarations of the heap's files. The heap names each block by its allocating call
- * site, thread and ordinal, so that the name is the same in every run. Blocks inside the
- * runtime's heap have their record beside them; a table holds the blocks outside of it
- * (heap_outside.c).
+ * Shared declarations of the heap's files. heap.c records the blocks of the brk heap;
+ * heap_outside.c records all other blocks (mappings). A block's name is the hash of its stream
+ * and its ordinal in the stream; it is the same in every run. A stream is a thread with an
+ * allocating call site (heap_streams.c).
+ *
+ * Life cycle of a record: an allocation makes it; a free marks it as freed but keeps its name; an
+ * allocation that reuses the memory replaces it. All state is restored by a rewind, or renewed by
+ * heap_begin_run().
  */
 #ifndef RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H
 #define RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H

@@ -87,7 +87,7 @@ void heap_unmapped(const void *start, size_t bytes)
 		index < outside.count && outside.blocks[index].start < end;) {
 		struct heap_outside *block = &outside.blocks[index];
 
-		/* a part behind the unmapped range is no longer recorded */
+		/* A part behind the unmapped range is no longer recorded */
 		if (block->start < from) {
 			block->bytes = from - block->start;
 			index++;

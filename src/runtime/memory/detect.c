@@ -147,7 +147,7 @@ static bool record_quickly(const struct engine_performed *performed)
 }
 
 /*
- * A compare-exchange that is about to happen. No other thread moves, so the value in memory now
+ * A compare-exchange that is not yet executed. No other thread moves, so the value in memory now
  * decides whether the compare-exchange writes.
  */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)

@@ -4,7 +4,7 @@
  * thread.
  *
  * A freed block keeps its name and its record until the allocator reuses its memory (heap.h). A
- * use after free is detected until then; other schedules give other chances to detect it.
+ * use after free is detected only until then.
  */
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"

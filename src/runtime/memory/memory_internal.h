@@ -1,8 +1,8 @@
 /*
- * The way of an access to its scheduling point: site_visit.c (accesses at instrumented sites) and
- * memory.c (all accesses) share it. memory_begin() decides, with general registers only, whether
- * the access needs memory_finish(). memory_finish() makes the scheduling point and may use every
- * register. Both run in the moving thread, before the access happens.
+ * The path of an access to its scheduling point. site_visit.c (accesses at instrumented sites)
+ * and memory.c (all accesses) share it. memory_begin() decides, with general registers only,
+ * whether the access needs memory_finish(). memory_finish() makes the scheduling point and may
+ * use every register. Both run in the moving thread, before the access is executed.
  */
 #ifndef RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
 #define RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
@@ -13,15 +13,15 @@
 struct memory_visit {
 	struct memory_access access;
 	uint16_t allocated_at; /* allocating place of the point's variable; 0: unknown */
-	/* address of the point's variable while allocated_at is not looked up; else 0 */
+	/* Address of the point's variable while allocated_at is not looked up; else 0 */
 	uintptr_t unplaced;
 	object_name point; /* name of the first granule that is a scheduling point; 0: none */
 	object_name next;  /* name of the second granule, if the first one is the point; 0: none */
-	/* name of the first granule that only the detectors are told of; 0: none */
+	/* Name of the first granule that only the detectors need; 0: none */
 	object_name told;
 	bool is_named;	      /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the access's site is chosen as a scheduling point */
-	/* scheduling point because the thread busy-waits: see memory_waits() */
+	/* Scheduling point because the thread busy-waits: see memory_waits() */
 	bool is_waiting;
 };
 

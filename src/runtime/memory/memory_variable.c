@@ -209,7 +209,7 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* In a round, notes the group unless it meets a group that was known before the round. */
+/* In a round, notes the group unless it meets (focus.h) a group that was known before the round. */
 static void memory_note_group_in_round(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {

@@ -55,7 +55,7 @@ void runtime_spin_watch(void)
 	if (platform_failed(
 		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
 		return; /* without the timer, busy-waiting ends as a hang */
-	/* the arguments are valid, so the call cannot fail */
+	/* The arguments are valid, so the call cannot fail */
 	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL);
 	spin->is_watched = process;
 	spin_timer = timer;
@@ -137,7 +137,7 @@ static void spin_wait_for_call(void)
 static struct {
 	uint64_t step; /* step number + 1 */
 	uint32_t extensions;
-	/* value of sites_are_live before the sites were turned off; 0: the sites are on */
+	/* Value of sites_are_live before the sites were turned off; 0: the sites are on */
 	uint8_t sites_before;
 } stretch;
 

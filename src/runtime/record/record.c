@@ -141,7 +141,7 @@ void record_told_string(uint64_t address, uint64_t length)
 {
 	const uint64_t most = site_told_most(length, true, false);
 	struct told told = record_told_first(address, most);
-	/* added to `left` at the end or at an entry, to avoid a chain of dependent stores */
+	/* Added to `left` at the end or at an entry, to avoid a chain of dependent stores */
 	int64_t same = 0;
 
 	for (; told.word < address + most; told.word += 8) {

@@ -22,7 +22,7 @@ void record_have_emptied(void)
 	struct record_area *area = record_state.area;
 	struct contract *contract = runtime.contract;
 
-	/* release: pairs with the command's load */
+	/* Release: pairs with the command's load */
 	__atomic_store_n(&area->is_waiting, 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
 	platform_futex_wake(&contract->doorbell, 1, true);

@@ -28,7 +28,7 @@ struct record_moving {
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
-	/* copy of memory that the thread read and wrote, by record_place_of() */
+	/* Copy of memory that the thread read and wrote, by record_place_of() */
 	uint8_t *memory;
 	uint64_t *values; /* last values, by record_value_slot() */
 	int64_t mark;	  /* `left` at the last entry */
@@ -51,7 +51,7 @@ struct record_parked {
 /* Private to the process. A recorded run has a process of its own, so one state suffices. */
 struct record_state {
 	struct record_area *area; /* NULL: the run is not recorded */
-	/* return address of the last call from code without sites; 0: none */
+	/* Return address of the last call from code without sites; 0: none */
 	uintptr_t outside;
 	struct record_moving *moving;
 	struct record_moving without_stubs;

@@ -121,7 +121,7 @@ void record_go_live(void)
 	if (record_state.area->is_emptied && record_state.area->used > record_state.area->bytes / 2)
 		record_have_emptied();
 	record_state.area->object_count = 0;
-	/* objects beyond the capacity stay unnamed */
+	/* Objects beyond the capacity stay unnamed */
 	(void)dl_iterate_phdr(record_add_object, NULL);
 	record_drop();
 	(void)record_entry(

@@ -232,8 +232,8 @@ record_near_\name:
 	WORDS	update, 1
 
 	/*
-	 * %r10: the value, %r11: its slot. The value may equal the prediction; then the stub came
-	 * here only because of a pending write, which is dropped.
+	 * %r10: the value, %r11: its slot. The value may equal the prediction; then a pending
+	 * write alone has led here, and is dropped.
 	 */
 	BEGIN	result, record_near_far_result
 	movq	NEAR_LEFT(%rdx), %rcx
@@ -268,8 +268,8 @@ record_near_\name:
 	END	result, record_near_far_result
 
 	/*
-	 * %r11: the site. The caller must be the one whose call was last found to come from
-	 * outside.
+	 * %r11: the site. The fast path needs the return address of the last call that was found
+	 * to be from outside.
 	 */
 	BEGIN	enter, record_near_far_enter
 	movq	8(%rbp), %rax

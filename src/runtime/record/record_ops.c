@@ -102,7 +102,7 @@ void record_resume(void)
 {
 	struct record_thread *thread = record_state.moving->thread;
 
-	/* the record has no op for this switch */
+	/* The record has no op for this switch */
 	record_state.parked[record_state.moving->index].has_dropped = false;
 	if (record_entry(thread, RECORD_TURN))
 		record_number(thread, record_next_position(thread));

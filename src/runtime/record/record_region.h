@@ -58,7 +58,7 @@ struct stub_region {
 	unsigned char *ways;  /* table of jump targets, indexed by enum stub_way */
 	unsigned char *flush; /* routine that looks at the pending write; changes %r10 and %r11 */
 	unsigned char *flush_failed;
-	/* the only instruction of that routine that copies byte by byte */
+	/* The only instruction of that routine that copies byte by byte */
 	unsigned char *flush_bytes;
 	unsigned char *flush_bytes_failed;
 };

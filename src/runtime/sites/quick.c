@@ -41,7 +41,7 @@ static HOT_STATE struct {
 	void *race;	  /* state of the race detector */
 	uint32_t watched; /* accesses that still go to memory.c; also written during the run */
 	/*
-	 * shared variables are points and no detector wants other accesses: tags of granules are
+	 * Shared variables are points and no detector wants other accesses: tags of granules are
 	 * used
 	 */
 	bool is_plain;
@@ -65,7 +65,7 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 	if (++block->tag >= TAGS_MOST) {
 		for (uint64_t i = 0; i < QUICK_GRANULES; i++) {
 			block->granules[0][i] = block->granules[1][i] = 0;
-			/* keeps the compiler from calling memset() */
+			/* Keeps the compiler from calling memset() */
 			__asm__ volatile("" ::: "memory");
 		}
 		block->tag = 1;
@@ -308,8 +308,8 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		known->flags & VARIABLE_RACY)
 		return NULL;
 	/*
-	 * memory.c must see the first access to a point, to learn its site. This holds in every
-	 * process alike.
+	 * memory.c must see the first access to a point, to learn its site. Every process does
+	 * so, which keeps their runs equal.
 	 */
 	if (quick.is_plain && known->flags & VARIABLE_POINT)
 		return NULL;

@@ -137,7 +137,7 @@ raddle_site_\kind\bytes\()_v3:
 	.type	raddle_site_v3, @function
 	.p2align 4
 raddle_site_v3:
-	/* keeps the frame of the point's code next in the chain: callers.c */
+	/* Keeps the frame of the point's code next in the chain: callers.c */
 	.cfi_startproc
 	cmpb	$SITES_QUIET, sites_are_live(%rip)
 	je	.Lquiet
@@ -185,7 +185,7 @@ raddle_site_v3:
 	.cfi_restore_state
 
 .Lperform:
-	/* the x87 stack grows downwards: an empty top means an empty stack */
+	/* The x87 stack grows downwards: an empty top means an empty stack */
 	fxam
 	fnstsw	%ax
 	andl	$FXAM_MASK, %eax

@@ -152,7 +152,7 @@ static void *aio_thread(void *argument)
 	bool is_cancelled;
 	ssize_t result = 0;
 
-	/* handlers belong to the target's threads */
+	/* Handlers belong to the target's threads */
 	engine_current()->signals_blocked = ~UINT64_C(0);
 	aio_await_turn(request);
 	is_cancelled = request->state == AIO_CANCELLED;

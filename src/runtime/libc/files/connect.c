@@ -38,7 +38,7 @@ static long connect_result(int fd)
 	int error = 0;
 	unsigned int size = sizeof error;
 
-	/* cannot fail for a socket */
+	/* Cannot fail for a socket */
 	(void)platform_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size);
 	return -error;
 }
@@ -49,7 +49,7 @@ static long connect_attempt(int fd, const struct sockaddr *address, socklen_t le
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
 	long result;
 
-	/* cannot fail after F_GETFL */
+	/* Cannot fail after F_GETFL */
 	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
 	result = target_call(SYS_connect, fd, address, length);
 	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags);

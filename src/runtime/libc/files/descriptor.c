@@ -323,7 +323,7 @@ EXPORT int fcntl(int fd, int command, ...)
 
 	ENTER();
 	va_start(arguments, command);
-	/* also valid if the argument is an int, or missing: it is in a register */
+	/* Also valid if the argument is an int, or missing: it is in a register */
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));

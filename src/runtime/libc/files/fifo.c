@@ -50,7 +50,7 @@ static bool fifo_has_writer(int fd)
 	long result;
 
 	if (platform_call(SYS_poll, &poll, 1, 0) > 0)
-		return true; /* data is present, or a writer has come and gone */
+		return true; /* data is present, or a writer has closed its end */
 	if (platform_failed(platform_call(SYS_pipe2, copy, O_CLOEXEC)))
 		return true; /* no descriptors left: returning too early is better than never */
 	result = platform_call(SYS_tee, fd, copy[1], 1, SPLICE_F_NONBLOCK);

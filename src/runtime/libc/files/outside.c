@@ -201,8 +201,8 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 }
 
 /*
- * True if a descriptor is ready that the waiting threads have not been told of. Not repeated
- * until a thread has moved.
+ * True if a descriptor is ready that has not ended a wait yet. Not repeated until a thread has
+ * moved.
  */
 static bool outside_is_ready(void)
 {
@@ -308,7 +308,7 @@ static void outside_wait_for_family(
 	outside.is_clock_still =
 		verdict == FAMILY_WAITS && outside_clock_is_still(limit_ns, waited_ns);
 	outside_wait_until(limit_ns, pids, child_count);
-	(void)family_look(); /* the member counts as running until its threads were asked */
+	(void)family_look(); /* the member counts as running until its own threads were checked */
 	outside.slice_ns = 0;
 	outside.is_clock_still = false;
 }

@@ -225,7 +225,7 @@ static bool queue_is_empty(mqd_t queue)
 {
 	struct mq_attr state = {0};
 
-	/* cannot fail: the queue was just used */
+	/* Cannot fail: the queue was just used */
 	(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state);
 	return !state.mq_curmsgs;
 }
@@ -241,7 +241,7 @@ static void *notification_thread(void *argument)
 		.argument2 = (uint64_t)(uintptr_t)notification};
 	bool is_off;
 
-	/* handlers belong to the target's threads */
+	/* Handlers belong to the target's threads */
 	engine_current()->signals_blocked = ~UINT64_C(0);
 	(void)fd_perform(&op, &request);
 	is_off = notification->is_off;
@@ -255,7 +255,7 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 {
 	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 	struct notification *notification = notifications;
-	/* registers a silent notification with the kernel */
+	/* Registers a silent notification with the kernel */
 	long result = target_call(SYS_mq_notify, queue, &silent);
 	int error;
 

@@ -62,7 +62,7 @@ static long receive_message(int fd, struct msghdr *message, int flags, uint64_t 
 {
 	long result = receive_once(fd, message, flags, site);
 
-	/* the received descriptors may reuse known numbers */
+	/* The received descriptors may reuse known numbers */
 	if (!platform_failed(result))
 		each_descriptor(message, fd_forget);
 	return result;

@@ -369,7 +369,7 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 	size_t bytes = 0;
 	void *stack = NULL;
 
-	/* these three cannot fail */
+	/* These three cannot fail */
 	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes);
 	(void)pthread_attr_getstacksize(attributes, &own->stack_bytes);
 	(void)pthread_attr_getstack(attributes, &stack, &bytes);

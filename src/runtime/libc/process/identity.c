@@ -1,8 +1,8 @@
 /*
  * User and group ids, process ids, and random numbers. glibc changes ids in every thread by a
  * signal that each thread must answer. Fibers of one kernel thread never answer, so the calls go
- * to the kernel directly. Random numbers come from the run's seed. Runs in the target's moving
- * thread.
+ * to the kernel directly. The run's seed determines the random numbers. Runs in the target's
+ * moving thread.
  */
 #include <grp.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ static struct {
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* created before the first thread, and not waited for yet */
 	uint64_t forks;		 /* by this process and its ancestors */
-	/* of the forking thread; all signals are blocked during the fork */
+	/* Of the forking thread; all signals are blocked during the fork */
 	uint64_t kernel_mask;
 	char any_child; /* its address stands for all children */
 } process;
@@ -360,8 +360,9 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 }
 
 /*
- * A child was reaped. A child from before the first thread is gone for all runs that start there,
- * and in a forked run it was never a child (-ECHILD): both taint shared state.
+ * A child was reaped, or (-ECHILD) was never a child of this process. A child from before the
+ * first thread exists once for all runs: the wait of one run takes the child from the others, and
+ * a forked run has no such child.
  */
 static void child_was_reaped(void)
 {

@@ -1,12 +1,13 @@
 /*
- * dlsym() and dlvsym(): where a look-up finds libc's definition of an interposed function, the result is the
- * runtime's definition. An allocator's dlsym(RTLD_NEXT, "pthread_create") thus makes a controlled thread. The
- * loader's result stays where a library between the runtime and libc also defines the function, because the
- * runtime may call that one.
+ * dlsym() and dlvsym(): where a look-up finds libc's definition of an interposed function, the
+ * result is the runtime's definition. An allocator's dlsym(RTLD_NEXT, "pthread_create") thus
+ * creates a controlled thread. The loader's result stays where a library between the runtime and
+ * libc also defines the function, because the runtime may call that one.
  *
- * The loader identifies the caller by the return address. The entries (symbol_thunk.S) therefore jump to the
- * loader's functions unless the runtime has a result. dlopen() and dlmopen() work likewise, and are only reported
- * to the host. Runs in any thread, also before set-up.
+ * The loader identifies the caller by the return address. The entries (symbol_thunk.S) therefore
+ * jump to the loader's functions unless the runtime has a result. dlopen() and dlmopen() have the
+ * same kind of entries, but are only reported to the command. Runs in any thread, also before
+ * set-up.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -184,7 +184,7 @@ long thread_ids_open(long number, const long arguments[6])
 
 /* ---- the list of threads ---- */
 
-/* layout of struct linux_dirent64 */
+/* Layout of struct linux_dirent64 */
 struct directory_entry {
 	uint64_t inode;
 	int64_t next;

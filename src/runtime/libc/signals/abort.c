@@ -1,6 +1,6 @@
 /*
- * abort() and failed assertions. All of them end at one place in glibc, so the caller is noted
- * here; the caller tells different failures of a program apart.
+ * abort() and failed assertions. All of them end at one place in glibc. The caller is noted here,
+ * because different callers are different failures.
  */
 #undef NDEBUG /* <assert.h> declares nothing without assertions */
 #include <assert.h>

@@ -56,7 +56,7 @@ static long action_set(int signal, const struct signal_action *wanted)
 	if (signals_have_left_control())
 		return platform_call(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask);
 	/*
-	 * A signal that the kernel has once been told to deliver stays so: a rewind restores the
+	 * A signal that the kernel once delivers to the runtime stays so: a rewind restores the
 	 * target's disposition, not the kernel's. SIG_IGN is passed to the kernel only before
 	 * threads exist, so that programs started later inherit it.
 	 */
@@ -197,7 +197,7 @@ static int mask_change(int how, const sigset_t *set, sigset_t *old)
 	}
 	signal_take_from_kernel(self->signals_blocked & ~mask);
 	signal_set_mask(self, mask);
-	/* unblocked signals are delivered before the call returns */
+	/* Unblocked signals are delivered before the call returns */
 	if (set)
 		(void)signals_deliver_now();
 	return 0;

@@ -16,11 +16,11 @@
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
-	/* signals blocked in the kernel's mask, see signal_leave_to_kernel */
+	/* Signals blocked in the kernel's mask, see signal_leave_to_kernel */
 	uint64_t left_to_kernel;
 	int dying_of; /* signal whose default action is being executed; 0: none */
 	bool has_left_control;
-	/* the last handlers of that thread all had SA_RESTART */
+	/* The last handlers of that thread all had SA_RESTART */
 	bool wants_restart[THREAD_CAPACITY];
 	uint16_t depth[THREAD_CAPACITY]; /* nesting depth of handlers in that thread */
 } delivery;
@@ -349,7 +349,7 @@ void signals_raise(struct engine_thread *thread, const siginfo_t *information)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), information->si_signo);
 		return;
 	}
-	/* fails if the queue is full, which is harmless */
+	/* Fails if the queue is full, which is harmless */
 	(void)signal_queue_add(thread, information);
 	engine_raise_attention();
 	if (thread)

@@ -118,7 +118,7 @@ static long futex_perform(const struct futex_call *call)
 /* Wakes waiters of other processes too, which may share the word, by a real call. */
 static void futex_wake_others(const struct futex_call *call)
 {
-	/* a failure is harmless */
+	/* A failure is harmless */
 	if (call->command == FUTEX_WAKE || call->command == FUTEX_WAKE_BITSET)
 		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value);
 }

@@ -1,11 +1,11 @@
 /*
- * Locks that libraries build from atomic operations and futexes (library_locks.def). The library's own function
- * still runs, and its futex call is scheduled where it blocks. The wrapper adds a scheduling point before the
- * call, as an atomic update of the lock. Once the lock is held, the wrapper adds the happens-before order. Runs
- * in the target's threads.
+ * Locks that libraries build from atomic operations and futexes (library_locks.def). The
+ * library's own function still runs, and its futex call is scheduled where it blocks. The wrapper
+ * adds a scheduling point before the call, as an atomic update of the lock. Once the lock is
+ * held, the wrapper adds the happens-before order. Runs in the target's threads.
  *
- * Other such locks are inlined into programs (std::atomic::wait) or called inside a library. The runtime sees
- * only their futex calls, and reports the first one to the host.
+ * Other such locks are inlined into programs (std::atomic::wait) or called inside a library. The
+ * runtime sees only their futex calls, and reports the first one to the command.
  */
 #include <link.h>
 #include <string.h>
@@ -138,6 +138,6 @@ void library_lock_note_futex(uint64_t site)
 	runtime_note_callers(engine_current(), site, false, sites + 1, UNSEEN_SITES - 1);
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++)
 		contract->unseen_sites[i] = sites[i];
-	/* Release: pairs with the host's acquire, which then reads the site. */
+	/* Release: pairs with the command's acquire, which then reads the site. */
 	__atomic_or_fetch(&contract->unseen, UNSEEN_LOCKS, __ATOMIC_RELEASE);
 }

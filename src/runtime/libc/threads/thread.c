@@ -399,7 +399,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 	if (!thread)
 		return ESRCH;
 	strcpy(thread->label, name);
-	/* the name that ps shows; cannot fail */
+	/* The name that ps shows; cannot fail */
 	if (thread->id.index == 0)
 		(void)platform_call(SYS_prctl, PR_SET_NAME, name);
 	return 0;

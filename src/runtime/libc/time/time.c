@@ -50,9 +50,9 @@ static HOT_STATE struct {
 	uint32_t reads;		     /* readings since that step */
 	uint64_t streak_step;	     /* step before the current streak of yields */
 	uint64_t streak_yields;	     /* consecutive yields without another operation */
-	/* number of fruitless waits: yields and tests for cancellation */
+	/* Number of fruitless waits: yields and tests for cancellation */
 	uint64_t in_vain;
-	/* distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
+	/* Distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
 	uint64_t realtime_set_ns;
 } clocks;
 

@@ -15,7 +15,7 @@
 
 /* Further timer descriptors use real time. */
 #define TIMER_DESCRIPTORS_MAX 32
-/* Bounds the wait for the kernel's timer interrupt, which normally comes at once. */
+/* Bounds the wait for the kernel's timer interrupt, which normally takes no time. */
 #define KERNEL_TIMER_MS 1000
 
 struct timer_descriptor {
