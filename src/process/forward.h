@@ -1,7 +1,6 @@
 /*
- * Forwards signals from raddle to the target. The sender (a service manager, a script) started the
- * program by way of raddle and knows only raddle's process, so its signals are meant for the
- * program.
+ * Forwards signals from raddle to the target. The sender (a service manager, a script) knows only
+ * raddle's process, because raddle started the program. Its signals are meant for the program.
  *
  * Between forward_begin() and forward_end() such signals are queued, and forward_pass_on() sends
  * them. The program also receives SIGINT and SIGTERM; a second one of these ends raddle.
