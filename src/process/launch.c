@@ -218,8 +218,8 @@ char **launch_environment(
 	launch_add_audit(&out, runtime);
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
-	 * Settings without which ASan fails under raddle. ASan refuses to be preloaded second, its
-	 * leak checker stops all threads, it starts a symbolizer process, and it keeps a signal
+	 * Settings without which ASan fails under raddle. ASan refuses to be preloaded second. Its
+	 * leak checker stops all threads, it starts a symbolizer process, and it has a signal
 	 * stack per kernel thread. None of them works with many threads on one kernel thread. The
 	 * user's own options come last and override these.
 	 */

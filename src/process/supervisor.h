@@ -1,6 +1,6 @@
 /*
- * The supervisor: a process that survives the command if the command is killed, and then kills all
- * its descendants, even those that left its process group and session.
+ * The supervisor: a process that survives the command if the command is killed. It then kills all
+ * descendants of the command, even those that left its process group and session.
  * docs/decisions/0020-supervisor.md compares the alternatives.
  *
  * Descendants are identified by a mark: the limit of file locks (RLIMIT_LOCKS). Linux ignores this
