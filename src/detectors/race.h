@@ -43,19 +43,14 @@ bool race_ignore(void *state, struct race_pair pair);
 uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);
 /* Returns whether the last event was a suppressed race. */
 bool race_has_let_pass(const void *state);
+struct detector_event;
 /*
  * Fast path of observe() for a plain access. If the access takes part in any race, suppressed or
  * not, the function leaves the access unrecorded and returns false; the caller must then call
  * observe(). Uses general-purpose registers only.
  */
-struct detector_event;
 bool race_passes(void *state, const struct detector_event *event);
-/*
- * Fastest path, for a load or store inside one aligned eight-byte word that is not a scheduling
- * point. It handles memory that was accessed before in this run, always in the same byte groups and
- * never atomically. Returns false if nothing was done; the caller must then call race_passes().
- * `place` is a cache that the caller keeps per address; its initial value is 0.
- */
+/* A plain access, the argument of race_passes_plain(). */
 struct race_plain {
 	uint64_t address;
 	uint64_t site;
@@ -65,6 +60,12 @@ struct race_plain {
 	uint8_t bytes;
 	bool is_write;
 };
+/*
+ * Fastest path, for a load or store inside one aligned eight-byte word that is not a scheduling
+ * point. It handles memory that was accessed before in this run, always in the same byte groups and
+ * never atomically. Returns false if nothing was done; the caller must then call race_passes().
+ * `place` is a cache that the caller keeps per address; its initial value is 0.
+ */
 bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
 /* Number of suppressed race occurrences in all runs. */
 uint64_t race_ignored_count(const void *state);

@@ -75,7 +75,7 @@ struct walk_event {
 	bool is_taken : 1; /* BRANCH, CHOICE: value of the condition in this run */
 	/* ADDRESS, INDEX: not pinned, so what follows is also valid for other addresses */
 	bool is_open : 1;
-	bool is_never_null : 1; /* ADDRESS: the address is above NULL_PAGE under every schedule */
+	bool is_never_null : 1;	   /* ADDRESS: a search for a null pointer here is pointless */
 	uint16_t instruction_high; /* see event_instruction() */
 	uint32_t instruction_low;
 	union {
@@ -208,9 +208,10 @@ struct walk_part {
 	uint64_t begin, end; /* 0: the end of the run */
 };
 
-/* A branch execution whose outcome a caller of the walk asks for. */
+/* Maximum depth of the call stack that a watch records. */
 #define WALK_CALLERS_MOST 32
 
+/* A branch execution whose outcome a caller of the walk asks for. */
 struct walk_watch {
 	uint16_t thread;
 	LLVMValueRef instruction;
@@ -319,6 +320,7 @@ static inline struct term *walk_event_when(const struct walk *walk, const struct
 /* The allocator may overwrite this many bytes at the start of a freed block. */
 #define RELEASED_BYTES 16u
 
+/* Prepares a walk. Book and record must outlive the walk. */
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);
 /* Walks every thread. WALK_EVENTS requires an earlier walk with another mode. */
@@ -337,6 +339,7 @@ struct walk_part walk_part_before(const struct walk *walk, uint64_t position, ui
 /* Discards all events and terms, so that WALK_EVENTS can run again for another part. */
 void walk_forget_events(struct walk *walk);
 
+/* Returns whether a byte of the range is shared. Valid after WALK_SHARING. */
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
 /*
  * Returns whether a thread accessed the word, or its initial value is known. `word` is an address
@@ -345,8 +348,9 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
 bool walk_is_known(const struct walk *walk, uint64_t word);
 /* Makes the word count as shared in the next walks. Returns false if it is shared already. */
 bool walk_share(struct walk *walk, uint64_t word);
+/* Adds the word to `wanted`, which the caller may pass to walk_share() before the next walk. */
 void walk_want(struct walk *walk, uint64_t word);
-/* Gets the value at the creation of the second thread, or at the begin of the part. False: unknown. */
+/* Gets the value at the creation of the second thread, or at the start of the part. False: unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

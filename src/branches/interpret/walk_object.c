@@ -187,7 +187,7 @@ static void tell_address(
 	/*
 	 * No index event is needed in three cases. First, the address is outside already; when
 	 * another run is verified, branches/solve/entry.c finds the address event in its place.
-	 * Second, the part is not the first one; entry.c counts events from the begin of the run.
+	 * Second, the part is not the first one; entry.c counts events from the start of the run.
 	 * Third, every possible address lies in the object while the base pointer is the same.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;

@@ -93,7 +93,7 @@ bool instrument_module(LLVMModuleRef module);
 /* Appends the sites of a function, in the order of its instructions. */
 void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
 
-/* values.c: appends the value sites at the begin of a function, after its entry site. */
+/* values.c: appends the value sites at the start of a function, after its entry site. */
 void collect_arguments(struct instrument *instrument, const struct site *entry);
 /*
  * values.c: appends the value sites of an instruction. `entry` is the position after the allocas

@@ -37,7 +37,7 @@ static bool is_word(LLVMTypeRef type)
 	}
 }
 
-/* ---- begin of a function ---- */
+/* ---- start of a function ---- */
 
 bool is_called_from_outside(LLVMValueRef function)
 {
