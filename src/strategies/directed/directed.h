@@ -1,24 +1,26 @@
 /*
- * The state of strategy `directed`, laid out here because whoever directs fills it: it drives threads
- * to meet at chosen operations, and then lets them on in a chosen order.
+ * The state of strategy `directed`, which drives threads to chosen operations at the same time, and
+ * then releases them in a chosen order. The layout is public, because the caller fills the state.
  *
- * A *meeting* has places. A thread whose pending op fits a place that is free stops there instead of
- * performing it. When all places are taken the meeting has come about: the threads then perform their
- * ops in the order of the places, as far as they are enabled, and the run goes on at random. When
- * nobody but stopped threads could move, one of them, drawn at random, is let on past its op (the
- * papers' thrashing); so is one for which the others have moved DIRECTED_PATIENCE times. It may stop
- * again at a later op.
+ * A *meeting* consists of places. A thread whose pending op matches a free place stops there
+ * instead of performing the op. When all places are taken, the threads perform their ops in the
+ * order of the places, as far as they are enabled. The run then continues at random. If only
+ * stopped threads are enabled, a random one of them is released past its op (the papers'
+ * thrashing). A thread is also released after the others have made DIRECTED_PATIENCE steps. A
+ * released thread may stop again at a later op.
  *
- * The places of a *ring* are for threads each of which waits for what the one at the next place
- * holds: a deadlock. Then two runs in three are wider: any thread fits a place, and in one of them any
- * object that closes the ring does, as threads of a pool and objects on the heap have other names in
- * every run. When threads that met got on all the same, they are driven to meet again.
- * A thread that stops holding a lock may be in the way of others that are to come. So in half of the
- * runs of a ring threads stop for the first time where they are about to take the lock that they will
- * hold (the *approach*); when all have come there, these threads go on alone to their places.
+ * The places of a *ring* are for threads that each wait for an object held by the thread of the
+ * next place: a deadlock. Two of three runs of a ring are wider: any thread matches a place, and in
+ * one of them also any object that closes the ring. Threads of a pool and objects on the heap have
+ * other names in every run. If threads met and no deadlock followed, they are driven to meet again.
  *
- * Beside a meeting, or instead of one, there may be orders of accesses (directed_order.h) and a scenario
- * (directed_scenario.h).
+ * A thread that stops while it holds a lock may block threads that have not arrived. In half of the
+ * runs of a ring, threads therefore first stop where they are about to acquire the lock that they
+ * will hold (the *approach*). When all have arrived there, only these threads continue to their
+ * places.
+ *
+ * Besides or instead of a meeting, the state may contain orders of accesses (directed_order.h) and
+ * a scenario (directed_scenario.h).
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
 #define RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
@@ -32,79 +34,82 @@
 #include "strategies/directed/directed_scenario.h"
 
 #define DIRECTED_PLACES_MAX 16
-/* Long enough for the way to a meeting in programs whose other threads never come to rest. */
+/* Long enough to reach a meeting in programs whose other threads never become idle. */
 #define DIRECTED_PATIENCE 20000
 
-/* What fits a place; a field that is 0 fits everything. */
+/* Conditions of a place; a field that is 0 matches everything. */
 struct directed_place {
 	thread_name thread;
 	object_name object; /* of the pending op */
-	object_name
-		held;  /* a lock that the thread must hold: one that it took and has not given up */
-	uint64_t site; /* of the pending op */
-	uint32_t context; /* likewise */
-	uint8_t kind;	  /* enum op_kind */
-	/* Of the op that takes `held`; 0: the thread holds nothing, it comes straight to its place. */
+	object_name held;   /* a lock that the thread must hold */
+	uint64_t site;	    /* of the pending op */
+	uint32_t context;   /* of the pending op */
+	uint8_t kind;	    /* enum op_kind */
+	/* Op that acquires `held`; 0: no approach, the thread goes directly to its place. */
 	uint8_t approach_kind;
 	uint64_t approach_site;
 };
 
 enum directed_width {
 	DIRECTED_NARROW,
-	DIRECTED_ANY_THREAD, /* fits */
-	DIRECTED_ANY_OBJECT, /* and thread */
+	DIRECTED_ANY_THREAD, /* any thread matches */
+	DIRECTED_ANY_OBJECT, /* any object and any thread match */
 	DIRECTED_WIDTHS
 };
 
 struct directed_state {
 	uint32_t place_count;
 	bool is_ring;
-	bool shares_object; /* a race: before the same object; then they go on at random */
+	/* a race: the threads meet before the same object, and then continue at random */
+	bool shares_object;
 	struct directed_place places[DIRECTED_PLACES_MAX];
 	uint32_t order_count;
 	struct directed_order orders[DIRECTED_ORDERS_MAX];
 	struct directed_scenario scenario;
 
-	/* Over all runs since it was filled. */
+	/* Statistics over all runs since initialisation. */
 	uint64_t runs;
-	uint64_t meetings;			/* runs in which it came about */
-	uint64_t arrivals[DIRECTED_PLACES_MAX]; /* runs in which some thread stopped at the place */
-	uint64_t thrashes;			/* threads that were let on */
+	uint64_t meetings;			/* runs in which the meeting was complete */
+	uint64_t arrivals[DIRECTED_PLACES_MAX]; /* runs in which a thread stopped at the place */
+	uint64_t thrashes;			/* number of threads released by thrashing */
 
 	/* Of the current run. */
 	struct rng rng;
-	uint8_t width;			    /* enum directed_width */
-	bool by_approach;		    /* threads stop at their approaches first */
-	bool is_approaching;		    /* now */
-	uint64_t gone_since;		    /* step in which they went on from there */
-	uint16_t gone[DIRECTED_PLACES_MAX]; /* who they are, by place */
+	uint8_t width;	     /* enum directed_width */
+	bool by_approach;    /* threads first stop at their approaches */
+	bool is_approaching; /* the threads are being driven to their approaches */
+	uint64_t gone_since; /* step at which the threads left their approaches */
+	/* index of the thread that left each place's approach */
+	uint16_t gone[DIRECTED_PLACES_MAX];
 	bool has_met;
-	bool has_met_before; /* in this run */
-	uint32_t next;	     /* place whose thread moves next, once they have met */
+	bool has_met_before; /* the meeting was complete at least once in this run */
+	uint32_t next;	     /* place whose thread moves next after the meeting */
 	uint32_t taken;
-	uint16_t stopped_at[DIRECTED_PLACES_MAX];    /* thread index, UINT16_MAX: free */
+	uint16_t stopped_at[DIRECTED_PLACES_MAX];    /* thread index; UINT16_MAX: free */
 	uint64_t stopped_since[DIRECTED_PLACES_MAX]; /* step */
-	uint32_t arrived;			     /* bits of places taken in this run */
+	uint32_t arrived;			     /* bits of the places reached in this run */
 	uint64_t is_stopped[(THREAD_CAPACITY + 63) / 64];
-	uint64_t is_let_on[(THREAD_CAPACITY + 63) / 64]; /* past its pending op */
+	uint64_t is_let_on[(THREAD_CAPACITY + 63) / 64]; /* released past its pending op */
 	uint64_t candidates[(THREAD_CAPACITY + 63) / 64];
-	uint64_t is_returning[(THREAD_CAPACITY + 63) /
-			      64]; /* from a wait: to a mutex it is said to hold */
-	/* Locks held, by thread: what it has acquired and not released, newest last. */
+	/* in the return from a wait: the thread counts as holding the mutex */
+	uint64_t is_returning[(THREAD_CAPACITY + 63) / 64];
+	/* Locks held, by thread: acquired and not released, newest last. */
 	uint8_t held_count[THREAD_CAPACITY];
 	object_name held[THREAD_CAPACITY][8];
 };
 
-/* Into a zeroed block; `place_count` >= 1. The places are copied. */
+/* Initialises a zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
-/* Says that the places are a ring. */
-/* A race: threads meet before the same object. */
+/* directed_state_set_race(): the threads meet before the same object.
+ * directed_state_set_scenario(): adds a scenario; the ops are copied. directed_state_set_ring():
+ * the places form a ring. */
 void directed_state_set_race(struct directed_state *state);
 void directed_state_set_scenario(
 	struct directed_state *state, const struct directed_op *ops, uint32_t op_count);
 void directed_state_set_ring(struct directed_state *state);
-/* Into a zeroed block, or one that has been given a meeting; at most DIRECTED_ORDERS_MAX. Copied. */
+/* Initialises a zeroed block, or adds orders to a meeting; at most DIRECTED_ORDERS_MAX. The orders
+ * are copied. */
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);
 

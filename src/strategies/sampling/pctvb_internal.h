@@ -1,4 +1,4 @@
-/* What the files of `pctvb` share: its state. pctvb.c chooses, pctvb_learn.c learns. */
+/* State of `pctvb`, shared by pctvb.c (choices) and pctvb_learn.c (learning). */
 #ifndef RADDLE_STRATEGIES_SAMPLING_PCTVB_INTERNAL_H
 #define RADDLE_STRATEGIES_SAMPLING_PCTVB_INTERNAL_H
 
@@ -7,27 +7,28 @@
 #include "strategies/priority_table.h"
 #include "strategies/strategy.h"
 
-#define PCTVB_VARIABLES_MOST 8 /* of a run */
+#define PCTVB_VARIABLES_MOST 8 /* maximum number of variables of a run */
 
-/* Where a thread falls to. */
+/* The new priority of a thread at a change point. */
 enum pctvb_falls {
-	FALLS_LOWEST, /* below everybody */
-	FALLS_PLACES, /* right below one of the threads from the next one on downwards, each as likely */
-	FALLS_RANDOM /* to a random priority below the next one's */
+	FALLS_LOWEST, /* below all threads */
+	/* directly below one of the threads from the next one downwards, with equal probability */
+	FALLS_PLACES,
+	FALLS_RANDOM /* a random priority below that of the next thread */
 };
 
 struct pctvb_access {
-	uint16_t thread;       /* index + 1; 0: there was none */
-	uint16_t thread_count; /* so many threads existed */
+	uint16_t thread;       /* thread index + 1; 0: no access */
+	uint16_t thread_count; /* number of threads at that time */
 };
 
 struct pctvb_variable {
-	uint64_t count;		    /* contested accesses in the run that is learnt from */
-	struct run_length accesses; /* of a run */
-	bool is_shared;		    /* accesses to it may come in another order */
+	uint64_t count;		    /* contested accesses in the run that is being learnt */
+	struct run_length accesses; /* number of accesses per run */
+	bool is_shared;		    /* accesses to the variable may be reordered */
 };
 
-/* One of the run's variables. */
+/* A variable drawn for the run. */
 struct pctvb_drawn {
 	uint16_t variable; /* index in `variables` */
 	uint64_t class;
@@ -35,25 +36,28 @@ struct pctvb_drawn {
 };
 
 struct pctvb_change {
-	uint32_t drawn;	 /* index in `drawn` */
-	uint64_t access; /* the thread about to make this one, counted from 0 */
+	uint32_t drawn; /* index in `drawn` */
+	/* number of the access, from 0, before which the thread's priority changes */
+	uint64_t access;
 };
 
-/* Runs of a round that teach, and what of one is kept. How often runs use what settles in a few. */
+/* The number of runs of a round that produce lessons, and the size of a lesson. The access counts
+ * stabilise within a few runs. */
 #define PCTVB_TEACHING 16u
 #define PCTVB_LESSON_VARIABLES 4096u
 
 struct pctvb_taught {
 	uint64_t class;
-	uint64_t count;			 /* contested accesses */
-	struct pctvb_access read, write; /* the last ones */
+	uint64_t count;			 /* number of contested accesses */
+	struct pctvb_access read, write; /* the last read and the last write */
 	bool is_shared;
 };
 
 struct pctvb_lesson {
 	uint32_t outcome; /* enum outcome_kind */
 	uint32_t threads;
-	bool is_focused; /* accesses to other variables than those drawn may have been no points */
+	/* accesses to variables that are not drawn may not have been scheduling points */
+	bool is_focused;
 	uint32_t drawn_count;
 	uint16_t drawn[PCTVB_VARIABLES_MOST];
 	uint32_t count;
@@ -62,43 +66,42 @@ struct pctvb_lesson {
 
 struct pctvb {
 	struct rng rng;
-	uint32_t depth, wanted, threads; /* threads 0: not asked for */
+	uint32_t depth, wanted, threads; /* threads 0: option not given */
 	uint32_t threads_most;
-	enum pctvb_falls falls; /* in this run */
+	enum pctvb_falls falls; /* for this run */
 	uint32_t shared_count;
-	uint32_t place; /* of the run in its round */
+	uint32_t place; /* place of the run in its round */
 	uint32_t drawn_count, change_count, fallen;
-	uint64_t
-		drawn_for; /* seed + 1 of the run whose variables have been drawn already; 0: none */
-	bool is_focused;   /* accesses to other variables than the run's may be no points */
+	uint64_t drawn_for; /* seed + 1 of the run whose variables are already drawn; 0: none */
+	bool is_focused;    /* accesses to other variables may not be scheduling points */
 	struct pctvb_drawn drawn[PCTVB_VARIABLES_MOST];
 	struct pctvb_change changes[CHANGE_POINTS_MAX];
 	struct priority_table priorities;
 	struct key_table classes;
 	uint16_t shared[KEY_TABLE_CAPACITY]; /* indices in `variables` */
 	struct pctvb_variable variables[KEY_TABLE_CAPACITY];
-	struct key_table run_classes; /* where the lesson of a run that teaches has them */
+	struct key_table run_classes; /* index of a class in the lesson of a learning run */
 	struct pctvb_lesson lessons[PCTVB_TEACHING];
 };
 
-/* Does the run at hand teach? */
+/* Does the current run produce a lesson? */
 static inline bool pctvb_teaches(const struct pctvb *pctvb)
 {
 	return pctvb->place < PCTVB_TEACHING;
 }
 
-/* Who is created, begins, ends or is waited for cannot be in another order. */
+/* Ops on threads (creation, begin, end, join) cannot be reordered and have no variable. */
 static inline bool pctvb_has_variable(const struct pending_op *op)
 {
 	return op->object && op_descriptions[op->kind].object != OBJECT_THREAD;
 }
 
-/* Of a run that teaches. */
+/* Begins the lesson of a learning run. */
 void pctvb_begin_lesson(struct pctvb *pctvb);
-/* Threads stand at so many contested accesses that nobody else has stood at. */
+/* Reports contested accesses of this class at which no other thread was pending. */
 void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 
-/* For struct strategy. */
+/* Members of struct strategy. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);
 void pctvb_end_run(void *state, const struct run_summary *summary);
 void pctvb_take_place(void *state, uint32_t place);

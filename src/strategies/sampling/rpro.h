@@ -1,4 +1,5 @@
-/* What a command may ask of an rpro state: which member of its grid chose, and what it has learnt. */
+/* Queries about the state of rpro: the member of its grid that made the last run, and what it has
+ * learnt. */
 #ifndef RADDLE_STRATEGIES_SAMPLING_RPRO_H
 #define RADDLE_STRATEGIES_SAMPLING_RPRO_H
 
@@ -7,18 +8,19 @@
 
 enum rpro_events { RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ALL, RPRO_EVENTS_COUNT };
 
-/* A member of the grid: bugs of this depth whose change points lie at most `radius` events apart. */
+/* A member of the grid: bugs of this depth whose change points lie at most `radius` events
+ * apart. */
 struct rpro_pair {
 	uint32_t depth;
-	uint64_t radius; /* 0: of no meaning (depth 2) */
+	uint64_t radius; /* 0: not applicable (depth 2) */
 	bool has_many_windows;
 	enum rpro_events events;
-	uint64_t runs; /* that it has had */
+	uint64_t runs; /* number of runs of this member */
 };
 
 /* The pair of the current or last run. */
 struct rpro_pair rpro_last_pair(const void *state);
-/* Pairs that the campaign takes in turn; 1 where depth and radius were given. */
+/* Number of pairs that the campaign uses in turn; 1 if depth and radius are given. */
 uint32_t rpro_pair_count(const void *state);
 struct rpro_pair rpro_pair(const void *state, uint32_t index);
 /* Contested events of the longest run so far, by kind of event; 0: none, or no run yet. */

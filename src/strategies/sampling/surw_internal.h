@@ -1,4 +1,4 @@
-/* What the files of `surw` share: its state. surw.c chooses, surw_learn.c learns. */
+/* State of `surw`, shared by surw.c (choices) and surw_learn.c (learning). */
 #ifndef RADDLE_STRATEGIES_SAMPLING_SURW_INTERNAL_H
 #define RADDLE_STRATEGIES_SAMPLING_SURW_INTERNAL_H
 
@@ -6,27 +6,29 @@
 #include "strategies/key_table.h"
 #include "strategies/strategy.h"
 
-#define SURW_LOCKS 4 /* what is held beyond them is not seen */
+#define SURW_LOCKS 4 /* maximum number of held locks that are tracked */
 
-/* Locks that are held; 0: none. */
+/* Held locks; 0: none. */
 struct surw_locks {
 	object_name locks[SURW_LOCKS];
 };
 
-struct surw_pair {	     /* a thread and an object, known by names */
+struct surw_pair {	     /* a thread and an object, identified by names */
 	uint16_t thread;     /* index in `threads` */
 	uint16_t object;     /* index in `objects`, UINT16_MAX: that table is full */
-	uint32_t count;	     /* interesting ops in the run that is learnt from */
-	uint32_t sixteenths; /* of the ops expected per run */
+	uint32_t count;	     /* interesting ops in the run that is being learnt */
+	uint32_t sixteenths; /* expected number of ops per run, in sixteenths */
 };
 
 struct surw_object {
-	uint32_t thread_count;	  /* different threads that ever had interesting ops on it */
-	bool is_contended;	  /* one of them while there was more than one thread */
-	struct surw_locks common; /* held at each of those so far */
+	/* number of threads that ever had interesting ops on the object */
+	uint32_t thread_count;
+	/* one of these ops was made while more than one thread existed */
+	bool is_contended;
+	struct surw_locks common; /* locks held at all of these ops */
 };
 
-/* Runs of a round that teach, and what of one is kept. */
+/* The number of runs of a round that produce lessons, and the size of a lesson. */
 #define SURW_TEACHING 16u
 #define SURW_LESSON_THREADS 1024u
 #define SURW_LESSON_OBJECTS 1024u
@@ -35,21 +37,21 @@ struct surw_object {
 struct surw_lesson_object {
 	object_name name;
 	bool is_contended;
-	struct surw_locks common; /* held at each op of the run on it */
+	struct surw_locks common; /* locks held at all ops of the run on the object */
 };
 
 struct surw_lesson_pair {
-	uint16_t thread; /* its index in the run */
+	uint16_t thread; /* index in the run */
 	uint16_t object; /* index in the lesson's objects */
 	uint32_t count;
 };
 
 struct surw_lesson {
-	bool is_whole; /* the run was not cut off */
+	bool is_whole; /* the run was complete */
 	uint32_t thread_count, object_count, pair_count;
 	struct {
 		thread_name name;
-		uint32_t creator; /* its index in the run; KEY_TABLE_NONE: not known */
+		uint32_t creator; /* index in the run; KEY_TABLE_NONE: not known */
 	} threads[SURW_LESSON_THREADS];
 	struct surw_lesson_object objects[SURW_LESSON_OBJECTS];
 	struct surw_lesson_pair pairs[SURW_LESSON_PAIRS];
@@ -57,50 +59,53 @@ struct surw_lesson {
 
 struct surw {
 	struct rng rng;
-	uint32_t place;		   /* of the run in its round */
-	object_name object;	   /* of this run, 0: walk at random */
-	struct thread_id intended; /* THREAD_NONE: to be drawn */
-	uint32_t known;		   /* threads of this run that have a weight */
-	bool is_exhausted;	   /* no weight is left: walk at random */
+	uint32_t place;		   /* place of the run in its round */
+	object_name object;	   /* object of this run; 0: random walk */
+	struct thread_id intended; /* THREAD_NONE: must be drawn */
+	uint32_t known;		   /* number of threads of this run with a weight */
+	bool is_exhausted;	   /* no weight is left: random walk */
 	uint32_t eligible_count;
-	uint16_t eligible[KEY_TABLE_CAPACITY]; /* indices in `objects` that two threads share */
+	/* indices in `objects` of objects that two threads share */
+	uint16_t eligible[KEY_TABLE_CAPACITY];
 
 	/* By thread index of this run. */
-	uint32_t weight[THREAD_CAPACITY]; /* interesting ops left, uncreated descendants' too */
+	/* remaining interesting ops, including those of descendants not yet created */
+	uint32_t weight[THREAD_CAPACITY];
 	struct surw_locks held[THREAD_CAPACITY];
 	uint64_t candidates[BITSET_WORDS(THREAD_CAPACITY)];
 
-	/* Learnt, by stable names. A thread's parent stands before it. */
+	/* Learnt, by stable names. The parent of a thread precedes it. */
 	struct key_table threads; /* thread_name */
 	struct key_table objects; /* object_name */
 	struct key_table pairs;	  /* index in `threads` << 32 | object_name */
 	uint32_t parent[KEY_TABLE_CAPACITY];
-	uint32_t subtree[KEY_TABLE_CAPACITY]; /* expected for this run's object, descendants' too */
+	/* expected number of ops on this run's object, including descendants */
+	uint32_t subtree[KEY_TABLE_CAPACITY];
 	struct surw_object object_of[KEY_TABLE_CAPACITY];
 	struct surw_pair pair_of[KEY_TABLE_CAPACITY];
 
-	/* Of a run that teaches: where its lesson has an object, and a thread's ops on it. */
+	/* Learning runs: index of an object in the lesson, and of a thread's ops on an object. */
 	struct key_table run_objects; /* object_name */
 	struct key_table run_pairs;   /* thread index << 32 | index of the object */
 	struct surw_lesson lessons[SURW_TEACHING];
 };
 
-/* Does the run at hand teach? */
+/* Does the current run produce a lesson? */
 static inline bool surw_teaches(const struct surw *surw)
 {
 	return surw->place < SURW_TEACHING;
 }
 
-/* Of a run that teaches. */
+/* Begins the lesson of a learning run. */
 void surw_begin_lesson(struct surw *surw);
 void surw_meet_in_lesson(struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
-/* The thread performs its op. */
+/* Records the op that the thread performs. */
 void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thread);
 
-/* Could the order of this op and others on its object be another one? */
+/* Can this op be reordered with other ops on its object? */
 bool surw_may_interest(const struct pending_op *op);
 
-/* For struct strategy. */
+/* Members of struct strategy. */
 void surw_end_run(void *state, const struct run_summary *summary);
 void surw_take_place(void *state, uint32_t place);
 void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);

@@ -25,7 +25,7 @@
 #define RUN_TREE_DEVIATIONS_MOST 64 /* in one run */
 #define RUN_TREE_ORDERS_MOST 16384
 #define RUN_TREE_VALUE                                                                             \
-	UINT16_MAX /* variable of a choice that is not about threads; it costs nothing */
+	UINT16_MAX /* pseudo-variable of a value choice, which is free of cost, unlike a change */
 #define RUN_TREE_SAME_SLOTS 16384 /* half of the slots stay free */
 
 /* Points of one variable behind the last deviation of a run. */
