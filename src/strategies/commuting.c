@@ -34,7 +34,7 @@ static uint32_t bit_of(object_name object)
 	return (uint32_t)(hash_mix(object) % COMMUTING_BITS);
 }
 
-/* Another thread's op while ours stands. */
+/* Records an op of another thread while the stopped thread waits. */
 static void note_other(struct commuting *commuting, const struct pending_op *op)
 {
 	commuting->is_opaque |= (op->flags & OP_WIDE) != 0;
@@ -66,7 +66,7 @@ void commuting_executed(
 	}
 	if (thread.index != commuting->thread || !is_plain_access(op))
 		commuting->count = 0;
-	if (commuting->count == COMMUTING_STRETCH) { /* the earlier half is forgotten */
+	if (commuting->count == COMMUTING_STRETCH) { /* discards the earlier half */
 		commuting->count = COMMUTING_STRETCH / 2;
 		for (uint32_t i = 0; i < COMMUTING_STRETCH / 2; i++)
 			commuting->stretch[i] = commuting->stretch[COMMUTING_STRETCH / 2 + i];

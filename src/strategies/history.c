@@ -5,19 +5,19 @@
 #include "base/bug.h"
 
 /*
- * Followed by the words of `enabled`, and, for strategies that are told of it again, by the names of threads that
- * are new and the ops that changed.
+ * Followed by the words of `enabled`. For strategies without begin_alike(), the names of new
+ * threads and the changed ops follow.
  */
 struct history_entry {
-	uint32_t words;	 /* of the entry, these included */
+	uint32_t words;	 /* size of the entry including this header */
 	uint16_t chosen; /* thread, or value */
 	bool is_value;
 	uint16_t current;
 	uint16_t thread_count;
 	uint16_t new_threads;
 	uint16_t changes;
-	uint32_t choices; /* threads enabled; values to choose from */
-	uint32_t before;  /* words of the entry before it */
+	uint32_t choices; /* number of enabled threads, or of values */
+	uint32_t before;  /* size of the previous entry */
 	uint64_t step;
 };
 
@@ -51,7 +51,7 @@ static struct history_change *changes_of(struct history_entry *entry)
 	return (struct history_change *)(names_of(entry) + entry->new_threads);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state)
@@ -78,9 +78,9 @@ static void begin_record(struct history *history)
 	history->thread_count = 0;
 }
 
-/* ---- telling ---- */
+/* ---- replaying the record into the strategy ---- */
 
-/* What the entry shows; valid until the next. */
+/* The view of the entry; valid until the next call. */
 static struct schedule_view show(struct history *history, struct history_entry *entry)
 {
 	const struct history_change *changes = changes_of(entry);
@@ -102,7 +102,8 @@ static struct schedule_view show(struct history *history, struct history_entry *
 	};
 }
 
-/* Asks and tells the strategy of the entry; false: it chose otherwise, and is now not told further. */
+/* Asks the strategy about the entry. False: the strategy chose differently, and the prefix ends
+ * here. */
 static bool history_tell(struct history *history, struct history_entry *entry)
 {
 	const struct strategy *strategy = history->strategy;
@@ -128,7 +129,7 @@ static bool history_tell(struct history *history, struct history_entry *entry)
 	return true;
 }
 
-/* The strategy knows by itself how much is alike: the rest is taken off the record, and it is asked in the run. */
+/* The strategy itself determines the common prefix. The rest of the record is dropped. */
 static uint32_t begin_alike(struct history *history, uint64_t seed)
 {
 	const uint32_t alike = history->strategy->begin_alike(history->state, seed);
@@ -200,7 +201,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 
 /* ---- recording ---- */
 
-/* NULL: there is no room, and the record is lost. */
+/* NULL: no space; the record is invalid then. */
 static struct history_entry *history_append(struct history *history, uint64_t words)
 {
 	struct history_entry *entry = entry_at(history, history->used);
@@ -226,7 +227,7 @@ static bool history_is_same_op(const struct pending_op *a, const struct pending_
 	       a->object == b->object && a->site == b->site;
 }
 
-/* The threads whose ops are not those of the last view. */
+/* The threads whose ops differ from the last view. */
 static uint32_t find_changes(
 	struct history *history, const struct schedule_view *view, uint16_t *threads)
 {
@@ -238,7 +239,7 @@ static uint32_t find_changes(
 	return count;
 }
 
-/* The threads whose ops are not those of the last view, and those that are new. */
+/* Stores the changed ops and the new names. */
 static void record_changes(struct history_entry *entry, struct history *history,
 	const struct schedule_view *view, const uint16_t *threads)
 {
@@ -287,9 +288,9 @@ static void record(struct history *history, const struct schedule_view *view, ui
 		record_changes(entry, history, view, threads);
 }
 
-/* ---- in the run ---- */
+/* ---- during the run ---- */
 
-/* The next entry, which the strategy has been asked about; NULL: there is none. */
+/* The next told entry; NULL: none. */
 static struct history_entry *take_told(struct history *history)
 {
 	struct history_entry *entry;
@@ -308,7 +309,8 @@ static struct thread_id history_choose(void *state, const struct schedule_view *
 	struct history_entry *entry = take_told(history);
 	struct thread_id chosen;
 
-	/* A turn that is no step (engine_spin_point): time had a hand in it, so it is not to be told. */
+	/* A decision at a spin point is no step (engine_spin_point). It depends on real time, so
+	 * the record cannot be replayed. */
 	if (history->awaits_executed)
 		history->is_whole = false;
 	history->awaits_executed = true;

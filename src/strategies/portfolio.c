@@ -1,26 +1,24 @@
 /*
- * Strategy `portfolio`: a mix of the others, split by what pays.
+ * Strategy `portfolio`: a mix of the other strategies, weighted by success.
  *
- * No single strategy is best for every bug, and which one suits is not known before. The first run
- * has no preemptions (round_robin: what fails without any help is found at once). After it, one run
- * in four goes to the arms in turn, so that each keeps a share of at least 1/(4*arms) and none
- * starves; the other three go to the arm with the best upper confidence bound (UCB1: Auer,
- * Cesa-Bianchi, Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning
- * 47, 2002, section 2). What pays is novelty: a run is worth 1 when its partial order of ops was not
- * seen before in the campaign.
+ * No single strategy is best for every bug, and the best one is not known in advance. The first run
+ * has no preemptions (round_robin) and finds failures that occur without any. After it, one run in
+ * four goes to the arms in turn. Each arm thus keeps a share of at least 1/(4*arms). The other
+ * three go to the arm with the highest upper confidence bound (UCB1: Auer, Cesa-Bianchi, Fischer,
+ * "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning 47, 2002, section 2).
+ * The reward is novelty: a run gains 1 if its partial order of ops is new in the campaign.
  *
- * Deviations: novelty wears off, so accounts are halved now and then and old gains fade; one
- * decision serves three runs; the decisions of a round are made before it, each as if those before it had
- * turned out as their arm's runs so far (Desautels, Krause, Burdick, "Parallelizing
- * Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014); everything is integers (no mathematics library in somebody else's
- * process, and the target may have floating-point traps on).
+ * Deviations:
+ * - Novelty decreases over time, so accounts are halved periodically and old gains fade.
+ * - One decision applies to three runs.
+ * - The decisions of a round are made before it. Each assumes that the runs before it have the mean
+ *   result of their arm (Desautels, Krause, Burdick, "Parallelizing Exploration-Exploitation
+ *   Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014).
+ * - All arithmetic uses integers, because the target may have floating-point traps enabled.
  *
- * The partial order is kept as a number. Each op's hash covers its thread's previous op and the
- * last op on its object that was no mere read (a write need not cover the reads before it: theirs
- * say that they came before it). The sum of all is equal for two runs exactly when they differ only
- * in the order of independent ops (but for collisions of hashes). Numbers seen are
- * remembered in a Bloom filter (Bloom, CACM 13(7), 1970) that is emptied when it is filled to a
- * degree where new orders would often be taken for old ones.
+ * The partial order is stored as a hash (order_hash.h). A Bloom filter (Bloom, CACM 13(7), 1970)
+ * stores the orders seen. It is cleared at a fill level at which new orders would often be mistaken
+ * for known ones.
  */
 #include "strategies/portfolio.h"
 
@@ -33,10 +31,11 @@
 struct portfolio_arm {
 	const struct strategy *strategy;
 	const char *text;
-	int64_t option; /* the first option, where it is not to be the standard */
+	int64_t option; /* value of the first option, if not the default */
 };
 
-/* The first is for the first run only. Depth 2 is cheap and frequent, 5 reaches what 3 cannot. */
+/* The first arm is only for the first run. Depth 2 is cheap and frequent; depth 5 reaches bugs that
+ * depth 3 cannot. */
 static const struct portfolio_arm arms[] = {
 	{&strategy_round_robin, "round_robin", 0},
 	{&strategy_random, "random", 0},
@@ -49,18 +48,19 @@ static const struct portfolio_arm arms[] = {
 };
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
-#define FIRST_ARM 1u /* of those that take part after the first run */
+#define FIRST_ARM 1u /* index of the first arm that takes part after the first run */
 #define PLAYED_ARMS (ARM_COUNT - FIRST_ARM)
-#define CYCLE 4u /* one run of so many goes round, the others to the best arm */
+#define CYCLE 4u /* one run of CYCLE rotates among the arms; the others use the best arm */
 #define STATE_ALIGNMENT 64u
 #define PLAYS_BEFORE_FADING 4096u
 
-/* 2 MiB: holds four million orders before it is emptied; a wrong "seen" stays below 15 %. */
+/* 2 MiB: stores four million orders before it is cleared; the rate of false "seen" results stays
+ * below 15 %. */
 #define FILTER_BITS (UINT32_C(1) << 24)
 #define FILTER_FULL (FILTER_BITS / 4)
 struct portfolio_account {
-	uint64_t plays; /* fading */
-	uint64_t gains; /* fading; at most plays */
+	uint64_t plays; /* with fading */
+	uint64_t gains; /* with fading; at most `plays` */
 	uint64_t runs;
 	uint64_t novel;
 };
@@ -72,7 +72,7 @@ struct portfolio_turn {
 };
 
 struct portfolio {
-	struct rng values; /* for arms that leave value choices to chance */
+	struct rng values; /* for arms without choose_value() */
 	uint64_t runs;	   /* of the rounds before */
 	uint32_t place;	   /* of the run in its round */
 	uint32_t arm;	   /* of the current or last run */
@@ -106,7 +106,7 @@ static struct strategy_config portfolio_arm_config(
 	return own;
 }
 
-/* Bytes of the whole block; writes the arms' places into `offsets` unless that is NULL. */
+/* Size of the whole block; stores the arms' offsets in `offsets` unless it is NULL. */
 static size_t portfolio_layout(const struct strategy_config *config, uint64_t *offsets)
 {
 	size_t bytes = sizeof(struct portfolio);
@@ -131,7 +131,7 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 {
 	struct portfolio *portfolio = state;
 
-	(void)portfolio_layout(config, portfolio->arm_offset); /* only the places */
+	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are needed */
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
@@ -140,7 +140,7 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	portfolio->best = FIRST_ARM;
 }
 
-/* ---- which arm ---- */
+/* ---- selection of the arm ---- */
 
 static uint64_t root(uint64_t value)
 {
@@ -158,8 +158,8 @@ static uint64_t root(uint64_t value)
 }
 
 /*
- * Mean gain plus sqrt(2 ln N / plays), both times 2^16. Runs that are planned have been played, and are
- * taken to be worth what the others were.
+ * Mean gain plus sqrt(2 ln N / plays), both times 2^16. Planned runs count as plays with the mean
+ * gain of the others.
  */
 static uint64_t portfolio_bound(
 	const struct portfolio_account *account, uint64_t planned, uint64_t log_total)
@@ -195,7 +195,7 @@ static uint32_t portfolio_best_arm(const struct portfolio *portfolio, const uint
 	return best;
 }
 
-/* The arm of the n-th run after the first. */
+/* The arm of run `number` after the first. */
 static uint32_t portfolio_pick(
 	struct portfolio *portfolio, uint64_t number, const uint64_t *planned)
 {
@@ -206,7 +206,7 @@ static uint32_t portfolio_pick(
 	return portfolio->best;
 }
 
-/* Whose turn it is at which place of the next round. `planned` gets the runs of each arm. */
+/* Plans the arms of the next round. `planned` receives the number of runs of each arm. */
 static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint64_t *planned)
 {
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
@@ -230,7 +230,8 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	portfolio->arm = turn.arm;
 	order_hash_begin(&portfolio->order);
 	portfolio->is_running = true;
-	/* Its own stream, so that an arm makes the same choices here as alone with the same seed. */
+	/* A separate random stream: an arm makes the same choices here as alone with the same
+	 * seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
 	if (strategy->take_place)
 		strategy->take_place(arm_state, turn.place);
@@ -273,9 +274,9 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 	return value;
 }
 
-/* ---- what it was worth ---- */
+/* ---- reward ---- */
 
-/* Remembers the order; was it new? */
+/* Stores the order; returns whether it was new. */
 static bool portfolio_remember(struct portfolio *portfolio, uint64_t order)
 {
 	const uint32_t first = (uint32_t)order % FILTER_BITS;
@@ -334,7 +335,7 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 				runs[arm]);
 }
 
-/* Old gains fade. */
+/* Halves the accounts periodically, so that old gains fade. */
 static void portfolio_fade(struct portfolio *portfolio)
 {
 	uint64_t plays = 0;
@@ -392,8 +393,8 @@ static void portfolio_share(void *state, const void *other)
 }
 
 /*
- * That of the arm with the best one among those of depth 3 or more (the depth promised alone by
- * default), scaled by the share that every arm keeps: in CYCLE * PLAYED_ARMS runs it has one.
+ * The best guarantee among the arms of depth 3 or more (the default depth of pct alone), scaled by
+ * the share that every arm keeps: one run in CYCLE * PLAYED_ARMS.
  */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {

@@ -1,7 +1,7 @@
 /*
  * Strategy `random`: at every scheduling point each enabled thread is equally likely. It learns
- * nothing and promises nothing (rare interleavings stay rare: the longer a race must be won, the
- * less likely it is), so it is the control that the others are measured against.
+ * nothing and gives no guarantee: the longer a thread must win a race, the less likely the
+ * interleaving. The other strategies are compared with this control.
  */
 #include "base/rng.h"
 #include "strategies/strategy.h"
@@ -18,7 +18,7 @@ static size_t random_state_bytes(const struct strategy_config *config)
 
 static void random_begin_campaign(void *state, const struct strategy_config *config)
 {
-	(void)state; /* everything is seeded per run */
+	(void)state; /* each run is seeded separately */
 	(void)config;
 }
 

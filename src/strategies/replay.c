@@ -1,7 +1,7 @@
 /*
- * Strategy `replay`: follows a schedule; replay.h says how. Every choice costs the same however
- * long the schedule is: the cursor only moves forward, and each thread of the run holds the next of
- * its own directives, found once, when the thread is met.
+ * Strategy `replay` follows a schedule; see replay.h. The cost of a choice is independent of the
+ * length of the schedule. The cursor only moves forward, and each thread stores its next directive,
+ * found when the thread appears.
  */
 #include "strategies/replay.h"
 
@@ -9,8 +9,8 @@
 
 #define REPLAY_NOT_CREATED UINT16_MAX
 
-/* Initial priorities go down from the first, those of threads without a name below from the second;
- * whoever falls comes below all, from the third down. */
+/* Initial priorities of named threads descend from PRIORITY_NAMED, those of other threads from
+ * PRIORITY_NAMELESS, and those of fallen threads from PRIORITY_FALLEN. */
 #define PRIORITY_NAMED (UINT64_C(3) << 40)
 #define PRIORITY_NAMELESS (UINT64_C(2) << 40)
 #define PRIORITY_FALLEN (UINT64_C(1) << 40)
@@ -33,21 +33,21 @@ size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count)
 	       segment_count * sizeof(struct schedule_segment);
 }
 
-/* Chains the directives of each thread, in their order. */
+/* Links the directives of each thread in their order. */
 static void replay_link(struct replay_state *state)
 {
 	const struct replay_directive *directives = replay_directives(state);
 	uint32_t *links = replay_links(state);
 
 	if (state->mode == REPLAY_RECORD)
-		return; /* they are room for what is to be written */
+		return; /* the directives are only space for the recording */
 	for (uint32_t i = state->directive_count; i-- > 0;) {
 		const uint32_t name = key_table_add(&state->names, directives[i].thread);
 
-		if (state->mode == REPLAY_LOOSE) /* found when it is met */
+		if (state->mode == REPLAY_LOOSE) /* lets the table find the thread later */
 			(void)key_table_add(&state->names, directives[i].next);
 		if (name == KEY_TABLE_NONE)
-			continue; /* more names than threads: the plan fits no program anyway */
+			continue; /* more names than threads: the plan fits no program */
 		links[i] = state->first_directive[name];
 		state->first_directive[name] = i + 1;
 	}
@@ -75,12 +75,14 @@ void replay_state_init(struct replay_state *state, enum replay_mode mode,
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count)
 {
-	/* The table's order is to be that of `names`, so the directives are linked again after. */
+	/* The table must have the order of `names`, so the directives are linked again
+	 * afterwards. */
 	state->names = (struct key_table){0};
 	for (uint32_t i = 0; i < KEY_TABLE_CAPACITY; i++)
 		state->first_directive[i] = 0;
+	/* cannot fail: names are distinct and few enough */
 	for (uint32_t i = 0; i < name_count; i++)
-		(void)key_table_add(&state->names, names[i]); /* distinct and few enough */
+		(void)key_table_add(&state->names, names[i]);
 	state->has_names = true;
 	replay_link(state);
 }
@@ -97,7 +99,7 @@ void replay_state_set_few_values(struct replay_state *state)
 
 static size_t replay_least_bytes(const struct strategy_config *config)
 {
-	(void)config; /* the plan sizes the block, not the options */
+	(void)config; /* the plan determines the size, not the options */
 	return replay_state_bytes(0, 0);
 }
 
@@ -106,7 +108,7 @@ static void replay_begin_campaign(void *state, const struct strategy_config *con
 	struct replay_state *replay = state;
 
 	(void)config;
-	if (!replay->bytes) /* nobody gave a plan: an empty one */
+	if (!replay->bytes) /* without a plan: an empty schedule */
 		replay_state_init(replay, REPLAY_EXACT, NULL, 0, NULL, 0);
 }
 
@@ -153,7 +155,7 @@ static void replay_diverge(struct replay_state *replay)
 	replay->diverged_step = replay->step;
 }
 
-/* The segment the cursor stands in, NULL after the last one. */
+/* The segment at the cursor; NULL after the last one. */
 static inline struct schedule_segment *replay_here(struct replay_state *replay)
 {
 	struct schedule_segment *segments = replay_segments(replay);
@@ -193,7 +195,7 @@ static struct thread_id replay_exact(struct replay_state *replay, const struct s
 		replay_diverge(replay);
 		return view_default(view);
 	}
-	/* What is no step is none of the schedule's (engine_spin_point). */
+	/* A spin point is no step and not in the schedule (engine_spin_point). */
 	replay->cursor.used += view->pending[thread].kind != OP_SPIN;
 	return (struct thread_id){(uint16_t)thread};
 }
@@ -244,7 +246,8 @@ static struct thread_id replay_priority(
 
 		chosen = replay_highest(replay, view);
 		mine = &replay->directive[chosen.index];
-		/* A fall where the thread was alone takes effect at its next contested point. */
+		/* A fall where the thread was the only enabled one takes effect at its next
+		 * contested point. */
 		if (!*mine || directives[*mine - 1].after > replay->performed[chosen.index])
 			break;
 		*mine = replay_links(replay)[*mine - 1];
@@ -257,7 +260,8 @@ static struct thread_id replay_priority(
 	return chosen;
 }
 
-/* As exact mode; who stands above the thread that moves falls, and that is written down. */
+/* As exact mode. Every thread with a higher priority than the wanted one falls, and the fall is
+ * recorded. */
 static struct thread_id replay_record(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct thread_id wanted = replay_exact(replay, view);
@@ -296,7 +300,7 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 	}
 }
 
-/* In exact mode: as choose(), and executed(), of a thread that is known to be on offer. */
+/* Exact mode: combines choose() and executed() for a current thread that is enabled. */
 static bool replay_goes_on(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;

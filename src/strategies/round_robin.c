@@ -1,7 +1,8 @@
 /*
- * Strategy `round_robin`: the schedule without preemptions. The current thread goes on while it
- * can; where it cannot, the next enabled thread after it, cyclically, takes over. One schedule per
- * program: the control that finds only what needs no preemption, and the cheapest first look.
+ * Strategy `round_robin`: the schedule without preemptions. The current thread continues while it
+ * is enabled; then the next enabled thread by index runs, cyclically. A program has one such
+ * schedule. It finds only bugs that need no preemption, and serves as a control and a cheap first
+ * run.
  */
 #include "strategies/strategy.h"
 
@@ -21,7 +22,7 @@ static void round_robin_begin_campaign(void *state, const struct strategy_config
 static void round_robin_begin_run(void *state, uint64_t seed)
 {
 	(void)state;
-	(void)seed; /* nothing here is random */
+	(void)seed; /* no random choices */
 }
 
 static struct thread_id round_robin_choose(void *state, const struct schedule_view *view)

@@ -1,4 +1,4 @@
-/* The table of all strategies; strategies.def says which. */
+/* Table of all strategies, from strategies.def. */
 #include "strategies/strategy.h"
 
 const struct strategy *const strategies[] = {

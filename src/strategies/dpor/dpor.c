@@ -2,25 +2,27 @@
  * Strategy `dpor`: every order of dependent ops once, and no other run.
  *
  * Abdulla, Aronis, Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014 (journal:
- * "Source Sets", JACM 64:4, 2017), algorithm 2 with wakeup trees. Depth first over runs: each run is
- * carried to its end; for each race in it (two dependent ops of different threads that nothing orders)
- * the other order is put into the wakeup tree of the step where it has to begin, unless a thread that
- * sleeps there shows that it has been had. Without races left all Mazurkiewicz traces have been run.
+ * "Source Sets", JACM 64:4, 2017), algorithm 2 with wakeup trees. The search is depth-first over
+ * complete runs. A race consists of two dependent ops of different threads that nothing orders. For
+ * each race of a run, the other order is inserted into the wakeup tree of the step where it has to
+ * begin, unless the sleep set of that step shows that the order is covered. When no race is left,
+ * all Mazurkiewicz traces have been run.
  *
  * Deviations from the paper:
- * - A race that is settled (dpor_reverse_races) is not looked at again in later runs that have it.
- * - Two runs are made before, only to learn what threads race for: see dpor_somebody_awake(). In the second
- *   whoever was created last goes first of all that were created: what threads share only where a race has ended the other way
- *   round is known then, too, and not found out one by one, each time with all that was made in vain.
- * - Ops that have nothing to do with a wakeup tree may be performed before it: see dpor_bystander().
- * - Threads that disable each other (which the paper leaves to section 10 of the journal version): a
- *   lock's release and the next acquisition have one order only, so the race is between the two
- *   acquisitions. A branch that turns out to lead to a thread that cannot move is dropped.
- * - Choices of values (which waiter a signal wakes) are branches that are all taken.
- * - Fairness may hide threads that only spin: orders that differ in how often a loop goes round are
- *   not all had, and neither are those that time alone decides.
+ * - A settled race (dpor_reverse_races) is not examined again in later runs that contain it.
+ * - Two learning runs come first and record the objects for which threads race: see
+ *   dpor_somebody_awake(). The second one prefers the thread that was created last. It also finds
+ *   objects that threads share only if a race ended the other way. Finding these during the search
+ *   would cost redundant executions.
+ * - Ops independent of a wakeup tree may be performed before it: see dpor_bystander().
+ * - Threads that disable each other (section 10 of the journal version): a release of a lock and
+ *   the next acquisition have only one order, so the race is between the two acquisitions. A branch
+ *   to a thread that is not enabled is dropped.
+ * - Value choices (the waiter that a signal wakes) are branches that are all explored.
+ * - Fairness may delay threads that only spin: orders that differ in the number of iterations of a
+ *   spin loop are not all explored. Neither are orders that only virtual time decides.
  *
- * The memory of a run is a stack that outlives it; see dpor.h.
+ * The state of a run is a stack that outlives the run; see dpor.h.
  */
 #include "strategies/dpor/dpor.h"
 
@@ -96,7 +98,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 {
 	struct dpor *dpor = state;
 
-	(void)seed; /* nothing is left to chance */
+	(void)seed; /* no random choices */
 	dpor->depth = 0;
 	dpor->known = 0;
 	dpor->is_straight = true;
@@ -114,7 +116,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	dpor_share_recount(dpor);
 }
 
-/* Nothing is known of this run any more: it goes on as it likes. */
+/* The search no longer controls this run, which continues with default choices. */
 static bool is_adrift(const struct dpor *dpor)
 {
 	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
@@ -146,7 +148,7 @@ static uint32_t dpor_begin_alike(void *state, uint64_t seed)
 	return from;
 }
 
-/* Who slept before the last step and does not depend on it still does. */
+/* Copies the sleepers of the previous step that are independent of its op. */
 static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 {
 	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
@@ -171,7 +173,8 @@ static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 	}
 }
 
-/* What the branch that is being taken at the last step says of what is to follow. */
+/* The subtree of the current branch of the last step, which becomes the wakeup tree of the new
+ * step. */
 static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
 {
 	struct dpor_branch *taken;
@@ -179,7 +182,7 @@ static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
 
 	if (!dpor->depth)
 		return DPOR_NONE;
-	if (before->is_value) { /* handed through */
+	if (before->is_value) { /* a value choice passes its tree on */
 		child = before->wakeup;
 		before->wakeup = DPOR_NONE;
 		return child;
@@ -216,7 +219,7 @@ static struct dpor_step *dpor_push(struct dpor *dpor)
 	return step;
 }
 
-/* Branches to threads that cannot move here lead nowhere. */
+/* Drops leading branches to threads that are not enabled. */
 static void drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
@@ -229,7 +232,7 @@ static void drop_dead_branches(
 	}
 }
 
-/* The op of that thread, and then all that was to be done from here on. */
+/* Inserts a branch with the thread's op before the step's wakeup tree. */
 static void put_before(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view, uint32_t index)
 {
@@ -242,7 +245,7 @@ static void put_before(
 	step->wakeup = branch;
 }
 
-/* A step that no earlier run has had. */
+/* Chooses at a step that no earlier run has reached. */
 static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = dpor_push(dpor);
@@ -266,7 +269,8 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
-	/* Before a part is where it begins, its tree may still get what an op put before it would stand in the way of. */
+	/* Until a task reaches its base, the owner may still add to the tree. An op inserted before
+	 * the tree would conflict with such additions. */
 	index = dpor->part && !dpor->is_exact && !dpor->has_arrived
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);
@@ -275,7 +279,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-/* A step of earlier runs; from the last of them a branch is taken for the first time. */
+/* Chooses at a step of earlier runs; the last such step takes a branch for the first time. */
 static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
@@ -292,7 +296,7 @@ static struct thread_id choose_again(struct dpor *dpor, const struct schedule_vi
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-/* Notes what is new at the point at hand. */
+/* Updates threads and held threads for the current point. */
 static inline void meet(struct dpor *dpor, const struct schedule_view *view)
 {
 	dpor_meet(dpor, view);
@@ -300,7 +304,7 @@ static inline void meet(struct dpor *dpor, const struct schedule_view *view)
 		dpor_share_look(dpor, view);
 }
 
-/* Main while it can move, so that it creates the others, then the one of those that was created last. */
+/* Main while it is enabled, so that it creates the others; then the enabled thread created last. */
 static struct thread_id latest(const struct schedule_view *view)
 {
 	uint32_t index = view_is_enabled(view, 0) ? 0 : view->thread_count - 1;
@@ -336,14 +340,15 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	meet(dpor, view);
 	if (is_adrift(dpor))
 		return;
-	/* Where another hand chose there is no step yet. */
+	/* No step exists if a replayed prefix made the choice. */
 	if (dpor->depth == dpor->step_count && !dpor_push(dpor))
 		return;
 	step = &dpor_steps(dpor)[dpor->depth];
 	op = dpor_op_of(dpor, view, thread.index);
 	if (step->wakeup == DPOR_NONE)
 		step->wakeup = dpor_branch_new(dpor, &op);
-	/* What happens before a step that is only repeated is known, and what a branch was made for has to happen, too. */
+	/* A repeated step must have the same op as before, and a branch must lead to the op for
+	 * which it was created. */
 	if ((dpor->depth < dpor->first_new && !dpor_is_same_op(&step->op, &op)) ||
 		(step->wakeup != DPOR_NONE &&
 			!dpor_is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
@@ -371,7 +376,7 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 	struct dpor *dpor = state;
 
 	meet(dpor, view);
-	if (!dpor->share.is_held_up) /* else it has ended before */
+	if (!dpor->share.is_held_up) /* otherwise dpor_note_left() was already called */
 		dpor_note_left(dpor, view);
 }
 
@@ -407,7 +412,7 @@ void dpor_forget(struct dpor *dpor)
 	dpor->branch_used = dpor->sleeper_used = 0;
 }
 
-/* The run was made to see who races for what: from now on they go last. */
+/* Ends a learning run: the search starts again with the recorded races. */
 static void begin_again(struct dpor *dpor)
 {
 	const uint32_t last = dpor->last_step[0];
@@ -426,7 +431,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	struct dpor *dpor = state;
 
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
-		return; /* one that proves nothing is made again */
+		return; /* a run that proves nothing is repeated */
 	if (dpor->share.is_scouting) {
 		dpor_share_scouted(dpor);
 		return;
@@ -439,9 +444,10 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	dpor_back_up(dpor);
 	if (dpor->lessons >= DPOR_LESSONS || dpor->is_lost)
 		return;
-	/* A second lesson without races, where the first one had some, shows that the program varies, and nothing else. */
+	/* If only the second learning run has no races, the program varies; this alone proves
+	 * nothing. */
 	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST) {
-		dpor->runs -= dpor->share.shard > 1; /* it is the first shard's */
+		dpor->runs -= dpor->share.shard > 1; /* shard 1 counts this run */
 		return;
 	}
 	dpor->is_exhausted = false;

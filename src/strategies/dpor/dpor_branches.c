@@ -1,4 +1,4 @@
-/* The branches of dpor's steps: their memory, and the way back to the next one that is to be taken. */
+/* Memory of the branches of dpor, and backtracking to the next branch to explore. */
 #include "strategies/dpor/dpor.h"
 
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
@@ -26,7 +26,8 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 	struct dpor_branch *branches = dpor_branches(dpor);
 	uint32_t open = branch;
 
-	/* `sibling` chains what is still to be freed: the children go in front of it. */
+	/* `sibling` links the branches that are still to be freed; children are inserted at the
+	 * front. */
 	branches[branch].sibling = DPOR_NONE;
 	while (open != DPOR_NONE) {
 		const uint32_t child = branches[open].child;
@@ -44,7 +45,7 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 	}
 }
 
-/* The branch that was taken is done: its thread sleeps here from now on. */
+/* The current branch is explored: its thread sleeps at this step from now on. */
 static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 {
 	const uint32_t done = step->wakeup;
@@ -63,8 +64,8 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 }
 
 /*
- * Does the next run begin with a branch that is a part's? Those to threads that cannot move are no runs, and are dropped
- * here where there is one behind them that is.
+ * The task that owns the first branch of the next run; 0: none. Branches to disabled threads before
+ * that branch are dropped, because they are no runs.
  */
 static uint32_t part_of_next(struct dpor *dpor)
 {
@@ -86,7 +87,7 @@ static uint32_t part_of_next(struct dpor *dpor)
 
 void dpor_back_up(struct dpor *dpor)
 {
-	/* The first run of a part has ended where all that is its own begins. */
+	/* The first run of a task ended before the task's own steps began. */
 	if (dpor->part && !dpor->has_arrived) {
 		dpor->is_lost |= dpor->is_blocked || dpor->has_diverged;
 		dpor->base = dpor->step_count;

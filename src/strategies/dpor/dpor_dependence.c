@@ -1,4 +1,4 @@
-/* Which of dpor's ops depend on each other though they are not about the same object. */
+/* Dependence between ops on different objects. */
 #include "strategies/dpor/dpor.h"
 
 static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)

@@ -5,7 +5,7 @@
 
 /* ---- trees ---- */
 
-/* Of the branch and all behind it, with the siblings of those behind it, but not its own. */
+/* Copies the branch with its subtree, but not its siblings. */
 static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 {
 	const struct dpor_branch *source = &dpor_branches(from)[branch];
@@ -60,7 +60,7 @@ uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch)
 	return hash;
 }
 
-/* ---- the same way ---- */
+/* ---- comparison of paths ---- */
 
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *part)
 {
@@ -80,7 +80,7 @@ void dpor_meet_slots(struct dpor *dpor, const struct dpor *other)
 		dpor_widen(dpor);
 }
 
-/* Has the op nothing to do with what is there? */
+/* Is the op independent of the branch, its siblings and their subtrees? */
 static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
@@ -111,9 +111,9 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch
 	return next == DPOR_NONE;
 }
 
-/* ---- bringing together ---- */
+/* ---- merging ---- */
 
-/* Is each of the lists in the tree the beginning of the other's? */
+/* Is the first list of branches, with its subtrees, a prefix of the second? */
 static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
 {
 	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
@@ -137,7 +137,7 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t n
 		return DPOR_TREE_OURS;
 	if (mine->changes == other->changes_had)
 		return DPOR_TREE_THEIRS;
-	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first is being taken */
+	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first branch is the current one */
 	b = dpor_branches(part)[other->wakeup].sibling;
 	if (begins_like(part, b, dpor, a))
 		return DPOR_TREE_OURS;
@@ -146,7 +146,8 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t n
 
 #define PATH_MOST 1024
 
-/* Where the first of `ops` is that this one could come before all of; DPOR_NONE: it could not. */
+/* Weak initial: the index of the first op of this thread in `ops`, if the op is independent of all
+ * earlier ones; `count`: the thread has none; DPOR_NONE: a dependent op comes first. */
 static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
 {
 	uint32_t i = 0;
@@ -177,9 +178,10 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 }
 
 /*
- * Puts a path of the part's tree into ours. The part has left out orders that this path covers, and races that its first
- * op settles. So if ours has a branch for it, that must be for the same first op, and of ops of the path all
- * the way down: then it covers them as well. False: it is not so.
+ * Merges one path of the task's tree into the owner's. The task has omitted orders that this path
+ * covers, and races that its first op settles. An existing branch of the owner that covers the path
+ * must therefore begin with the same first op, and consist of ops of the path down to its leaf.
+ * False: this does not hold.
  */
 static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
 	const struct dpor *finder)
@@ -204,7 +206,7 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 		is_top = false;
 		place = &dpor_branches(dpor)[branch].child;
 		if (*place == DPOR_NONE)
-			return true; /* a leaf: all behind it is looked at there */
+			return true; /* a leaf: later ops are chosen when it is reached */
 	}
 	return true;
 }
@@ -212,12 +214,13 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 struct merge {
 	struct dpor *dpor, *part;
 	uint32_t *place;
-	const struct dpor *finder;     /* of what is new to us; NULL: its turn has come */
-	struct dpor_op ops[PATH_MOST]; /* the way to where we are in the part's tree */
+	/* task that found branches new to the owner; NULL: the task is being joined */
+	const struct dpor *finder;
+	struct dpor_op ops[PATH_MOST]; /* path to the current branch of the task's tree */
 	struct dpor_op path[PATH_MOST];
 };
 
-/* All paths from the branch and its siblings on, `count` ops down. */
+/* Merges all paths through the branch and its siblings, at depth `count`. */
 static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 {
 	if (count == PATH_MOST)
@@ -227,7 +230,7 @@ static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 
 		merge->ops[count] = here->op;
 		if (here->op.kind == OP_THREAD_CREATE)
-			return false; /* whom it makes, the op does not say */
+			return false; /* the op does not identify the created thread */
 		if (here->child != DPOR_NONE) {
 			if (!merge_tree(merge, here->child, count + 1))
 				return false;
@@ -250,7 +253,7 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
 
 		if (dpor_choose_tree(dpor, part, i) != DPOR_TREE_NEITHER)
 			continue;
-		/* The first is being taken, in both. */
+		/* In both states, the first branch is the current one. */
 		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
 		step->changes++;
 		if (!merge_tree(&merge, dpor_branches(part)[other->wakeup].sibling, 0) ||
@@ -260,9 +263,9 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
 	return true;
 }
 
-/* ---- telling ---- */
+/* ---- synchronisation of owner and task ---- */
 
-/* The part's branch of ours. */
+/* The owner's branch that the task explores. */
 static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *part)
 {
 	uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
@@ -272,7 +275,7 @@ static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *part)
 	return branch;
 }
 
-/* Has it gone down to the first leaf behind the branch, and done nothing else before? */
+/* Did the task follow the branch to its first leaf without inserted ops? */
 static bool has_gone_straight(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
@@ -288,7 +291,7 @@ static bool has_gone_straight(struct dpor *dpor, struct dpor *part, uint32_t bra
 	return next == DPOR_NONE;
 }
 
-/* What we have behind the branch that the part takes at one of its steps, from the first on. */
+/* Walks over the task's steps and the owner's tree positions that correspond to them. */
 struct walk {
 	struct dpor *dpor, *part;
 	uint32_t step, branch;
@@ -328,7 +331,7 @@ static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 	return !dpor->is_lost;
 }
 
-/* What it has not been split off with, and not found itself in the runs that count. */
+/* Marks branches that the task neither got at the split nor found itself in counted runs. */
 static void mark_others(struct dpor *part, uint32_t branch)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(part)[branch].sibling) {
@@ -344,7 +347,7 @@ static void mark_others(struct dpor *part, uint32_t branch)
 	}
 }
 
-/* The trees of the part are as ours from now on. */
+/* Replaces the task's trees by copies of the owner's. */
 static void dpor_merge_take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
 {
 	struct walk walk = {dpor, part, 0, branch};
@@ -393,7 +396,7 @@ bool dpor_tell(void *state, void *block)
 	struct dpor *dpor = state, *part = block;
 	uint32_t branch;
 
-	/* Before its first run it has nothing to tell; of what is lost nothing will be taken. */
+	/* Before its first run a task has no results, and results of a lost state are not used. */
 	if (!part->runs || part->is_lost || part->diverged_runs || dpor->is_lost)
 		return true;
 	branch = dpor_merge_branch_of(dpor, part);

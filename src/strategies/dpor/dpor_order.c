@@ -1,4 +1,4 @@
-/* What happens before what in a run of dpor: the clocks of its steps, and the way back to those they may depend on. */
+/* Happens-before in a run of dpor: clocks of steps, and iteration over earlier dependent steps. */
 #include "strategies/dpor/dpor_order.h"
 
 #include <stddef.h>

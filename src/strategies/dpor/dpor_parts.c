@@ -1,19 +1,20 @@
 /*
- * Parts of dpor's work: a branch that is still to be taken, with all behind it, is explored in another state.
+ * Tasks of dpor: another state explores an unexplored branch with its subtree.
  *
- * What a state does behind a branch depends on nothing but the way there, who sleeps, the branch's wakeup tree and what
- * is known to race. All of this is copied when the part is split off, from the step nearest to the root that has such a
- * branch: much is behind it, and it comes late. Races that a part finds across its base are put into its copy of the wakeup
- * trees there. It is joined when the branch's turn comes, as it then is: finished, or with its stack in place of
- * ours.
+ * The exploration of a branch depends only on the path to it, the sleep set, the branch's wakeup
+ * tree and the known races. The split copies all of these. It takes the branch nearest to the root,
+ * because its subtree is large and its runs are needed late. Races that the task finds across its
+ * base change its copy of the wakeup trees there. The owner joins the task when the branch is next:
+ * either the task is finished, or the task's stack replaces the owner's.
  *
- * Exact: if anything that it was given has changed meanwhile, it is dropped and the branch taken here. So runs, their
- * order and their number are those of one state.
+ * Exact mode: if anything copied at the split has changed since, the task is dropped and the owner
+ * explores the branch. The runs, their order and their number are then those of a single state.
  *
- * Else only what would lose or repeat an order drops it: each is had once then, in another order of runs. To what is
- * behind a sleeper races lead only from where the sleeper's op is explored, whence they are told in wakeup trees. So a part
- * is not all behind its branch, but all behind the first leaf of the branch's tree, where nobody sleeps any more and to
- * which nothing is added. What the part has put into our trees is merged: dpor_merge.h.
+ * Otherwise a task is dropped only if an order would be lost or repeated: each order is explored
+ * once, but the order of runs may differ. Races lead to orders behind a sleeper only from the place
+ * where the sleeper's op is explored; wakeup trees carry them there. A task therefore covers only
+ * the subtree behind the first leaf of the branch's tree, where no thread sleeps and nothing is
+ * added any more. dpor_merge.h merges the trees above.
  */
 #include "strategies/dpor/dpor_merge.h"
 #include "strategies/strategy.h"
@@ -49,7 +50,7 @@ static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
 	memcpy(dpor_clock(to, step), dpor_clock(from, step), DPOR_THREADS * sizeof(uint32_t));
 }
 
-/* ---- what was known ---- */
+/* ---- hashes of the knowledge at the split ---- */
 
 static uint64_t hash_racy(const struct dpor *dpor)
 {
@@ -67,13 +68,13 @@ static uint64_t hash_open(struct dpor *dpor, uint32_t below)
 	return hash;
 }
 
-/* ---- splitting off ---- */
+/* ---- splitting ---- */
 
-/* A branch at the step that waits for others to be done and is no part's yet; DPOR_NONE: there is none. */
+/* An unexplored branch of the step that belongs to no task; DPOR_NONE: none. */
 static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 {
 	uint32_t branch = step->is_value ? DPOR_NONE : step->wakeup;
-	bool is_first = true; /* that one is taken, or is the next to be */
+	bool is_first = true; /* the first branch is the current or the next one */
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *waiting = &dpor_branches(dpor)[branch];
@@ -87,7 +88,7 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 	return DPOR_NONE;
 }
 
-/* Of the last step of the part: all that are taken before the branch sleep when it is taken. */
+/* At the last step of the task, all branches before the task's branch are in the sleep set. */
 static void put_to_sleep(struct dpor *part, struct dpor *dpor, uint32_t number, uint32_t branch)
 {
 	const struct dpor_step *source = &dpor_steps(dpor)[number];
@@ -146,7 +147,7 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 {
 	struct dpor *dpor = state, *part = block;
 
-	(void)most; /* how many there are behind a branch nobody knows */
+	(void)most; /* the number of runs behind a branch is not known */
 	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
 		return false;
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++) {
@@ -179,7 +180,7 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t num
 	return true;
 }
 
-/* Is what it has done of use? */
+/* Can the owner use the task's results? */
 static bool dpor_parts_is_joinable(struct dpor *dpor, struct dpor *part)
 {
 	return !dpor->is_lost && !part->is_lost && !part->diverged_runs && part->runs &&
@@ -194,7 +195,8 @@ static bool has_same_tree(struct dpor *dpor, const struct dpor *part)
 	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == part->tree_hash;
 }
 
-/* Has it begun with what we know now? Then it has done what we would do, in the same order. */
+/* Did the task begin with the owner's current knowledge? Then its runs are those of the owner, in
+ * the same order. */
 static bool is_exact(struct dpor *dpor, struct dpor *part)
 {
 	for (uint32_t i = 0; i <= part->last; i++)
@@ -204,7 +206,7 @@ static bool is_exact(struct dpor *dpor, struct dpor *part)
 	       hash_open(dpor, part->last) == part->open_hash;
 }
 
-/* The tree that the part has changed in place of ours, whose branches may be parts. */
+/* Replaces the owner's tree by the tree that the task changed; branches keep their tasks. */
 static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
@@ -225,14 +227,14 @@ static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
 	}
 }
 
-/* Steps before its last one are still open if they are for both. */
+/* Steps before the task's last one remain open if they are open in both states. */
 static void join_open(struct dpor *dpor, struct dpor *part)
 {
 	uint32_t *mine = &dpor->open, other = part->open;
 	uint32_t first = DPOR_NONE;
 	uint32_t *end = &first;
 
-	/* Those of the part's own steps come first: the chain goes down. */
+	/* The chain is descending: the task's own steps come first. */
 	for (; other != DPOR_NONE && other >= part->last;
 		other = dpor_steps(part)[other].open_before) {
 		*end = other;
@@ -257,7 +259,7 @@ static uint32_t end_of_sleepers(struct dpor *dpor, uint32_t step)
 	return dpor_steps(dpor)[step].sleeper + dpor_steps(dpor)[step].sleeper_count;
 }
 
-/* A step of the part, behind its last of ours. */
+/* Copies a step of the task behind its last common step. */
 static void join_step(struct dpor *dpor, struct dpor *part, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
@@ -280,7 +282,7 @@ static void join_sleepers(struct dpor *dpor, struct dpor *part)
 		(part->sleeper_used - from) * sizeof(struct dpor_sleeper));
 }
 
-/* The part's own steps, with the branches that are still to be taken there. */
+/* Copies the task's own steps with their unexplored branches. */
 static void join_own_steps(struct dpor *dpor, struct dpor *part)
 {
 	for (uint32_t i = part->base; i < part->step_count; i++) {
@@ -291,7 +293,7 @@ static void join_own_steps(struct dpor *dpor, struct dpor *part)
 	dpor->first_new = part->first_new;
 }
 
-/* What was learnt besides orders. */
+/* Imports slots, known races and counts. */
 static void join_knowledge(struct dpor *dpor, const struct dpor *part)
 {
 	dpor_meet_slots(dpor, part);
@@ -302,8 +304,8 @@ static void join_knowledge(struct dpor *dpor, const struct dpor *part)
 }
 
 /*
- * The way from the step at which it was split off to its base is as its runs have left it, but for our branches: the stack
- * is as before a run of the first leaf.
+ * The path from the split to the base becomes the path of the task, with the owner's branches. The
+ * stack is then as before a run of the first leaf.
  */
 static void join_way(struct dpor *dpor, struct dpor *part)
 {
@@ -330,7 +332,8 @@ static void join_way(struct dpor *dpor, struct dpor *part)
 		} else {
 			step->wakeup = dpor_branch_new(dpor, &step->op);
 		}
-		step->changes = step->changes_had + !is_same; /* or not: they are compared */
+		/* the trees are compared in either case */
+		step->changes = step->changes_had + !is_same;
 	}
 	dpor->step_count = part->base;
 	dpor->first_new = part->last;
@@ -360,7 +363,7 @@ static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 	join_sleepers(dpor, part);
 	join_way(dpor, part);
 	if (dpor->is_lost || !dpor_merge_trees(dpor, part))
-		return false; /* the first leaf is run again */
+		return false; /* the owner runs the first leaf again */
 	for (uint32_t i = 0; i < part->base; i++)
 		if (dpor_choose_tree(dpor, part, i) == DPOR_TREE_THEIRS)
 			join_tree(dpor, part, i);
@@ -387,7 +390,7 @@ static uint64_t dpor_runs(const void *part)
 
 static void dpor_copy(void *to, const void *part)
 {
-	/* Places in it are only asked for, not written to. */
+	/* The accessors need a non-const state; `part` is not changed. */
 	struct dpor *from = (struct dpor *)(uintptr_t)part, *copy = to;
 
 	memcpy(copy, from, sizeof *copy);

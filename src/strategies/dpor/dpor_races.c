@@ -1,12 +1,15 @@
-/* Which races a run of dpor has, and which other runs have them the other way round. See dpor.c for the source. */
+/* Finds the races of a run of dpor and the sequences that reverse them. See dpor.c for the
+ * paper. */
 #include "strategies/dpor/dpor_order.h"
 
 #include <stddef.h>
 
 /*
- * May `second` happen before `first`? A lock that is taken was given up before: those two have no
- * other order, the race is with who took it. Nor has the end of a thread and who joins it. That the process ends
- * sooner shows nothing that it does not show later; and who cannot move before the end was not kept from it by that.
+ * Can `second` happen before `first`? Not if `first` enables `second`:
+ * - A release enables the acquisition; the race is with the previous acquisition.
+ * - The end of a thread enables its join, and its creation enables the thread.
+ * - An earlier end of the process shows nothing that a later one does not show. A thread that was
+ *   disabled before the end was not prevented by the end.
  */
 static bool has_other_order(const struct dpor_step *first, const struct dpor_step *second)
 {
@@ -27,8 +30,8 @@ static bool has_other_order(const struct dpor_step *first, const struct dpor_ste
 }
 
 /*
- * Where `second` waited already before `first`, could not move, and nothing of what is to come before
- * it has to do with what it waits for, it cannot move then either.
+ * Was `second` already pending and disabled before `first`, and does no op that is moved ahead
+ * affect it? Then it remains disabled.
  */
 static bool is_stuck(
 	struct dpor *dpor, uint32_t first, uint32_t second, const struct dpor_sequence *sequence)
@@ -45,8 +48,9 @@ static bool is_stuck(
 }
 
 /*
- * notdep(first) . second: what follows `first` and does not depend on it, with the other one in its place
- * among these. What comes behind that does not depend on it, or it would depend on `first`.
+ * notdep(first) . second: the steps after `first` that do not depend on it, with `second` in its
+ * place among them. Later steps of this set do not depend on `second`, else they would depend on
+ * `first`.
  */
 static void other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct dpor_sequence *sequence)
@@ -62,7 +66,7 @@ static void other_order(
 	}
 	if (second < dpor->depth)
 		return;
-	sequence->steps[sequence->count++] = second; /* one that was left */
+	sequence->steps[sequence->count++] = second; /* a pending op at the end of the run */
 	sequence->core = sequence->count;
 }
 
@@ -77,9 +81,9 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 }
 
 /*
- * Has `first` given what `second` took, of several alike that are there to be had: a count of a semaphore, or
- * bytes, or room for them? It might have taken an earlier one. So what stands in its way is not who gave this
- * one, without which it could not have moved, but who took that: `first` does not order the two.
+ * Did `first` provide one of several equivalent units that `second` consumes: a count of a
+ * semaphore, bytes, or space? `second` might have consumed an earlier unit. Then not `first` but
+ * the consumer of that unit competes with `second`, so `first` does not order the two.
  */
 static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
 {
@@ -88,13 +92,15 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
 	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
 }
 
-/* A shard settles the order of some: the second waited for the first, so what comes before that one is ordered, too. */
+/* The shard orders this pair: the second event waited for the first, and is therefore ordered
+ * behind earlier steps, too. */
 static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
 {
 	return first->leads & second->follows;
 }
 
-/* The steps that race with this one: dependent, and nothing between them orders them. True: all settled. */
+/* Reverses all races of the step: dependent earlier steps that nothing in between orders. True: all
+ * are settled. */
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -145,7 +151,7 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	return DPOR_NONE;
 }
 
-/* ---- ops that were still to come ---- */
+/* ---- pending ops at the end of the run ---- */
 
 void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 {
@@ -159,13 +165,13 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
-/* Was the last step one that nothing comes behind, not even what is about no object? */
+/* Was the last wide step the end of the process, which every op follows? */
 static bool dpor_races_has_ended(struct dpor *dpor)
 {
 	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
 }
 
-/* The pending op of a thread as if it were the last step of the run; behind all real ones. */
+/* Appends the pending op of a thread as a virtual last step of the run. */
 static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t number = dpor->depth, last = dpor->last_step[slot];
@@ -192,33 +198,37 @@ static uint32_t last_real_step(struct dpor *dpor)
 }
 
 /*
- * Whoever waits for ever has lost a race, too. And whoever could still have moved lost it to the step
- * after which the process ended.
+ * A thread that is blocked for ever has lost a race, too. A thread that was enabled at the end has
+ * lost the race against the step after which the process ended.
  */
 static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t step = step_left(dpor, slot);
 	const uint32_t end = last_real_step(dpor);
 
-	(void)reverse_races_of(dpor, step); /* likewise */
+	/* the result is not needed: pending ops are examined in every run */
+	(void)reverse_races_of(dpor, step);
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
 		struct dpor_sequence sequence = {
 			.steps = dpor_scratch(dpor), .count = 1, .core = 1};
 
 		sequence.steps[0] = step;
+		/* examined again in every run */
 		if (dpor_steps(dpor)[end].enabled >> slot & 1)
-			(void)dpor_add_order(dpor, end, &sequence); /* asked again in every run */
+			(void)dpor_add_order(dpor, end, &sequence);
 	}
 }
 
 /*
- * Each run has to be asked for all of its races, not only for those that are new in it: whether a sleeper
- * or a branch covers the other order may depend on what happened behind the race. It does not where a
- * thread that has been tried at `first` begins the core of the sequence, which is the same in all runs that share the
- * race, or where the first branch that takes in any sequence with this core does (is_begun_there):
- * then the race is *settled*. That one of the branches does (a source set) is not enough: sleepers speak for
- * sequences that they could stand before (weak initials), and rely on each to have come to the first such branch.
+ * Every run must be examined for all of its races, not only for the new ones. Whether a sleeper or
+ * a branch covers the other order may depend on the steps behind the race.
+ *
+ * A race is *settled* if coverage does not depend on them. Either a thread that sleeps at `first`
+ * begins the core of the sequence, which is equal in all runs with the race. Or the first branch
+ * that admits any sequence with this core begins the core (is_begun_there). Some branch beginning
+ * the core (a source set) is not sufficient. Sleepers represent sequences before which they could
+ * stand (weak initials), and rely on each of these having reached the first such branch.
  */
 void dpor_reverse_races(struct dpor *dpor)
 {

@@ -1,4 +1,5 @@
-/* Which classes of traces a shard of dpor makes, and what a run has to keep to in each: dpor_shards.h. */
+/* Classes of traces that a shard of dpor explores, and the restrictions on runs in each class:
+ * dpor_shards.h. */
 #include "strategies/dpor/dpor_shards.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "strategies/dpor/dpor_merge.h"
 #include "strategies/dpor/dpor_order.h"
 
-/* So many for each shard: how much there is in one nobody knows, and with several the shards differ less. */
+/* The amount of work in a class is not known; several classes per shard reduce the imbalance. */
 #define CLASSES_PER_SHARD 8
 
 /* ---- events ---- */
@@ -23,7 +24,7 @@ static bool has_been(const struct dpor_event *event)
 	return event->before >= event->ordinal;
 }
 
-/* Is the op that event, if it comes next? */
+/* Is the op this event, if it is performed next? */
 static bool dpor_shards_is_due(const struct dpor_event *event, const struct dpor_op *op)
 {
 	return event->before + 1 == event->ordinal && dpor_shards_is_about(event, op);
@@ -75,7 +76,7 @@ uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
 	return pairs;
 }
 
-/* ---- who waits ---- */
+/* ---- held threads ---- */
 
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 {
@@ -99,7 +100,7 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 
 void dpor_share_hold_up(struct dpor *dpor)
 {
-	/* The step that was begun will not be. */
+	/* Removes the step that was begun. */
 	dpor->sleeper_used = dpor_steps(dpor)[dpor->depth].sleeper;
 	dpor->step_count = dpor->depth;
 	dpor->share.is_held_up = true;
@@ -131,7 +132,7 @@ static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number
 	return event;
 }
 
-/* Do the two have one object, and is nothing but that in their way? */
+/* Do both ops concern one memory location or one mutex, and only that? */
 static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
 {
 	const uint8_t class = dpor_class_of(first);
@@ -139,7 +140,7 @@ static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
 	return (class == OBJECT_MEMORY || class == OBJECT_MUTEX) && first->object == second->object;
 }
 
-/* The first race of the run, in the order of its later steps, of two such events. */
+/* The first race of the run, in the order of its later steps, between two such events. */
 static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -165,7 +166,8 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 
 /* ---- classes ---- */
 
-/* Ours among those of the block. Which one is by chance, so that nobody always has the same side of the last pairs. */
+/* The class of this shard in the block. The position is pseudo-random, so that no shard always gets
+ * the same side of the last pairs. */
 static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
 {
 	const uint32_t turn = (uint32_t)(hash_pair(share->shards, block) % share->shards);
@@ -178,7 +180,7 @@ static uint8_t dpor_shards_side_of(const struct dpor_share *share, uint32_t leaf
 	return leaf >> (share->levels - 1 - level) & 1;
 }
 
-/* From the tree of the pairs that are settled, with nothing made yet, and what all shards know. */
+/* Starts the search with the settled pairs, no runs, and the knowledge common to all shards. */
 static void begin_tree(struct dpor *dpor)
 {
 	dpor_forget(dpor);
@@ -194,7 +196,7 @@ static void dpor_shards_set_out(struct dpor *dpor)
 	begin_tree(dpor);
 }
 
-/* Is the class of the leaf all that is left where the way to it ends before its last level? */
+/* If the path ends before the last level, is the leaf the first one below its end? */
 static bool is_first_below(const struct dpor_share *share)
 {
 	return !(share->leaf & ((1u << (share->levels - share->pair_count)) - 1));
@@ -213,7 +215,7 @@ bool dpor_share_next(struct dpor *dpor)
 		dpor_shards_side_of(share, last, common) ==
 			dpor_shards_side_of(share, share->leaf, common))
 		common++;
-	if (common < share->pair_count) { /* the same pair, the other way round */
+	if (common < share->pair_count) { /* the next class reverses this pair */
 		share->pairs[common].lead = dpor_shards_side_of(share, share->leaf, common);
 		common++;
 	}

@@ -1,4 +1,4 @@
-/* The threads of dpor's run: which slot each has, what it is about to do, and whether it can. */
+/* Threads of dpor's run: slots, pending ops and enabledness. */
 #include "strategies/dpor/dpor.h"
 
 #include "base/bitset.h"
@@ -14,7 +14,7 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 			slot++;
 		if (slot == DPOR_THREADS) {
 			dpor->is_lost = true;
-			slot = 0; /* whatever: nothing is claimed any more */
+			slot = 0; /* arbitrary: a lost state makes no claims */
 		}
 		if (slot == dpor->slot_count)
 			dpor->names[dpor->slot_count++] = view->names[index];
@@ -26,7 +26,7 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 			dpor->is_lost = true;
 		dpor->index_of[slot] = (uint16_t)index;
 		dpor->is_straight &= slot == index;
-		/* Only one thread moves between two points, so it is the creator. */
+		/* Only one thread moves between two points, so the last step created the thread. */
 		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
 		while (dpor->creation[slot] != DPOR_NONE &&
 			dpor_steps(dpor)[dpor->creation[slot]].is_value)
@@ -47,7 +47,7 @@ uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view 
 
 	if (dpor->is_straight)
 		return view->enabled[0] &
-		       ~dpor->share.held; /* of more threads than slots nothing is claimed */
+		       ~dpor->share.held; /* a run with more threads than slots makes no claims */
 	bitset_each (index, view->enabled, view->thread_count)
 		slots |= UINT64_C(1) << dpor_slot_of(dpor, index);
 	return slots & ~dpor->share.held;

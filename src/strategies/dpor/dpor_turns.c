@@ -1,13 +1,13 @@
 /*
- * Whose turn it is in dpor where several would do: the runs are as many whoever it is, but those that have much in
- * common and part late go on from late checkpoints.
+ * Choice of the next thread where dpor permits several. The choice does not affect the number of
+ * runs. Runs that share long prefixes can resume from late checkpoints, so the choice delays races.
  */
 #include "strategies/dpor/dpor.h"
 
 #include "base/bitset.h"
 #include "model/view.h"
 
-/* Steps of others for which the end of the process waits. */
+/* The end of the process waits for this many steps of other threads. */
 #define EXIT_PATIENCE 256
 
 static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
@@ -20,14 +20,14 @@ static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 	return slots;
 }
 
-/* Is it about to race? Who gives something up that others wait for is not: the race was for taking it. */
+/* Is the op about to race? A release is not, because the race is between acquisitions. */
 static bool is_racing(const struct dpor *dpor, const struct dpor_op *op)
 {
 	return !(op->flags & OP_RELEASE) && dpor_is_racy(dpor, op);
 }
 
 /*
- * The object for which threads raced last: those that stand before it are through with it first. 0: none.
+ * The object of the most recent race: threads pending at this object run first. 0: none.
  */
 static object_name last_raced(struct dpor *dpor)
 {
@@ -40,8 +40,9 @@ static object_name last_raced(struct dpor *dpor)
 }
 
 /*
- * Is it about to end the process? It does when nobody else can move any more, but does not wait for ever for threads that
- * never end: those might move on in every further run.
+ * Is the op the end of the process, and should it wait? It waits until no other thread is enabled,
+ * but at most EXIT_PATIENCE steps, because threads that never end might otherwise run on in every
+ * run.
  */
 static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 {
@@ -51,14 +52,15 @@ static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 }
 
 /*
- * Which of the threads that do not sleep; DPOR_NONE: all do. Any would do for the sake of completeness.
- * Whoever is about to race goes last, those that race for the same thing together: so runs that differ
- * in the order of a race have as much in common as they can, and go on from late checkpoints.
+ * Chooses among the enabled threads outside the sleep set; DPOR_NONE: none. Every choice preserves
+ * completeness. Threads that are about to race run last, and those that race for one object run
+ * together. Runs that differ in the order of a race then share long prefixes and resume from late
+ * checkpoints.
  */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	/* Whoever is held is not to move, either. */
+	/* Held threads must not run, either. */
 	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
 	uint32_t best = DPOR_NONE, ending = DPOR_NONE;
@@ -91,7 +93,7 @@ uint32_t dpor_somebody_awake(
 
 /* ---- bystanders ---- */
 
-/* Does another thread stand before something that this one could race with? */
+/* Is another thread pending at the object of this op? */
 static bool dpor_turns_is_contended(
 	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_op *op)
 {
@@ -105,7 +107,7 @@ static bool dpor_turns_is_contended(
 	return false;
 }
 
-/* Depends nothing in the chain of branches on the op? False for trees that are no chain, too. */
+/* Is every op in the chain of branches independent of the op? False if the tree is not a chain. */
 static bool dpor_turns_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
@@ -133,7 +135,7 @@ struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch)
 	return plan;
 }
 
-/* Is main about to wait for a thread that has ended, and not for the last time? */
+/* Is main about to join a thread that has ended, with further ops expected after the join? */
 static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 {
 	const uint32_t last = dpor->last_step[0];
@@ -143,11 +145,13 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 }
 
 /*
- * A wakeup tree says what is to happen from here on, but not what the two threads do whose race it reverses: left
- * to themselves they would do that behind all of the tree, and every run below would have to repeat it. An op
- * that no op of the tree depends on, of a thread that is not in it, may be performed first: what the tree
- * covers is covered behind it, too, and who sleeps here sleeps there or depends on it. Of main only joins after
- * which it went on when the program was learnt: else the process may end.
+ * A wakeup tree prescribes the next ops, but not the other ops of the two threads whose race it
+ * reverses. Those would run behind the whole tree, and every run below would repeat them.
+ *
+ * An op may therefore be performed before the tree if no op of the tree depends on it and its
+ * thread is not in the tree. The tree covers the same orders behind it, and a thread that sleeps
+ * here either sleeps there or depends on the op. For main only joins qualify, and only if main
+ * continued after such a join in the learning runs; else the process may end.
  */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
@@ -176,7 +180,8 @@ void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint8_t class = dpor_class_of(op);
 
-	/* Who contended for what has been raced for may be through; other ops may have changed what threads wait for. */
+	/* After an op on a raced object its contention may be over. Other ops than these simple
+	 * ones may have changed the ops that threads wait for. */
 	const bool is_simple = class == OBJECT_MEMORY || class == OBJECT_MUTEX ||
 			       class == OBJECT_THREAD || class == OBJECT_NOTHING;
 

@@ -1,4 +1,5 @@
-/* Wakeup trees of dpor: where in the tree of a step an order of steps belongs, and whether it is there. */
+/* Wakeup trees of dpor: insertion of a sequence of steps, and whether the tree already covers
+ * it. */
 #include "strategies/dpor/dpor_order.h"
 
 static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
@@ -6,7 +7,7 @@ static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
 	return dpor->creation[thread] == step;
 }
 
-/* Where the thread has its first op in it; count: nowhere. */
+/* Index of the thread's first step in the sequence; sequence->count: none. */
 static uint32_t dpor_wakeup_first_of(
 	struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
 {
@@ -18,8 +19,9 @@ static uint32_t dpor_wakeup_first_of(
 }
 
 /*
- * Weak initial: could `op` be the first of the first `count` steps of the sequence, or stand before all of
- * them? Returns where its thread has its first op there; `count`: nowhere; DPOR_NONE: it could not.
+ * Weak initial: can `op` come first among the first `count` steps of the sequence, or before all of
+ * them? Returns the index of its thread's first step; `count`: the thread has none; DPOR_NONE: `op`
+ * cannot come first.
  */
 static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
 	uint32_t count, const struct dpor_op *op)
@@ -55,7 +57,7 @@ static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, u
 		sequence->steps[i] = sequence->steps[i + 1];
 }
 
-/* The sequence as a branch of its own; DPOR_NONE: no room. */
+/* Makes a branch of the sequence; DPOR_NONE: no space. */
 static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
 {
 	uint32_t first = DPOR_NONE;
@@ -75,7 +77,7 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 	return first;
 }
 
-/* Puts the sequence into the tree below *place, unless what is there covers it: then false. */
+/* Inserts the sequence into the tree at *place. False: the tree covers the sequence. */
 static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {
@@ -93,20 +95,21 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
 		place = &dpor_branches(dpor)[branch].child;
 		if (*place == DPOR_NONE)
-			return false; /* a leaf: whatever comes behind it is looked at there */
+			return false; /* a leaf: later ops are chosen when it is reached */
 	}
 	return false;
 }
 
 /*
- * Will the first of the branches there that takes the sequence in be one that begins its core, or one that is
- * yet to be made of it, and this be so whatever comes behind the core? Then that branch has all of these sequences.
- * Not so where a branch before it has to do with none of the core: with another end it may be first, and then
- * its thread sleeps when the other is taken.
+ * Does the first branch that admits the sequence begin its core, whatever steps follow the core?
+ * This includes a branch that is still to be made of the sequence. Then that branch covers all such
+ * sequences. Not so if an earlier branch is independent of the core: with other later steps it may
+ * come first, and its thread then sleeps when the other branch is explored.
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
-	/* Whatever a part finds outside of itself, others may have found something that comes before it. */
+	/* Above its base, a task does not know branches that other states have found and that may
+	 * come first. */
 	const bool is_outside = dpor->part && !dpor->is_exact && step < dpor->base;
 	uint32_t branch = dpor_steps(dpor)[step].wakeup;
 
