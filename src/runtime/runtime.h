@@ -102,8 +102,8 @@ bool runtime_account_run(void);
 /* True when the strategy has made all runs that it promises: the batch ends early. */
 bool runtime_is_exhausted(void);
 /*
- * Fills the contract_thread entries with the threads of the run that ends. Failing runs publish them without this
- * call.
+ * Fills the contract_thread entries with the threads of the run that ends. runtime_finish_run() does so for failing,
+ * traced and recorded runs.
  */
 void runtime_publish_threads(void);
 /* Implements plan.inspect: reports where the threads stand, and returns when the command has looked. */

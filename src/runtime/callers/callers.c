@@ -1,8 +1,8 @@
 /*
- * Callers of the code at a site, for traced runs. Follows frame pointers through the runtime's own frames, and
- * unwinding rules through the target's. A damaged stack may lead anywhere, so words are read through the kernel,
- * except those of a page that has been read before. (A fault of our own cannot be survived everywhere: a sanitizer
- * may own SIGSEGV.)
+ * Call stacks of sites, for traced runs. The walk follows frame pointers through the runtime's own frames, and
+ * unwinding rules (frames.h) through the target's. A damaged stack may lead anywhere, so the walk reads words
+ * through the kernel, except words of the page read last. (The runtime cannot always survive a fault of its own: a
+ * sanitizer may own SIGSEGV.)
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
@@ -14,11 +14,11 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Our own frames below the interposed function are fewer. */
+/* Upper bound for the runtime's own frames below the interposed function. */
 #define CALLERS_FRAMES_MAX 24
-/* Bytes of a frame: what is more is no frame pointer. */
+/* A distance of more bytes is no frame pointer. */
 #define CALLERS_FRAME_MOST (UINT64_C(1) << 24)
-/* Place of rbp in the frame that a context switch leaves; see platform/context.S. */
+/* Position of rbp in the frame that a context switch saves; see platform/context.S. */
 #define SAVED_RBP 6
 
 struct call_frame {
@@ -33,7 +33,7 @@ static bool callers_read(uint64_t address, void *to, size_t size)
 	return platform_read((const void *)(uintptr_t)address, to, size);
 }
 
-/* `page`: one that can be read; the next one is kept there. */
+/* *page: the page read last, which is readable; updated by each read. */
 static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint64_t *page)
 {
 	if (address / PAGE_BYTES == *page && (address + sizeof *frame - 1) / PAGE_BYTES == *page) {
@@ -46,7 +46,7 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* Innermost frame pointer of the thread: the caller's own, or what its suspension saved. */
+/* Innermost frame pointer of the thread: the current frame, or the one that its suspension saved. */
 static uint64_t callers_start(const struct engine_thread *thread)
 {
 	const uint64_t *saved = thread->context.stack_pointer;
@@ -68,7 +68,7 @@ bool runtime_is_own_code(uint64_t address)
 	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
 }
 
-/* frame_read: `page` is one that can be read; the next one is kept there. */
+/* Implements frame_read. `page`: the page read last, which is readable; updated by each read. */
 static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 {
 	uint64_t *readable = page;
@@ -80,7 +80,7 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
-/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False: there is none. */
+/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False: none. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
 {
 	struct call_frame own;
@@ -94,7 +94,7 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 				.base_pointer = own.outer};
 			return true;
 		}
-		/* Stacks grow downwards: an outer frame lies above, and not far. */
+		/* Stacks grow downwards: an outer frame lies above, at a small distance. */
 		if (own.outer <= at || own.outer - at > CALLERS_FRAME_MOST || own.outer % 8)
 			return false;
 		at = own.outer;
@@ -102,7 +102,7 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 	return false;
 }
 
-/* Which call of a walk has an address in its frame, as struct trace_event says it. */
+/* The call of a walk whose frame contains an address, in the terms of struct trace_event. */
 struct callers_object {
 	uint64_t address;
 	uint8_t frame;
@@ -112,14 +112,14 @@ struct callers_object {
 static void callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count, struct callers_object *object)
 {
-	/* Our own frame is where nothing can go wrong. */
+	/* The page of the current frame is certainly readable. */
 	const uint64_t start = callers_start(thread);
 	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
 	struct frame frame;
 
 	if (!callers_find_outside(start, &page, &frame))
 		return;
-	/* No call leads to a raddle-cc access; its code has been left in site_thunk.S, with its frame pointer. */
+	/* No call leads to a raddle-cc access: site_thunk.S has left its code with that function's frame pointer. */
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};

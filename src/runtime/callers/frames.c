@@ -15,11 +15,11 @@
 #define FRAME_RBP 6
 #define FRAME_RSP 7
 
-/* Encodings of pointers. */
-#define ENCODED_RELATIVE_SIGNED_4 0x1b /* to their own address */
-#define ENCODED_TABLE 0x3b	       /* to the header, four bytes */
+/* Pointer encodings (DW_EH_PE_*). */
+#define ENCODED_RELATIVE_SIGNED_4 0x1b /* relative to their own address */
+#define ENCODED_TABLE 0x3b	       /* relative to the header, four bytes */
 
-/* DWARF 5, table 7.29: the upper two bits of an instruction, or all of them where these are zero. */
+/* DWARF 5, table 7.29: the upper two bits of an instruction, or the whole instruction where both are zero. */
 enum {
 	CFA_ADVANCE = 0x40,
 	CFA_OFFSET = 0x80,
@@ -38,25 +38,25 @@ enum {
 
 /* Frames are smaller; a larger distance is a damaged register. */
 #define FRAME_MOST (INT64_C(1) << 24)
-/* Depth of remembered rules in one function; compilers use one. */
+/* Depth of CFA_REMEMBER in one function; compilers use one. */
 #define REMEMBERED_MOST 4
 
-/* How to leave a function from one place in it. The return address always lies below the frame's address. */
+/* The rule to leave a function at one address. The return address always lies directly below the frame's address. */
 struct frame_rule {
-	int32_t distance;     /* of the frame's address from the register */
-	int16_t base_pointer; /* distance of the saved %rbp from there; 0: it is still in place */
-	uint16_t base;	      /* register: FRAME_RSP, FRAME_RBP; 0: no rule is known */
+	int32_t distance;     /* from the register to the frame's address */
+	int16_t base_pointer; /* from there to the saved %rbp; 0: %rbp is unchanged */
+	uint16_t base;	      /* the register: FRAME_RSP or FRAME_RBP; 0: no rule */
 };
 
 /*
- * Rules by return address. Written by the moving thread; only ever a short cut. The key is the return address XOR the
- * rule, because a signal's handler may write between the two.
+ * Cache of rules by return address, written by the moving thread. The key is the return address XOR the rule,
+ * because a signal handler may overwrite an entry between the two writes.
  */
 #define RULES_KEPT 1024
 static struct kept_rule {
 	uint64_t key;
 	uint64_t rule;
-} * rules; /* shared with forked processes; NULL: there is no room */
+} * rules; /* shared with forked processes; NULL: no memory */
 
 /* ---- reading ---- */
 
@@ -99,7 +99,7 @@ static int64_t frame_sleb(struct frame_bytes *bytes)
 	return (int64_t)value;
 }
 
-/* The body of the entry (CIE or FDE) at `start`; what the word before it says is in *id. */
+/* The body of the entry (CIE or FDE) at `start`. *id: the word before the body. */
 static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 {
 	uint32_t length;
@@ -112,16 +112,16 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
 }
 
-/* ---- which entry ---- */
+/* ---- finding the entry ---- */
 
-/* The FDE before or at `code` in the sorted table of .eh_frame_hdr; NULL: the module has none. */
+/* The last FDE at or before `code` in the sorted table of .eh_frame_hdr; NULL: none. */
 static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 {
 	const int32_t *table = (const int32_t *)(const void *)(header + 12);
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
 	uint32_t low = 0, high;
 
-	/* version, then the encodings of: the frames' address, the count (four bytes), the table */
+	/* version, then the encodings of the frames' address, of the count (four bytes) and of the table */
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
 		return NULL;
 	memcpy(&high, header + 8, sizeof high);
@@ -136,7 +136,7 @@ static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 	return low ? header + table[(size_t)2 * low - 1] : NULL;
 }
 
-/* What an FDE's code shares with that of others. */
+/* The part of a CIE that its FDEs share. */
 struct frame_common {
 	uint64_t code_factor;
 	int64_t data_factor;
@@ -151,7 +151,7 @@ static bool frame_read_common(const uint8_t *start, struct frame_common *common)
 	uint8_t encoding = 0;
 	uint64_t length;
 
-	/* "zR", "zPLR": with 'S' it is a signal's frame, and its registers are elsewhere. */
+	/* Accepts "zR" and "zPLR". 'S' marks a signal frame, whose registers lie elsewhere. */
 	if (id || bytes.at == bytes.end || *bytes.at != 1 || *augmentation != 'z' ||
 		strchr(augmentation, 'S'))
 		return false;
@@ -180,7 +180,8 @@ struct frame_machine {
 	const struct frame_common *common;
 	struct frame_rule rule, initial, remembered[REMEMBERED_MOST];
 	unsigned depth;
-	uint64_t at, code; /* the rule's first address; the one that a rule is wanted for */
+	/* First address of the current rule; address for which a rule is wanted. */
+	uint64_t at, code;
 };
 
 static void frame_save(struct frame_machine *machine, uint64_t saved, uint64_t factored)
@@ -196,7 +197,7 @@ static void frame_restore(struct frame_machine *machine, uint64_t restored)
 		machine->rule.base_pointer = machine->initial.base_pointer;
 }
 
-/* False: the instruction makes a rule of another form. */
+/* False: the instruction defines a rule of another form. */
 static bool frame_define(
 	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
 {
@@ -231,7 +232,7 @@ static bool frame_define(
 	}
 }
 
-/* False: the rule is of another form. */
+/* Runs the instructions up to the wanted address. False: the rule has another form. */
 static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 {
 	while (bytes.at < bytes.end && machine->at <= machine->code) {
@@ -265,7 +266,7 @@ static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 	return true;
 }
 
-/* The rule for the code before a return address. */
+/* The rule for the instruction before a return address. */
 static struct frame_rule frame_find_rule(uint64_t return_address)
 {
 	static const struct frame_rule none;
@@ -330,7 +331,7 @@ bool frame_leave(struct frame *frame, frame_read *read, void *context)
 	const uint64_t least = frame->stack_pointer ? frame->stack_pointer : start;
 	const uint64_t top = start + (uint64_t)(int64_t)rule.distance;
 
-	/* Stacks grow downwards: an outer frame lies above, and not far. */
+	/* Stacks grow downwards: an outer frame lies above, at a small distance. */
 	if (!rule.base || !start || top <= least || top - least > FRAME_MOST || top % 8)
 		return false;
 	if (rule.base_pointer &&

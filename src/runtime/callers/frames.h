@@ -1,6 +1,6 @@
 /*
- * Walks a thread's calls outwards by the unwinding rules (.eh_frame) of the code, which optimised code has, too.
- * Runs in the moving thread; takes no lock and allocates nothing.
+ * Walks a thread's call stack outwards by the unwinding rules (.eh_frame) of the code, which exist for optimised
+ * code, too. Runs in the moving thread; takes no lock and allocates nothing.
  */
 #ifndef RADDLE_RUNTIME_CALLERS_FRAMES_H
 #define RADDLE_RUNTIME_CALLERS_FRAMES_H
@@ -8,19 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A function that has made a call: where it returns to in the caller, and two registers of the caller then. */
+/* A function that has made a call: the return address in the caller, and two registers of the caller. */
 struct frame {
 	uint64_t return_address;
-	uint64_t stack_pointer, base_pointer; /* %rsp, 0: not known; %rbp */
+	uint64_t stack_pointer, base_pointer; /* %rsp (0: unknown) and %rbp */
 };
 
-/* Reads a word of the stack; false: that memory cannot be read. */
+/* Reads a word of the stack. False: not readable. */
 typedef bool frame_read(uint64_t address, uint64_t *word, void *context);
 
-/* Makes room to keep rules in, which survive a rewind. Without it each rule is found again. */
+/* Allocates the cache of rules, which survives a rewind. Without it each rule is searched again. */
 void frames_set_up(void);
 
-/* Goes on to the caller of the function that `frame` returns to. False: no rule says where that is. */
+/* Moves to the caller of the function that `frame` returns to. False: no rule for that code. */
 bool frame_leave(struct frame *frame, frame_read *read, void *context);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Which code belongs to the C++ library: the library itself, and in other modules the functions of its headers that
- * were compiled without optimisation. A step inside of them is the user's call, so that is its site. Optimised
- * functions of headers may hold the user's code inlined, so a place in them is kept.
+ * Finds the code of the C++ library: the library itself, and functions of its headers that other modules contain, if
+ * compiled without optimisation. A step inside such code belongs to the user's call, which becomes the step's site.
+ * Optimised header functions may contain the user's inlined code, so a site inside them stays.
  */
 #include "runtime/library_code.h"
 
@@ -15,20 +15,20 @@
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"
 
-/* Modules with such code: the program, its own libraries, the C++ library. Of more the first are known. */
+/* Modules with such code: the program, its own libraries, the C++ library. Only the first of more are known. */
 #define MODULES_MOST 32
-/* More calls inside of the library lie between the user's code and an operation only in the library's own threads. */
+/* Only the library's own threads have deeper call stacks inside of the library. */
 #define FRAMES_MOST 16
-/* Bytes at a function's start in which unoptimised code stores its first argument. */
+/* Unoptimised code stores its first argument within this many bytes of a function's start. */
 #define PROLOGUE_MOST 48
 
 struct library_module {
 	uint64_t start, end;
 	uint8_t *
-		functions; /* a bit for each byte of code that is the library's; NULL: all of it is */
+		functions; /* one bit per byte of code, set in library functions; NULL: all is library */
 };
 
-/* Written once, before there are threads. */
+/* Written once, before threads exist. */
 static struct {
 	struct library_module modules[MODULES_MOST];
 	unsigned count;
@@ -40,9 +40,9 @@ bool library_code_is_there;
 /* ---- names ---- */
 
 /*
- * Is this the mangled name of a function in namespace std or __gnu_cxx, a lambda in one, or of libstdc++'s layer on
- * pthreads? Itanium C++ ABI: <nested-name> begins with N and qualifiers, a local name with Z and that of its function;
- * St, Sa, Sb, Ss, Si, So, Sd stand for std and names in it.
+ * True for the mangled name of a function in namespace std or __gnu_cxx, of a lambda in one, or of libstdc++'s
+ * pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a local name with Z and the name of
+ * its function. St, Sa, Sb, Ss, Si, So and Sd stand for std and names in it.
  */
 static bool library_code_is_name(const char *name)
 {
@@ -74,7 +74,7 @@ static const void *library_code_part(
 }
 
 /*
- * Unoptimised code sets up a frame pointer and stores its first argument in the frame, before all else:
+ * True for unoptimised code, which first sets up a frame pointer and then stores its first argument in the frame:
  * push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp).
  */
 static bool library_code_is_unoptimised(const uint8_t *code, uint64_t bytes)
@@ -160,7 +160,7 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 
 /* ---- modules ---- */
 
-/* The file name in a path; the folder where Linux keeps the system's libraries is not looked into. */
+/* True for a library in the system's folders: its symbols are not read. */
 static bool library_code_is_system(const char *path)
 {
 	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;

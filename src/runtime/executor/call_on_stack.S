@@ -1,6 +1,6 @@
 /*
- * Calls a function on another stack: handlers of signals that asked for their thread's alternate one. The frame
- * stays on the caller's stack, so unwinders find their way back. x86-64.
+ * Calls a function on another stack. Used for signal handlers on an alternate stack, and for the first frame of
+ * threads. The frame stays on the caller's stack, so an unwinder finds the caller. x86-64.
  */
 	.text
 

@@ -1,10 +1,14 @@
 /*
- * Fibers: all threads of the target run on one kernel thread. Each has a stack and a thread-local block
- * that glibc made: a *donor*, a real pthread whose kernel thread left at once (platform_thread_vanish).
- * So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers find what they expect.
+ * The fiber executor: all threads of the target run on one kernel thread. Each has the stack and the thread-local
+ * block of a *donor*, a real pthread whose kernel thread ended at once (platform_thread_vanish). So pthread_self(),
+ * errno, TLS, stack guards, dlopen's TLS and debuggers work as usual.
  *
- * Runs in the moving thread, except donor_main(). The donors' descriptions lie together, where the rewind's image
- * has them, and not on their stacks: a thread that is joined would have that put back.
+ * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand. fiber_spawn() gives it to a
+ * thread. fiber_reap() returns it to the free list; the next fiber_spawn() renews its thread-local block. Donors of
+ * special size are not reused.
+ *
+ * Runs in the moving thread, except donor_main(). The donors' descriptions lie in one table, which belongs to the
+ * rewind's image, and not on their stacks: a restore of a stack would also overwrite the description.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,32 +22,33 @@
 
 struct donor {
 	struct donor *next;
-	struct donor *made_before; /* since the starting point */
-	struct thread_stack stack; /* without a start: glibc's own */
+	struct donor *made_before; /* donor made before this one, since the starting point */
+	struct thread_stack stack; /* start NULL: the stack is glibc's own */
 	uintptr_t thread_base;	   /* also its pthread_t */
-	void *stack_top;	   /* below this description */
+	void *stack_top;	   /* a thread's first frame begins here */
 	int kernel_id;
-	bool is_special; /* made for one thread's stack size: not reused */
-	bool is_used;	 /* a thread has ended on it: to be made like new for the next one */
+	bool is_special; /* made for one thread's stack size; not reused */
+	bool is_used;	 /* a thread has ended on it: must be renewed for the next one */
 };
 
 #define KERNEL_SIGSET_BYTES 8
 
-/* Beyond these they lie at the top of their own stacks. */
+/* Donors beyond these have their descriptions at the top of their own stacks. */
 static struct donor donors[THREAD_CAPACITY];
 
 /* Written by the moving thread only. */
 static HOT_STATE struct {
-	uint32_t pooled; /* of standard size; the n-th has the n-th slot under every restart */
+	/* Donors of standard size; the n-th has the n-th slot under every restart. */
+	uint32_t pooled;
 	uint32_t special;
 	/*
-	 * When each of them was given to a thread last, as fiber_time(); 0: in no run. In shared memory: what was written to
-	 * its stack stays there until the rewind puts that back, and it only does where it has to.
+	 * fiber_time() at which each pooled donor was last given to a thread; 0: in no run. In shared memory: it
+	 * must survive a rewind, which restores a donor's stack only when needed.
 	 */
 	uint64_t *used_at;
 	/*
-	 * Unused donors: first those whose threads have ended, latest first, then those made ahead, in slot order. So a run
-	 * takes the same donors whether or not any were made ahead.
+	 * Unused donors: first the donors of ended threads, latest first, then those made in advance, in slot order.
+	 * A run thus uses the same donors whether or not donors were made in advance.
 	 */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
@@ -68,12 +73,12 @@ static void *donor_main(void *argument)
 		.stack_top = thread_stack_top(__builtin_frame_address(0)),
 		.kernel_id = (int)platform_call(SYS_gettid)};
 	request->donor = donor;
-	/* The kernel must not clear pd->tid: the thread goes on existing for glibc. */
+	/* The kernel must not clear pd->tid: for glibc the thread still exists. */
 	(void)platform_call(SYS_set_tid_address, 0);
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* A free entry of donors[]; donors of special size take entries from the end. NULL: all are used. */
+/* A free entry of donors[]; donors of special size take entries from the end. NULL: none. */
 static struct donor *donor_place(bool is_special)
 {
 	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
@@ -93,9 +98,9 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	runtime_dispatch_pause();
 	if (request->stack.start)
 		thread_stack_lend(&request->stack);
-	runtime_is_up = true; /* a sanitizer's part of the new thread calls interposed functions */
+	runtime_is_up = true; /* the new thread may call interposed functions for a sanitizer */
 	error = REAL(pthread_create)(&handle, own, donor_main, request);
-	while (!error && /* pairs with the vanishing store */
+	while (!error && /* pairs with the store of platform_thread_vanish */
 		!__atomic_load_n(&request->is_ready, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&request->is_ready, 0, UINT64_MAX, false);
 	if (!was_up)
@@ -106,7 +111,7 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* glibc inspects the attributes; only size and guard matter to a donor. */
+/* Makes a donor. Only size and guard of the attributes matter. NULL: glibc could not create the thread. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
 	const bool is_special = attributes != NULL;
@@ -151,7 +156,7 @@ static void fiber_set_up(void)
 		return;
 	fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
 	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
-	/* glibc's own way to make a cached stack like new; without it stacks are not reused. */
+	/* glibc's own functions that renew a cached stack; without these, stacks are not reused. */
 	fibers.tls_init = (void *(*)(void *, bool))SYMBOL_SLOT("_dl_allocate_tls_init")->function;
 	fibers.ctype_init = (void (*)(void))SYMBOL_SLOT("__ctype_init")->function;
 }
@@ -241,7 +246,7 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
 }
 
-/* What the attributes ask of the stack: the caller's own memory, or a size beyond the standard. */
+/* Reads what the attributes say about the stack: the caller's own memory, or a size beyond the standard. */
 static void fiber_read_attributes(
 	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
 {
@@ -258,7 +263,7 @@ static void fiber_read_attributes(
 	(void)pthread_attr_getstacksize(&none, &standard);
 	(void)pthread_attr_destroy(&none);
 	(void)pthread_attr_getstack(attributes, &address, &size);
-	/* Without a stack of the caller's, getstack answers 0 minus the size. */
+	/* Without a caller's stack, getstack returns 0 minus the size. */
 	if (address && address != (void *)(0 - size)) {
 		*stack = address;
 		*stack_size = size;
@@ -277,7 +282,7 @@ static void fiber_with_base(uintptr_t base, void (*function)(void))
 	context_set_thread_base(own);
 }
 
-/* Makes the donor's thread-local block like new, as glibc does with a cached stack. */
+/* Renews the donor's thread-local block, as glibc does with a cached stack. */
 static void donor_renew(struct donor *donor)
 {
 	(void)fibers.tls_init((void *)donor->thread_base, true);
@@ -319,7 +324,7 @@ static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
 	fibers.switch_to(&from->context, &to->context);
 }
 
-/* What it takes to use it again is left to whoever does: most programs end before. */
+/* Returns the donor to the free list. Renewing is left to the next use: most runs end earlier. */
 static void fiber_reap(struct engine_thread *thread)
 {
 	struct donor *donor = thread->executor_part;
@@ -332,7 +337,7 @@ static void fiber_reap(struct engine_thread *thread)
 	fibers.free = donor;
 }
 
-/* glibc's fork took the stacks of all other threads: forget them. */
+/* glibc's fork has reclaimed the stacks of all other threads: forgets these donors. */
 static void fiber_after_fork(struct engine_thread *self)
 {
 	(void)self;

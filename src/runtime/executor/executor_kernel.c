@@ -1,7 +1,8 @@
 /*
- * Kernel threads: every thread of the target is a real one; a baton (a futex per thread) says which may
- * move. For replay in a debugger, for programs that insist on real threads, and as a cross-check of the
- * fibers. All are pinned to one processor: handing the baton over across processors costs tenfold.
+ * The kernel executor: every thread of the target is a real one, and a baton (one futex per thread) decides which
+ * thread may run. Used for replay in a debugger, for programs that need real threads, and as a cross-check of the
+ * fibers. All threads are pinned to one processor, because handing the baton to another processor costs ten times
+ * more.
  *
  * Runs in the moving thread, which holds the baton.
  */
@@ -21,21 +22,26 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/* One per thread, in memory of our own. */
+/* One per thread, in the runtime's own memory. */
 struct kernel_part {
-	uint32_t baton; /* futex: 1 when the thread may move */
+	uint32_t baton; /* futex: 1 when the thread may run */
 	pthread_t real;
 	const uint32_t *alive; /* futex that the kernel sets to 0 when the thread has ended */
-	void *crash_stack; /* for handlers of fatal signals: the thread's own may be exhausted */
-	struct thread_stack stack; /* without a start: glibc's own, or the caller's */
+	/* For handlers of fatal signals, because the thread's own stack may be exhausted. */
+	void *crash_stack;
+	struct thread_stack stack; /* start NULL: the stack is glibc's own or the caller's */
 	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
 };
 
-/* Written by the holder of the baton. */
-static struct kernel_part *kernel_parts; /* THREAD_CAPACITY of them, mapped at the first creation */
-static struct kernel_part *kernel_leaving; /* gave up the baton; its thread may still be ending */
+/* THREAD_CAPACITY entries, mapped at the first creation. Both pointers are written by the holder of the baton. */
+static struct kernel_part *kernel_parts;
+/* Thread that gave up the baton to end; its kernel thread may still be ending. */
+static struct kernel_part *kernel_leaving;
 
-/* Stack slots (thread_stacks.h), assigned in the same order as by the fibers. Written by the holder of the baton. */
+/*
+ * Stack slots (thread_stacks.h), assigned in the same order as the fibers assign them. Written by the holder of the
+ * baton.
+ */
 static struct {
 	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
@@ -49,7 +55,8 @@ static struct kernel_part *kernel_part(const struct engine_thread *thread)
 
 static void kernel_take_baton(struct kernel_part *part)
 {
-	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE)) /* pairs with kernel_give_baton */
+	/* Pairs with kernel_give_baton. */
+	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
 	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);
 	if (kernel_leaving) {
@@ -70,7 +77,7 @@ static void kernel_give_baton(struct kernel_part *part)
 }
 
 #define FAULT(signal) (UINT64_C(1) << ((signal)-1))
-/* What a thread brings upon itself; everything else comes through main (signal.c). */
+/* Signals that a thread raises itself, unblocked in every thread. All other signals arrive at main (signal.c). */
 static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
@@ -90,7 +97,7 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 	return kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
-/* Debuggers show the thread names of reports until the program sets names of its own. */
+/* Gives the kernel thread the name that reports use, for debuggers, until the program sets a name. */
 static void kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
@@ -117,7 +124,7 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
-	/* Other threads already move: the runtime must not attribute further system calls of this thread to them. */
+	/* Other threads already run: the runtime must not attribute further system calls of this thread to them. */
 	runtime_dispatch_disarm();
 	/*
 	 * The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers never run that code, so
@@ -158,7 +165,7 @@ static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t s
 		(void)thread_stack_map(&part->stack, part->slot);
 }
 
-/* Real threads are always joinable for glibc: their life is ours to end. */
+/* Attributes of the real thread, which is always joinable for glibc: kernel_reap() joins it. */
 static int kernel_real_attributes(
 	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
 {
@@ -236,7 +243,7 @@ static void kernel_transfer(struct engine_thread *from, struct engine_thread *to
 	kernel_take_baton(kernel_part(from));
 }
 
-/* Main must not leave: debuggers and /proc take the process for dead then. */
+/* The main kernel thread must not end: debuggers and /proc would regard the process as dead. */
 static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
 {
 	if (from->id.index != 0 && kernel_part(from)->alive)
@@ -252,7 +259,8 @@ static void kernel_reap(struct engine_thread *thread)
 	if (thread->id.index == 0)
 		return;
 	runtime_dispatch_pause();
-	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL); /* it has left or is leaving */
+	/* The thread has ended or is about to. */
+	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL);
 	runtime_dispatch_resume();
 	runtime_crash_stack_free(kernel_part(thread)->crash_stack);
 	kernel_give_stack_back(kernel_part(thread));

@@ -10,7 +10,7 @@ struct engine_thread *thread_of_id(pid_t id)
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
 		if (engine_thread(i)->state == THREAD_ALIVE && engine_thread(i)->kernel_id == id)
 			return engine_thread(i);
-	/* libc has asked the kernel for its own number. */
+	/* libc may have asked the kernel for the id of the carrying kernel thread. */
 	return id == platform_call(SYS_gettid) ? engine_current() : NULL;
 }
 

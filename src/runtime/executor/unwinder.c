@@ -1,7 +1,7 @@
 /*
- * pthread_exit, cancellation and backtrace unwind the stack by libgcc_s, which glibc loads when it is first
- * wanted. In a run that is rewound it would be loaded anew each time, which takes longer than everything else in
- * it. So it is loaded before main, in programs that may need it.
+ * Loads libgcc_s before main. pthread_exit, cancellation and backtrace unwind the stack by libgcc_s, which glibc
+ * loads at the first use. A rewound run would load the library again in every run, which costs more than the rest of
+ * the run. Only programs that reference one of these functions load it.
  */
 #include <execinfo.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* What of a module tells which symbols it wants of others. */
+/* Tables of a module that list the symbols it imports. */
 struct unwinder_module {
 	const ElfW(Sym) * symbols;
 	const char *names;
@@ -20,7 +20,7 @@ struct unwinder_module {
 
 static const void *unwinder_address(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
 {
-	/* The loader has added the base, but where a module's dynamic section cannot be written. */
+	/* The loader has already added the base, unless the module's dynamic section is read-only. */
 	return (const void *)(entry->d_un.d_ptr < info->dlpi_addr
 				      ? entry->d_un.d_ptr + info->dlpi_addr
 				      : entry->d_un.d_ptr);
@@ -97,5 +97,5 @@ void runtime_load_unwinder(void)
 
 	(void)dl_iterate_phdr(unwinder_look, &is_wanted);
 	if (is_wanted)
-		(void)backtrace(&frame, 1); /* loads it, as ending a thread would */
+		(void)backtrace(&frame, 1); /* loads libgcc_s, as ending a thread would */
 }

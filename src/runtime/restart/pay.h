@@ -63,7 +63,7 @@ void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
 void pay_dropped(struct pay *pay, uint64_t ticks);
 /* Records that a run first differs from its predecessor at that entry. */
 void pay_parted(struct pay *pay, uint32_t entry);
-/* Have runs parted there? */
+/* True when the entry is tracked as a parting. */
 static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {
 	return entry < PAY_ENTRIES && pay->parting_at[entry];
