@@ -1,9 +1,10 @@
 /*
- * An analysis looks at the traces of runs, one after the other, and says in the end what could go wrong
- * in runs that nobody has seen: candidates. Pure calculation; it makes no runs.
+ * An analysis reads the traces of passing runs and predicts failures of other runs: candidates
+ * (findings/candidate.h). It makes no runs itself.
  *
- * One analysis is one `const struct analysis` and one row in analyses.def. Everything it finds is
- * driven, confirmed and reported in the same way, so this is all there is to write for a new kind.
+ * Life cycle: begin(); add_run() for each recorded run; find(); end(). Each analysis is one `const
+ * struct analysis` and one row in analyses.def. `raddle predict` drives, confirms and reports the
+ * candidates of all analyses in the same way.
  */
 #ifndef RADDLE_ANALYSES_ANALYSIS_H
 #define RADDLE_ANALYSES_ANALYSIS_H
@@ -18,34 +19,35 @@
 
 struct atomic_rules;
 
-/* What an analysis may want to know besides traces. Outlives it. */
+/* Inputs besides traces. Must outlive the analysis. */
 struct analysis_setting {
-	struct symbols *symbols;	  /* NULL: none are to be had */
-	const struct atomic_rules *rules; /* of atomic sets and units; NULL: none */
+	struct symbols *symbols;	  /* NULL: not available */
+	const struct atomic_rules *rules; /* annotations of atomic sets and units; NULL: none */
 };
 
 struct analysis_run {
-	uint32_t number;		     /* how candidates refer to it */
-	const struct symbols_memory *memory; /* of the run; NULL: not known */
+	uint32_t number;		     /* candidates refer to the run by this number */
+	const struct symbols_memory *memory; /* of the run; NULL: unknown */
 };
 
 struct analysis {
 	const char *name;
 	const char *summary; /* a phrase: what it predicts */
-	bool needs_memory;   /* and functions: of programs of raddle-cc only */
-	/* Of the caller until end(). */
+	/* needs memory accesses and functions, hence a program built by raddle-cc */
+	bool needs_memory;
+	/* Returns the state, which end() frees. */
 	void *(*begin)(const struct analysis_setting *setting);
-	/* Reads the trace to its end. */
+	/* Reads the whole trace. */
 	int (*add_run)(void *state, struct trace_reader *trace, const struct analysis_run *run,
 		struct error *err);
-	/* Adds candidates, likeliest first, without words. */
+	/* Adds candidates without descriptions, most likely first. */
 	void (*find)(void *state, struct candidates *out);
 	void (*end)(void *state);
-	/* NULL: it has none. What to know of the runs that were looked at, a line each, added to `out`. */
+	/* Optional, else NULL: adds notes about the analysed runs to `out`, one per line. */
 	void (*tell)(const void *state, struct strbuf *out);
 };
 
-/* All events of a trace, to be freed; NULL: it cannot be read. */
+/* All events of a trace, freed by the caller; NULL: unreadable. */
 struct trace_event *analysis_read_events(
 	struct trace_reader *trace, uint32_t *total, struct error *err);
 

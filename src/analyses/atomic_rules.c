@@ -112,7 +112,7 @@ int atomic_rules_read(struct atomic_rules *rules, const char *path, struct error
 		result = atomic_rules_add(rules, line, source, err);
 	}
 	free(line);
-	(void)fclose(file); /* nothing was written */
+	(void)fclose(file); /* opened for reading only */
 	return result;
 }
 
@@ -128,7 +128,7 @@ static const char *without_word(const char *name)
 	return name;
 }
 
-/* The end of the struct's name in "bank::account.checking". */
+/* End of the struct's name in "bank::account.checking". */
 static size_t struct_length(const char *part)
 {
 	const char *dot = strchr(part, '.');
@@ -169,7 +169,7 @@ enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const ch
 	return verdict;
 }
 
-/* Does "entries" mean ".entries[1].key", counted from the object? */
+/* Does the field "entries" match the place ".entries[1].key", relative to the object? */
 static bool means_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field);
@@ -180,7 +180,7 @@ static bool means_place(const char *field, const char *place)
 	       (place[length] == '\0' || strchr(".[+", place[length]));
 }
 
-/* Does "key" mean it, counted from a struct inside? */
+/* Does the field "key" match the place, relative to an inner struct? */
 static bool means_inner_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field), all = strlen(place);

@@ -12,8 +12,10 @@
 struct member_entry {
 	struct {
 		uint64_t address;
-		uint64_t
-			block; /* start of what it is known in; accesses of a run share the layout */
+		/*
+		 * Start of the block that the type is known in; accesses of a run share the layout.
+		 */
+		uint64_t block;
 	} key;
 	bool is_member;
 	struct atomic_member member;
@@ -139,7 +141,7 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
 	return sets->kind_count++;
 }
 
-/* "entries[].key" for ".entries[1].key", with the variable's name before it where it is no struct. */
+/* "entries[].key" for ".entries[1].key", behind the variable's name if it is no struct. */
 static char *part_name(const struct symbols_part *part)
 {
 	const char *start = part->type ? part->place : part->variable;
@@ -172,7 +174,7 @@ static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
 	kind->parts[kind->part_count++] = name;
 }
 
-/* False: nothing has to agree with it. */
+/* Assigns the member to a set. False: the member belongs to none. */
 static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 {
 	const struct symbols_part *part = &member->part;

@@ -1,16 +1,16 @@
 /*
  * Atomic sets and units of work, inferred from debug information and corrected by annotations.
  *
- * A *set* is memory that has to agree: the fields of one object (its outermost struct), or the static
- * variables of one compilation unit that are no structs. A *unit of work* of a set is a call of a function
- * that is to find it and leave it so: a function that is given a pointer to the object (a member, in C++);
- * where no such function is about, for static data, one of the compilation unit that has it. The outermost
- * such call owns an access; an access that nobody owns is owned by the innermost call.
+ * A *set* is memory that must stay consistent: the fields of one object (its outermost struct), or
+ * the static variables of one compilation unit that are no structs. A *unit of work* of a set is a
+ * call of a function that must preserve the consistency: a function with a pointer parameter to the
+ * object (a member function in C++), or, for static data, a function of the same compilation unit.
+ * The outermost such call owns an access. Without such a call the innermost call owns it.
  *
- * Vaziri, Tip, Dolby, "Associating Synchronization Constraints with Data in an Object-Oriented Language",
- * POPL 2006, for sets and units; Lai, Cheung, Chan, ICSE 2010, section 4, for how to infer them. Deviation:
- * the first function of a thread and main are no units of static data, which would make each thread one
- * unit. RADDLE_UNIT says otherwise.
+ * Sets and units: Vaziri, Tip, Dolby, "Associating Synchronization Constraints with Data in an
+ * Object-Oriented Language", POPL 2006. Inference: Lai, Cheung, Chan, ICSE 2010, section 4.
+ * Deviation: main and the start functions of threads are no units of static data, since each thread
+ * would be a single unit. RADDLE_UNIT overrides this.
  */
 #ifndef RADDLE_ANALYSES_ATOMIC_SETS_H
 #define RADDLE_ANALYSES_ATOMIC_SETS_H
@@ -22,21 +22,22 @@
 #include "model/event.h"
 #include "symbols/owners.h"
 
-/* A set as one would declare it. */
+/* A declared or inferred set. */
 struct atomic_kind {
-	char *name;	    /* "struct account", "static variables of account.c", or as annotated */
-	bool is_of_objects; /* one for each object */
+	/* "struct account", "static variables of account.c", or the annotated name */
+	char *name;
+	bool is_of_objects; /* one instance per object */
 	const struct atomic_rule *rule;
-	char **parts; /* that were accessed, owned */
+	char **parts; /* accessed parts; owned */
 	uint32_t part_count;
 	const char **units; /* functions that owned accesses */
 	uint32_t unit_count;
 };
 
-/* Memory as part of a set. */
+/* A memory location as part of a set. */
 struct atomic_member {
-	uint32_t kind;	   /* index */
-	uint64_t instance; /* address of the object; 0: of all */
+	uint32_t kind;	   /* index of the set */
+	uint64_t instance; /* address of the object; 0: the only instance */
 	struct symbols_part part;
 };
 
@@ -47,38 +48,41 @@ struct atomic_routine {
 
 #define ATOMIC_INLINED_MAX 8
 
-/* The functions at a place of the code, outermost first; all but the first were inlined. */
+/* The functions at a code address, outermost first; all but the first are inlined. */
 struct atomic_place {
-	uint64_t address; /* the key */
+	uint64_t address; /* key of the table */
 	struct atomic_routine routines[ATOMIC_INLINED_MAX];
 	uint32_t count;
 };
 
 struct atomic_sets;
 
-/* `symbols` may be NULL: then nothing belongs to any set. Both must outlive it. */
+/* `symbols` may be NULL: no location belongs to a set then. Both must outlive the result. */
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules);
 void atomic_sets_free(struct atomic_sets *sets);
 
 /*
- * A run: its accesses are noted first, so that its memory has types. `memory` must live until the next run
- * begins.
+ * Begins a run. All its accesses are noted first, which gives its memory types. `memory` must live
+ * until the next run begins.
  */
 void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
 	const struct trace_event *events, uint64_t count);
-/* What an access is to; NULL: it belongs to no set. Lives until the next run. */
+/* The set member that the access refers to; NULL: none. Valid until the next run. */
 const struct atomic_member *atomic_sets_member(
 	struct atomic_sets *sets, const struct trace_event *event, uint64_t address);
-/* Lives as long as the sets. */
+/* Lives as long as `sets`. */
 const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address);
 
 /* A call on a thread's stack. */
 struct atomic_call {
-	const struct atomic_routine *routine; /* NULL: not known */
-	uint32_t activation;		      /* number, from 1 */
-	bool is_first;			      /* of a thread that is not main */
+	const struct atomic_routine *routine; /* NULL: unknown */
+	uint32_t activation;		      /* number of the call, from 1 */
+	bool is_first;			      /* start function of a thread other than main */
 };
-/* Which call owns an access to the member: index in the stack, outermost first; `count`: none. */
+/*
+ * Index in the stack (outermost first) of the call that owns an access to the member; `count`:
+ * none.
+ */
 uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member *member,
 	const struct atomic_call *stack, uint32_t count);
 

@@ -1,7 +1,4 @@
-/*
- * Predicts violations of atomic-set serializability: violations.h says which; here they are gathered
- * over all runs.
- */
+/* Predicts violations of atomic-set serializability (violations.h) from all runs together. */
 #include "analyses/atomicity.h"
 
 #include <stdlib.h>
@@ -15,7 +12,7 @@ struct atomicity {
 	struct party_pool pool; /* of all runs */
 	struct thread_order **orders;
 	uint32_t order_count;
-	const char **unended[UNIT_OPEN + 1]; /* functions with units of that ending, owned */
+	const char **unended[UNIT_OPEN + 1]; /* functions with units of each ending; owned */
 	uint32_t unended_counts[UNIT_OPEN + 1];
 };
 
@@ -52,7 +49,10 @@ static void note_endings(struct atomicity *state, const struct unit_trace *trace
 			note_ending(state, &trace->units[i]);
 }
 
-/* Adds a run to the pool. The order of its epochs, which parties refer to: NULL, and the run is whole. */
+/*
+ * Adds a run to the pool. `order`: receives the order with the epochs that parties refer to; NULL:
+ * the run is added whole.
+ */
 static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	const struct analysis_run *run, struct party_pool *pool, struct thread_order **order,
 	struct error *err)
@@ -118,7 +118,7 @@ static void atomicity_end(void *state)
 
 #define NAMES_TOLD 4
 
-/* "pair_watch, pair_wait and 3 more" */
+/* Adds "pair_watch, pair_wait and 3 more". */
 static void atomicity_add_names(const char *const *names, uint32_t count, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < count && i < NAMES_TOLD; i++)

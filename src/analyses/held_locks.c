@@ -6,12 +6,12 @@
 
 #include "base/bug.h"
 
-/* Who has a lock. */
+/* The owner of a lock. */
 struct lock_owner {
 	uint64_t address;
-	uint32_t writer; /* thread; NOBODY */
+	uint32_t writer; /* thread holding it for writing; NOBODY */
 	uint32_t readers;
-	bool is_recursive; /* its holder has taken it again and got on */
+	bool is_recursive; /* its holder acquired it again without blocking */
 	UT_hash_handle hh;
 };
 
@@ -115,7 +115,7 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 		owner->writer = event->thread;
 }
 
-/* The thread has no more of it. */
+/* Removes the lock from the thread's list. */
 static void held_locks_drop(struct held_locks *held, uint32_t thread, const struct held_lock *lock)
 {
 	struct held_list *list = &held->threads[thread];
@@ -131,7 +131,7 @@ static void held_locks_drop(struct held_locks *held, uint32_t thread, const stru
 		list->locks[i] = list->locks[i + 1];
 }
 
-/* Somebody unlocks what he does not hold, as far as is known: whoever has it loses it. */
+/* An unlock by a thread that is not the known holder: the lock is removed from all threads. */
 static void drop_from_anybody(struct held_locks *held, uint64_t address)
 {
 	const struct lock_owner *owner = held_locks_find_owner(held, address);
@@ -153,8 +153,10 @@ static bool is_attempt(enum op_kind kind)
 
 static bool takes_lock(const struct trace_event *event)
 {
-	/* COND_WAKE is the end of a wait that was not signalled; its mutex is taken by a step of its
-	 * own. */
+	/*
+	 * COND_WAKE ends a wait without a signal; the acquisition of its mutex is an event of its
+	 * own.
+	 */
 	return event->address && op_descriptions[event->kind].flags & OP_ACQUIRE &&
 	       event->kind != OP_COND_WAKE;
 }
@@ -171,7 +173,7 @@ enum lock_effect held_locks_effect(const struct held_locks *held, const struct t
 	return is_attempt(event->kind) ? LOCK_TAKEN : LOCK_WAITED_FOR;
 }
 
-/* Of a lock that it holds. A failed attempt at a mutex that is not recursive looks the same. */
+/* Handles a repeated acquisition. A failed attempt at a non-recursive mutex looks the same. */
 static void take_again(
 	struct held_locks *held, struct held_lock *lock, const struct trace_event *event)
 {
@@ -220,7 +222,10 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 		drop_from_anybody(held, event->address);
 		break;
 	case OP_THREAD_EXIT:
-		/* It keeps them for ever, but does nothing any more that could close a circle. */
+		/*
+		 * An exited thread never releases its locks, but makes no request that could close
+		 * a cycle.
+		 */
 		while (held->threads[event->thread].count)
 			held_locks_drop(held, event->thread, held->threads[event->thread].locks);
 		break;

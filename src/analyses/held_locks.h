@@ -1,9 +1,9 @@
 /*
- * Which locks threads hold, followed along the events of a run. A trace says what was tried; what it
- * came to follows from who held the lock: an attempt at a lock that somebody else had failed or timed
- * out, since one that waits is only in the trace when its wait is over.
+ * Tracks which locks each thread of a run holds. A trace records attempts, not their results. The
+ * result follows from the owner: an attempt at a lock that another thread held has failed or timed
+ * out, because a blocking acquisition is recorded only when it succeeds.
  *
- * Locks that were taken before the trace began (before the first thread was created) are not known.
+ * Locks acquired before the trace began (before the first thread creation) are unknown.
  */
 #ifndef RADDLE_ANALYSES_HELD_LOCKS_H
 #define RADDLE_ANALYSES_HELD_LOCKS_H
@@ -14,12 +14,12 @@
 #include "model/event.h"
 #include "model/op.h"
 
-/* A lock that a thread holds. */
+/* A lock held by a thread. */
 struct held_lock {
 	uint64_t address;
 	bool is_shared;		  /* for reading */
-	uint32_t depth;		  /* times it was taken, recursively */
-	struct trace_event taken; /* the first time */
+	uint32_t depth;		  /* number of recursive acquisitions */
+	struct trace_event taken; /* first acquisition */
 };
 
 struct held_locks; /* of one run */
@@ -27,30 +27,30 @@ struct held_locks; /* of one run */
 struct held_locks *held_locks_new(uint32_t thread_count);
 void held_locks_free(struct held_locks *held);
 
-/* Of a thread, oldest first; valid until the next event. */
+/* The locks of a thread, oldest first; valid until the next event. */
 const struct held_lock *held_locks_of(
 	const struct held_locks *held, uint32_t thread, uint32_t *count);
 
-/* Does an event of this kind take a lock for reading? */
+/* Does an operation of this kind acquire a lock for reading? */
 bool op_takes_shared(enum op_kind kind);
 
 enum lock_effect {
-	LOCK_NOTHING,	/* no lock is taken, or not by this event, or it was held already */
-	LOCK_TAKEN,	/* without waiting for it: an attempt that succeeded */
-	LOCK_WAITED_FOR /* it would have waited if somebody had held it */
+	LOCK_NOTHING,	/* no acquisition, or the lock was already held */
+	LOCK_TAKEN,	/* a successful attempt, which never blocks */
+	LOCK_WAITED_FOR /* would have blocked if another thread had held the lock */
 };
 
-/* What the event takes; the locks held are still those before it. */
+/* The effect of the event. The state is still that before the event. */
 enum lock_effect held_locks_effect(const struct held_locks *held, const struct trace_event *event);
 /*
- * Goes on past the event. `released`: for the beginning of a wait on a condition variable the address of
- * its mutex, 0 where that is not known; not read for others.
+ * Applies the event. `released`: for the start of a condition wait the address of its mutex, 0 if
+ * unknown; ignored for other events.
  */
 void held_locks_add(struct held_locks *held, const struct trace_event *event, uint64_t released);
 
 /*
- * The mutex that a wait on a condition variable gives up: the one that the thread takes next at the
- * same place. `next[i]`: index of the thread's next event, `count` where there is none.
+ * The mutex that a condition wait releases: the one that the thread acquires next at the same
+ * place. `next[i]`: index of the thread's next event, `count` if none.
  */
 uint64_t waited_mutex(
 	const struct trace_event *events, const uint32_t *next, uint32_t count, uint32_t wait);

@@ -1,13 +1,12 @@
 /*
- * Predicts deadlocks: in which order threads take locks, over any number of threads and locks, and
- * where these orders close a circle. Here is how requests are gathered from traces;
- * lock_order_cycles.c searches them.
+ * Predicts deadlocks from the orders in which threads acquire locks, for any number of threads and
+ * locks. This file gathers requests from traces; lock_order_cycles.c searches them for cycles.
  *
- * Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000 (the graph),
- * and Agarwal, Bensalem, Farchi, Havelund, Nir-Buchbinder, Stoller, Ur, Wang, "Detection of deadlock
- * potentials in multithreaded programs", IBM Journal of Research and Development 54(5), 2010 (gate
- * locks, start and join). Past them: the wait for a thread's end is a request as well, for what the
- * thread has as long as it lives; rwlocks count by their modes; attempts hold locks but do not wait.
+ * The graph: Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN
+ * 2000. Gate locks, start and join: Agarwal, Bensalem, Farchi, Havelund, Nir-Buchbinder, Stoller,
+ * Ur, Wang, "Detection of deadlock potentials in multithreaded programs", IBM Journal of Research
+ * and Development 54(5), 2010. Extensions: a join is a request for what the joined thread holds
+ * while it lives; rwlocks count by mode; attempts hold locks but do not block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +89,10 @@ static struct request_kind *lock_order_find_kind(
 
 static uint32_t kind_index(const struct lock_order *graph, const struct request_kind *kind)
 {
-	/* A kind that was just made is the last one; an old one has requests that know. */
+	/*
+	 * A new kind has no request yet and is the last one; an old kind is found through its first
+	 * request.
+	 */
 	return kind->first == UINT32_MAX ? graph->kind_count - 1
 					 : graph->requests[kind->first]->kind;
 }
@@ -130,7 +132,7 @@ static void add_moment(struct request *request, const struct request_moment *mom
 	request->moments[request->moment_count++] = *moment;
 }
 
-/* One run while it is read. */
+/* State while reading one run. */
 struct reading {
 	struct lock_order *graph;
 	struct thread_order *order;
@@ -152,7 +154,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	struct request *request;
 	uint32_t joined;
 
-	memset(&key, 0, sizeof key); /* it is compared as bytes */
+	memset(&key, 0, sizeof key); /* compared as bytes */
 	key.thread = thread_order_name(reading->order, event->thread);
 	key.op = event->kind;
 	key.code = code_of(event);
@@ -163,7 +165,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 			return;
 		key.joined = thread_order_name(reading->order, joined);
 	}
-	/* Of very many the last ones: circles close within a few. */
+	/* Of too many locks the most recent are kept: most cycles close within a few. */
 	if (count > REQUEST_HELD_MAX) {
 		held += count - REQUEST_HELD_MAX;
 		count = REQUEST_HELD_MAX;
@@ -182,7 +184,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 
 /* ---- runs ---- */
 
-/* For each event the index of the next one of its thread; `count`: there is none. */
+/* For each event the index of its thread's next event; `count`: none. */
 static uint32_t *lock_order_index_next(
 	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
@@ -208,7 +210,7 @@ static void read_run(
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &events[i];
 
-		/* A join is asked for before it orders anything. */
+		/* The join request precedes the order that the join creates. */
 		if (event->kind == OP_THREAD_JOIN ||
 			held_locks_effect(reading->held, event) == LOCK_WAITED_FOR)
 			add_request(reading, event);

@@ -1,11 +1,11 @@
 /*
- * Circles in the order of locks. A circle is a list of requests by different threads, each for what
- * the next one holds, that can be made at the same time: no two of them hold a common lock that would
- * keep them apart (a gate), and nothing orders them for good (creation, join).
+ * Finds cycles in the order of locks. A cycle is a list of requests by different threads, each for
+ * a lock that the next one holds. All requests must be possible at the same time: no two hold a
+ * common lock (gate), and no happens-before order separates them (creation, join).
  *
- * The search is over kinds of requests, so that threads which do the same are looked at once, and goes
- * by length, so that what is found before it is given up is what is most likely. Circles of equal code
- * are one candidate.
+ * The search covers kinds of requests, so threads with the same behaviour are examined once.
+ * Shorter cycles are searched first, because they are more likely. Cycles of the same code are one
+ * candidate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,17 @@
 #include "analyses/lock_order_internal.h"
 #include "base/bug.h"
 
-/* Seconds at most; what real programs need is far below. Said when it is not enough. */
+/*
+ * Bounds of the search, a few seconds; real programs stay far below. The candidates are marked as
+ * incomplete when a bound is reached.
+ */
 #define SEARCH_STEPS_MAX (UINT64_C(1) << 22)
 #define CIRCLES_MAX 4096
 #define ASSIGNMENT_STEPS_MAX 20000
 
-/* Kinds of requests that are made while a lock is held, or by a thread. */
+/* Kinds of requests made while holding a lock, or by a thread. */
 struct holders {
-	uint64_t name; /* of the lock; of the thread, with THREAD_BIT */
+	uint64_t name; /* name of the lock; or of the thread, with THREAD_BIT */
 	uint32_t *kinds;
 	uint32_t count, capacity;
 	UT_hash_handle hh;
@@ -32,7 +35,7 @@ struct search {
 	const struct lock_order *graph;
 	struct holders *holders;
 	struct candidates *out;
-	uint32_t length; /* of circles that are looked for now */
+	uint32_t length; /* length of the cycles searched now */
 	bool has_reached_length;
 	uint64_t steps, circles;
 	uint32_t path[CANDIDATE_PLACES_MAX]; /* kinds */
@@ -45,7 +48,7 @@ static const struct request *request_of(const struct search *search, uint32_t ki
 	return kind_request(search->graph, search->graph->kinds[kind]);
 }
 
-/* ---- who holds what ---- */
+/* ---- holders of locks ---- */
 
 static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 {
@@ -80,7 +83,7 @@ static void index_holders(struct search *search)
 		for (uint32_t held = 0; held < request->key.held_count; held++)
 			add_holder(search, request->held[held].object, request->kind);
 	}
-	/* As long as a thread lives it holds what joins of it wait for. */
+	/* A live thread holds what a join of it waits for. */
 	for (uint32_t i = 0; i < graph->request_count; i++)
 		if (graph->requests[i]->key.joined)
 			for (uint32_t j = 0; j < graph->request_count; j++)
@@ -115,7 +118,7 @@ static void forget_holders(struct search *search)
 
 /* ---- two requests ---- */
 
-/* Place of the lock among those that `holder` has, in a mode that makes `wanted` wait; -1: none. */
+/* Index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1: none. */
 static int held_place(const struct request *wanted, const struct request *holder)
 {
 	const bool wants_shared = wanted->key.op == OP_RWLOCK_RDLOCK;
@@ -129,11 +132,11 @@ static int held_place(const struct request *wanted, const struct request *holder
 
 static bool lock_order_cycles_waits_for(const struct request *wanted, const struct request *holder)
 {
-	/* Whether its thread is the right one is seen when threads are chosen. */
+	/* The joined thread is compared when threads are chosen. */
 	return wanted->key.joined || held_place(wanted, holder) >= 0;
 }
 
-/* A common lock that only one of them can have, or the same thing wanted: they cannot be in one circle. */
+/* Two requests with a common exclusive lock, or for the same object, cannot be in one cycle. */
 static bool lock_order_cycles_excludes(const struct request *first, const struct request *second)
 {
 	if (first->key.object == second->key.object && first->key.joined == second->key.joined)
@@ -155,7 +158,7 @@ static bool may_overlap(const struct request *first, const struct request *secon
 	return false;
 }
 
-/* ---- threads for a circle ---- */
+/* ---- threads for a cycle ---- */
 
 static bool lock_order_cycles_fits(
 	const struct search *search, uint32_t place, const struct request *request)
@@ -192,7 +195,7 @@ static bool choose_threads(struct search *search, uint32_t place)
 	return false;
 }
 
-/* Where possible all places are told by one run. */
+/* Prefers one run for all places of the cycle. */
 static const struct request_moment *moment_in(const struct request *request, uint32_t run)
 {
 	for (uint32_t i = 0; i < request->moment_count; i++)
@@ -244,7 +247,7 @@ static bool is_given_up(const struct search *search)
 
 static bool may_follow(const struct search *search, uint32_t depth, uint32_t kind)
 {
-	/* A circle is found from its first kind only. */
+	/* A cycle is searched only from its lowest kind. */
 	if (kind <= search->path[0])
 		return false;
 	for (uint32_t i = 0; i < depth; i++)

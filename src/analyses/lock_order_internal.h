@@ -1,4 +1,4 @@
-/* What the two files of the lock-order analysis share: the graph. */
+/* The graph of the lock-order analysis, shared by its two files. */
 #ifndef RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
 #define RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
 
@@ -7,17 +7,20 @@
 #include "analyses/analysis.h"
 #include "analyses/thread_order.h"
 
-/* Locks held at a time, and epochs that are kept of one request; more change nothing that matters. */
+/*
+ * Limits: locks held at a request, and epochs recorded per request. Larger values found no further
+ * deadlocks of interest.
+ */
 #define REQUEST_HELD_MAX 12
 #define REQUEST_MOMENTS_MAX 16
 
-/* A lock as requests speak of it; stable across runs. */
+/* A lock as named in requests; stable across runs. */
 struct lock_name {
 	object_name object;
 	bool is_shared;
 };
 
-/* When a request was made, in a recorded run. */
+/* One occurrence of a request in a recorded run. */
 struct request_moment {
 	const struct epoch *epoch;
 	uint32_t run;
@@ -25,33 +28,33 @@ struct request_moment {
 	struct trace_event taken[REQUEST_HELD_MAX];
 };
 
-/* What makes two requests the same but for the thread. No padding is left uninitialised. */
+/* Key of equal requests. Compared as bytes, so padding must be initialised. */
 struct request_key {
 	object_name object; /* 0: a join */
-	thread_name joined; /* a join: of whom */
-	thread_name thread; /* of a request; 0 in a kind of requests */
+	thread_name joined; /* a join: the joined thread */
+	thread_name thread; /* the requesting thread; 0 in a kind of requests */
 	uint8_t op;
 	uint8_t held_count;
 	uint8_t reserved[2];
-	uint64_t code; /* of its site and callers */
-	uint64_t held; /* of the locks it holds, their modes and where it took them */
+	uint64_t code; /* of the request's site and callers */
+	uint64_t held; /* of the held locks, their modes and the places of their acquisition */
 };
 
-/* A thread asks for a lock (or for the end of a thread) while it holds others. */
+/* A thread requests a lock (or the end of a thread) while it holds locks. */
 struct request {
 	struct request_key key;
 	struct lock_name held[REQUEST_HELD_MAX];
 	struct request_moment *moments; /* owned */
 	uint32_t moment_count;
 	uint32_t kind;	    /* index of its kind */
-	uint32_t kind_next; /* the next request of it; UINT32_MAX: none */
+	uint32_t kind_next; /* next request of the same kind; UINT32_MAX: none */
 	UT_hash_handle hh;
 };
 
-/* Requests that differ in the thread only. */
+/* A class of requests that differ in the thread only. */
 struct request_kind {
-	struct request_key key; /* without the thread */
-	uint32_t first;		/* index of its requests; they are a list */
+	struct request_key key; /* with thread 0 */
+	uint32_t first;		/* index of the first request of its list */
 	UT_hash_handle hh;
 };
 

@@ -7,18 +7,19 @@
 #include "analyses/thread_order.h"
 #include "base/bug.h"
 
-/* Times that a lock is taken in a run, and those before it in one section that are looked at. */
+/* Limits: acquisitions of a lock per run, earlier ones examined per section, and candidates. */
 #define TAKINGS_MOST 4096
 #define WINDOW_TAKINGS 4
 #define CANDIDATES_MOST 5000
 
-/* A lock that was taken, and what was held then. */
+/* An acquisition and its critical section. */
 struct taking {
 	uint32_t event;
 	uint64_t address;
 	uint32_t thread;
 	uint32_t context;
-	uint64_t section; /* step at which the outermost lock was taken; 0: it is that itself */
+	/* step of the outermost lock's acquisition; 0: this is the outermost lock */
+	uint64_t section;
 	uint64_t section_lock;
 	const struct epoch *epoch;
 };
@@ -34,7 +35,8 @@ struct window_search {
 	uint32_t count;
 	uint32_t run;
 	uint64_t only_key;
-	bool is_shown; /* as the run had it; else as another could */
+	/* searches for what the run shows; otherwise for what another run could show */
+	bool is_shown;
 	struct candidates *out;
 };
 
@@ -69,7 +71,7 @@ static void add_taking(struct window_search *search, const struct held_locks *he
 	};
 }
 
-/* The hash of the calls that each thread is in; frames of functions that are left lie below. */
+/* Tracks the hash of each thread's active calls; frames of functions that were left lie below. */
 struct context_walk {
 	struct {
 		uint64_t frame;

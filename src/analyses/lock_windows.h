@@ -1,16 +1,17 @@
 /*
- * Locks that are taken, given back and taken again within one critical section, with another thread's
- * taking in between: the pattern of AtomFuzzer, which raddle's own prediction is compared with.
+ * Finds a lock that is acquired, released and acquired again within one critical section, with an
+ * acquisition by another thread in between. This is AtomFuzzer's pattern, implemented for
+ * comparison with raddle's own prediction.
  *
- * Park, Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008. What is
- * atomic is guessed as there: what is done while a lock is held.
+ * Park, Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008. As
+ * in the paper, a critical section is assumed to be atomic.
  */
 #ifndef RADDLE_ANALYSES_LOCK_WINDOWS_H
 #define RADDLE_ANALYSES_LOCK_WINDOWS_H
 
 #include "analyses/analysis.h"
 
-/* Those that a run itself shows, added to `out`; `only_key`: this one only, 0: all. */
+/* Adds the patterns that the run itself shows to `out`. `only_key`: only this one, 0: all. */
 int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err);
 

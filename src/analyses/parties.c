@@ -6,10 +6,12 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* Of a unit: more are rarely of other code. */
+/* Limit per unit; further accesses are rarely made by other code. */
 #define ACCESSES_OF_PARTY 48
 #define LOCKS_OF_ACCESS 8
-/* Units of one thread and function that make the same accesses, over all runs. */
+/*
+ * Limits: units of one thread and function with the same accesses, over all runs; parties of a set.
+ */
 #define PARTIES_ALIKE 3
 #define PARTIES_OF_SET 256
 
@@ -34,7 +36,7 @@ const struct party_lock *party_lock_at(const struct party_access *access, uint64
 	return NULL;
 }
 
-/* ---- places that two threads touch, one of them writing ---- */
+/* ---- places accessed by two threads, one of them writing ---- */
 
 struct shared_place {
 	uint64_t location;
@@ -91,12 +93,12 @@ static struct shared_places find_shared(
 
 /* ---- parties ---- */
 
-/* A unit that is being looked at. */
+/* A unit being turned into a party. */
 struct making {
 	const struct unit_trace *trace;
 	const struct unit *unit;
 	const struct shared_places *places;
-	uint32_t *kept; /* accesses */
+	uint32_t *kept; /* indices of accesses */
 	uint32_t count, most;
 	bool is_whole;
 };
@@ -113,7 +115,7 @@ static uint64_t access_code(const struct unit_trace *trace, const struct unit_ac
 	return code;
 }
 
-/* Is this access there already, twice? Then the newest takes the place of the second. */
+/* If the same access was kept twice already, the newest one replaces the second. */
 static bool replaces(struct making *making, uint32_t index)
 {
 	const uint64_t code = access_code(making->trace, &making->trace->accesses[index]);
@@ -132,7 +134,10 @@ static bool replaces(struct making *making, uint32_t index)
 	return false;
 }
 
-/* In one run a thread may only have read what it writes in another. */
+/*
+ * Collects the unit's accesses to shared places. In one run a thread may only read what it writes
+ * in another.
+ */
 static void choose_accesses(struct making *making)
 {
 	const struct unit_trace *trace = making->trace;
@@ -200,7 +205,7 @@ static uint64_t signature_of(const struct making *making, thread_name name, cons
 	return signature;
 }
 
-/* Is there room, and does it tell something new? */
+/* Is there room, and is the unit new? */
 static bool parties_is_wanted(
 	struct party_set *set, const struct making *making, uint64_t signature)
 {

@@ -52,7 +52,7 @@ static void ranking_index(struct pattern_ranking *ranking)
 		*ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
 }
 
-/* Room for one more record; at most half of the slots are in use. */
+/* Makes room for one more record; at most half of the slots are in use. */
 static void ranking_grow(struct pattern_ranking *ranking)
 {
 	if (ranking->count < ranking->capacity)
@@ -197,7 +197,7 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 
 /* ---- explanations ---- */
 
-/* Of a pattern: pairs of accesses by two threads to one variable, one of them a write. */
+/* Conflicts of a pattern: pairs of accesses by two threads to one variable, one of them a write. */
 #define CONFLICTS_MAX 5
 
 struct conflicts {
@@ -217,7 +217,7 @@ static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsi
 	       (pattern_is_write(pattern, a) || pattern_is_write(pattern, b));
 }
 
-/* Where by whom, whichever comes first; and to what. */
+/* Hash of the unordered pair of places and roles, and of the memory's class. */
 static uint64_t conflict(
 	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
 {
@@ -229,7 +229,7 @@ static uint64_t conflict(
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
 }
 
-/* A read that comes too early, whether the write comes at all or not. */
+/* Conflict of a read that comes too early, whether the write follows or not. */
 static uint64_t early_read(const struct pattern *pattern, const struct places *places)
 {
 	return hash_pair(
@@ -280,7 +280,7 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context)
 {
 	const struct places places = {.place_of = place_of, .context = context};
-	/* Of the first pattern of each explanation. */
+	/* conflicts of the first pattern of each explanation */
 	struct conflicts *firsts = calloc(ranking->count ? ranking->count : 1, sizeof *firsts);
 
 	BUG_ON(!firsts);

@@ -1,9 +1,9 @@
 /*
- * Access patterns over many runs: which of them come with a failure? Counts in how many failing and
- * passing runs each pattern was seen and ranks them by suspiciousness.
+ * Correlates access patterns with failures over many runs. It counts the failing and passing runs
+ * that showed each pattern, and ranks the patterns by suspiciousness.
  *
  * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section
- * 3.2. Pure calculation: runs come from whoever has them.
+ * 3.2. Pure calculation: the caller makes the runs.
  */
 #ifndef RADDLE_ANALYSES_PATTERNS_H
 #define RADDLE_ANALYSES_PATTERNS_H
@@ -14,7 +14,7 @@
 
 #include "model/pattern.h"
 
-/* How suspicion is measured; the last two are what others do, to compare with. */
+/* Measures of suspiciousness. AVIO and PLAIN model other tools, for comparison. */
 enum suspicion {
 	SUSPICION_JACCARD, /* failed(p) / (all failed + passed(p)): the paper's */
 	SUSPICION_TARANTULA, /* (failed(p)/all failed) / (failed(p)/all failed + passed(p)/all passed) */
@@ -27,61 +27,68 @@ enum suspicion {
 extern const char *const suspicion_words[SUSPICION_COUNT]; /* "jaccard", ... */
 bool suspicion_parse(const char *word, enum suspicion *out);
 
-/* A pattern and what is known of it over all runs. */
+/* A pattern with its counts over all runs. */
 struct pattern_record {
-	struct pattern pattern; /* as the first failing run showed it, else the first passing one */
-	uint32_t failed, passed; /* runs that showed it */
-	uint32_t last;		 /* number of the run that showed it last, from 1 */
-	uint64_t runs;		 /* equal for patterns that were seen in the same runs */
-	bool is_foreign; /* no access of it is in the user's code; see pattern_ranking_sort() */
+	/* from the first failing run that showed it, else from the first passing run */
+	struct pattern pattern;
+	uint32_t failed, passed; /* number of runs that showed it */
+	uint32_t last;		 /* number of the last run that showed it, from 1 */
+	/* hash of the runs that showed it: equal for patterns of the same runs */
+	uint64_t runs;
+	bool is_foreign; /* no access is in the user's code; see pattern_ranking_sort() */
 	double score;
-	/* Among all patterns by score alone; equal scores share their mean and their worst rank. */
+	/*
+	 * Rank among all patterns by score alone; equal scores share the mean and the worst rank.
+	 */
 	double rank_mean;
 	uint32_t rank_worst;
-	uint32_t explanation; /* which one it is part of, from 0 */
+	uint32_t explanation; /* index of its explanation, from 0 */
 };
 
 /* All zero: empty. */
 struct pattern_ranking {
 	struct pattern_record *records; /* owned */
 	uint32_t count, capacity;
-	uint32_t *slots; /* owned: index + 1 by key; as many as slot_count */
+	uint32_t *slots; /* owned hash table: index + 1 by key, slot_count entries */
 	uint32_t slot_count;
-	uint32_t limit;		 /* of records; 0: none */
-	uint64_t dropped;	 /* patterns of runs that were left out because of the limit */
-	uint32_t failed, passed; /* runs */
+	uint32_t limit;		 /* on the number of records; 0: none */
+	uint64_t dropped;	 /* patterns omitted because of the limit */
+	uint32_t failed, passed; /* numbers of runs */
 	uint32_t explanation_count;
 };
 
 void pattern_ranking_release(struct pattern_ranking *ranking);
 
-/* Adds a run with its patterns; each counts once, and reads that a write follows do not. */
+/*
+ * Adds a run with its patterns; each pattern counts once. Early reads that a write follows are
+ * skipped.
+ */
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed);
 
 /*
- * Fills score and ranks, and sorts. Equal scores are told apart for the order only, not for the ranks:
- * first what was seen in more failing runs, then what is not foreign, then atomicity patterns, those over two variables, and
- * order patterns (each of which is part of one of the others as often as not), then what
- * was complete earlier in its run: a cause comes before its effects.
+ * Fills score and ranks, and sorts. Ties affect the order, not the ranks. They are broken by: more
+ * failing runs; not foreign; the family (atomicity patterns, patterns over two variables, order
+ * patterns, which are mostly parts of the others); earlier completion in the run, because a cause
+ * precedes its effects.
  */
 void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion);
 
 /*
- * Puts patterns that are the same conflict into one explanation, in the order of the records: the
- * same unordered pair of places and threads' roles conflicts over the same kind of memory. `place_of`
- * says which sites are one place (a function); explanations are numbered by their first pattern.
+ * Groups patterns of the same conflict into explanations, in the order of the records. A conflict
+ * is an unordered pair of places with their threads' roles over one class of memory. `place_of`
+ * maps a site to its place (a function). Explanations are numbered by their first pattern.
  */
 void pattern_ranking_explain(struct pattern_ranking *ranking,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);
 
-/* Have the two such a conflict in common? */
+/* Do the two patterns share such a conflict? */
 bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);
-/* All patterns of one explanation become part of the other. */
+/* Moves all patterns of one explanation into another. */
 void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into);
 
-/* NULL: no run has shown it. */
+/* NULL: no run has shown the pattern. */
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key);
 

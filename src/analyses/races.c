@@ -1,9 +1,9 @@
 /*
- * Predicts races: accesses of two threads to the same memory, one of which writes, that neither a common
- * lock nor waiting for each other keeps apart.
+ * Predicts races: accesses of two threads to the same memory, at least one a write, without a
+ * common lock and without a happens-before order by waits. Two atomic accesses are no race.
  *
- * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed Random
- * Testing of Concurrent Programs", PLDI 2008 (phase 1). Two atomic accesses are no race.
+ * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed
+ * Random Testing of Concurrent Programs", PLDI 2008 (phase 1).
  */
 #include "analyses/races.h"
 
@@ -16,7 +16,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* Different accesses to one location that are looked at. */
+/* Limits: accesses per thread and site at one location, accesses per location, and candidates. */
 #define ALIKE_MOST 2
 #define ACCESSES_AT_LOCATION 64
 #define CANDIDATES_MOST 5000
@@ -118,7 +118,7 @@ static int compare_locations(const void *first, const void *second, void *argume
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-/* Of a thread the same access, with the same locks, once or twice is enough. */
+/* Keeps at most ALIKE_MOST accesses of one thread and site per location. */
 static bool is_news(const struct race_search *search, const uint32_t *kept, uint32_t count,
 	const struct unit_access *access)
 {
@@ -186,7 +186,7 @@ static int races_add_run(
 
 	if (!events)
 		return ERROR_FORMAT;
-	/* Which sets there are is all the same here. */
+	/* Races need no atomic sets. */
 	sets = atomic_sets_new(NULL, &no_rules);
 	atomic_sets_begin_run(sets, &no_memory, events, count);
 	units = unit_trace_new(sets, trace_reader_run(trace), events, count);
@@ -217,7 +217,7 @@ static void races_end(void *state)
 	free(races);
 }
 
-/* ---- runs that were driven ---- */
+/* ---- checking driven runs ---- */
 
 static bool races_is_at(const struct candidate_place *place, const struct trace_event *event)
 {
@@ -249,7 +249,10 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 		if (!races_is_at(&candidate->places[0], &events[later]) &&
 			!races_is_at(&candidate->places[1], &events[later]))
 			continue;
-		/* Back to what its thread did before it; functions are told when they are entered. */
+		/*
+		 * Goes back to the previous event of the same thread. Function entries are recorded
+		 * when they occur and do not count.
+		 */
 		for (uint32_t i = later;
 			i-- && !*is_shown &&
 			(events[i].thread != events[later].thread || events[i].kind == OP_ENTER ||

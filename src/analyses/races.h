@@ -1,4 +1,4 @@
-/* Of analysis `races`, for who drove a run towards one. */
+/* Checks runs that were driven towards a candidate of analysis `races`. */
 #ifndef RADDLE_ANALYSES_RACES_H
 #define RADDLE_ANALYSES_RACES_H
 
@@ -9,8 +9,8 @@
 #include "trace/trace_reader.h"
 
 /*
- * Did two threads stand before the candidate's two accesses, to the same memory, at once? So one of them is the
- * first thing that its thread does after the other one.
+ * Did two threads stand before the candidate's accesses to the same memory at the same time? The
+ * second access is then the first event of its thread after the other access.
  */
 int races_shown(struct trace_reader *trace, const struct candidate *candidate, bool *is_shown,
 	struct error *err);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The normal distribution has 95 % of its weight within so many standard deviations. */
+/* The normal distribution has 95 % of its weight within this many standard deviations. */
 #define DEVIATIONS 1.959963984540054
 
 double rate_value(const struct rate *rate)

@@ -1,4 +1,4 @@
-/* Rates of failure as they are known from a number of runs. */
+/* Failure rates estimated from a number of runs. */
 #ifndef RADDLE_ANALYSES_RATE_H
 #define RADDLE_ANALYSES_RATE_H
 
@@ -9,8 +9,8 @@ struct rate {
 };
 
 /*
- * The interval that holds the true rate with 95 % confidence (Wilson's score interval, which is right
- * for few runs and for rates of 0 and 1, too). Without runs: from 0 to 1.
+ * The 95 % confidence interval of the rate (Wilson's score interval, which is valid for few runs
+ * and for rates of 0 and 1). Without runs: from 0 to 1.
  */
 void rate_interval(const struct rate *rate, double *low, double *high);
 double rate_value(const struct rate *rate);

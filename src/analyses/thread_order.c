@@ -12,16 +12,18 @@
 struct ordered_thread {
 	thread_name name;
 	uint32_t parent;  /* index; THREAD_CAPACITY: none */
-	uint32_t ordinal; /* which child of it */
+	uint32_t ordinal; /* number among its parent's children */
 	uint32_t created; /* children so far */
-	uint64_t record;  /* address by which the run speaks of the thread, once it has ended */
+	/* address by which the run names the thread, known once it has ended */
+	uint64_t record;
 	struct epoch *epoch;
-	uint32_t *before_start; /* the `before` of its first epoch; NULL: it has not been created */
+	uint32_t *before_start; /* `before` of its first epoch; NULL: not yet created */
 	uint64_t waits_on;	/* condition variable, 0: none */
-	uint32_t *woken_by;	/* what is over when it wakes, as in an epoch; NULL: not yet used */
+	/* order that its wake-up inherits, as in an epoch; NULL: unused */
+	uint32_t *woken_by;
 };
 
-/* What is over when somebody gets past it: a barrier, a semaphore. */
+/* Order inherited by threads that pass a barrier, a semaphore or a once control. */
 struct passage {
 	uint64_t address;
 	uint32_t *before;
@@ -31,7 +33,7 @@ struct passage {
 struct thread_order {
 	uint32_t thread_count;
 	struct ordered_thread *threads;
-	struct epoch **epochs; /* all of them, owned */
+	struct epoch **epochs; /* all epochs; owned */
 	uint32_t epoch_count, epoch_capacity;
 	struct passage *passages;
 };
@@ -164,7 +166,7 @@ uint32_t thread_order_joined(const struct thread_order *order, const struct trac
 
 /* ---- events ---- */
 
-/* The child's events come after all of the creator's up to here. A failed creation has no child. */
+/* The child's events follow all events of its creator so far. A failed creation has no child. */
 static void note_creation(struct thread_order *order, uint32_t creator)
 {
 	struct ordered_thread *parent = &order->threads[creator];
@@ -197,7 +199,7 @@ static void note_join(struct thread_order *order, const struct trace_event *even
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (waiter->epoch->before[i] < last->before[i])
 			waiter->epoch->before[i] = last->before[i];
-	waiter->epoch->before[joined] = UINT32_MAX; /* all of it, for good */
+	waiter->epoch->before[joined] = UINT32_MAX; /* all of the joined thread */
 }
 
 void thread_order_add(struct thread_order *order, const struct trace_event *event)
@@ -242,7 +244,7 @@ static uint32_t *passage_before(struct thread_order *order, uint64_t address)
 	return passage->before;
 }
 
-/* All that the thread has done is over for whoever is told by `to`. */
+/* Adds all that the thread has done so far to the order `to`. */
 static void thread_order_tell(struct thread_order *order, uint32_t thread, uint32_t *to)
 {
 	const struct epoch *epoch = order->threads[thread].epoch;
@@ -256,7 +258,7 @@ static void thread_order_learn(struct thread_order *order, uint32_t thread, cons
 {
 	next_epoch(order, thread);
 	thread_order_merge(order, order->threads[thread].epoch->before, from);
-	/* It knows itself by its number. */
+	/* Its own entry is unused: epochs of one thread are ordered by number. */
 	order->threads[thread].epoch->before[thread] = 0;
 }
 
@@ -283,7 +285,10 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 {
 	struct ordered_thread *thread = &order->threads[event->thread];
 
-	/* Who is signalled takes the mutex next; who is not, wakes. */
+	/*
+	 * A signalled thread acquires the mutex next; any other event means that the wait ended
+	 * without a signal.
+	 */
 	if (thread->waits_on && event->kind != OP_ENTER && event->kind != OP_LEAVE) {
 		if (event->kind == OP_MUTEX_LOCK)
 			thread_order_learn(order, event->thread, thread->woken_by);
@@ -323,7 +328,7 @@ bool epoch_is_before(const struct epoch *first, const struct epoch *second)
 
 /* ---- overlap ---- */
 
-/* Can any moment of the thread be one of the epoch's? */
+/* Can some event of the thread overlap the epoch? */
 static bool overlaps_thread(const struct epoch *epoch, thread_name name)
 {
 	const uint32_t index = thread_order_find(epoch->order, name);
@@ -333,7 +338,7 @@ static bool overlaps_thread(const struct epoch *epoch, thread_name name)
 		return true;
 	thread = &epoch->order->threads[index];
 	if (epoch->before[index] == UINT32_MAX)
-		return false; /* it had ended */
+		return false; /* the thread had ended */
 	return !thread->before_start || thread->before_start[epoch->thread] < epoch->number;
 }
 

@@ -9,8 +9,8 @@
 #define STACK_MOST 160
 
 /*
- * A function that has been inlined has no entry of its own: it is where its code is. It begins anew when
- * the code was elsewhere in between, or when the place comes again where it began.
+ * An inlined call has no entry event; it is inferred from the code address. A new call begins when
+ * the thread was elsewhere in between, or returns to the address where the call began.
  */
 struct inlined_call {
 	const struct atomic_routine *routine;
@@ -19,7 +19,7 @@ struct inlined_call {
 };
 
 struct frame {
-	const struct atomic_routine *routine; /* NULL: not known */
+	const struct atomic_routine *routine; /* NULL: unknown */
 	uint32_t activation;
 	uint32_t context;
 	uint64_t address;
@@ -38,11 +38,11 @@ struct unit_calls {
 	uint32_t thread_count;
 	uint32_t activations;
 	uint8_t *
-		endings; /* enum unit_ending of each activation that is known; UNIT_RETURNED beyond */
+		endings; /* enum unit_ending of each known activation; UNIT_RETURNED for later activations */
 	uint32_t ending_count, ending_capacity;
 };
 
-/* The thread is at this address, in the innermost function that it has entered. */
+/* Updates the inlined calls of the innermost entered function for the thread's code address. */
 static void be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t address)
 {
 	const struct atomic_place *place = atomic_sets_place(calls->sets, address);
@@ -52,7 +52,10 @@ static void be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t a
 	if (!stack->depth || !place->count)
 		return;
 	frame = &stack->frames[stack->depth - 1];
-	/* A library's code, say, which is in none of the functions that are known. */
+	/*
+	 * The address belongs to another function, for example to a library that is not
+	 * instrumented.
+	 */
 	if (!frame->routine ||
 		strcmp(place->routines[0].routine.name, frame->routine->routine.name) != 0)
 		return;
@@ -100,7 +103,7 @@ static void end_activation(struct unit_calls *calls, uint32_t activation, enum u
 	calls->endings[activation] = (uint8_t)ending;
 }
 
-/* With it what was inlined there and had not ended. */
+/* Ends the frame with the inlined calls that are still active in it. */
 static void end_frame(struct unit_calls *calls, const struct frame *frame, enum unit_ending ending)
 {
 	if (ending == UNIT_RETURNED)
@@ -114,13 +117,13 @@ static void unit_calls_leave(struct unit_calls *calls, const struct trace_event 
 {
 	struct call_stack *stack = &calls->stacks[event->thread];
 
-	/* Inner ones that were not told to be left went with it. */
+	/* Inner functions without a leave event end with it. */
 	while (stack->depth && stack->frames[stack->depth - 1].address <= event->address)
 		end_frame(calls, &stack->frames[--stack->depth],
 			event->bytes ? UNIT_LEFT : UNIT_RETURNED);
 }
 
-/* The thread ends, or the run does. */
+/* The thread or the run ends. */
 static void leave_all(struct unit_calls *calls, uint32_t thread, enum unit_ending ending)
 {
 	struct call_stack *stack = &calls->stacks[thread];
@@ -188,7 +191,7 @@ bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event)
 		leave_all(calls, event->thread, UNIT_LEFT);
 		break;
 	}
-	/* Of accesses the site is theirs, of calls it is where they return to. */
+	/* An access has its own address, a call its return address. */
 	if (op_descriptions[event->kind].object == OBJECT_MEMORY)
 		be_at(calls, stack, event->site);
 	else if (event->site)

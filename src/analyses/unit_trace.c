@@ -8,7 +8,7 @@
 #include "analyses/held_locks.h"
 #include "base/bug.h"
 
-/* Words of a wide access that are looked at. */
+/* Limits: words of a wide access, and accesses of a run. */
 #define WORDS_MOST 16
 #define WORD_BYTES 8u
 #define ACCESSES_MOST (1u << 20)
@@ -36,12 +36,13 @@ struct reading {
 	struct atomic_sets *sets;
 	struct held_locks *held;
 	struct unit_calls *calls;
-	uint32_t *locksets_now; /* of each thread: index + 1 of what it holds now; 0: not known */
+	/* for each thread: index + 1 of its current lockset; 0: not computed */
+	uint32_t *locksets_now;
 	struct unit_entry *units;
 	struct instance_entry *instances;
 	uint32_t activations;
 	uint8_t *
-		endings; /* enum unit_ending of each activation that is known, UNIT_RETURNED beyond */
+		endings; /* enum unit_ending of each known activation; UNIT_RETURNED for later activations */
 	uint32_t ending_count, ending_capacity;
 	uint32_t access_capacity, unit_capacity, instance_capacity, lock_capacity, lockset_capacity;
 };
@@ -255,7 +256,7 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 	reading->locksets_now[event->thread] = 0;
 }
 
-/* For each event the next one of its thread that is no function's; `count`: there is none. */
+/* For each event its thread's next event that is no function entry or exit; `count`: none. */
 static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t thread_count)
 {
 	uint32_t *next = unit_trace_allocate(trace->count, sizeof *next);

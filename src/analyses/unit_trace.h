@@ -1,7 +1,6 @@
 /*
- * A run as accesses by units of work: what each access is to, which unit of work owns it, which locks its
- * thread held, and what it is ordered with whatever locks do. Made of a trace that tells functions
- * (runtime/contexts.h).
+ * A run as a list of accesses with their units of work: the memory location, the owning unit, the
+ * lockset, and the epoch. Made from a trace that records functions (runtime/contexts.h).
  */
 #ifndef RADDLE_ANALYSES_UNIT_TRACE_H
 #define RADDLE_ANALYSES_UNIT_TRACE_H
@@ -14,7 +13,7 @@
 #include "analyses/unit_calls.h"
 #include "trace/trace.h"
 
-/* A lock that is held; taken anew it is another one. */
+/* A held lock. A new acquisition makes a new unit_lock. */
 struct unit_lock {
 	uint64_t address;
 	uint32_t taken; /* index of the event */
@@ -22,7 +21,7 @@ struct unit_lock {
 };
 
 struct lockset {
-	uint32_t first, count; /* in locks */
+	uint32_t first, count; /* range in `locks` */
 };
 
 struct unit_access {
@@ -37,34 +36,36 @@ struct unit_access {
 /* A call that owns accesses to one set. */
 struct unit {
 	uint32_t thread;
-	uint32_t activation; /* of the call; 0: no call is known, the access stands alone */
+	/* number of the call; 0: unknown call, the access is a unit of its own */
+	uint32_t activation;
 	uint32_t instance;
-	const struct atomic_routine *routine; /* NULL: not known */
-	uint32_t first, count;		      /* in unit_accesses */
-	uint32_t begins, ends;		      /* events of its first and last access */
-	enum unit_ending ending;	      /* of the call */
+	const struct atomic_routine *routine; /* NULL: unknown */
+	uint32_t first, count;		      /* range in unit_accesses */
+	uint32_t begins, ends;		      /* events of the first and last access */
+	enum unit_ending ending;	      /* how the call ended */
 };
 
-/* Accesses to what belongs to no set: an instance and a unit for each, of no kind. */
+/* Kind of accesses outside of all sets: each has an instance and a unit of its own. */
 #define UNIT_NO_SET UINT32_MAX
 
-/* One set of one run. */
+/* One instance of a set in one run. */
 struct unit_instance {
 	uint32_t kind;
 	uint64_t address;
 	uint32_t *units;
 	uint32_t unit_count, capacity;
-	bool is_lasting; /* in other runs it is at this address as well */
+	bool is_lasting; /* other runs have it at the same address */
 };
 
 struct unit_trace {
-	const struct trace_event *events; /* of whoever made it */
+	const struct trace_event *events; /* owned by the creator */
 	uint32_t count;
-	uint32_t *contexts; /* of each event */
+	uint32_t *contexts; /* context hash of each event */
 	struct thread_order *order;
 	struct unit_access *accesses; /* in the order of the run */
 	uint32_t access_count;
-	uint32_t *unit_accesses; /* indices of accesses, unit by unit, in their order */
+	/* indices of accesses, grouped by unit, in the order of the run */
+	uint32_t *unit_accesses;
 	struct unit *units;
 	uint32_t unit_count;
 	struct unit_instance *instances;
@@ -72,10 +73,10 @@ struct unit_trace {
 	struct unit_lock *locks;
 	struct lockset *locksets;
 	uint32_t lock_count, lockset_count;
-	bool is_cut; /* there were more accesses than are looked at */
+	bool is_cut; /* there were more accesses than ACCESSES_MOST */
 };
 
-/* `events` must outlive it. */
+/* `events` must outlive the result. */
 struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_run *run,
 	const struct trace_event *events, uint32_t count);
 void unit_trace_free(struct unit_trace *trace);
@@ -86,7 +87,7 @@ static inline const struct unit_access *unit_trace_access(
 	return &trace->accesses[trace->unit_accesses[unit->first + index]];
 }
 
-/* The lock at this address in a lockset; NULL: it is not held. */
+/* The lock with this address in the lockset; NULL: not held. */
 const struct unit_lock *unit_trace_lock(
 	const struct unit_trace *trace, uint32_t lockset, uint64_t address);
 

@@ -16,7 +16,7 @@ struct search {
 	const struct party *parties[2];
 };
 
-/* An order of accesses that is wrong: whose they are, and to which of two places. */
+/* A wrong order of accesses: the party of each access, and which of two locations it uses. */
 struct shape {
 	enum pattern_kind kind;
 	uint8_t parties[PATTERN_ACCESSES_MAX];
@@ -34,9 +34,9 @@ static uint32_t access_count(const struct shape *shape)
 	return shape->kind < PATTERN_WxWxWyWy ? 3 : 4;
 }
 
-/* ---- can it be so? ---- */
+/* ---- feasibility ---- */
 
-/* Is a lock that is held all the way from one access of a unit to another in the way of a third? */
+/* Is a lock held from one access of a unit to another that excludes the third access? */
 static bool is_kept_out(const struct party_access *from, const struct party_access *to,
 	const struct party_access *between)
 {
@@ -52,7 +52,9 @@ static bool is_kept_out(const struct party_access *from, const struct party_acce
 	return false;
 }
 
-/* Could the one come before the other? In runs of their own all that is known is whether they meet. */
+/*
+ * May `first` precede `second`? For different runs the test is only whether the epochs can overlap.
+ */
 static bool can_precede(const struct search *search, const struct party_access *first,
 	const struct party_access *second)
 {
@@ -61,7 +63,7 @@ static bool can_precede(const struct search *search, const struct party_access *
 	return epochs_overlap(first->epoch, second->epoch);
 }
 
-/* No access must come before an earlier one, and none is made while its locks are kept. */
+/* Is the order feasible: no access precedes one that happens before it, and no lock excludes it? */
 static bool is_possible(
 	const struct search *search, accesses_in_order order, const struct shape *shape)
 {
@@ -82,7 +84,7 @@ static bool is_possible(
 	return true;
 }
 
-/* A wide access may be both of a unit's accesses at once. */
+/* Adjacent accesses of one party may be one wide access, hence the same event. */
 static bool violations_is_shown(accesses_in_order order, const struct shape *shape)
 {
 	for (uint32_t i = 1; i < access_count(shape); i++) {
@@ -96,7 +98,7 @@ static bool violations_is_shown(accesses_in_order order, const struct shape *sha
 
 /* ---- candidates ---- */
 
-/* Is the lock held at an access of the other party? */
+/* Does the other party hold the lock at one of its accesses? */
 static bool violations_is_contended(accesses_in_order order, const struct shape *shape,
 	const struct party_lock *lock, uint8_t party)
 {
@@ -107,8 +109,9 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
 }
 
 /*
- * The lock before which a thread is to be stopped instead of before the access: the first one that it
- * takes for it, after its access before, and that the other party needs, too.
+ * Fills the gate: the lock before which a thread is stopped instead of before the access. It is the
+ * first lock that the thread acquires for the access, after its previous access, and that the other
+ * party needs, too.
  */
 static void fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
 	struct candidate_place *place)
@@ -133,7 +136,9 @@ static void fill_gate(accesses_in_order order, const struct shape *shape, uint32
 	place->taken_context = first->context;
 }
 
-/* The vulnerable-window lockset: held at every access, and given back between those of one unit. */
+/*
+ * Vulnerable-window lockset: a lock held at every access, but released between those of one unit.
+ */
 static bool has_window(accesses_in_order order, const struct shape *shape)
 {
 	for (uint32_t i = 0; i < order[0]->lock_count; i++) {
@@ -196,7 +201,7 @@ static void violations_add_candidate(
 			.party = shape->parties[i],
 			.variable = shape->variables[i],
 		};
-		/* A wide access is to the part that matters here. */
+		/* Of a wide access only the relevant part counts. */
 		candidate.places[i].op.address = order[i]->location;
 		fill_gate(order, shape, i, &candidate.places[i]);
 	}
@@ -234,7 +239,7 @@ static struct shape shape_of(enum pattern_kind kind, const uint8_t *parties, boo
 	return shape;
 }
 
-/* Rows 1 to 5: one place, an access of the other unit between two. */
+/* Rows 1 to 5: one location, an access of the other unit between two accesses. */
 static void consider_single(
 	struct search *search, const struct party_access *a, const struct party_access *b)
 {
@@ -256,7 +261,7 @@ static void consider_single(
 	}
 }
 
-/* Rows 6, 8 and 9: both places touched between; the kinds are by who comes first to x. */
+/* Rows 6, 8 and 9: both locations accessed in between; the kind depends on who accesses x first. */
 static void consider_enclosing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {
@@ -275,7 +280,7 @@ static void consider_enclosing(struct search *search, const struct party_access 
 	consider(search, order, &shape);
 }
 
-/* Rows 7, 10 and 11: each unit is between the other's accesses. */
+/* Rows 7, 10 and 11: each unit accesses between the other's accesses. */
 static void consider_crossing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {
@@ -331,7 +336,7 @@ static void consider_parties(struct search *search)
 		}
 }
 
-/* In a run that has been the one must have been at work when the other was. */
+/* Can the parties interfere? In VIOLATIONS_SHOWN mode their accesses must overlap in the run. */
 static bool can_interfere(const struct search *search)
 {
 	const struct party *own = search->parties[0], *other = search->parties[1];

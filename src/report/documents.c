@@ -1,4 +1,4 @@
-/* What commands found out besides findings, for people: what is wanted of it at a glance. */
+/* Summarises explanations, predictions and branches as text. */
 #include "report/documents.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void add_labelled(struct strbuf *out, const struct report_style *style, c
 	add_wrapped(out, style, text->text, LABEL_COLUMNS, LABEL_COLUMNS);
 }
 
-/* ---- what explains a finding ---- */
+/* ---- explanation of a finding ---- */
 
 static void documents_add_answer(
 	const json_t *answer, const struct report_style *style, struct strbuf *out)

@@ -1,4 +1,4 @@
-/* Explanations, predictions and branches for people. */
+/* Text output of explanations, predictions and branches. */
 #ifndef RADDLE_REPORT_DOCUMENTS_H
 #define RADDLE_REPORT_DOCUMENTS_H
 
@@ -6,10 +6,10 @@
 #include "report/format.h"
 #include "report/text.h"
 
-/* What explains this finding, where that has been asked. */
+/* Adds the explanation of this finding, if there is one. */
 void report_explanation(const struct report_document *documents, uint32_t count,
 	const char *finding, const struct report_style *style, struct strbuf *out);
-/* Predictions and branches, a paragraph for each. */
+/* Adds a paragraph for each prediction and branch. */
 void report_documents(const struct report_document *documents, uint32_t count,
 	const struct report_style *style, struct strbuf *out);
 

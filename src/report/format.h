@@ -1,6 +1,11 @@
 /*
- * Reports for programs: a campaign and its findings, or one finding alone, in a format that another tool
- * reads. One file per format, one row in formats.def.
+ * Reports in formats that other tools read: campaigns with their findings, or one finding. Each
+ * format is one file with a struct report_format and one row in formats.def.
+ *
+ * `raddle report` fills a struct report from the store and calls make() of the chosen format. The
+ * report only refers to the caller's data.
+ *
+ * Text of the target may contain any bytes: a format filters every string by base/visible.h.
  */
 #ifndef RADDLE_REPORT_FORMAT_H
 #define RADDLE_REPORT_FORMAT_H
@@ -10,12 +15,12 @@
 #include "findings/finding.h"
 #include "findings/source_lines.h"
 
-/* What is told of a campaign; strings may be NULL. */
+/* A campaign; strings may be NULL. */
 struct report_campaign {
 	int64_t id;
 	const char *command;
 	const char *options; /* a JSON object */
-	const char *course;  /* a JSON array of moments; NULL: not kept */
+	const char *course;  /* a JSON array of the progress over time; NULL: not recorded */
 	const char *strategy;
 	const char *state;
 	const char *restart;
@@ -24,33 +29,36 @@ struct report_campaign {
 	int64_t started; /* seconds since 1970 */
 };
 
-/* What a command found out besides findings, as the JSON that it kept. */
+/* A further result of a command, as its stored JSON. */
 struct report_document {
 	const char *kind;    /* "predict", "branches", "explain" */
-	const char *finding; /* that it is about; NULL: it is about a campaign */
+	const char *finding; /* the finding it belongs to; NULL: it belongs to a campaign */
 	const char *text;
 };
 
 struct report {
-	const struct report_campaign *campaign; /* NULL: findings alone */
-	/* The campaigns of the reported findings; in a report of everything, all campaigns of the store. */
+	const struct report_campaign *campaign; /* NULL: findings only */
+	/* The campaigns of the reported findings, or all campaigns of the store. */
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
-	/* For each finding the id of the campaign that found it first; 0: not known. NULL: known for no finding. */
+	/*
+	 * For each finding the id of the campaign that found it first; 0: unknown. NULL: unknown
+	 * for all.
+	 */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
-	const struct source_roots
-		*source_roots; /* for what others made; NULL: the working folder */
-	const char *release;   /* of raddle: "0.1.0" */
+	/* allowed source folders for findings of others; NULL: the working folder */
+	const struct source_roots *source_roots;
+	const char *release; /* of raddle: "0.1.0" */
 	const struct report_document *documents;
 	uint32_t document_count;
 };
 
 struct report_format {
 	const char *name;    /* "sarif": the option of raddle report */
-	const char *summary; /* what it is, for --help */
-	/* The whole document, ending with a newline; to be freed. */
+	const char *summary; /* a phrase for --help */
+	/* Returns the whole document with a final newline; the caller frees it. */
 	char *(*make)(const struct report *report);
 };
 

@@ -14,15 +14,15 @@
 #include "report/format.h"
 #include "report/json_value.h"
 
-/* tools/embed.cmake */
+/* made by tools/embed.cmake */
 extern const char html_report_html[], html_report_css[];
-/* Parts of one script, in this order. */
+/* scripts of the page, in this order */
 extern const char html_page_js[], html_charts_js[], html_fold_js[], html_lanes_js[], html_runs_js[],
 	html_finding_js[], html_predictions_js[], html_report_js[];
 static const char *const scripts[] = {html_page_js, html_charts_js, html_fold_js, html_lanes_js,
 	html_runs_js, html_finding_js, html_predictions_js, html_report_js};
 
-/* Adds source lines to documents of older versions, which keep none; the lines come from the present files. */
+/* Adds source lines from the present files to documents of older versions, which have none. */
 static void add_sources(json_t *list, const struct source_roots *roots)
 {
 	json_t *part;
@@ -64,7 +64,7 @@ static void add_data(struct strbuf *out, const struct report *report)
 	free(text);
 }
 
-/* `page` up to the place marked so; returns what is behind it. */
+/* Adds `page` up to `mark` and returns the text behind it. */
 static const char *add_until(struct strbuf *out, const char *page, const char *mark)
 {
 	const char *at = strstr(page, mark);

@@ -1,6 +1,6 @@
 /*
- * The interleaving as a table: one column per thread, time runs downwards. Where the threads do not
- * fit side by side the same rows are a list.
+ * The interleaving as a table: one column per thread, time runs downwards. If the threads do not
+ * fit side by side, the rows become a list.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "report/layout_internal.h"
 
 #define INDENT 2
-/* Narrower columns break every name; then the list is easier to read. */
+/* Narrower columns would break every name; the list is used instead. */
 #define COLUMN_MIN 16
-/* Wider ones tear the row apart. */
+/* Wider columns would make rows hard to follow. */
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
@@ -23,8 +23,8 @@ struct interleaving {
 	const struct finding *finding;
 	const struct report_style *style;
 	const char *threads[COLUMNS_MAX]; /* in order of creation: main, main.0, main.0.0, ... */
-	unsigned thread_count;		  /* COLUMNS_MAX + 1: more than that */
-	uint32_t skip_from, skip_to;	  /* steps that are left out */
+	unsigned thread_count;		  /* COLUMNS_MAX + 1: more */
+	uint32_t skip_from, skip_to;	  /* range of omitted steps */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
 	const char *file; /* base name of the one source file of all steps; NULL: several */
@@ -45,8 +45,8 @@ static bool interleaving_is_shown(const struct interleaving *table, uint32_t ste
 }
 
 /*
- * What the C library does for itself (locks of streams, unwinding), unless another thread moved
- * before. The C++ library is not among them: a std::condition_variable waits in there.
+ * Is the step internal to the C library (locks of streams, unwinding)? A step after a context
+ * switch is shown anyway. libstdc++ is excluded, because std::condition_variable waits inside it.
  */
 static bool is_internal(const struct interleaving *table, const struct finding_step *step)
 {
@@ -74,7 +74,7 @@ static bool goes_with(const struct interleaving *table, const struct finding_ste
 	       !strcmp(step->where.file, before->where.file);
 }
 
-/* Ends up in a thread's column: its steps that are shown and, at the end, its wait. */
+/* Gives the thread a column; more than COLUMNS_MAX threads make a list. */
 static void interleaving_add_thread(struct interleaving *table, const char *thread)
 {
 	if (column_of(table, thread) < table->thread_count)
@@ -85,7 +85,7 @@ static void interleaving_add_thread(struct interleaving *table, const char *thre
 		table->threads[table->thread_count++] = thread;
 }
 
-/* Paths of creations in their order: the digits between two dots are a number. */
+/* Orders thread paths by creation: the digits between two dots are a number. */
 static int compare_paths(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
@@ -105,7 +105,7 @@ static void collect_threads(struct interleaving *table)
 
 #define HEADING "interleaving"
 
-/* Where every line is of one file, its name is said once, if the heading has room for it. */
+/* If all lines belong to one file, the heading names it, provided that it has room. */
 static void interleaving_find_file(struct interleaving *table)
 {
 	const size_t room = style_columns(table->style) - strlen(HEADING ", in ");
@@ -126,7 +126,10 @@ static void interleaving_find_file(struct interleaving *table)
 		table->file = NULL;
 }
 
-/* The end matters most: a quarter of what is shown is the beginning, the rest the end. */
+/*
+ * Chooses the displayed steps: a quarter from the beginning, the rest from the end, which matters
+ * most.
+ */
 static void choose_steps(struct interleaving *table)
 {
 	const uint32_t count = table->finding->step_count;

@@ -1,6 +1,7 @@
 /*
- * {"raddle_report": 1, "campaign": {...} or null, "findings": [...], "explanations": [...], ...}: everything that
- * is stored. A finding is as findings/json_write.c writes it, the others as the commands that made them.
+ * {"raddle_report": 1, "campaign": {...} or null, "findings": [...], "explanations": [...], ...}:
+ * everything that is stored. Findings have the form of findings/json_write.c, other documents that
+ * of the commands that made them.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +25,7 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 	json_put(value, "command", json_text(campaign->command));
 	json_put(value, "options", options ? options : json_null());
 	json_put(value, "strategy", json_text(campaign->strategy));
-	/* A string: it may exceed what JSON readers keep. */
+	/* A string, because the seed may exceed the range of JSON readers. */
 	json_put(value, "seed", json_textf("%" PRIu64, campaign->seed));
 	json_put(value, "state", json_text(campaign->state));
 	json_put(value, "restart", json_text(campaign->restart));
@@ -56,7 +57,7 @@ static json_t *finding_value(const struct finding *finding, const struct source_
 	return with_changed_sources(value, source_roots_of(finding, roots));
 }
 
-/* All of a kind; one that is no JSON, which only a damaged store has, is left out. */
+/* All documents of a kind. A document that is not JSON (a damaged store) is omitted. */
 static json_t *documents_value(const struct report *report, const char *kind)
 {
 	json_t *list = json_array();

@@ -12,7 +12,7 @@
 #include "report/json_value.h"
 #include "report/text.h"
 
-/* As text or attribute. */
+/* Escapes for text and attributes. */
 static void add_escaped(struct strbuf *out, const char *text)
 {
 	char *visible = visible_text(text, true);

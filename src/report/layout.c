@@ -22,7 +22,7 @@ const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Bytes that continue a UTF-8 sequence take no column of their own. */
+/* Bytes that continue a UTF-8 sequence take no column. */
 static bool is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
@@ -116,7 +116,9 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 	free(visible);
 }
 
-/* The part of a row that the cells still have to say; one line of it is written. */
+/*
+ * Writes one line of the row; `rest` is the text that the cells have left. False: nothing was left.
+ */
 static bool add_row_line(struct strbuf *out, const struct report_style *style, unsigned indent,
 	const struct row_cell *cells, const char **rest, const unsigned *widths, unsigned count)
 {

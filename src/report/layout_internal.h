@@ -1,4 +1,6 @@
-/* Text into columns: words are wrapped, filtered by base/visible.h, colours optional. */
+/*
+ * Lays out text in columns: wraps words, filters them by base/visible.h, and adds optional colours.
+ */
 #ifndef RADDLE_REPORT_LAYOUT_INTERNAL_H
 #define RADDLE_REPORT_LAYOUT_INTERNAL_H
 
@@ -9,10 +11,10 @@
 #define COLOUR_ALARM "1;31"
 #define COLOUR_FAINT "2"
 
-/* Width the caller gave, 80 when none; never below 40, where no table has a meaning. */
+/* The caller's width, 80 if none; at least 40, below which no table is readable. */
 unsigned style_columns(const struct report_style *style);
 
-/* The last part of a path. */
+/* Base name of a path. */
 const char *base_name(const char *path);
 
 /* Columns that a text takes: UTF-8 sequences count as one. */
@@ -26,16 +28,16 @@ void add_coloured(
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
 /*
- * The next piece of *text that fits into `width` columns, broken at blanks where there are any.
- * Returns its bytes and moves *text behind it and the blanks that follow.
+ * The next piece of *text that fits into `width` columns, broken at a blank if possible. Returns
+ * its length in bytes and advances *text past it and the following blanks.
  */
 size_t next_piece(const char **text, unsigned width);
 
-/* Paragraph: the first line goes on at column `at`, the next ones start at `indent`. */
+/* Adds a paragraph: its first line continues at column `at`, the next ones start at `indent`. */
 void add_wrapped(struct strbuf *out, const struct report_style *style, const char *text,
 	unsigned at, unsigned indent);
 
-/* One row of a table: cells are wrapped into their columns. `widths` without the gap of 2. */
+/* Adds one row of a table with wrapped cells. `widths`: column widths without the gap of 2. */
 struct row_cell {
 	const char *text; /* NULL: empty */
 	const char *colour;

@@ -1,7 +1,7 @@
 /*
- * Chrome's trace event format (JSON), which the Perfetto viewer opens: a finding is a process, each thread of
- * the interleaving a track, each step a slice of one microsecond at its number, an arrow leads from
- * one thread to the next that moves. The viewer's clock is the number of the step.
+ * Chrome's trace event format (JSON) for the Perfetto viewer. A finding is a process, each thread
+ * of the interleaving a track, and each step a slice of one microsecond at its number. Arrows mark
+ * the context switches. The viewer's clock is the number of the step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 #define CATEGORY "raddle"
 
-/* Numbers of threads in the order of their first steps, from 1. */
+/* Number of the thread's track, in the order of first steps, from 1. */
 static json_int_t track_of(json_t *tracks, const char *thread)
 {
-	char *name = visible_text(thread, true); /* names of objects in JSON are UTF-8 */
+	char *name = visible_text(thread, true); /* JSON object names must be UTF-8 */
 	json_t *known = json_object_get(tracks, name);
 
 	if (!known) {
@@ -70,7 +70,7 @@ static json_t *slice_value(const struct finding_step *step, uint32_t process, js
 	return event;
 }
 
-/* An end of the arrow number `arrow` at a step. */
+/* One end of an arrow at a step. */
 static json_t *arrow_value(const struct finding_step *step, uint32_t process, json_int_t track,
 	bool is_begin, uint64_t arrow)
 {

@@ -1,7 +1,8 @@
 /*
- * SARIF 2.1.0 (OASIS, 2020), for code hosting sites and editors. A finding is a result; its interleaving is
- * one code flow with a thread flow for each thread, whose steps bear their place in the whole run as
- * executionOrder; the other access of a race and the waits of a deadlock are related locations.
+ * SARIF 2.1.0 (OASIS, 2020), for code hosting sites and editors. A finding is a result. Its
+ * interleaving is one code flow with a thread flow per thread; executionOrder is the position of a
+ * step in the whole run. The other access of a race and the waits of a deadlock are related
+ * locations.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 /* ---- places ---- */
 
-/* A path as a URI: a file URI where it is absolute, else a relative reference. */
+/* A path as a URI: a file URI if absolute, else a relative reference. */
 static json_t *uri_value(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -95,7 +96,7 @@ static json_t *step_value(const struct finding_step *step)
 	return value;
 }
 
-/* The thread flow of a thread in `flows`, made where there is none. */
+/* The thread flow of the thread in `flows`; added if missing. */
 static json_t *thread_flow(json_t *flows, const char *thread)
 {
 	json_t *flow, *locations;
@@ -114,7 +115,7 @@ static json_t *thread_flow(json_t *flows, const char *thread)
 	return locations;
 }
 
-/* Readers of SARIF show the first thousand places of a flow; what matters is the end. */
+/* SARIF viewers show the first thousand locations of a flow, but the end matters most. */
 #define FLOW_STEPS_MOST 500u
 
 static json_t *code_flows_value(const struct finding *finding)
@@ -181,7 +182,7 @@ static json_t *stacks_value(const struct finding *finding)
 	return list;
 }
 
-/* Where the others stand. */
+/* Locations of the other threads. */
 static json_t *related_value(const struct finding *finding)
 {
 	json_t *list = json_array();
@@ -250,7 +251,7 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 	json_put(prints, "raddleSignature/v1", json_textf("%016" PRIx64, finding->signature));
 	json_put(value, "ruleId", json_text(outcome_descriptions[finding->kind].word));
 	json_put(value, "ruleIndex", json_count(rule));
-	/* A violation was seen, and did no harm. */
+	/* A violation that caused no failure is a warning. */
 	json_put(value, "level",
 		json_string(finding->kind == OUTCOME_VIOLATION ? "warning" : "error"));
 	json_put(value, "message",

@@ -1,10 +1,10 @@
-/* Explanations, predictions and branches in SARIF, from the JSON that the commands kept. */
+/* Explanations, predictions and branches in SARIF, from the commands' stored JSON. */
 #include <string.h>
 
 #include "base/strbuf.h"
 #include "report/sarif_internal.h"
 
-/* The text of a field; "" where there is none. */
+/* The text of a field; "" if absent. */
 static const char *sarif_documents_text_of(const json_t *value, const char *name)
 {
 	const char *text = json_string_value(json_object_get(value, name));
@@ -12,12 +12,12 @@ static const char *sarif_documents_text_of(const json_t *value, const char *name
 	return text ? text : "";
 }
 
-/* A place {function, file or path, line}; takes over `text`. */
+/* A place {function, file or path, line}. Takes ownership of `text`. */
 static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 {
 	const char *path = json_string_value(json_object_get(place, "path"));
 	struct finding_frame frame = {
-		/* Only read. */
+		/* not modified */
 		.function =
 			(char *)(uintptr_t)json_string_value(json_object_get(place, "function")),
 		.file = (char *)(uintptr_t)(path ? path
@@ -81,10 +81,10 @@ void sarif_add_explanation(const struct report *report, const char *finding, jso
 
 struct note {
 	const char *rule, *sentence;
-	json_t *text;	  /* taken over */
+	json_t *text;	  /* ownership is taken */
 	json_t *place;	  /* the first place; borrowed */
-	json_t *related;  /* taken over */
-	json_t *property; /* taken over */
+	json_t *related;  /* ownership is taken */
+	json_t *property; /* ownership is taken */
 };
 
 static void sarif_documents_add_note(json_t *rules, json_t *results, const struct note *note)

@@ -1,4 +1,4 @@
-/* What the files that write SARIF share. */
+/* Shared by the files that write SARIF. */
 #ifndef RADDLE_REPORT_SARIF_INTERNAL_H
 #define RADDLE_REPORT_SARIF_INTERNAL_H
 
@@ -6,18 +6,18 @@
 #include "report/format.h"
 #include "report/json_value.h"
 
-/* Takes over `text`. */
+/* Takes ownership of `text`. */
 json_t *sarif_message(json_t *text);
-/* `frame` may be NULL; takes over `text`, which may be NULL. */
+/* `frame` may be NULL. Takes ownership of `text`, which may be NULL. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text);
-/* Number of the rule with this id, which is added where there is none. */
+/* Index of the rule with this id; adds the rule if it is missing. */
 size_t sarif_rule(json_t *rules, const char *id, const char *sentence);
 
 /* ---- sarif_documents.c ---- */
 
-/* What explains the finding: added to its message, its related places and its properties. */
+/* Adds the finding's explanation to its message, related locations and properties. */
 void sarif_add_explanation(const struct report *report, const char *finding, json_t *result);
-/* Predictions that did not become findings, and branches likewise: notes. */
+/* Adds unconfirmed predictions, and branches that are no findings, as notes. */
 void sarif_add_documents(const struct report *report, json_t *rules, json_t *results);
 
 #endif

@@ -1,4 +1,4 @@
-/* The sections of a report; the interleaving has a file of its own. */
+/* The sections of the text report, except the interleaving. */
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ void report_cause(
 
 /* ---- waits ---- */
 
-/* "bank.c:41", or the function where there is no line. The stacks have the whole path. */
+/* Adds "bank.c:41", or the function if the line is unknown. The stacks have the full path. */
 static void text_add_place(struct strbuf *out, const struct finding_frame *frame)
 {
 	if (frame && frame->file)
@@ -77,7 +77,7 @@ static void text_add_place(struct strbuf *out, const struct finding_frame *frame
 		strbuf_adds(out, "?");
 }
 
-/* Several may wait for one thing. */
+/* Is the same held object listed before? Several threads may wait for one object. */
 static bool is_held_before(const struct finding *finding, uint32_t index)
 {
 	const struct finding_wait *wait = &finding->waits[index];
@@ -93,7 +93,7 @@ static bool is_held_before(const struct finding *finding, uint32_t index)
 	return false;
 }
 
-/* What others wait for and this thread has: "mutex m, taken at bank.c:12". */
+/* Adds what this thread holds and others wait for: "mutex m, taken at bank.c:12". */
 static void add_held(struct strbuf *out, const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
@@ -114,7 +114,7 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 	finding_add_blocked_on(wait, out);
 	strbuf_adds(out, " at ");
 	text_add_place(out, finding_user_frame(&wait->at));
-	/* Whom a join waits for is its object. */
+	/* The object of a join already names the thread. */
 	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
 		strbuf_addf(out, ", held by %s", wait->holder);
 	if (wait->lost_signals)
@@ -134,7 +134,7 @@ static unsigned thread_columns(const struct finding *finding, const char *path)
 	return columns;
 }
 
-/* `wanted_head`: over the column that says what a thread wants. */
+/* `wanted_head`: heading of the column with the requested objects. */
 static void text_add_waits(const struct finding *finding, const char *heading,
 	const char *wanted_head, const struct report_style *style, struct strbuf *out)
 {
@@ -203,7 +203,7 @@ static void text_add_frame(
 		strbuf_addf(&line, ", line %u", frame->line);
 	else if (frame->file && frame->line)
 		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
-	else if (frame->file) /* code that the compiler made of no line */
+	else if (frame->file) /* code without a line, made by the compiler */
 		strbuf_addf(&line, " in %s", frame->file);
 	else if (frame->module && !(frame->function && strstr(frame->function, "+0x")))
 		strbuf_addf(&line, " in %s", frame->module);
@@ -212,7 +212,10 @@ static void text_add_frame(
 	strbuf_release(&line);
 }
 
-/* The inner and the outer end; what a runaway recursion has in between is counted. */
+/*
+ * Adds the inner and the outer end of a stack; frames in between, as of an endless recursion, are
+ * counted.
+ */
 static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	const struct report_style *style, struct strbuf *out)
 {
@@ -232,7 +235,7 @@ static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	}
 }
 
-/* Frames of libraries are counted, not shown, unless there is nothing else. */
+/* Library frames are only counted, unless the stack has no others. */
 static void add_stack(const char *thread, const struct finding_stack *stack,
 	const struct report_style *style, struct strbuf *out)
 {
@@ -299,7 +302,7 @@ static void report_race(
 void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	bool is_told = false; /* the failing thread is one of those that wait */
+	bool is_told = false; /* the failing thread is among the blocked ones */
 
 	if (finding->race[FINDING_LATER].thread) {
 		report_race(finding, style, out);
@@ -322,7 +325,7 @@ void report_stacks(
 
 /* ---- objects ---- */
 
-/* "mutex #1" is all that the tables say of it; enough for a list that people read. */
+/* Limit for a readable list; the tables themselves use the short names. */
 #define OBJECTS_MAX 16
 
 struct object_list {
@@ -330,7 +333,7 @@ struct object_list {
 	unsigned count;
 };
 
-/* Adds an object that has a short name, once. */
+/* Adds an object with a short name once. */
 static void list_object(struct object_list *list, const char *object)
 {
 	if (!object || !object[finding_short_name(object)] || list->count == OBJECTS_MAX)
@@ -341,7 +344,7 @@ static void list_object(struct object_list *list, const char *object)
 	list->objects[list->count++] = object;
 }
 
-/* The full names of what the tables name shortly. Those of the waits come first. */
+/* Lists the full names of objects that the tables abbreviate, those of the waits first. */
 static void report_objects(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -363,7 +366,7 @@ static void report_objects(
 
 /* ---- output and facts ---- */
 
-/* The last lines of what the target printed. */
+/* Adds the last lines of the target's output. */
 static void report_output(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -418,7 +421,7 @@ static void text_add_counts(struct strbuf *text, uint32_t switches, uint32_t pre
 		switches == 1 ? "" : "es", preemptions, preemptions == 1 ? "" : "s");
 }
 
-/* In the words of the guarantees of pct and rpro. */
+/* Adds depth and radius in the terms of the guarantees of pct and rpro. */
 static void add_depth(struct strbuf *text, const struct finding *finding)
 {
 	const uint32_t points = finding->depth - 1;
@@ -494,7 +497,7 @@ void report_facts(
 	add_changed_sources(&text, finding, style);
 	if (text.length)
 		add_fact(out, style, "sources", &text);
-	/* Never wrapped: it is there to be copied. */
+	/* Never wrapped, so that it can be copied. */
 	if (*finding->id)
 		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id,
 			style->store_option ? style->store_option : "");

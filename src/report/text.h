@@ -1,6 +1,6 @@
 /*
- * A finding for people: what went wrong, who holds and waits for what, where each thread stands,
- * the interleaving as a table with one column per thread, and the command that shows it again.
+ * Text report of a finding: what went wrong, who is blocked on what, the call stacks, the
+ * interleaving as a table with one column per thread, and the replay command.
  */
 #ifndef RADDLE_REPORT_TEXT_H
 #define RADDLE_REPORT_TEXT_H
@@ -12,26 +12,27 @@
 #include "findings/finding.h"
 #include "findings/source_lines.h"
 
-/* Steps that are shown unless asked otherwise: a table of one screen. */
+/* Default number of displayed steps: a table of one screen. */
 #define REPORT_STEPS_STANDARD 40
 
 struct report_style {
-	unsigned columns;	/* of the terminal; lines are no longer. 0: 80 */
+	unsigned columns;	/* of the terminal, limits the line length; 0: 80 */
 	bool has_colour;	/* ANSI escapes */
-	bool has_system_frames; /* show frames of libraries, too */
-	bool has_callers; /* show the callers of each step and every access inside of libraries */
-	const char
-		*store_option; /* behind commands that read the store: " --store DIR"; NULL: none */
-	const struct source_roots
-		*source_roots; /* for findings of others; NULL: the working folder */
-	unsigned steps_most;   /* longer interleavings lose their middle; 0: all are shown */
+	bool has_system_frames; /* show library frames, too */
+	/* show the callers of each step and every access inside of libraries */
+	bool has_callers;
+	/* text behind commands that read the store: " --store DIR"; NULL: none */
+	const char *store_option;
+	/* allowed source folders for findings of others; NULL: the working folder */
+	const struct source_roots *source_roots;
+	unsigned steps_most; /* of longer interleavings the middle is omitted; 0: no limit */
 };
 
-/* Appends the whole report. Control characters from the target never get through. */
+/* Appends the whole report. All control characters of the target are filtered. */
 void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 
-/* Parts of it, each ending with a newline; nothing is written where there is nothing to say. */
+/* Sections of the report, each with a final newline. An empty section adds nothing. */
 void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 /* Adds the finding's cause and remedy. */
@@ -43,10 +44,10 @@ void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-/* What was predicted: the title, wrapped behind four columns of the caller's, and a table. */
+/* A candidate: the title, wrapped behind four columns written by the caller, and a table. */
 void report_candidate(
 	const struct candidate *candidate, const struct report_style *style, struct strbuf *out);
-/* How it was found, how short it became, whether it repeats, and how to replay it. */
+/* Strategy and run that found it, the minimised size, how it repeats, and the replay command. */
 void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 
