@@ -60,6 +60,7 @@ void clock_pool_clear(struct clock_pool *pool);
  * in `words`; 0: the pool is exhausted.
  */
 uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *length);
+/* Frees an array of clock_pool_take(); index 0 is ignored. */
 void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length);
 
 static inline uint32_t vector_clock_get(
@@ -68,6 +69,7 @@ static inline uint32_t vector_clock_get(
 	return thread < clock->length ? pool->words[clock->at + thread] : 0;
 }
 
+/* Sets the count of one thread. */
 bool vector_clock_set(
 	struct clock_pool *pool, struct vector_clock *clock, uint32_t thread, uint32_t count);
 /* Sets `clock` to the least upper bound of both clocks. */

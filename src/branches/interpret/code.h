@@ -327,6 +327,7 @@ struct code_book {
 	uint32_t branch_count, branch_capacity;
 };
 
+/* Builds the index of all functions with sites. The image must outlive the book. */
 void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);
 
@@ -343,6 +344,7 @@ bool code_book_matches(const char *pattern, const char *path);
 struct function *code_book_at(const struct code_book *book, uint64_t address);
 /* Returns the function that contains a site. */
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
+/* Translates the function; does nothing if it was translated before. */
 void code_decode(struct code_book *book, struct function *function);
 /* Fills `ops` from the complete array `codes`. Called by code_decode(). */
 void code_make_ops(struct function *function);

@@ -40,8 +40,10 @@ struct object_table {
 	bool is_complete; /* sorted; no further insertions */
 };
 
+/* Records that an object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there ends. */
 void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time);
+/* Sorts the table for objects_bytes(). */
 void objects_complete(struct object_table *table);
 /* Returns the size of the object that began at `address` at `time`; 0: unknown. The table must be complete. */
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time);

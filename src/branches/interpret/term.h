@@ -133,7 +133,9 @@ static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 	return (struct term *)(void *)(arena->memory.memory + begin);
 }
 
+/* Makes a new variable of `width` bits, with the value that it had in this run. */
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
+/* Returns a constant of `width` bits, which may be shared. */
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
 /* Makes a term of an operation with operands. */
 struct term *term_make(struct term_arena *arena, const struct term_like *like);

@@ -22,6 +22,7 @@ struct arguments_kind {
 	bool gcs_sections; /* --gc-sections, and the linker is the default or GNU ld */
 };
 
+/* Classifies a compiler's arguments, without its name; argv ends with NULL. */
 struct arguments_kind arguments_classify(char *const *argv);
 
 /* Returns whether the option takes the next argument as its value. */
