@@ -1,7 +1,7 @@
 /*
- * One run of the function under test. The function runs on a stack of its own, with the
- * thread-local block of raddle_check()'s caller, so that the run can be abandoned at any place.
- * Its other threads are fibers of the runtime's pool, which the engine takes back before the next
+ * One run of the function under test. The function runs on a stack of its own, so that the run
+ * can be abandoned at any place. It uses the thread-local block of raddle_check()'s caller. Its
+ * other threads are fibers of the runtime's pool, which the engine takes back before the next
  * run.
  */
 #include "runtime/heap.h"

@@ -1,7 +1,7 @@
 /*
  * Replaces the command's watchdog: a timer on the process's processor time, which sends SIGSYS
  * like all signals of the runtime (dispatch.c). A run without a step for a second may be
- * busy-waiting, and other threads are scheduled. A run without a step for the whole time limit is
+ * spinning, and other threads are scheduled. A run without a step for the whole time limit is
  * a hang.
  */
 #include "runtime/interpose.h"

@@ -18,8 +18,8 @@
 static HOT_STATE bool focus_is_on;
 
 /*
- * Focus is off when threads busy-wait under a strategy that re-executes prefixes. The time for
- * which a busy-waiting thread is held back depends on how many points other threads pass. With
+ * Focus is off when threads spin under a strategy that re-executes prefixes. The time for
+ * which a spinning thread is held back depends on how many points other threads pass. With
  * fewer points, the strategy would not reach the same state again.
  */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
@@ -234,8 +234,8 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 }
 
 /*
- * Busy-waiting threads must be seen at any variable, so accesses are filtered only if no thread
- * has busy-waited.
+ * Spinning threads must be seen at any variable, so accesses are filtered only if no thread
+ * has spun.
  */
 static bool focus_filters(const struct contract_memory *memory)
 {

@@ -263,7 +263,7 @@ static void memory_pass(const struct memory_visit *visit)
 }
 
 /*
- * Busy-waiting. A thread may wait in a loop for a variable that is not yet known to be shared, so
+ * Spinning. A thread may wait in a loop for a variable that is not yet known to be shared; then
  * none of its accesses is a point. memory_waits() therefore makes a read a scheduling point after
  * WAITING_VISITS repetitions at the same site and address, with no step and no write in between.
  * The second limit separates waiting loops, which make few other reads, from loops over data. The

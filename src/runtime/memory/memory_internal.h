@@ -21,7 +21,7 @@ struct memory_visit {
 	object_name told;
 	bool is_named;	      /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the access's site is chosen as a scheduling point */
-	/* Scheduling point because the thread busy-waits: see memory_waits() */
+	/* Scheduling point because the thread spins: see memory_waits() */
 	bool is_waiting;
 };
 

@@ -2,15 +2,15 @@
  * Before a run, makes the knowledge about memory effective: shared variables become points, and
  * sites are switched on or off. All decisions are made before the run begins.
  *
- * A *profiling run* has all sites on. Profiling runs are the first few, each run after new points
- * were learnt, and one in 64 (later fewer), to find rare code paths and late sharing. Any other
- * run has two kinds of sites on: sites that have touched a point, and sites that have not been
- * reached yet and so cost nothing.
+ * A *profiling run* has all sites on, to find rare code paths and late sharing. Profiling runs
+ * are the first few, each run after new points were learnt, and one in 64 (later fewer). Any
+ * other run has two kinds of sites on: sites that have touched a point, and sites that have not
+ * been reached yet and so cost nothing.
  *
  * Where the command has chosen the variables, the sites that may touch them are on. Of the other
- * sites, only those where threads have busy-waited are on outside of profiling runs, because
- * waiting must be seen. If only the timer detected a busy-waiting thread, the choice has no
- * effect on the other sites.
+ * sites, only those where threads have spun are on outside of profiling runs, because spinning
+ * must be seen. Once the timer of spin.c has detected a spinning thread, the other sites are on
+ * as without a choice.
  */
 #include "base/bitset.h"
 #include "detectors/detector.h"

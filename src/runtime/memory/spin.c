@@ -1,12 +1,12 @@
 /*
- * Busy-waiting threads in code without sites. Such a thread never reaches a scheduling point, and
- * since one thread moves at a time, no other thread can write the value that it waits for. When a
- * run makes no step for a second of processor time, the command asks the runtime to look. From
- * then on a timer on the process's processor time ticks; after several ticks without a step,
- * other threads are scheduled (engine_spin_point). Programs without busy-waiting pay nothing.
+ * Spinning threads in code without sites. Such a thread never reaches a scheduling point. Since
+ * one thread moves at a time, no other thread can write the value that the spinning thread waits
+ * for. When a run makes no step for a second of processor time, the command asks the runtime to
+ * look. From then on a timer on the process's processor time ticks; after several ticks without a
+ * step, other threads are scheduled (engine_spin_point). Programs without spinning pay nothing.
  *
  * This is a liveness fallback. It depends on time and so decides slowly: only a second without a
- * step counts as busy-waiting. A place that was busy-waiting once is trusted at the next tick.
+ * step counts as spinning. A place where a thread has spun once is trusted at the next tick.
  *
  * The command's request and the timer arrive as SIGSYS, which the runtime owns (dispatch.c), in
  * the moving thread.
@@ -54,7 +54,7 @@ void runtime_spin_watch(void)
 	spin->quiet_ticks = 0;
 	if (platform_failed(
 		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
-		return; /* without the timer, busy-waiting ends as a hang */
+		return; /* without the timer, spinning ends as a hang */
 	/* The arguments are valid, so the call cannot fail */
 	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL);
 	spin->is_watched = process;
@@ -84,7 +84,7 @@ static bool spin_is_own_code(uint64_t site)
 }
 
 /*
- * The loop around `site` busy-waits: remembers the loop and lets other threads run, now or at the
+ * The loop around `site` spins: remembers the loop and lets other threads run, now or at the
  * thread's next access.
  */
 static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
@@ -106,7 +106,7 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 }
 
 /*
- * The code address that is busy-waiting. In loops with instrumented accesses most ticks interrupt
+ * Code address of the spinning loop. In loops with instrumented accesses most ticks interrupt
  * the runtime itself; then the address is that of the last access. 0: unknown.
  */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)

@@ -1,5 +1,5 @@
 /*
- * Busy-waiting in instrumented code. A thread that repeats the same reads with the same values,
+ * Spinning in instrumented code. A thread that repeats the same reads with the same values,
  * and writes nothing that other threads can see, waits for another thread. From the REPEATS-th
  * repeated read on, the thread yields at every such read (engine/fairness.c). Loops on flags
  * therefore end under every strategy, at the same step in every run. An atomic update counts as a
@@ -46,7 +46,7 @@ static bool spinning_is_read(uint8_t kind)
 
 /*
  * In a partial run, the thread's writes may be missed. A read then counts only at a site where
- * busy-waiting was seen before.
+ * spinning was seen before.
  */
 static bool spinning_is_sure(const struct memory_access *access)
 {

@@ -69,7 +69,7 @@ extern struct record_state record_state;
 
 /*
  * Time slice of a recorded run: a thread that makes this many reports without an op may be
- * busy-waiting, and yields.
+ * spinning, and yields.
  */
 #define REPORTS_IN_A_TURN 200000
 

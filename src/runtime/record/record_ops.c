@@ -50,7 +50,7 @@ void record_stand(const struct engine_op *op)
 		return;
 	}
 	/*
-	 * Code without bitcode is busy-waiting, and the record has no op for it. The thread's
+	 * Code without bitcode is spinning, and the record has no op for it. The thread's
 	 * next report settles the write.
 	 */
 	if (op && op->kind == OP_SPIN)

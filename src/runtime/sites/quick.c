@@ -14,7 +14,7 @@
 #include "runtime/sites.h"
 
 /*
- * Busy-waiting. A thread may wait in a loop of plain reads, which memory.c detects only if it
+ * Spinning. A thread may wait in a loop of plain reads, which memory.c detects only if it
  * sees the accesses. After every ACCESSES_BETWEEN fast accesses, the next ACCESSES_WATCHED go to
  * memory.c, enough for WAITING_VISITS iterations. This costs little and ends such a loop within
  * some milliseconds.
@@ -127,7 +127,7 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 }
 
 /*
- * True in a partial run, where fast accesses are not checked for busy-waiting: some writes are
+ * True in a partial run, where fast accesses are not checked for spinning: some writes are
  * not seen anyway.
  */
 static bool quick_is_partial(const struct contract_memory *memory)
@@ -283,7 +283,7 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* True if memory.c shall see this access because of busy-waiting. */
+/* True if memory.c shall see this access because of spinning. */
 static bool quick_is_watched(void)
 {
 	if (--sites_now.left < 0) {
