@@ -52,8 +52,9 @@ enum contract_report {
 	REPORT_READY,	/* attached, waits for a plan (restart servers only) */
 	REPORT_BATCH,	/* plan.run_limit runs are done, or `stop` was seen */
 	REPORT_FAILURE, /* the last run is a failure: outcome and schedule are of that run */
-	REPORT_TAINTED, /* this restart cannot undo what the run did: outcome.text says what */
-	REPORT_REFUSED, /* control is impossible: outcome.text says why; outcome.code, with whom */
+	REPORT_TAINTED, /* this restart cannot revert the run's effects: outcome.text names one */
+	/* Control is impossible: outcome.text has the reason, outcome.code an enum contract_refusal. */
+	REPORT_REFUSED,
 	/* plan.inspect: the run is over, and the process stands still for inspection */
 	REPORT_INSPECT,
 	REPORT_DIED /* [host sets] the process ended without ringing */
@@ -131,8 +132,8 @@ struct contract_plan {
 	bool has_digest;	   /* compute totals.digest */
 	bool has_operations;	   /* compute `operations` */
 	/*
-	 * Number of runs in the round (strategy.h) that the batch belongs to; 0: no rounds. What the runs of a round
-	 * learn becomes effective when the command says so, with the next round.
+	 * Number of runs in the round (strategy.h) that the batch belongs to; 0: no rounds. With the next round, the
+	 * command makes effective what the runs of this round learn.
 	 */
 	uint32_t round_runs;
 	uint64_t round_first; /* number of the round's first run */
@@ -144,8 +145,8 @@ struct contract_plan {
 	 */
 	bool is_part;
 	/*
-	 * epoch; another value after the command changed the strategy's state: the last run then says nothing about
-	 * it
+	 * Epoch: the command increments it after changing the strategy's state. The last run is then unrelated to
+	 * that state.
 	 */
 	uint32_t episode;
 };

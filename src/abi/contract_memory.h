@@ -89,7 +89,8 @@ struct memory_variable {
 	 */
 	uint16_t loop;
 	/*
-	 * Groups + 1 of sites that have accessed it; every other such group meets one of these. 0: end of the list.
+	 * Groups + 1 of sites that have accessed it. A group meets another when both may access a common variable;
+	 * every further group that has accessed this variable meets a listed one. 0: end of the list.
 	 */
 	uint16_t via[MEMORY_VIAS_MAX];
 	/* Entries of via[] known at the round's begin; the round has learnt the others */

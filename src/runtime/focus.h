@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called after memory_prepare_run(). True: the run has other points than the last one. */
+/* Called after memory_prepare_run(). True: the run may have other points than the last one. */
 bool focus_prepare_run(uint64_t number);
 /* Called when the run begins or continues from a checkpoint. */
 void focus_begin_run(void);

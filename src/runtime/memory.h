@@ -55,8 +55,8 @@ void memory_access(const struct memory_access *access);
 void memory_raced(const void *address);
 
 /*
- * Called before the block is freed. Counts as a write to the whole block where an access to the block was seen, and
- * as a scheduling point where one of its variables is a point. Ends the run if the block was freed before.
+ * Called before the block is freed. Counts as a write to the whole block, if an access to the block was seen. Makes
+ * a scheduling point if one of its variables is a point. Ends the run if the block was freed before.
  */
 void memory_freed(const void *start, uint64_t site);
 

@@ -132,8 +132,8 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 /* As quick_passes(), for a range or a string; uses granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
 /*
- * Stores an examined access that is no point: equal accesses need no further work. `is_own`: no other thread or
- * observer needs to know of them. Uses general registers only.
+ * Stores an examined access that is no point: equal accesses need no further work. `is_own`: the
+ * memory is not shared, so the entry holds in later epochs of the thread, too. Uses general registers only.
  */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
 /* As quick_remember(), for a range. */

@@ -138,7 +138,7 @@ bool fd_is_of_family(int fd);
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The engine's object of this descriptor, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
-/* True when all data of the object provably passes through descriptors that the engine sees. */
+/* True when every operation on the file or channel behind the object certainly uses this object. */
 bool fd_object_is_whole(const void *object);
 /* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);

@@ -396,7 +396,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 			runtime.restart->at_main();
 	}
 	if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
-		/* pthread_exit() in main, or main was cancelled. */
+		/* One arena: the choice among several arenas would differ between runs. */
 		runtime_leave_thread();
 		engine_thread_finish();
 		__builtin_trap();

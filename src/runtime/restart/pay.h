@@ -1,8 +1,7 @@
 /*
- * The cost model of checkpoints (checkpoint cost): whether taking checkpoints makes runs faster. Measured in ticks
- * of the processor's clock during the campaign. A trial alternates stretches of runs with and without checkpoints;
- * the faster mode then stays for a while. The result changes only how long runs take. Plain values, in memory that
- * survives the run.
+ * The cost model of checkpoints: whether taking them makes runs faster. Measured in ticks of the processor's clock
+ * during the campaign. A trial alternates stretches of runs with and without checkpoints; the faster mode then stays
+ * for a while. The result changes only how long runs take. Plain values, in memory that survives the run.
  *
  * Two reasons lead to a checkpoint. A *parting* is an entry where a run first differs from the run before it: a
  * checkpoint there serves all runs until one differs earlier. A *timed* checkpoint is taken when a run is long,

@@ -236,7 +236,10 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
-/* Implements engine_deciding: takes a checkpoint. Later runs continue from here, too. */
+/*
+ * Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. Later runs may continue from
+ * here.
+ */
 static void rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;

@@ -221,8 +221,8 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 
 	*is_timed = pay_wants(&resume->pay, ticks);
 	/*
-	 * Here the run leaves the recorded prefix; later runs rarely return to such an entry unless partings are
-	 * known there.
+	 * At a known parting its counts decide. The exception is the entry where this run leaves the last one: runs
+	 * hardly return there.
 	 */
 	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
 		*is_timed = false;
