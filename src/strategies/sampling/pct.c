@@ -2,41 +2,40 @@
  * Strategy `pct`: probabilistic concurrency testing.
  *
  * Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic
- * Guarantees of Finding Bugs", ASPLOS 2010, section 4. Threads have random priorities and the
- * enabled thread with the highest one moves. At d-1 random points the thread that is to move falls
- * below everybody who has not fallen. A bug of depth d shows with probability at least
- * 1/(n*k^(d-1)) per run.
+ * Guarantees of Finding Bugs", ASPLOS 2010, section 4. Threads have random priorities, and the
+ * enabled thread with the highest priority moves. At d-1 random change points, the priority of the
+ * thread that would move drops below all priorities that have not dropped. A run shows a bug of
+ * depth d with probability at least 1/(n*k^(d-1)).
  *
  * Deviations from the paper:
- * - k counts *contested* points only (two or more threads enabled) plus one place past the end.
- *   Lowering a thread where it is alone changes nothing before its next contested point, so moving
- *   the change there loses no schedule and the bound grows; docs/strategies.md has the argument.
- * - A thread falls before the step at the change point, not after the step before it. The same
- *   schedules result, and a point before the first step of a thread can be drawn as well.
- * - n is not needed in advance: initial priorities are independent random numbers, so a new thread
- *   takes a random place among those of all others. Equal numbers (probability below 2^-40 with
- *   4096 threads) fall to the lower index.
+ * - k counts only *contested* points (two or more enabled threads), plus one place past the end. A
+ *   change at a point with one enabled thread has no effect before the next contested point. Moving
+ *   the change there loses no schedule and improves the bound; docs/strategies.md has the argument.
+ * - A priority drops before the step at the change point, not after the previous step. The same
+ *   schedules result, and a point before the first step of a thread can also be drawn.
+ * - n need not be known in advance: initial priorities are independent random numbers. If two are
+ *   equal (probability below 2^-40 with 4096 threads), the lower index wins.
  * - k is learnt: the first run draws no change points. Later rounds draw from the largest count of
- *   earlier runs, which shorter runs pull down slowly, so that one odd long run does not thin out
- *   the rest of the campaign. The guarantee is given for the largest count, the careful side.
+ *   earlier runs, which shorter runs reduce slowly (run_length). The guarantee uses the largest
+ *   count, which is the conservative choice.
  */
 #include "base/rng.h"
 #include "strategies/priority_table.h"
 #include "strategies/strategy.h"
 
 struct pct_lesson {
-	uint64_t points; /* contested points of the run */
+	uint64_t points; /* number of contested points of the run */
 	uint32_t threads;
 	uint32_t outcome; /* enum outcome_kind */
 };
 
 struct pct {
 	struct rng rng;
-	uint32_t place; /* of the run in its round */
-	uint64_t point; /* contested points passed in this run */
+	uint32_t place; /* place of the run in its round */
+	uint64_t point; /* number of contested points passed in this run */
 	uint32_t depth;
 	uint32_t threads_most;
-	struct run_length points; /* contested points of a run, learnt */
+	struct run_length points; /* contested points per run, learnt */
 	struct change_points changes;
 	struct priority_table priorities;
 	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* by place */
@@ -44,7 +43,7 @@ struct pct {
 
 static size_t pct_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* the depth is bounded, so its array has a fixed size */
+	(void)config; /* the array has a fixed size, because the depth is bounded */
 	return sizeof(struct pct);
 }
 
@@ -90,7 +89,7 @@ static struct thread_id pct_choose(void *state, const struct schedule_view *view
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* The thread that has just moved has the highest priority of those that can. */
+/* The thread that moved last has the highest priority of the enabled threads. */
 static uint64_t pct_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
 	const struct pct *pct = state;
@@ -140,7 +139,7 @@ static void pct_learn(void *state, uint32_t count, uint32_t next)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pct_lesson *lesson = &pct->lessons[i];
 
-		/* Such a run was cut off: its length says how long one waited, not how long runs are. */
+		/* The run was cut off, so its length says nothing about complete runs. */
 		if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 			continue;
 		if (lesson->threads > pct->threads_most)

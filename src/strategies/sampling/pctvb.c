@@ -1,29 +1,32 @@
 /*
  * Strategy `pctvb`: probabilistic concurrency testing with variable and thread bounding.
  *
- * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
- * 2012, sections 3 (PCTVB) and 4. As pct, but v *variables* are drawn for each run, and the change
- * points among the accesses to them only: a variable that is rarely used is tried as often as one
- * that is used all the time.
+ * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
+ * Programs", 2012, sections 3 (PCTVB) and 4. As pct, but each run draws v *variables*, and change
+ * points only at accesses to these. A rarely used variable is thus tested as often as a heavily
+ * used one.
  *
- * A variable is what the paper says: a global (in memory: each eight bytes), or all that one allocation
- * site allocates; a lock or another object of synchronisation is one, too. op_class() is its number.
+ * As in the paper, a variable is a global (each eight bytes of memory) or all memory that one
+ * allocation site allocates. A synchronisation object is a variable, too. op_class() is the number
+ * of a variable.
  *
  * Deviations from the paper:
- * - What pct deviates in: contested points only, one place past the end, a fall before the access.
- * - Only variables are drawn that a thread has used while another one that used it before, one of them to
- *   write, was known to it: that is, the later one existed at that time. What whoever creates a thread
- *   leaves for it has one order only.
- * - How often a variable is used is the expected count of pct's kind (run_length), not an average; of a
- *   round, the first runs tell.
- * - Change points are a set: no two are the same, and as many as there are may lie past the end. So it is one
- *   of C(k+d-1, d-1) sets, not of k^(d-1) sequences.
- * - Priority orders: the paper gives a thread a random new priority at each change point, so a bug of t threads,
- *   which d-1 stops cut into t+d-1 fragments, shows with 1/(t+d-1)!. Here that priority is drawn among those
- *   below the next thread, as the stop would otherwise be none; where n is small, each of the places below
- *   that is as likely, which promises more: 1/(t!*(n-1)^(d-1)); and of two threads the one that is stopped
- *   always goes below the other, hence below everybody: 1/2!. Without t given it is pct's fall
- *   below everybody, for which one thread must be the lowest of n at first: 1/n.
+ * - The deviations of pct: contested points only, one place past the end, a priority drops before
+ *   the access.
+ * - Only variables with reorderable accesses are drawn: another thread used the variable before,
+ *   one of the two accesses is a write, and the later thread existed at the earlier access. Data
+ *   that a thread prepares for a thread it creates has only one order.
+ * - The expected access count of a variable is a run_length as in pct, not an average. The first
+ *   runs of a round determine it.
+ * - Change points are a set without duplicates, and any number of them may lie past the end. A run
+ *   therefore draws one of C(k+d-1, d-1) sets instead of k^(d-1) sequences.
+ * - Priority orders: in the paper a thread gets a random new priority at each change point. A bug
+ *   of t threads, cut by d-1 stops into t+d-1 fragments, then shows with probability 1/(t+d-1)!.
+ *   Here the priority is drawn below the next thread, because the stop would otherwise have no
+ *   effect. If n is small, each place below the next thread is equally likely, which gives the
+ *   better bound 1/(t!*(n-1)^(d-1)). For two threads the stopped one always drops below all others:
+ *   1/2!. Without option t the drop is pct's drop below all threads, for which one thread must
+ *   initially be the lowest of n: 1/n.
  */
 #include "strategies/sampling/pctvb_internal.h"
 
@@ -53,7 +56,8 @@ static double factorial(uint32_t number)
 	return product;
 }
 
-/* Ways in which t threads may be ordered at first, and fall at d-1 stops: one of them is wanted. */
+/* Number of equally likely initial orders of t threads with their drops at d-1 stops; the bug needs
+ * one of them. */
 static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	const uint32_t stops = pctvb->depth - 1;
@@ -92,7 +96,8 @@ static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 	pctvb->shared[other] = kept;
 }
 
-/* Without replacement. `shared` is as before then: what is drawn depends on this run's seed alone. */
+/* Draws without replacement. `shared` is unchanged afterwards, so the result depends only on this
+ * run's seed. */
 static void draw_variables(struct pctvb *pctvb)
 {
 	uint32_t picks[PCTVB_VARIABLES_MOST];
@@ -135,8 +140,9 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
 }
 
 /*
- * Each set of d-1 places is as likely: accesses to the run's variables, and d-1 places past the end
- * (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
+ * Draws each set of d-1 places with equal probability, among the accesses to the run's variables
+ * and d-1 places past the end (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm
+ * F2).
  */
 static void draw_changes(struct pctvb *pctvb)
 {
@@ -170,7 +176,7 @@ static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
 	draw_variables(pctvb);
 }
 
-/* Change points are at accesses to the run's variables; of others nothing is wanted. */
+/* Change points are only at accesses to the run's variables; the run needs no others. */
 static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct pctvb *pctvb = state;
@@ -192,7 +198,8 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 
 	begin_drawing(pctvb, seed);
 	pctvb->falls = choose_falls(pctvb);
-	/* Also of threads that are still to come: a thread that is stopped may have to fall below them. */
+	/* Includes threads that are not yet created: a stopped thread may have to drop below
+	 * them. */
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
 	table->top_count = 0;
@@ -206,13 +213,13 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 
 /* ---- during a run ---- */
 
-/* May the thread still move, or is it one that may come? */
+/* May the thread still move, or is it not yet created? */
 static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 {
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
 
-/* The highest priority below `limit` of threads that may still move; 0: there is none. */
+/* The highest priority below `limit` of threads that may still move; 0: none. */
 static uint64_t highest_below(
 	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
 {
@@ -227,7 +234,7 @@ static uint64_t highest_below(
 	return highest;
 }
 
-/* Right below a thread, drawn from that of priority `highest` on downwards. */
+/* A priority directly below a random thread among those of priority `highest` and lower. */
 static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
 {
 	uint64_t above = highest, below;
@@ -243,7 +250,7 @@ static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view
 	return below + (above - below) / 2;
 }
 
-/* The thread falls, and another one is the highest: returns that. */
+/* Lowers the priority of the thread; returns the thread that is then the highest. */
 static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	struct priority_table *table = &pctvb->priorities;
@@ -260,13 +267,13 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 		table->priority[thread] =
 			PRIORITY_INITIAL | rng_below64(&pctvb->rng, limit - PRIORITY_INITIAL);
 	} else {
-		table->priority[thread] = 0; /* it is not below itself */
+		table->priority[thread] = 0; /* the thread does not count among the others */
 		table->priority[thread] = draw_place(pctvb, view, limit);
 	}
 	return next;
 }
 
-/* The thread stands at an access that nobody else has stood at: is it stopped there? */
+/* The thread is the first one pending at this access. Is it stopped there? */
 static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
@@ -284,8 +291,8 @@ static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *vi
 }
 
 /*
- * Of a run with one variable, to which all accesses are then. What a run teaches of it, beside its count, is that it
- * is shared: it would not have been drawn otherwise.
+ * For runs with one variable, to which all accesses then belong. The lesson needs only their count:
+ * the variable was drawn and is therefore known to be shared.
  */
 static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
@@ -324,9 +331,9 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* ---- the promise ---- */
+/* ---- guarantee ---- */
 
-/* The most accesses that v variables have together in a run: the careful side. */
+/* Upper bound of the accesses to any v variables in a run, which is the conservative choice. */
 static uint64_t accesses_most(const struct pctvb *pctvb)
 {
 	uint64_t most[PCTVB_VARIABLES_MOST] = {0};

@@ -1,10 +1,10 @@
 /*
- * What strategy `pctvb` learns of variables: lessons of the runs that teach, and what is known from them. See
+ * Learning of strategy `pctvb`: lessons of learning runs, and the knowledge derived from them. See
  * pctvb.c.
  */
 #include "strategies/sampling/pctvb_internal.h"
 
-/* ---- a run that teaches ---- */
+/* ---- a learning run ---- */
 
 void pctvb_begin_lesson(struct pctvb *pctvb)
 {
@@ -12,7 +12,7 @@ void pctvb_begin_lesson(struct pctvb *pctvb)
 	pctvb->lessons[pctvb->place].count = 0;
 }
 
-/* What the run teaches of this class; NULL: there is no room. */
+/* The lesson's entry for this class; NULL: no space. */
 static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
 {
 	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->place];
@@ -35,13 +35,13 @@ void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count)
 		taught->count += count;
 }
 
-/* Did the thread exist when another one made that access? Then it might have come first. */
+/* Did the thread exist when another thread made that access? Then the order may be reversed. */
 static bool might_precede(struct pctvb_access access, uint32_t thread)
 {
 	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
 }
 
-/* Of which variables may the accesses come in another order? */
+/* Determines variables whose accesses can be reordered. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct pctvb *pctvb = state;
@@ -137,7 +137,7 @@ static void learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *lesson)
 		pctvb->variables[i].count = 0;
 	for (uint32_t i = 0; i < lesson->count; i++)
 		learn_variable(pctvb, &lesson->variables[i]);
-	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
+	/* The run was cut off, so its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > pctvb->threads_most)

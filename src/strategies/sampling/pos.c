@@ -2,21 +2,21 @@
  * Strategy `pos`: partial order sampling.
  *
  * Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018, section 3. Every pending op
- * has a random priority; the enabled op with the highest one happens. Ops that raced with it and
- * lost get a fresh priority, so that losing one race says nothing about the next: partial orders
- * come out far more evenly than under a random walk.
+ * has a random priority, and the enabled op with the highest priority is performed. Ops that raced
+ * with it get a new priority, so the result of one race does not affect the next. Partial orders
+ * are sampled far more evenly than by a random walk.
  *
- * Deviation: the paper's race is between enabled events on one object, one of them a write;
- * op_dependent() is that relation for every kind of object. A thread that waits for a lock has a
- * priority that was drawn when it lost the lock or announced the op, and was not compared since, so
- * it needs no fresh one when the lock becomes free.
+ * Deviation: the paper's race is between enabled events on one object, one of them a write.
+ * op_dependent() is this relation for every kind of object. The priority of a thread that is
+ * blocked on a lock was drawn when the thread lost the lock or announced the op. It was not
+ * compared since, so it remains valid when the lock becomes free.
  */
 #include "base/rng.h"
 #include "strategies/strategy.h"
 
 struct pos {
 	struct rng rng;
-	uint32_t known; /* threads of this run that have a priority */
+	uint32_t known; /* number of threads of this run with a priority */
 	uint64_t priority[THREAD_CAPACITY];
 };
 
@@ -81,7 +81,8 @@ static void pos_executed(void *state, const struct schedule_view *view, struct t
 				pos->priority[other] = rng_next(&pos->rng);
 		}
 	}
-	pos->priority[thread.index] = rng_next(&pos->rng); /* of the op it will announce next */
+	/* priority of the op that the thread announces next */
+	pos->priority[thread.index] = rng_next(&pos->rng);
 }
 
 const struct strategy strategy_pos = {

@@ -1,30 +1,29 @@
 /*
  * Strategy `rpro`: radius-aware probabilistic testing.
  *
- * Cai and Yang, "Radius Aware Probabilistic Testing of Deadlocks with Guarantees", ASE 2016, section
- * 3. As pct, but only the first change point is drawn among all k events; the other d-2 lie within r
- * events of it. A bug of depth d whose change points lie within r events of each other shows with
- * probability at least 1/(n*k*(2r)^(d-2)) per run.
+ * Cai and Yang, "Radius Aware Probabilistic Testing of Deadlocks with Guarantees", ASE 2016,
+ * section 3. As pct, but only the first change point is drawn among all k events; the other d-2 lie
+ * within r events of it. A run shows a bug of depth d whose change points lie within r events of
+ * each other with probability at least 1/(n*k*(2r)^(d-2)).
  *
  * Deviations from the paper:
- * - The paper writes 1/(n*k*r^(d-2)), and remarks in a footnote that the range on both sides of the
- *   first point makes it 2r. The bound that is printed is the one that holds; docs/strategies.md has
- *   the derivation.
- * - What pct deviates in: contested events only, one place past the end, a fall before its event, n
- *   and k learnt from the runs before (pct.c).
- * - events=acquire: a thread falls before it takes a lock, the paper after it has taken one. Giving
- *   up a lock can always be moved to right behind the op before it, so between two acquisitions
- *   there is nothing to be found by stopping a thread elsewhere (docs/strategies.md).
- * - Nobody knows d and r beforehand, so by default a grid of pairs shares the runs: d = 2 to 6, r = 1,
- *   2, 4, ... up to k. The next run goes to the pair that has had the least for its weight; weights
- *   are those of the round. A pair
- *   weighs 1 while its guarantee is in reach of the runs made so far, less in proportion when it is
- *   not, and a sixteenth when it has had so many runs that it would have missed a bug of its kind
- *   with probability below e^-12. A campaign so walks outward through the grid by itself.
- * - windows=many: where a narrow bug needs only one window of change points, a long run has room for
- *   many. Behind a window, and a random gap, the next one begins, with fresh random priorities for
- *   all threads: as if the run began anew there. No bound is claimed for it, because what earlier
- *   windows do may keep a bug from being reached; the grid gives half of its pairs to it.
+ * - The paper writes 1/(n*k*r^(d-2)). A footnote remarks that the range on both sides of the first
+ *   point makes it 2r. The reported guarantee uses 2r; docs/strategies.md has the derivation.
+ * - The deviations of pct: contested events only, one place past the end, a priority drops before
+ *   its event, n and k are learnt from earlier runs (pct.c).
+ * - events=acquire: a priority drops before an acquisition of a lock; in the paper after it. A
+ *   release can always be moved directly behind the previous op. Stops elsewhere between two
+ *   acquisitions therefore find nothing more (docs/strategies.md).
+ * - d and r are not known in advance, so by default a grid of pairs shares the runs: d = 2 to 6, r
+ *   = 1, 2, 4, ... up to k. The next run goes to the pair with the fewest runs relative to its
+ *   weight; weights are fixed during a round. A pair has weight 1 while its guarantee is in reach
+ *   of the runs made so far, and proportionally less otherwise. The weight drops to a sixteenth
+ *   when the pair would have missed a bug of its kind with probability below e^-12. The campaign
+ *   thus proceeds outward through the grid.
+ * - windows=many: a narrow bug needs only one window of change points, and a long run has space for
+ *   many. After a window and a random gap, the next window begins, with new random priorities for
+ *   all threads, as if the run started there. It has no guarantee, because earlier windows may
+ *   prevent the bug from being reached. Half of the pairs of the grid use it.
  */
 #include "strategies/sampling/rpro.h"
 
@@ -38,12 +37,13 @@
 #define GRID_PAIRS (2 * (1 + (GRID_DEPTH_MOST - GRID_DEPTH_LEAST) * GRID_RADII))
 #define RADIUS_MOST (INT64_C(1) << 30)
 #define WEIGHT_ONE (UINT64_C(1) << 16)
-/* In reach: the runs made so far are a quarter of what the guarantee asks for. */
+/* A guarantee is in reach if a quarter of the required runs is made. */
 #define REACH 4
-#define ENOUGH 12 /* times what the guarantee asks for */
+#define ENOUGH 12 /* multiple of the runs that the guarantee requires */
 #define ENOUGH_PART 16
 
-/* Of many windows: the mean gap between two, in radii; wide enough that most stay apart. */
+/* windows=many: mean gap between two windows, in radii; large enough that most windows do not
+ * overlap. */
 #define WINDOW_GAP 2
 
 enum rpro_option { OPTION_DEPTH, OPTION_RADIUS, OPTION_EVENTS, OPTION_WINDOWS };
@@ -57,20 +57,21 @@ struct rpro_member {
 };
 
 struct rpro_lesson {
-	uint64_t count[RPRO_EVENTS_COUNT]; /* contested events of the run */
+	uint64_t count[RPRO_EVENTS_COUNT]; /* number of contested events of the run */
 	uint32_t threads;
 	uint32_t outcome; /* enum outcome_kind */
 };
 
 struct rpro {
 	struct rng rng;
-	uint32_t place;		 /* of the run in its round */
-	enum rpro_events events; /* wanted; where the program takes no lock all are counted */
+	uint32_t place; /* place of the run in its round */
+	/* requested kind; if the program acquires no lock, all events count */
+	enum rpro_events events;
 	bool is_grid;
-	uint32_t member; /* of the current or last run */
+	uint32_t member; /* member of the current or last run */
 	uint32_t member_count;
 	uint32_t threads_most;
-	uint64_t runs;			   /* after the first */
+	uint64_t runs;			   /* without the first run */
 	uint64_t count[RPRO_EVENTS_COUNT]; /* contested events passed in this run */
 	struct run_length length[RPRO_EVENTS_COUNT];
 	struct rpro_member members[GRID_PAIRS];
@@ -84,7 +85,7 @@ _Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each place");
 
 static size_t rpro_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* depth and grid are bounded, so their arrays have a fixed size */
+	(void)config; /* arrays have a fixed size, because depth and grid are bounded */
 	return sizeof(struct rpro);
 }
 
@@ -106,7 +107,7 @@ static void rpro_begin_campaign(void *state, const struct strategy_config *confi
 	const uint64_t radius = (uint64_t)config->option[OPTION_RADIUS];
 	int64_t windows = config->option[OPTION_WINDOWS];
 
-	/* Who gives depth and radius wants the paper's algorithm. */
+	/* Given depth and radius select the paper's algorithm. */
 	if (windows == WINDOWS_BOTH && depth && (radius || depth == 2))
 		windows = WINDOWS_ONE;
 	rpro->events = (enum rpro_events)config->option[OPTION_EVENTS];
@@ -132,15 +133,15 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Events from the first change point of a window to that of the next. */
+/* Mean distance between the first change points of two windows. */
 static uint64_t rpro_pace(const struct rpro_member *member)
 {
 	return (2 + WINDOW_GAP) * (member->radius + 1);
 }
 
 /*
- * Runs after which a bug of this kind is expected once: n*k*(2r)^(d-2). Of many windows, if each of
- * them were a run of its own.
+ * Expected number of runs until a bug of this kind shows: n*k*(2r)^(d-2). For many windows, as if
+ * each window were a run.
  */
 static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *member)
 {
@@ -153,7 +154,7 @@ static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *mem
 	return need;
 }
 
-/* Beyond k every radius is the same: the first one that reaches is the last. */
+/* All radii beyond k are equivalent; only the first of them is useful. */
 static bool rpro_is_useful(const struct rpro *rpro, const struct rpro_member *member)
 {
 	return member->radius < 2 * (rpro->length[rpro_counted(rpro)].most + 1);
@@ -173,8 +174,8 @@ static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *m
 }
 
 /*
- * Which member makes the run at which place of the next round: one after the other goes to whoever has had
- * the least for its weight.
+ * Assigns the places of the next round to members: each place goes to the member with the fewest
+ * runs relative to its weight.
  */
 static void rpro_plan(struct rpro *rpro, uint32_t places)
 {
@@ -200,7 +201,7 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 
 /* ---- a run ---- */
 
-/* A place within `radius` of `first`, not `first` itself and not drawn before where one is free. */
+/* A place within `radius` of `first`, other than `first`, and not drawn before if one is free. */
 static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t places)
 {
 	const uint64_t low = first > radius ? first - radius : 0;
@@ -216,7 +217,8 @@ static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radiu
 	return point;
 }
 
-/* A window whose first change point is at `first`; the others among all `places` of the run. */
+/* Draws a window with its first change point at `first` and the others among all `places` of the
+ * run. */
 static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t places)
 {
 	const struct rpro_member *member = &rpro->members[rpro->member];
@@ -235,14 +237,14 @@ static void rpro_draw_changes(struct rpro *rpro)
 	uint64_t first_places = places;
 
 	change_points_clear(&rpro->changes);
-	if (places == 1) /* the first run, or nothing to count */
+	if (places == 1) /* the first run, or no events */
 		return;
 	if (member->has_many_windows && rpro_pace(member) < places)
 		first_places = rpro_pace(member);
 	rpro_draw_window(rpro, rng_below64(&rpro->rng, first_places), places);
 }
 
-/* The last window is behind: the next one, and a new order of threads. */
+/* The last window is complete: draws the next one, and new priorities. */
 static __attribute__((noinline)) void rpro_next_window(
 	struct rpro *rpro, const struct schedule_view *view, uint64_t event)
 {
@@ -252,7 +254,7 @@ static __attribute__((noinline)) void rpro_next_window(
 
 	rpro->priorities.known = 0;
 	priority_table_meet(&rpro->priorities, &rpro->rng, view);
-	/* Its change points all lie ahead. */
+	/* All its change points lie ahead. */
 	rpro_draw_window(rpro, first, first + member->radius + 1);
 }
 
@@ -325,7 +327,7 @@ static void rpro_learn_one(struct rpro *rpro, const struct rpro_lesson *lesson)
 {
 	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
 
-	/* Such a run was cut off: its length says how long one waited, not how long runs are. */
+	/* The run was cut off, so its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > rpro->threads_most)
@@ -339,7 +341,7 @@ static void rpro_learn(void *state, uint32_t count, uint32_t next)
 	struct rpro *rpro = state;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (rpro->threads_most) { /* else it was the first run, which only learns */
+		if (rpro->threads_most) { /* the first run only learns */
 			rpro->members[rpro->plan[i]].runs++;
 			rpro->runs++;
 		}
@@ -364,11 +366,12 @@ static void rpro_share(void *state, const void *other)
 		rpro->plan[i] = from->plan[i];
 }
 
-/* ---- what it promises ---- */
+/* ---- guarantee ---- */
 
 /*
- * Of a grid: that of the farthest pair of depth 3 (the depth that most bugs do not pass) whose
- * guarantee is in reach, scaled by its share of the runs.
+ * The member whose guarantee is reported for a grid: the pair of depth 3 (sufficient for most bugs)
+ * with the largest radius whose guarantee is in reach. It is scaled by the pair's share of the
+ * runs.
  */
 static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 {
@@ -407,7 +410,7 @@ static bool rpro_guarantee(const void *state, struct strategy_guarantee *out)
 	return out->share > 0;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static struct rpro_pair rpro_describe(const struct rpro *rpro, const struct rpro_member *member)
 {

@@ -2,30 +2,31 @@
  * Strategy `surw`: selectively uniform random walk.
  *
  * Zhao, Wolff, Mathur, Roychoudhury, "Selectively Uniform Concurrency Testing", ASPLOS 2025,
- * sections 3.1 (weights) and 3.2 (selection). Per run one object is picked; the ops on it are the
- * *interesting* ones. Which thread performs the next interesting op (the *intended* thread) is
- * drawn by how many each thread still has before it, so every order of the interesting ops is
- * equally likely; everything else moves freely around them. A thread that has not been created yet
- * counts for the one that will create it, and at the creation the intention is divided by weight.
+ * sections 3.1 (weights) and 3.2 (selection). Each run picks one object; the ops on it are
+ * *interesting*. The thread that performs the next interesting op (the *intended* thread) is drawn
+ * with a weight equal to its number of remaining interesting ops. Every order of the interesting
+ * ops is then equally likely; all other ops are unrestricted. A thread that is not yet created
+ * counts for its creator. At the creation, the weight and the intention are divided.
  *
  * Deviations from the paper:
  * - Counts come from earlier runs of the campaign, for all objects at once and by stable thread
- *   name, instead of one profiling run. Where they vary from run to run they rise half-way at once
- *   and sink slowly: an op that only some runs reach must be expected to be had in any order, and
- *   one that is expected in vain costs only another draw.
- * - An object that is only used under one and the same lock is not picked: its order is that of the
- *   lock, and holding its users back would only hold them with the lock in hand.
- * - Ops that release are not interesting: a release follows its own acquisition, so it would be
- *   counted without being a choice. Neither is the life cycle of threads, whose order is forced.
- * - Programs that block: where the intended thread waits and every enabled thread stands before an
- *   interesting op, the intention is drawn anew among the enabled ones. A thread that stands before
- *   an interesting op weighs at least 1, whatever was learnt. The paper's uniformity is for
- *   programs without blocking; with it, it is approached.
- * - The first run knows no counts and walks at random.
+ *   name, instead of one profiling run. If they vary, the estimate rises quickly by half of the
+ *   difference and decreases slowly. Ops that only some runs reach must be expected in any order;
+ *   an op that does not occur costs only another draw.
+ * - An object that is used only under one lock is not picked. Its order is that of the lock, and
+ *   delaying its users would only delay them with the lock held.
+ * - Releases are not interesting: a release follows its own acquisition, so it would be counted
+ *   without being a choice. Creation, begin, end, join and detach of threads are not interesting
+ *   either, because their order is forced.
+ * - Programs that block: if the intended thread is blocked and every enabled thread is at an
+ *   interesting op, the intention is drawn again among the enabled threads. A thread at an
+ *   interesting op has at least weight 1. The paper proves uniformity for programs without
+ *   blocking; with blocking it is approximated.
+ * - The first run has no counts and is a random walk.
+ * - Only the first runs of a round produce lessons: the counts stabilise within a few runs, and
+ *   lessons are large.
  *
- * - Of a round, the first runs teach: the counts settle in a few, and what a run teaches is large.
- *
- * Integers only: the target may have floating-point traps on.
+ * Only integer arithmetic: the target may have enabled floating-point traps.
  */
 #include "strategies/sampling/surw_internal.h"
 
@@ -67,7 +68,8 @@ static uint32_t surw_expected(const struct surw_pair *pair)
 	return (pair->sixteenths + 8) / 16;
 }
 
-/* What each known thread is expected to do with this run's object, its descendants included. */
+/* Computes the expected interesting ops of each known thread on this run's object, including
+ * descendants. */
 static void surw_expect(struct surw *surw)
 {
 	for (uint32_t i = 0; i < surw->threads.count; i++)
@@ -88,7 +90,7 @@ static bool surw_is_guarded(const struct surw_object *object)
 	return false;
 }
 
-/* Picks this run's object among those that threads share and can use in any order. */
+/* Picks this run's object among shared objects that are not always used under one lock. */
 static object_name surw_pick(struct surw *surw)
 {
 	uint32_t count = 0;
@@ -119,10 +121,10 @@ static void surw_begin_run(void *state, uint64_t seed)
 	surw_expect(surw);
 }
 
-/* Gives the thread its learnt weight, out of what its creator holds for it. */
+/* Gives a new thread its learnt weight, taken from its creator's weight. */
 static void surw_meet(struct surw *surw, const struct schedule_view *view, uint32_t thread)
 {
-	/* Only one thread moves between two points, so it is the creator. */
+	/* Only one thread moves between two points, so the current thread is the creator. */
 	const uint32_t creator =
 		thread && view->current.index < thread ? view->current.index : KEY_TABLE_NONE;
 	const uint32_t learnt = key_table_find(&surw->threads, view->names[thread]);
@@ -157,7 +159,7 @@ static inline uint32_t surw_weight(
 	return surw->weight[thread];
 }
 
-/* Draws the intended thread by weight; `among` limits it to these threads, NULL: all. */
+/* Draws the intended thread by weight; `among` limits the threads, NULL: all. */
 static void surw_draw(struct surw *surw, const struct schedule_view *view, const uint64_t *among)
 {
 	uint64_t total = 0;
@@ -184,7 +186,7 @@ static void surw_draw(struct surw *surw, const struct schedule_view *view, const
 	}
 }
 
-/* Fills `candidates` with the enabled threads that the intention does not hold back. */
+/* Fills `candidates` with the enabled threads that the intention does not delay. */
 static uint32_t surw_collect(struct surw *surw, const struct schedule_view *view)
 {
 	const uint32_t word_count = BITSET_WORDS(view->thread_count);

@@ -1,6 +1,6 @@
 /*
- * What strategy `surw` learns of threads and objects: lessons of the runs that teach, and what is known from
- * them. See surw.c.
+ * Learning of strategy `surw`: lessons of learning runs, and the knowledge derived from them. See
+ * surw.c.
  */
 #include "strategies/sampling/surw_internal.h"
 
@@ -25,8 +25,8 @@ void surw_meet_in_lesson(struct surw *surw, uint32_t thread, thread_name name, u
 	lesson->thread_count = thread + 1;
 }
 
-/* Takes a lock into what the thread holds, or out of it. Attempts may fail, so they do not count;
- * neither does waiting on a condition variable, since the thread does nothing meanwhile. */
+/* Updates the locks that the thread holds. Try operations are ignored, because they may fail. So
+ * are waits on condition variables, because the thread performs no ops meanwhile. */
 static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 {
 	const bool takes =
@@ -41,7 +41,7 @@ static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 		}
 }
 
-/* All locks that are not in both go. */
+/* Removes from `common` the locks that are not in `held`. */
 static void surw_intersect(struct surw_locks *common, const struct surw_locks *held)
 {
 	for (uint32_t i = 0; i < SURW_LOCKS; i++) {
@@ -54,7 +54,7 @@ static void surw_intersect(struct surw_locks *common, const struct surw_locks *h
 	}
 }
 
-/* The lesson's object of this name; NULL: there is no room. */
+/* The lesson's entry for this object; NULL: no space. */
 static struct surw_lesson_object *surw_lesson_object(struct surw *surw, object_name name)
 {
 	struct surw_lesson *lesson = &surw->lessons[surw->place];
@@ -85,7 +85,7 @@ static void surw_count_pair(struct surw *surw, uint32_t thread, uint32_t object)
 	lesson->pairs[index].count++;
 }
 
-/* What happens before there is a second thread cannot be ordered otherwise, and says nothing of locks. */
+/* Ops before the creation of a second thread cannot be reordered and say nothing about locks. */
 static void surw_note_op(
 	struct surw *surw, const struct schedule_view *view, uint32_t thread, object_name name)
 {
@@ -109,7 +109,7 @@ void surw_end_run(void *state, const struct run_summary *summary)
 {
 	struct surw *surw = state;
 
-	/* A run that was cut off says little about what threads do in a whole one. */
+	/* A run that was cut off is no measure for complete runs. */
 	if (surw_teaches(surw))
 		surw->lessons[surw->place].is_whole =
 			summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT;
@@ -160,7 +160,8 @@ static void surw_learn_threads(struct surw *surw, const struct surw_lesson *less
 		const uint32_t known = surw->threads.count;
 		const uint32_t creator = lesson->threads[i].creator;
 
-		(void)key_table_add(&surw->threads, lesson->threads[i].name); /* if there is room */
+		/* ignored if the table is full */
+		(void)key_table_add(&surw->threads, lesson->threads[i].name);
 		if (surw->threads.count == known)
 			continue;
 		surw->parent[known] =
@@ -171,7 +172,7 @@ static void surw_learn_threads(struct surw *surw, const struct surw_lesson *less
 	}
 }
 
-/* The index of a thread's pair with an object, which may be new; KEY_TABLE_NONE: there is no room. */
+/* The index of the pair of thread and object, inserted if necessary; KEY_TABLE_NONE: no space. */
 static uint32_t surw_pair_index(struct surw *surw, uint32_t thread, object_name name)
 {
 	const uint32_t known = surw->pairs.count;

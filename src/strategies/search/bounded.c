@@ -1,26 +1,30 @@
 /*
  * Strategy `bounded`: systematic testing with variable, thread and context bounds.
  *
- * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
- * 2012, sections 2, 4 and 5 (algorithm 1). In an order of the threads the standard schedule lets the
- * highest thread move; at an access to one of v variables it may get another priority, at most c
- * times. All placements are run, those with fewer changes first, for all variables and so many
- * orders that every order of t threads is among them (lemma 4.1). Then come larger v and t.
+ * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
+ * Programs", 2012, sections 2, 4 and 5 (algorithm 1). The standard schedule of a thread order lets
+ * the highest enabled thread move. At an access to one of v variables, that thread may get another
+ * priority, at most c times. All placements are run, those with fewer changes first, for all
+ * variables. The number of orders is large enough that every order of t threads is among them
+ * (lemma 4.1). Then v and t grow.
  *
  * Deviations from the paper:
- * - It takes one set of v variables after the other, and so repeats for each set what it shares with
- *   others: all runs without changes, all with changes at fewer variables. Here each run is made once;
- *   which variables it has is seen from where its changes are (run_tree.h).
- * - Only variables that two threads have used are stopped at, objects of synchronisation among them.
- * - A change after which the thread is still the highest is the standard schedule, and is left out.
- * - It counts a thread that is stopped as another one (a fragment) behind each stop, and leaves the place to
- *   which it falls to chance, so that orders of t fragments are had, not of t threads. Here all
- *   places are tried, so only the order of whole threads is left to chance (docs/strategies.md).
+ * - The paper processes one set of v variables after the other. It thereby repeats runs that sets
+ *   share: all runs without changes, and all with changes at fewer variables. Here each run is made
+ *   once, and its changes determine its variables (run_tree.h).
+ * - Changes are made only at variables that two threads have used, including synchronisation
+ *   objects.
+ * - A change after which the thread is still the highest equals the standard schedule, and is
+ *   omitted.
+ * - The paper counts a stopped thread as another one (a fragment) behind each stop, and draws its
+ *   new place at random. It thus covers orders of t fragments, not of t threads. Here all places
+ *   are explored, and only the order of whole threads is random (docs/strategies.md).
  * - Four fixed orders come first, among them the order of creation and its reverse, which are
- *   enough for t = 2.
- * - Of runs with the same variables, graph of happens-before, final order of threads and point that the last
- *   stop passed only the first is extended. The paper asks for the same set and graph only; that loses
- *   schedules within the bounds (tests/unit/strategies/search/test_bounded_orders.c finds programs for it), since the runs go on differently.
+ *   sufficient for t = 2.
+ * - Among equivalent runs only the first is extended. Equivalent runs have the same variables,
+ *   happens-before graph, final order of threads and point that the last stop passed. The paper
+ *   requires only the same variables and graph. This loses schedules within the bounds, because
+ *   such runs can continue differently (tests/unit/strategies/search/test_bounded_orders.c).
  */
 #include "strategies/search/bounded.h"
 
@@ -29,8 +33,8 @@
 #include "strategies/search/bounded_internal.h"
 #include "strategies/step_print.h"
 
-#define RUNS_STANDARD (1 << 18) /* those with fewer than c changes */
-/* As in the paper: more yields than this, and a thread comes last. */
+#define RUNS_STANDARD (1 << 18) /* number of runs with fewer than c changes */
+/* As in the paper: after this many yields a thread gets the lowest priority. */
 #define YIELDS_BEFORE_LAST 100
 #define YIELDS_LOWER_MOST 999
 
@@ -68,8 +72,8 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 /* ---- a run ---- */
 
 /*
- * Runs that are not gone on from need no accesses but to the variables at which they stop threads: their
- * objects. 0: the run that is due needs others, too.
+ * A run that cannot be extended needs only accesses to the variables of its changes: fills in these
+ * objects. 0: the next run needs all accesses.
  */
 static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
 {
@@ -83,7 +87,7 @@ static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t key = bounded->shared.objects.keys[set[i]];
 
-		if (i == capacity || key != (object_name)key) /* an array has no name of its own */
+		if (i == capacity || key != (object_name)key) /* an array has no object name */
 			return 0;
 		objects[i] = (object_name)key;
 	}
@@ -104,9 +108,10 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	struct bounded *bounded = state;
 	object_name objects[RUN_TREE_DEVIATIONS_MOST];
 
-	if (!bounded->runs) /* one for all: orders are known by their number */
+	if (!bounded->runs) /* one seed for all runs: an order is identified by its number */
 		bounded->seed = bounded->tree.shards ? bounded->config.seed : seed;
-	/* Whether this one is, or would be in another process, makes no difference to the runs to come. */
+	/* Whether this run is focused must not depend on the process that makes it, and does not
+	 * affect later runs. */
 	bounded->is_focused =
 		bounded->has_focus && find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
 	bounded->priorities.known = 0;
@@ -118,7 +123,8 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	commuting_begin_run(&bounded->commuting);
 	run_tree_begin_run(&bounded->tree, bounded->is_focused);
 	bounded->is_elsewhere = run_tree_is_elsewhere(&bounded->tree);
-	/* The order of creation is what the program mostly does by itself: it is not the first. */
+	/* Programs mostly follow the order of creation by themselves, so another order comes
+	 * first. */
 	bounded->order = bounded->has_learnt && !bounded->is_exhausted
 				 ? run_tree_order(&bounded->tree)
 				 : THREAD_ORDER_REVERSE;
@@ -134,14 +140,14 @@ static void bounded_meet(struct bounded *bounded, const struct schedule_view *vi
 		uint32_t number = key_table_add(&bounded->names, name);
 
 		if (number == KEY_TABLE_NONE)
-			number = KEY_TABLE_CAPACITY - 1; /* they share a place */
+			number = KEY_TABLE_CAPACITY - 1; /* further names share the last number */
 		bitset_add(bounded->present, number);
 		table->priority[table->known] = bounded_initial_priority(bounded, number, name);
 		bounded->yields[table->known] = 0;
 	}
 }
 
-/* Stands the thread at a point of a variable, and does the run stop it there? */
+/* Is the thread at a point of a variable, and does the run stop it there? */
 static bool bounded_is_stopped(
 	struct bounded *bounded, const struct schedule_view *view, uint32_t thread, uint32_t next)
 {
@@ -159,8 +165,9 @@ static bool bounded_is_stopped(
 }
 
 /*
- * Who moves instead is not asked whether it is stopped, too: a run that is like this one but for where that
- * happens has that point behind its last stop, and goes on otherwise. Which one it is; 0: none.
+ * The thread that moves after a stop is not checked for a stop. A run that differs only in the
+ * place of the stop would have that point behind its last stop, and continues differently. Returns
+ * a hash of the point; 0: none.
  */
 static uint64_t passed_point(
 	const struct bounded *bounded, const struct schedule_view *view, uint32_t next)
@@ -200,7 +207,8 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	return (struct thread_id){(uint16_t)next};
 }
 
-/* A thread that yields again and again waits for another: it comes last (section 5). */
+/* A thread that yields repeatedly waits for another one: it gets the lowest priority (section
+ * 5). */
 static void note_yield(struct bounded *bounded, uint32_t thread)
 {
 	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
@@ -217,7 +225,8 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
-	/* Runs with a focus know no accesses of others, and have steps of their own (OP_GO_ON). */
+	/* Focused runs do not see accesses to other variables, and have additional steps
+	 * (OP_GO_ON). */
 	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY &&
 		view->pending[thread.index].kind != OP_GO_ON)
 		run_tree_note(&bounded->tree, step_print(view, thread.index));
@@ -241,7 +250,7 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 
 /* ---- after a run ---- */
 
-/* Equal for runs that are alike and would go on alike. */
+/* Key of equivalent runs, which would also continue alike. */
 static uint64_t hash_graph(const struct bounded *bounded)
 {
 	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);
@@ -256,9 +265,10 @@ static uint64_t hash_graph(const struct bounded *bounded)
 }
 
 /*
- * Ends the run in the tree: with no children, if one is known that is like it. The other one may be of another
- * order: orders of few threads often agree. It then is of one that is taken wherever this one is, since for
- * each v larger t come later, and have the orders of smaller ones.
+ * Ends the run in the tree. A run that is equivalent to an earlier one gets no children. The
+ * earlier run may belong to another thread order, because orders of few threads often agree. Its
+ * order is always explored within the same bounds: for each v, t grows, and the orders of a larger
+ * t include those of a smaller one.
  */
 static void end_in_tree(struct bounded *bounded)
 {
@@ -272,7 +282,7 @@ static void end_in_tree(struct bounded *bounded)
 		bounded_note_run(bounded, key, run_tree_last_node(&bounded->tree, before));
 }
 
-/* Stops that would have made the same run, but for the order of independent ops. */
+/* Notes the stops that would have made the same run, up to the order of independent ops. */
 static void note_same(struct bounded *bounded)
 {
 	const struct commuting *commuting = &bounded->commuting;
@@ -289,13 +299,13 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 
 	if (bounded->is_exhausted)
 		return;
-	if (summary->outcome == OUTCOME_TAINTED) { /* it proves nothing, and is made again */
+	if (summary->outcome == OUTCOME_TAINTED) { /* the run proves nothing and is repeated */
 		run_tree_drop_run(&bounded->tree);
 		return;
 	}
 	/*
-	 * A thread that stands where it goes on (OP_GO_ON) can move; what it does next, it perhaps cannot. Then the
-	 * variables have other points than in the run that this one was to begin like.
+	 * A thread at OP_GO_ON is enabled, but its next op may not be. The variables then have
+	 * other points than in the run whose prefix this run should repeat.
 	 */
 	bounded->needs_all = bounded->is_focused && run_tree_has_strayed(&bounded->tree);
 	if (bounded->needs_all) {
@@ -307,7 +317,7 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 	if (summary->thread_count > bounded->threads_most)
 		bounded->threads_most = summary->thread_count;
 	if (bounded->has_learnt) {
-		/* What else happened in between is not known of a run with fewer points. */
+		/* Unknown for a focused run, which has fewer scheduling points. */
 		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE &&
 			!bounded->is_focused)
 			note_same(bounded);
@@ -343,7 +353,7 @@ static bool bounded_is_exhausted(const void *state)
 	return ((const struct bounded *)state)->is_exhausted;
 }
 
-/* ---- what it says ---- */
+/* ---- verdict ---- */
 
 static void add_bound(struct text *text, const char *name, uint32_t bound)
 {

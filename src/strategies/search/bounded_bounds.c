@@ -1,11 +1,11 @@
 /*
- * Which bounds strategy `bounded` keeps to: the walk along larger and larger c, v and t, and the passes
- * within each. See bounded.c.
+ * Sequence of the bounds of strategy `bounded`: growing c, v and t, and the passes within each. See
+ * bounded.c.
  */
 #include "strategies/search/bounded_internal.h"
 
-#define THREADS_FIRST 3u  /* t where c is not given, and one more with each more of c */
-#define STOPPED_ORDERS 2u /* of them: those in which threads are stopped first */
+#define THREADS_FIRST 3u  /* maximum t for the default c; grows by one with each further c */
+#define STOPPED_ORDERS 2u /* number of fixed orders in which threads are stopped first */
 
 void bounded_begin_walk(struct bounded *bounded)
 {
@@ -22,8 +22,8 @@ void bounded_begin_walk(struct bounded *bounded)
 }
 
 /*
- * So many orders have all orders of t threads in them. For t = 2 the first two do; the other fixed ones are those in
- * which whoever creates the threads comes before them all.
+ * Number of orders that contain all orders of t threads. The first two suffice for t = 2. In the
+ * other fixed orders the creating thread comes before all others.
  */
 static uint32_t orders_needed(const struct bounded *bounded)
 {
@@ -48,7 +48,7 @@ static void begin_level(struct bounded *bounded)
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
 }
 
-/* c changes are at no more than c variables; and there are only so many. */
+/* c changes concern at most c variables, and at most all shared ones. */
 static uint32_t variables_most(const struct bounded *bounded)
 {
 	uint32_t most = bounded->changes ? bounded->changes : 1;
@@ -67,7 +67,7 @@ static uint32_t threads_most(const struct bounded *bounded)
 	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
 }
 
-/* Larger v and t: along the diagonals of the grid. False: there are none for this c. */
+/* Advances v and t along the diagonals of the grid. False: all bounds for this c are done. */
 static bool next_bounds(struct bounded *bounded)
 {
 	const uint32_t fixed_v = bounded_option_of(bounded, OPTION_VARIABLES);
@@ -106,8 +106,8 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
 	       bounded_option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
 }
 
-/* All of v and t is run: on to larger ones, and after the largest to a larger c, for which all is run
- * again. */
+/* All runs within v and t are made. Advances to larger bounds; after the largest v and t, c grows
+ * and all runs are made again. */
 static void end_bounds(struct bounded *bounded)
 {
 	const uint64_t known = hash_pair(
@@ -133,7 +133,7 @@ static void end_bounds(struct bounded *bounded)
 
 static void next_pass(struct bounded *bounded)
 {
-	if (bounded->pass != PASS_NONE) /* else its bounds are those of an earlier walk */
+	if (bounded->pass != PASS_NONE) /* otherwise the bounds belong to an earlier walk */
 		run_tree_note_done(&bounded->tree);
 	switch (bounded->pass) {
 	case PASS_NONE:
@@ -149,7 +149,7 @@ static void next_pass(struct bounded *bounded)
 		bounded->pass = PASS_ALL;
 		break;
 	case PASS_ALL:
-		/* Runs with more threads than were known need more orders. */
+		/* Runs with more threads than known before require more orders. */
 		if (bounded->tree.bounds.order_end == orders_needed(bounded))
 			end_bounds(bounded);
 		break;
@@ -171,7 +171,7 @@ void bounded_watch_variables(struct bounded *bounded)
 void bounded_advance(struct bounded *bounded)
 {
 	while (!bounded->is_exhausted && bounded->tree.is_done) {
-		/* What earlier runs did not know of variables, they have not counted either. */
+		/* Earlier runs did not count the points of variables that they did not know. */
 		if (bounded->pass != PASS_NONE && bounded_has_learnt_more(bounded) &&
 			(bounded->pass == PASS_ALL ||
 				bounded->shared_used < bounded->shared.shared_count))

@@ -1,18 +1,19 @@
 /*
- * Parts of bounded's work: children of a stretch of runs (run_tree_parts.c), made in a state that knows of threads and variables
- * what ours knows, and drops what it has done if either has learnt more meanwhile. Which of its runs are like ones
- * before only we know: it takes none for that, and notes their graphs, which we look at when it is joined, in the order of
- * its runs. So these are the runs of one state.
+ * Tasks of bounded: children of a range of runs (run_tree_parts.c), explored in a state with the
+ * same knowledge of threads and variables. The task is dropped if either state learns more before
+ * the join. Only the owner knows which runs are equivalent to earlier ones. The task therefore
+ * closes no runs, but notes their keys. The join checks these keys in the order of the runs, so the
+ * result equals that of a single state.
  */
 #include "strategies/search/bounded_internal.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* A run of a part: in the memory of `seen`, which a part has no other use for. */
+/* A noted run, stored in the slots of `seen`, which a task does not use otherwise. */
 struct noted_run {
 	uint64_t key;
-	uint64_t node; /* of its tree; UINT32_MAX: none */
+	uint64_t node; /* node in the task's tree; UINT32_MAX: none */
 };
 
 static struct noted_run *noted_runs(struct bounded *part)
@@ -28,7 +29,7 @@ void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node)
 		noted_runs(part)[part->noted_count++] = (struct noted_run){key, node};
 }
 
-/* Of what makes a difference to runs that are to come. */
+/* Hash of the knowledge that affects later runs. */
 static uint64_t hash_knowledge(const struct bounded *bounded)
 {
 	const struct shared_variables *shared = &bounded->shared;
@@ -46,7 +47,7 @@ static bool bounded_split(void *state, void *block, uint32_t number, uint64_t mo
 {
 	struct bounded *bounded = state, *part = block;
 
-	(void)is_exact; /* always */
+	(void)is_exact; /* joins are always exact */
 	if (!bounded->has_learnt || bounded->is_exhausted || bounded->is_lost ||
 		!run_tree_split(
 			&bounded->tree, &part->tree, number, most, bounded->shared.variable))
@@ -62,7 +63,7 @@ static bool bounded_split(void *state, void *block, uint32_t number, uint64_t mo
 
 static void bounded_copy(void *to, const void *block)
 {
-	/* Places in it are only asked for, not written to. */
+	/* The accessors need a non-const state; the block is not changed. */
 	struct bounded *part = (struct bounded *)(uintptr_t)block, *copy = to;
 
 	memcpy(copy, part, offsetof(struct bounded, tree));
@@ -82,7 +83,7 @@ static uint64_t bounded_runs(const void *block)
 	return part->runs - part->runs_had;
 }
 
-/* The tree has moved on. */
+/* Continues after the tree has advanced. */
 static void bounded_parts_go_on(struct bounded *bounded)
 {
 	bounded->is_lost = bounded->tree.is_lost;
@@ -101,7 +102,7 @@ static void bounded_leave(void *state, uint32_t number)
 		bounded_parts_go_on(bounded);
 }
 
-/* Would ours have made these runs? */
+/* Would the owner have made the same runs? */
 static bool bounded_parts_is_joinable(const struct bounded *bounded, const struct bounded *part)
 {
 	const uint32_t room = bounded->seen.mask / 2;
@@ -116,7 +117,7 @@ static bool bounded_join(void *state, void *block, bool is_exact)
 {
 	struct bounded *bounded = state, *part = block;
 
-	(void)is_exact; /* always */
+	(void)is_exact; /* joins are always exact */
 	if (!bounded_parts_is_joinable(bounded, part)) {
 		bounded_leave(bounded, part->part);
 		return false;

@@ -1,7 +1,7 @@
 /* See deviations.h. */
 #include "strategies/search/deviations.h"
 
-/* Runs with fewer deviations are made in every shard. */
+/* All shards make the runs with fewer deviations. */
 #define SHARD_DEVIATIONS 2
 
 size_t deviations_bytes(uint32_t capacity)
@@ -43,8 +43,9 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 }
 
 /*
- * Does the shard make the children at a point behind the one deviation of a run? Those have two, and their children are
- * whose they are. How many children a point has only a run there shows, so they go together.
+ * Does this shard make the children at a point behind the single deviation of a run? These children
+ * have two deviations, and all their descendants belong to the same shard. Only a run at the point
+ * shows the number of its children, so the children of a point stay together.
  */
 static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
@@ -56,7 +57,7 @@ static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	return hash % deviations->shards + 1 == deviations->shard;
 }
 
-/* Of the run at hand. */
+/* For a point of the current run. */
 static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
 {
 	return !deviations->shards || deviations->path_count != 1 ||
@@ -64,7 +65,7 @@ static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t 
 		       ordinal);
 }
 
-/* Of a record, for children of the kind that is being made. */
+/* For a point of a record, and children of the current kind. */
 static bool is_own_point_of(struct deviations *deviations, uint32_t number, uint32_t ordinal)
 {
 	const struct deviation_record *record = &deviations_records(deviations)[number];
@@ -84,9 +85,9 @@ uint32_t deviations_own_point_before(
 	return DEVIATIONS_NONE;
 }
 
-/* ---- the run at hand ---- */
+/* ---- the current run ---- */
 
-/* From the root to the child that is due. */
+/* Fills `path` with the deviations from the root to the next child. */
 static void lay_path(struct deviations *deviations)
 {
 	uint32_t count = 1;
@@ -119,7 +120,7 @@ void deviations_begin_run(struct deviations *deviations)
 		lay_path(deviations);
 }
 
-/* At a point before its last deviation, or there: was what the child before it did before this point the same? */
+/* At or before the last deviation: compares with the print of the previous child at this point. */
 static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
 {
 	const uint32_t ordinal = deviations->points[kind];
@@ -154,7 +155,8 @@ uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 		deviations->last_print = print;
 		if (next->alternative < alternatives)
 			return next->alternative;
-		deviations->path_at = UINT32_MAX; /* the program does not do what it did */
+		/* the program did not repeat its earlier behaviour */
+		deviations->path_at = UINT32_MAX;
 		return DEVIATIONS_NONE;
 	}
 	if (deviations->path_at == deviations->path_count &&
@@ -164,7 +166,7 @@ uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	return DEVIATIONS_NONE;
 }
 
-/* ---- what comes next ---- */
+/* ---- selection of the next run ---- */
 
 static void next_level(struct deviations *deviations)
 {
@@ -174,7 +176,7 @@ static void next_level(struct deviations *deviations)
 	deviations->record = deviations->level_start;
 }
 
-/* All records of the level have had their children of this kind. */
+/* All records of the level have children of this kind. */
 static void end_of_records(struct deviations *deviations)
 {
 	if (deviations->kind == DEVIATION_COSTLY) {
@@ -195,7 +197,7 @@ static bool is_at_or_behind(const struct deviations *deviations, uint32_t record
 					    : deviations->ordinal >= ordinal;
 }
 
-/* The next child is not its own to make. */
+/* Has the search reached the range of a task, or the end of its own range? */
 static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;
@@ -214,7 +216,8 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 	return true;
 }
 
-/* The record has had its children of this kind: were the parent and the last of them the same up to there? */
+/* All children of this kind are made: compares the print of the last child with that of the
+ * parent. */
 static void end_of_children(struct deviations *deviations)
 {
 	const struct deviation_child *last = &deviations->last_child;
@@ -272,7 +275,7 @@ static void add_record(struct deviations *deviations, bool is_extended)
 	record->prints[DEVIATION_COSTLY] = deviations->prints[DEVIATION_COSTLY];
 }
 
-/* Behind the child that has been run. */
+/* Advances behind the child that has been run. */
 static void next_child(struct deviations *deviations, bool has_diverged)
 {
 	deviations->children_made++;

@@ -1,26 +1,26 @@
 /*
- * Parts of the children that are to be made, all of one kind and level, so that they are known long before they are made.
- * A part has those of a stretch of points, and a state with nothing but the records of these points and the ways to
- * them; joining it puts the records that it has added behind ours, as if they had been made here. The stretches follow
- * each other: first ours, then those of parts, then what nobody has yet. They get shorter towards the end, where it would
- * be in vain to have begun a long one.
+ * Tasks of a deviation search: children of one kind and level, which are known long before they are
+ * made. A task explores a range of points, in a state with only the records of these points and
+ * their ancestors. The join appends the records that the task added, as if the owner had made the
+ * runs. The owner's range comes first, followed by those of the tasks and the free range. Ranges
+ * become shorter towards the end, where a long task would be wasted.
  */
 #include "strategies/search/deviations.h"
 
 #include <string.h>
 
-/* Points of a part. */
+/* Limits for the number of points of a task. */
 #define POINTS_LEAST 8
 #define POINTS_MOST 16384
-/* A part has so much of what nobody has, and so much is left to those who come for the next. */
+/* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
 #define SHARE 4
 
-/* A place among the children: `record` may be the one behind the last. */
+/* A position among the children; `record` may be one behind the last. */
 struct place {
 	uint32_t record, ordinal;
 };
 
-/* Behind all that are known of this kind and level. */
+/* Behind all known children of this kind and level. */
 static struct place end_of_all(const struct deviations *deviations)
 {
 	return (struct place){
@@ -28,7 +28,8 @@ static struct place end_of_all(const struct deviations *deviations)
 		0};
 }
 
-/* The place so many points behind `from`, at most `end`; `passed` says how many there were. */
+/* The position `points` points behind `from`, at most `end`; `passed` receives the number of
+ * points. */
 static struct place deviations_parts_go_on(struct deviations *deviations, struct place from,
 	struct place end, uint64_t points, uint64_t *passed)
 {
@@ -54,9 +55,10 @@ static struct place deviations_parts_go_on(struct deviations *deviations, struct
 	return end;
 }
 
-/* ---- what a part is given ---- */
+/* ---- content of a task ---- */
 
-/* An ancestor that is none's child: its place is not known yet. */
+/* Copy of a record; a root gets parent DEVIATIONS_NONE, because its new position is not known
+ * yet. */
 static struct deviation_record ancestor(struct deviations *deviations, uint32_t record)
 {
 	struct deviation_record copy = deviations_records(deviations)[record];
@@ -67,14 +69,15 @@ static struct deviation_record ancestor(struct deviations *deviations, uint32_t 
 }
 
 /*
- * Its records: first those from `first` on whose children it makes, then the ways to them, without others. Parents lie
- * in the order of their children, but for roots, so that hardly any is copied twice.
+ * Copies the records from `first` on, whose children the task makes, and then their ancestors.
+ * Except for roots, parents are in the order of their children, so hardly any parent is copied
+ * twice.
  */
 static void give_records(
 	struct deviations *deviations, struct deviations *part, uint32_t first, uint32_t count)
 {
 	struct deviation_record *records = deviations_records(part);
-	uint32_t last = DEVIATIONS_NONE; /* the parent that was copied last */
+	uint32_t last = DEVIATIONS_NONE; /* the parent copied last */
 
 	for (uint32_t i = 0; i < count; i++)
 		records[i] = ancestor(deviations, first + i);
@@ -98,7 +101,7 @@ static void give_records(
 	}
 }
 
-/* Makes the children from `start` to before `end`. */
+/* Gives the task the children from `start` to before `end`. */
 static void deviations_parts_give(struct deviations *deviations, struct deviations *part,
 	uint32_t number, struct place start, struct place end)
 {
@@ -123,9 +126,9 @@ static void deviations_parts_give(struct deviations *deviations, struct deviatio
 		deviations_find_child(part);
 }
 
-/* ---- splitting off ---- */
+/* ---- splitting ---- */
 
-/* Points that so many runs are for, as far as one can tell from those before. */
+/* Estimated number of points for this number of runs. */
 static uint64_t points_for(const struct deviations *deviations, uint64_t runs)
 {
 	const uint64_t tried = deviations->points_tried + 1, made = deviations->children_made + 1;
@@ -140,7 +143,7 @@ static bool may_split(const struct deviations *deviations)
 	       deviations->limit_count < DEVIATIONS_PARTS_MOST;
 }
 
-/* Where those that nobody has begin: behind the last part, or here. */
+/* Start of the free range: behind the last task, or here. */
 static struct place start_of_free(const struct deviations *deviations, struct place here)
 {
 	const struct deviation_limit *farthest = &deviations->limits[0];
@@ -172,7 +175,7 @@ bool deviations_split(
 	size = points / SHARE;
 	if (size < POINTS_LEAST)
 		return false;
-	/* The first is ours, unless there is something to do before we come to a part. */
+	/* The owner keeps the first range, unless it already has work before the first task. */
 	start = ahead ? free : deviations_parts_go_on(deviations, free, all, size, &points);
 	end = deviations_parts_go_on(deviations, start, all, size, &points);
 	deviations_parts_give(deviations, part, number, start, end);
@@ -213,8 +216,8 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 }
 
 /*
- * Was the last of our children, if it has the parent of the part's first one, the same as that up to there? Or as the
- * parent, if it was the last.
+ * Compares the print of the owner's last child with the first child of the task, if both have the
+ * same parent; or with the parent, if it was the parent's last child.
  */
 static void join_children(struct deviations *deviations, const struct deviations *part)
 {

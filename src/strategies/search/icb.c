@@ -1,18 +1,21 @@
 /*
  * Strategies `icb` and `vt`: all schedules, those with fewer preemptions first.
  *
- * Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs",
- * PLDI 2007, algorithm 1. A preemption is a switch from a thread that could have gone on; switches
- * where the running thread waits or has ended are free, and all of them are tried.
+ * Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded
+ * Programs", PLDI 2007, algorithm 1. A preemption is a context switch away from an enabled thread.
+ * Switches where the running thread blocks or has ended are free, and all of them are explored.
  *
  * vt: Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
- * Programs", 2012, section 6 ("VT-CHESS"): the first preemptions of a run choose v variables, later ones
- * are at accesses to those only.
+ * Programs", 2012, section 6 ("VT-CHESS"). The first preemptions of a run choose v variables; later
+ * ones are only at accesses to these.
  *
- * Deviations from the papers: the queue of the next bound is not kept (deviations.h); schedules that
- * are equal up to the order of independent ops are all made; a preemption comes before an access, the
- * paper's vt speaks of after it; two preemptions at one variable choose one, in the paper each of the first
- * v chooses, so that fewer than v variables may remain and schedules within the bounds are lost.
+ * Deviations from the papers:
+ * - The queue of the next bound is not stored (deviations.h).
+ * - Schedules that are equal up to the order of independent ops are all made.
+ * - A preemption comes before an access; the paper's vt preempts after it.
+ * - Two preemptions at one variable choose one variable. In the paper each of the first v
+ *   preemptions chooses, so fewer than v variables may be chosen, and schedules within the bounds
+ *   are lost.
  */
 #include "base/bitset.h"
 #include "base/text.h"
@@ -43,10 +46,10 @@ static const struct strategy_option vt_options[] = {OPTIONS_OF_ALL,
 	{0}};
 
 struct icb {
-	uint32_t variable_bound; /* 0: none */
+	uint32_t variable_bound; /* 0: no bound */
 	uint32_t variable_count; /* chosen in this run */
 	object_name variables[VARIABLES_MOST];
-	struct deviations deviations; /* the last: its records lie behind */
+	struct deviations deviations; /* last member: the records follow */
 };
 
 static size_t icb_state_bytes(const struct strategy_config *config)
@@ -75,12 +78,12 @@ static void icb_begin_run(void *state, uint64_t seed)
 {
 	struct icb *icb = state;
 
-	(void)seed; /* nothing is left to chance */
+	(void)seed; /* no random choices */
 	icb->variable_count = 0;
 	deviations_begin_run(&icb->deviations);
 }
 
-/* Has a preemption been at this variable already? */
+/* Was there a preemption at this variable? */
 static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 {
 	for (uint32_t i = 0; i < icb->variable_count; i++)
@@ -89,14 +92,14 @@ static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 	return false;
 }
 
-/* May the thread that is before this op be preempted there? */
+/* May the thread before this op be preempted? */
 static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
 {
 	return !icb->variable_bound || icb->variable_count < icb->variable_bound ||
 	       is_chosen(icb, op);
 }
 
-/* The n-th enabled thread besides `standard`. */
+/* Enabled thread number `number`, from 0, other than `standard`. */
 static struct thread_id another(
 	const struct schedule_view *view, struct thread_id standard, uint32_t number)
 {
@@ -104,7 +107,7 @@ static struct thread_id another(
 		if (index != standard.index && number-- == 0)
 			return (struct thread_id){(uint16_t)index};
 	}
-	return standard; /* never: there are so many */
+	return standard; /* unreachable: the number is below the number of alternatives */
 }
 
 static struct thread_id icb_choose(void *state, const struct schedule_view *view)
@@ -144,7 +147,7 @@ static uint32_t icb_choose_value(void *state, uint32_t count)
 
 static void icb_end_run(void *state, const struct run_summary *summary)
 {
-	/* One that proves nothing is made again. */
+	/* A run that proves nothing is repeated. */
 	if (summary->outcome != OUTCOME_TAINTED)
 		deviations_end_run(&((struct icb *)state)->deviations, true);
 }
@@ -188,13 +191,13 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	text_add(&text, icb->variable_bound == 1 ? " variable" : " variables");
 }
 
-/* ---- parts ---- */
+/* ---- tasks ---- */
 
 static bool icb_split(void *state, void *part, uint32_t number, uint64_t most, bool is_exact)
 {
 	struct icb *icb = state, *other = part;
 
-	(void)is_exact; /* always */
+	(void)is_exact; /* joins are always exact */
 	other->variable_bound = icb->variable_bound;
 	return deviations_split(&icb->deviations, &other->deviations, number, most);
 }
@@ -219,7 +222,7 @@ static uint64_t icb_runs(const void *part)
 
 static bool icb_join(void *state, void *part, bool is_exact)
 {
-	(void)is_exact; /* always */
+	(void)is_exact; /* joins are always exact */
 	return deviations_join(
 		&((struct icb *)state)->deviations, &((struct icb *)part)->deviations);
 }

@@ -1,9 +1,9 @@
-/* The runs themselves: the one at hand, and what is kept of it behind its end. See run_tree.h. */
+/* Runs of the tree: the current run, and what is stored at its end. See run_tree.h. */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
 
-/* So many variables a run has behind its last deviation, in the mean. */
+/* Expected mean number of variables behind the last deviation of a run. */
 #define POINTS_PER_NODE 16
 
 size_t run_tree_bytes(uint32_t node_capacity)
@@ -20,13 +20,13 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->node_count = tree->points_used = 0;
 	tree->roots_done = tree->depth_most = 0;
 	tree->changes_most = changes_most;
-	tree->is_done = true; /* there are no bounds */
+	tree->is_done = true; /* no bounds are set */
 	tree->diverged_runs = tree->varied_runs = 0;
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
 		tree->done_variables[i] = tree->done_placed[i] = 0;
 }
 
-/* ---- the run at hand ---- */
+/* ---- the current run ---- */
 
 uint32_t run_tree_order(struct run_tree *tree)
 {
@@ -73,7 +73,7 @@ static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 	       next->ordinal == ordinal;
 }
 
-/* What was passed at this point of `node` by those before; a new one is noted. NULL: there is no room. */
+/* The prints of this point of `node`, or a slot for them. NULL: no space. */
 static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
@@ -89,7 +89,7 @@ static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, 
 		       : NULL;
 }
 
-/* Unless somebody has been there. */
+/* Stores the prints, unless an earlier child has done so. */
 static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
 {
 	if (slot->epoch != tree->passed_epoch) {
@@ -106,7 +106,8 @@ static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t
 	}
 }
 
-/* At a point before a child's own deviation, or there: has its parent, or a sibling, come there otherwise? */
+/* At or before a child's own deviation: compares the prints with those of the parent and the
+ * siblings. */
 static void compare_prints(struct run_tree *tree, uint32_t variable)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
@@ -128,7 +129,7 @@ static void compare_prints(struct run_tree *tree, uint32_t variable)
 	tree->has_varied |= slot->print != print || (!tree->is_partial && slot->whole != whole);
 }
 
-/* The thread is about to do something at a point of the variable. */
+/* Updates the prints for an op at a point of the variable. */
 static void note_access(struct run_tree *tree, uint32_t variable, uint64_t what)
 {
 	const uint64_t before = hash_pair(tree->print, tree->prints[variable]);
@@ -175,7 +176,7 @@ uint32_t run_tree_value(struct run_tree *tree, uint32_t count)
 	tree->alternatives = count - 1;
 	if (value < count)
 		return value;
-	tree->path_at = UINT32_MAX; /* the program does not do what it did */
+	tree->path_at = UINT32_MAX; /* the program did not repeat its earlier behaviour */
 	return 0;
 }
 
@@ -203,7 +204,7 @@ uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set)
 	if (tree->is_done || run_tree_is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES ||
 		run_tree_nodes(tree)[tree->node].changes + 1u < tree->changes_most)
 		return 0;
-	run_tree_begin_run(tree, false); /* it will do so again */
+	run_tree_begin_run(tree, false); /* called again at the beginning of the run */
 	return run_tree_set(tree, set);
 }
 
@@ -223,7 +224,7 @@ bool run_tree_is_past(const struct run_tree *tree)
 
 /* ---- after a run ---- */
 
-/* Variables that more threads use come first; of those, the ones with fewer points. */
+/* Variables with more users come first; among equals those with fewer points. */
 static bool is_sooner(const struct run_points *a, const struct run_points *b,
 	const struct run_variable *variables)
 {
@@ -275,7 +276,7 @@ static void note_points(
 	tree->points_used += count;
 }
 
-/* The run has been made. */
+/* Stores the result of the run in its node. */
 static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool is_extended,
 	const struct run_variable *variables)
 {
@@ -285,7 +286,7 @@ static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool
 		note_points(tree, node, variables);
 }
 
-/* The run at hand has no children: it need not be kept. */
+/* The current run can have no children and needs no node. */
 static bool is_leaf(const struct run_tree *tree)
 {
 	return !run_tree_is_at_roots(tree) && !tree->values &&

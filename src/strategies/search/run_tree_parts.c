@@ -1,21 +1,22 @@
 /*
- * Parts of a tree: of the runs whose children are made one after the other, with one more change each, a stretch, with all
- * that is known of these runs and the ways to them. What its runs are does not depend on those of others, but for
- * which of them are like ones before: that is found out when it is joined, by whoever knows them (run_tree_close()).
- * The stretches follow each other: first ours, then those of parts, then what nobody has yet.
+ * Tasks of a tree: a range of the runs whose children, with one more change each, are made one
+ * after the other. The task gets these nodes and their ancestors. Its runs are independent of other
+ * runs, except for the equivalence with earlier ones. The join determines equivalence, where the
+ * owner knows all runs (run_tree_close()). The owner's range comes first, followed by those of the
+ * tasks and the free range.
  */
 #include "strategies/search/run_tree.h"
 #include "strategies/search/run_tree_internal.h"
 
 #include <string.h>
 
-/* Children of a part, at most so many as its runs have points with so many places. */
+/* Limits for the number of children of a task, counted as points times places. */
 #define CHILDREN_LEAST 32
 #define CHILDREN_MOST 16384
-/* A part has so much of what nobody has, and so much is left to those who come for the next. */
+/* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
 #define SHARE 4
 
-/* Of runs, in a scan. */
+/* A range of runs in a scan. */
 struct stretch {
 	const struct run_variable *variables;
 	uint32_t first, end;
@@ -37,7 +38,8 @@ static uint64_t count_children(
 	return count;
 }
 
-/* Sets its end to where it has so many children, or to the last run; how many it has. */
+/* Sets the end such that the range has `wanted` children, or to the last run; returns their
+ * number. */
 static uint64_t run_tree_parts_extend(
 	struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
 {
@@ -49,7 +51,7 @@ static uint64_t run_tree_parts_extend(
 	return count;
 }
 
-/* ---- what a part is given ---- */
+/* ---- content of a task ---- */
 
 static void give_points(struct run_tree *tree, struct run_tree *part, uint32_t number)
 {
@@ -66,13 +68,13 @@ static void give_points(struct run_tree *tree, struct run_tree *part, uint32_t n
 	part->points_used += node->points_count;
 }
 
-/* The runs of the stretch, then the ways to them. Parents lie in the order of their children, so that hardly any is copied
- * twice. */
+/* Copies the runs of the range and their ancestors. Parents are in the order of their children, so
+ * hardly any parent is copied twice. */
 static void give_nodes(struct run_tree *tree, struct run_tree *part, uint32_t first, uint32_t count)
 {
 	const struct run_node *from = run_tree_nodes(tree);
 	struct run_node *nodes = run_tree_nodes(part);
-	uint32_t last = UINT32_MAX; /* the parent that was copied last */
+	uint32_t last = UINT32_MAX; /* the parent copied last */
 
 	memcpy(nodes, from + first, count * sizeof *nodes);
 	part->node_count = count;
@@ -138,9 +140,9 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t numbe
 	size = run_tree_parts_extend(tree, &stretch, most - ahead) / SHARE;
 	if (size < CHILDREN_LEAST)
 		return false;
-	/* The first is ours, unless there is something to do before we come to a part. */
+	/* The owner keeps the first range, unless it already has work before the first task. */
 	if (!has_parts) {
-		(void)run_tree_parts_extend(tree, &stretch, size); /* or to the last run */
+		(void)run_tree_parts_extend(tree, &stretch, size); /* the result is not needed */
 		stretch.first = stretch.end;
 	}
 	if (!run_tree_parts_extend(tree, &stretch, size))
@@ -156,7 +158,7 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t numbe
 
 void run_tree_copy(struct run_tree *to, const struct run_tree *from)
 {
-	/* Places in it are only asked for, not written to. */
+	/* The accessors need a non-const tree; `from` is not changed. */
 	struct run_tree *source = (struct run_tree *)(uintptr_t)from;
 
 	memcpy(to, from, sizeof *to);
@@ -170,7 +172,7 @@ void run_tree_copy(struct run_tree *to, const struct run_tree *from)
 
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before)
 {
-	/* Behind it there may be some that were put off. */
+	/* Deferred nodes may follow the node of the run. */
 	return tree->node_count > before && !run_tree_nodes(tree)[before].is_deferred ? before
 										      : UINT32_MAX;
 }
@@ -203,7 +205,7 @@ static void join_node(struct run_tree *tree, struct run_tree *part, uint32_t num
 	tree->points_used += node->points_count;
 }
 
-/* Where the part is, or behind it. */
+/* Moves the owner to the task's position, or behind its range. */
 static void join_place(struct run_tree *tree, const struct run_tree *part)
 {
 	if (part->is_done) {

@@ -1,14 +1,14 @@
 /*
- * Which run comes next: the search among the children of all runs for one that the bounds hold and that
- * is not as good as another. See run_tree.h.
+ * Selection of the next run: the search among the children of all runs for one that is within the
+ * bounds and not equivalent to another. See run_tree.h.
  */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
 
-/* ---- which child is of interest ---- */
+/* ---- children within the bounds ---- */
 
-/* The variables of a run's changes and of one more. */
+/* Number of variables of the run's changes and `variable`. */
 static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
 	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1] = {variable};
@@ -25,7 +25,8 @@ static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uin
 	return count;
 }
 
-/* The largest loop number of a run's changes and of one more; those outside of the heap have 1. */
+/* The largest loop number among the run's changes and `variable`; variables outside of the heap
+ * have 1. */
 static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, uint16_t variable,
 	const struct run_variable *variables)
 {
@@ -37,7 +38,7 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 	return most ? most : 1;
 }
 
-/* Do the bounds hold it, and none that are done? */
+/* Is the child within the bounds, and not within completed ones? */
 static bool run_tree_search_is_wanted(
 	struct run_tree *tree, const struct run_node *node, uint16_t variable, uint32_t alternative)
 {
@@ -49,9 +50,9 @@ static bool run_tree_search_is_wanted(
 	       (tree->bounds.has_places || !is_placed);
 }
 
-/* ---- points that are as good as others ---- */
+/* ---- equivalent points ---- */
 
-/* For the place that is being tried. */
+/* Slot of a point with the current place. */
 static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	const uint64_t key = (uint64_t)tree->alternative << 32 | ordinal;
@@ -87,7 +88,7 @@ void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordin
 		tree->same_epoch, ordinal, (uint16_t)variable, (uint16_t)tree->alternative};
 }
 
-/* ---- what comes next ---- */
+/* ---- selection ---- */
 
 struct search {
 	struct run_tree *tree;
@@ -137,7 +138,7 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	run_tree_forget_passed(tree);
 }
 
-/* All runs have been looked at in this phase. */
+/* The scan of all runs in this phase is complete. */
 static void end_of_scan(struct run_tree *tree)
 {
 	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
@@ -158,7 +159,7 @@ static void end_of_scan(struct run_tree *tree)
 	run_tree_begin_node(tree, 0);
 }
 
-/* Passes points that are as good as others: their runs are put off. True: there is one that is not. */
+/* Skips points that are equivalent to others and defers their runs. True: another point is left. */
 static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
 	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
@@ -171,7 +172,7 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 		struct run_node *node = NULL;
 
 		if (parent->changes + 1u <
-			tree->changes_most) /* else nobody will want its children */
+			tree->changes_most) /* otherwise its children are never needed */
 			node = run_tree_new_node(tree, &last);
 		if (node)
 			node->is_deferred = true;
@@ -179,7 +180,7 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 	return tree->ordinal;
 }
 
-/* Stands at a child that stops a thread at the entry's variable, in the place that is being tried? */
+/* Advances to a child with a change at the entry's variable and the current place. False: none. */
 static bool is_at_place(
 	struct search *search, const struct run_node *node, const struct run_points *points)
 {
@@ -200,7 +201,7 @@ static bool is_at_place(
 	return pass_same(tree, points->variable);
 }
 
-/* Likewise any change; else moves on within the run's points, or to the next run. */
+/* Advances to a child with a change. False: none; continues with the next run. */
 static bool is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;
@@ -223,7 +224,7 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 	return false;
 }
 
-/* Likewise a child that chooses another value. */
+/* Advances to a child with another value. False: none. */
 static bool is_at_value(struct run_tree *tree, struct run_node *node)
 {
 	for (uint32_t i = 0; i < node->points_count; i++) {
@@ -250,7 +251,7 @@ bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *no
 	       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
 }
 
-/* The next child is not its own to make. */
+/* Has the search reached the range of a task, or the end of its own range? */
 static bool run_tree_search_is_at_limit(struct run_tree *tree)
 {
 	if (tree->phase != RUN_TREE_CHANGES)
@@ -303,7 +304,7 @@ void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 {
 	tree->bounds = *bounds;
 	tree->is_done = false;
-	tree->phase = RUN_TREE_CHANGES; /* nothing is put off of what has no deviations */
+	tree->phase = RUN_TREE_CHANGES; /* runs without deviations are never deferred */
 	tree->loop = 1;
 	tree->depth = 0;
 	tree->next_loop = UINT32_MAX;

@@ -1,7 +1,8 @@
 /*
- * Shards of a tree. Runs that may be gone on from are made in every shard, so all of them have the same ones and leave out the
- * same ones. Those with as many changes as a run will ever have are dealt by a hash of the way to their last change and its
- * place: of points that are as good as each other, also such of other variables, one is tried, so they go together.
+ * Shards of a tree. Every shard makes the runs that may be extended, so all shards have and omit
+ * the same ones. Runs with the maximum number of changes are distributed by a hash of the path to
+ * the last change and its place. Of equivalent points, also those of other variables, only one is
+ * run, so they belong to one shard.
  */
 #include "strategies/search/run_tree.h"
 
@@ -43,7 +44,7 @@ uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names)
 {
 	uint64_t sum = 0;
 
-	/* A sum: parts of a tree are joined in any order. */
+	/* A sum, because tasks are joined in any order. */
 	for (uint32_t i = 0; i < tree->node_count; i++) {
 		const struct run_node *node = &run_tree_nodes(tree)[i];
 

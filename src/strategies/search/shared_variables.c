@@ -1,7 +1,7 @@
 /* See shared_variables.h. */
 #include "strategies/search/shared_variables.h"
 
-/* Keep arrays apart from variables, whose keys are 32 bits wide. */
+/* These bits distinguish arrays from variables, whose keys have 32 bits. */
 #define KEY_BLOCK (UINT64_C(1) << 62)
 #define KEY_PLACE (UINT64_C(1) << 63)
 
@@ -31,7 +31,8 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 		return number;
 	if (shared_variables_find_place(view, op, &place))
 		variables->variable[number].loop = (uint16_t)place.loop;
-	/* Who uses what of an array is not known: its accesses are points, so somebody else does. */
+	/* Users of array elements are not tracked. Their accesses are scheduling points, so other
+	 * threads use the memory. */
 	if (key != op->object) {
 		variables->variable[number].is_shared = true;
 		variables->shared_count++;
