@@ -1,4 +1,16 @@
-/* Sites of the instrumented modules in this process: which sites exist, and which are on. */
+/*
+ * Sites of the instrumented modules in this process: which sites exist, and which are on.
+ *
+ * A module registers its site_record array when it is loaded (raddle_module_loaded()). It gets a range of bytes in
+ * contract_memory.sites, the same in every process and every run. Between runs memory_prepare_run() chooses the
+ * sites of the next run, and sites_switch() patches their points: a no-op while off, a call of a stub while on.
+ *
+ * A point that is on leads through site_thunk.S. The thunk first tries the filter (filter.h) and the fast path
+ * (quick.h) with general registers only. Then it calls site_reached(), and only if that returns true saves all
+ * registers and calls site_perform().
+ *
+ * Patched code is private memory outside of a rewind's image: a restore does not change which sites are on.
+ */
 #ifndef RADDLE_RUNTIME_SITES_H
 #define RADDLE_RUNTIME_SITES_H
 
