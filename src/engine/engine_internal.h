@@ -218,7 +218,8 @@ void engine_stuck(void) __attribute__((noreturn));
 void engine_set_stuck(struct outcome *outcome);
 /* Called when no thread is enabled (watchdog.c). */
 void engine_note_idle(void);
-/* The op that blocks the thread, even while a signal handler interrupts this op; NULL: the thread is not blocked. */
+/* The op that blocks the thread, including an op that a running signal handler interrupted; NULL:
+ * the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
 /* Re-evaluates the threads with a deadline. */
 void engine_expire(void);
@@ -226,7 +227,7 @@ void engine_expire(void);
 void engine_clock_begin_patience(void);
 /* No thread is enabled: waits for an outside event, advances virtual time, or ends the run. */
 void engine_clock_idle(void);
-/* Runs at engine.patience_step, when some thread was enabled at every step. Advances time and runs starved threads. */
+/* Runs at engine.patience_step. Advances virtual time, and schedules starved threads. */
 void engine_clock_lose_patience(void);
 /* The moving thread has computed for a long time. If no other thread can move, time advances to the
  * earliest deadline. */

@@ -107,12 +107,13 @@ static bool engine_has_sent_signal(const struct wait_edge *edge)
 }
 
 /*
- * The kind follows from the wait-for graph, so every schedule of one bug has one kind:
+ * Classifies the failure by the wait-for graph, so that all schedules of one bug have one kind:
  *
  * - A cycle is a deadlock.
- * - A lock held by a thread that waits on a condition variable is a deadlock: the thread that wants the lock would signal.
- * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the signal came before the
- *   wait, or woke another thread.
+ * - A lock held by a thread that waits on a condition variable is a deadlock: the thread that wants
+ *   the lock would signal.
+ * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the
+ *   signal came before the wait, or woke another thread.
  */
 static enum outcome_kind engine_classify_waits(struct outcome *outcome)
 {

@@ -1,12 +1,14 @@
 /*
- * Watchdogs of the target: an alarm, a timer, or a thread in a timed wait that ends the process in failure when its time
- * is up. Virtual time reaches that deadline when no thread is enabled. So the watchdog only reports the failure; the
- * blocked threads are its cause.
+ * Watchdogs of the target: an alarm, a timer, or a thread in a timed wait that ends the process in
+ * failure when its time is up. Virtual time reaches such a deadline when no thread is enabled. The
+ * watchdog then only reports the failure; the blocked threads are its cause.
  *
- * A timed wait that times out and continues is no watchdog. A failure is attributed to a watchdog only if:
- * - virtual time jumped because no thread was enabled, and only the thread that ends the run has moved since; and
- * - the other threads are blocked for good: on a cycle of locks and joins, or on a lost signal. Any untimed wait counts
- *   if a signal ended the run and no thread was in a timed wait.
+ * A timed wait that times out and continues is no watchdog. A failure is attributed to a watchdog
+ * only if:
+ * - virtual time jumped because no thread was enabled, and only the thread that ends the run has
+ *   moved since; and
+ * - the other threads are blocked permanently: on a cycle of locks and joins, or on a lost signal.
+ *   Any untimed wait counts if a signal ended the run and no thread was in a timed wait.
  *
  * Runs in the target's moving thread, or in a signal handler on its behalf.
  */

@@ -73,18 +73,19 @@ struct portfolio_turn {
 
 struct portfolio {
 	struct rng values; /* for arms without choose_value() */
-	uint64_t runs;	   /* of the rounds before */
-	uint32_t place;	   /* of the run in its round */
-	uint32_t arm;	   /* of the current or last run */
+	uint64_t runs;	   /* number of runs in earlier rounds */
+	uint32_t place;	   /* place of the run in its round */
+	uint32_t arm;	   /* arm of the current or last run */
 	uint32_t best;	   /* arm of the last decision */
 	uint32_t remembered;
 	bool is_running; /* between begin_run and end_run */
 	struct portfolio_account account[ARM_COUNT];
-	uint64_t arm_offset[ARM_COUNT]; /* of the arm's state, bytes from the start of this one */
+	/* offset of the arm's state from the start of this block */
+	uint64_t arm_offset[ARM_COUNT];
 	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* by place */
-	uint64_t lessons[STRATEGY_ROUND_MOST];		 /* by place: the run's order */
+	uint64_t lessons[STRATEGY_ROUND_MOST];		 /* hash of the run's order, by place */
 	struct order_hash order;
-	/* Only where rounds are learnt from. */
+	/* Only used in the state that learns from rounds. */
 	uint64_t filter[FILTER_BITS / 64];
 };
 

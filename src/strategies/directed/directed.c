@@ -1,11 +1,12 @@
 /*
- * Strategy `directed`: drives threads to a predicted violation; directed.h says how. It chooses at
- * random (uniformly) among the threads that are not stopped.
+ * Strategy `directed` drives threads to a predicted violation; see directed.h. It chooses uniformly
+ * among the threads that are not stopped.
  *
  * Joshi, Park, Sen, Naik, "A Randomized Dynamic Program Analysis Technique for Detecting Real
- * Deadlocks", PLDI 2009, section 3 (pausing before the inner acquisition, thrashing), generalised from
- * deadlocks to meetings at any operations, as RaceFuzzer and AssetFuzzer need them. Deviations: the
- * order after the meeting is given; a thread that was let on is let on for one operation, not for good.
+ * Deadlocks", PLDI 2009, section 3 (pausing before the inner acquisition, thrashing). Here the
+ * method is generalised from deadlocks to meetings at any operations, as RaceFuzzer and AssetFuzzer
+ * need them. Deviations: the order after the meeting is given; a released thread is released for
+ * one operation only.
  */
 #include "strategies/directed/directed.h"
 
@@ -13,7 +14,7 @@
 
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
-/* From an approach to its place is a few steps, as a rule. */
+/* A place is usually only a few steps behind its approach. */
 #define APPROACH_PATIENCE 1000
 
 static size_t directed_state_bytes(const struct strategy_config *config)
@@ -24,7 +25,8 @@ static size_t directed_state_bytes(const struct strategy_config *config)
 
 static void directed_begin_campaign(void *state, const struct strategy_config *config)
 {
-	(void)state; /* without places it is a random walk; whoever directs fills it */
+	/* Without places the strategy is a random walk; the caller fills the state. */
+	(void)state;
 	(void)config;
 }
 
@@ -39,7 +41,7 @@ static void directed_clear_meeting(struct directed_state *directed)
 		directed->is_stopped[i] = 0;
 }
 
-/* From the beginning: nobody stands anywhere. */
+/* Restarts the meeting: no thread is stopped. */
 static void directed_start_over(struct directed_state *directed)
 {
 	directed_clear_meeting(directed);
@@ -68,7 +70,7 @@ static void directed_begin_run(void *state, uint64_t seed)
 		directed->held_count[i] = 0;
 }
 
-/* ---- who stops where ---- */
+/* ---- stopping threads ---- */
 
 static bool directed_holds(
 	const struct directed_state *directed, uint32_t thread, object_name object)
@@ -79,17 +81,18 @@ static bool directed_holds(
 	return false;
 }
 
-/* Does the thread at one place hold what the thread at the place before it is to wait for? */
+/* Does the thread `holder` hold the object for which `waiter` is about to wait? */
 static bool directed_is_waited_for(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t waiter, uint32_t holder)
 {
 	const struct pending_op *op = &view->pending[waiter];
 
-	/* A thread holds its own end as long as it lives; the record of it is no lock. */
+	/* A thread implicitly holds its own end as long as it lives; held locks do not show
+	 * this. */
 	return op->kind == OP_THREAD_JOIN || directed_holds(directed, holder, op->object);
 }
 
-/* With those that have come already, could the ring still close? */
+/* Can the ring still close with the threads that have already stopped? */
 static bool directed_fits_ring(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t index, uint32_t thread)
 {
@@ -104,7 +107,7 @@ static bool directed_fits_ring(const struct directed_state *directed,
 	       (!directed->places[index].held || directed->held_count[thread]);
 }
 
-/* Does it stand where it takes what it will hold at its place? */
+/* Is the thread about to acquire the lock that it will hold at its place? */
 static bool directed_fits_approach(const struct directed_state *directed,
 	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
 {
@@ -116,7 +119,7 @@ static bool directed_fits_approach(const struct directed_state *directed,
 	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
 }
 
-/* Do those that have come already stand before the same object? */
+/* Are the threads that have already stopped at the same object? */
 static bool directed_fits_object(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
@@ -184,7 +187,7 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 	}
 }
 
-/* All stand at their approaches: they take their locks and go on to their places. */
+/* All threads are at their approaches: they acquire their locks and continue to their places. */
 static void directed_go_on(struct directed_state *directed, const struct schedule_view *view)
 {
 	for (uint32_t i = 0; i < directed->place_count; i++) {
@@ -197,7 +200,8 @@ static void directed_go_on(struct directed_state *directed, const struct schedul
 	directed->gone_since = view->step;
 }
 
-/* A thread that cannot move stops as well: it stands at its op, and does not move when it could. */
+/* Stops threads at matching places. A disabled thread can stop, too: it then does not move when it
+ * becomes enabled. */
 static void directed_look(struct directed_state *directed, const struct schedule_view *view)
 {
 	for (uint32_t thread = 0; thread < view->thread_count; thread++)
@@ -214,11 +218,11 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	directed->has_met = true;
 	directed->meetings += !directed->has_met_before;
 	directed->has_met_before = true;
-	/* Of a race either order may be the one that fails: they go on at random. */
+	/* Either order of a race may fail, so the threads continue at random. */
 	directed->next = directed->shares_object ? directed->place_count : 0;
 }
 
-/* Who has been waited for too long is let on, and stops again at a later op. */
+/* Releases threads that have waited too long; they may stop again at a later op. */
 static void directed_lose_patience(
 	struct directed_state *directed, const struct schedule_view *view)
 {
@@ -236,7 +240,7 @@ static void directed_lose_patience(
 	}
 }
 
-/* ---- who moves ---- */
+/* ---- choosing a thread ---- */
 
 static struct thread_id directed_draw(
 	struct directed_state *directed, const uint64_t *threads, uint32_t count)
@@ -255,14 +259,15 @@ static bool directed_comes_between(
 	return false;
 }
 
-/* Nobody else can move: one of those that were stopped is let on. */
+/* Only stopped threads are enabled: releases one of them. */
 static struct thread_id directed_thrash(
 	struct directed_state *directed, const struct schedule_view *view)
 {
 	struct thread_id chosen;
 	uint32_t count = 0;
 
-	/* Rather one that only must not begin than one that would come between. */
+	/* Prefers a thread that merely must not begin an order to one that would violate an
+	 * order. */
 	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
 		bitset_remove(directed->candidates, thread);
 		if (!view_is_enabled(view, thread) ||
@@ -283,7 +288,7 @@ static struct thread_id directed_thrash(
 	return chosen;
 }
 
-/* Does another thread hold a lock that one who begins this order would have to wait for? */
+/* Does another thread hold a lock for which a thread that begins this order would wait? */
 static bool directed_gate_is_taken(const struct directed_state *directed,
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
@@ -318,7 +323,8 @@ static bool directed_is_held(
 	return directed_scenario_holds(&directed->scenario, view, thread);
 }
 
-/* Takes those that orders hold back out of the candidates. True: an order has a thread to move now. */
+/* Removes the threads that orders delay from the candidates. True: an order requires a particular
+ * thread to move now. */
 static bool directed_follow_orders(
 	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
 {
@@ -350,7 +356,8 @@ static bool directed_follow_orders(
 	return favoured.index != THREAD_NONE.index;
 }
 
-/* Threads that have left their approaches move before all others. False: none of them can. */
+/* Threads that have left their approaches move before all others. False: none of them is
+ * enabled. */
 static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
 {
 	uint32_t seen = 0;
@@ -364,7 +371,8 @@ static bool directed_draw_gone(struct directed_state *directed, struct thread_id
 	return seen > 0;
 }
 
-/* Those who may move; where the scenario's parties are among them and are to be alone, only these. */
+/* Counts the candidates. If the parties of the scenario must move alone and one is a candidate,
+ * only parties remain candidates. */
 static uint32_t directed_count_candidates(
 	struct directed_state *directed, const struct schedule_view *view)
 {
@@ -405,7 +413,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 		if (view_is_enabled(view, thread))
 			return (struct thread_id){(uint16_t)thread};
 	}
-	/* In vain: a ring that is closed lets nobody on. */
+	/* The meeting had no effect: in a closed ring no thread could continue. */
 	if (directed->has_met && directed->is_ring)
 		directed_start_over(directed);
 	if (directed->has_met && !directed->order_count && !directed->scenario.op_count)
@@ -422,7 +430,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	return directed_draw(directed, directed->candidates, count);
 }
 
-/* A lock that somebody else has is not taken: an attempt that fails, or a wait that times out. */
+/* Does the acquisition fail because another thread holds the lock (a failed try or a time-out)? */
 static bool directed_fails(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)
 {
@@ -436,8 +444,8 @@ static bool directed_fails(const struct directed_state *directed, const struct s
 }
 
 /*
- * Keeps account of locks. A thread that waits on a condition variable is said to hold the mutex all
- * the while: it stands at no other op. The step that takes it again is not counted.
+ * Updates the held locks. A thread in a condition wait counts as holding the mutex throughout,
+ * because it performs no other op. The step that reacquires the mutex is not counted.
  */
 static void directed_note_lock(struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)

@@ -21,7 +21,8 @@ static void order_restart(struct directed_order *order)
 		order->objects[i] = order->drawn.is_home ? order->homes[i] : 0;
 }
 
-/* Half of the runs begin an order with the first access that fits, a quarter with the second, ... */
+/* Half of the runs begin an order with the first access that matches, a quarter with the second,
+ * ... */
 static uint32_t draw_skipped(struct rng *rng)
 {
 	uint32_t skipped = 0;
@@ -48,7 +49,7 @@ void directed_order_begin_run(struct directed_order *order, struct rng *rng)
 		order->written[i] = 0;
 }
 
-/* ---- one access ---- */
+/* ---- orders of one access ---- */
 
 static bool directed_order_is_write(const struct pending_op *op)
 {
@@ -76,9 +77,9 @@ static void early_read_executed(struct directed_order *order, const struct pendi
 	order->is_done |= access_fits(&order->accesses[0], op);
 }
 
-/* ---- forced ---- */
+/* ---- forced orders ---- */
 
-/* Would this op be the access that is due? */
+/* Is the thread's pending op the access that is due? */
 static bool order_is_due(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
@@ -98,7 +99,7 @@ static bool order_is_about(const struct directed_order *order, const struct pend
 	return op->object && (op->object == order->objects[0] || op->object == order->objects[1]);
 }
 
-/* It is the other thread's turn, and this one would spoil it. */
+/* The other thread's access is due, and this op would violate the order. */
 static bool order_spoils(
 	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
 {
@@ -141,7 +142,7 @@ static void forced_executed(
 
 	if (order->is_done)
 		return;
-	/* It was let on, or has ended: from the beginning. */
+	/* The thread was released by thrashing, or has ended: the order restarts. */
 	if (order->next && !order_is_due(order, view, thread) &&
 		(order_spoils(order, op, thread) ||
 			(op->kind == OP_THREAD_EXIT &&
@@ -157,7 +158,7 @@ static void forced_executed(
 	}
 	order->threads[access->party] = (uint16_t)thread;
 	order->objects[access->variable] = op->object;
-	/* Again and again: a wrong order may do no harm the first time. */
+	/* The order is repeated, because a wrong order may be harmless the first time. */
 	if (++order->next < order->access_count)
 		return;
 	order->good = order->drawn;
@@ -165,9 +166,9 @@ static void forced_executed(
 	order_restart(order);
 }
 
-/* ---- forbidden ---- */
+/* ---- forbidden orders ---- */
 
-/* The access that ends what must be in one piece. */
+/* The last access of the thread that makes the first one. */
 static uint32_t order_last(const struct directed_order *order)
 {
 	uint32_t last = order->access_count - 1;
@@ -186,8 +187,9 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 }
 
 /*
- * Is another thread between its first access to `object` (0: to any) and its last? One that is about to make
- * the first access again is not: it goes round a loop in which it waits, and what it saw is void.
+ * Is another thread between its first access to `object` (0: any) and its last? A thread that is
+ * about to repeat the first access does not count: it polls in a loop, and its earlier read is
+ * obsolete.
  */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
@@ -214,8 +216,8 @@ static bool access_meets(const struct directed_access *a, const struct directed_
 }
 
 /*
- * Will a thread that has begun one order come to what the other thread does in the other order? It will if
- * it makes a later access there, or in the same function.
+ * Does a thread that has begun one order reach accesses of the other thread in the other order?
+ * True if it makes a later access there or in the same function.
  */
 static bool order_meets(const struct directed_order *order, const struct directed_order *other)
 {
@@ -229,8 +231,8 @@ static bool order_meets(const struct directed_order *order, const struct directe
 }
 
 /*
- * A thread that has begun one order could have to wait for one that has begun another, and that one for
- * it: so only one of the two begins.
+ * Marks pairs of orders whose threads could wait for each other; only one order of a pair may begin
+ * at a time.
  */
 void directed_orders_relate(struct directed_order *orders, uint32_t count)
 {
@@ -283,8 +285,8 @@ static void order_open(struct directed_order *order, uint32_t thread, object_nam
 }
 
 /*
- * Is this the end of what the thread has begun? Another access to the object need not be: what has one name
- * here may be two variables beside each other.
+ * Does the op end the order that the thread has begun? Other accesses to the object do not count,
+ * because one object name may cover two adjacent variables.
  */
 static bool order_closes(const struct directed_order *order, const struct pending_op *op)
 {
@@ -307,7 +309,7 @@ static void forbidden_executed(
 		order_open(order, thread, op->object);
 }
 
-/* ---- both ---- */
+/* ---- all orders ---- */
 
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread)

@@ -1,12 +1,14 @@
 #include "strategies/directed/directed_scenario.h"
 
 #define NOBODY UINT16_MAX
-/* Once may do no harm, or be of other objects than were meant. */
+/* A single completion may be harmless, or concern other objects than intended. */
 #define COMPLETIONS_WANTED 4
-/* One run in so many tries something else than what is proven; and than what is, but did no harm. */
+/* One in this many runs tries another start, if the proven start led to a failure, or only to
+ * completion. */
 #define FAILING_PART 16
 #define HARMLESS_PART 8
-/* What has come about so often may fail to so often more than it does before it is given up. */
+/* Limit of the trust in a proven start: each completion adds 1, and each run without completion
+ * subtracts 1. */
 #define TRUST_MOST 3
 
 static void scenario_restart(struct directed_scenario *scenario)
@@ -16,7 +18,7 @@ static void scenario_restart(struct directed_scenario *scenario)
 	scenario->objects[0] = scenario->objects[1] = 0;
 }
 
-/* Where the run is to begin it; ordinal 0: at the first op that is not let pass. */
+/* Draws the start of the scenario for this run; ordinal 0: the first op that is not skipped. */
 static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
 {
 	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
@@ -72,7 +74,7 @@ static bool is_over(const struct directed_scenario *scenario)
 	return !scenario->op_count || scenario->completed == COMPLETIONS_WANTED;
 }
 
-/* ---- what a pending op is ---- */
+/* ---- matching of pending ops ---- */
 
 static bool has_context(const struct schedule_view *view, uint32_t thread, uint32_t context)
 {
@@ -96,7 +98,7 @@ static bool fits_gate(
 	       has_context(view, thread, op->gate_context);
 }
 
-/* Could it be this thread's, with who and what is known already? */
+/* Can the op belong to this thread, given the threads and objects that are already bound? */
 static bool could_be_of(
 	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
 {
@@ -122,7 +124,7 @@ static bool directed_scenario_is_due(
 	       could_be_about(scenario, op, &view->pending[thread]);
 }
 
-/* On the way to the op that is due. */
+/* Is the thread at the gate of the op that is due? */
 static bool leads_to_due(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -131,7 +133,7 @@ static bool leads_to_due(
 	return could_be_of(scenario, op, thread) && fits_gate(op, view, thread);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting threads ---- */
 
 bool directed_scenario_holds(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
@@ -144,7 +146,7 @@ bool directed_scenario_holds(
 	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
 		const struct directed_op *op = &scenario->ops[i];
 
-		/* Later ops of the party whose turn it is come after this one anyhow. */
+		/* Later ops of the party that moves next come after its current op in any case. */
 		if (op->party == turn || !could_be_of(scenario, op, thread))
 			continue;
 		if (op->gate_site ? fits_gate(op, view, thread)
@@ -186,9 +188,9 @@ bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_
 	       scenario->threads[scenario->ops[scenario->next].party] == thread;
 }
 
-/* ---- how far it has come ---- */
+/* ---- progress ---- */
 
-/* An op that comes too early, by a thread that is known: it was let on. */
+/* Does a bound thread perform an op out of turn? Then thrashing released it. */
 static bool leaves_turn(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -213,7 +215,7 @@ static bool is_at_first_site(
 	       pending->kind == scenario->ops[0].kind;
 }
 
-/* Is the first op, which is due, let pass, because another one is to begin? */
+/* Is the first op, which is due, skipped, because the run begins at another one? */
 static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 {
 	if (!scenario->wanted.ordinal) {
@@ -224,7 +226,7 @@ static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 	}
 	if (scenario->comings[thread] < scenario->wanted.ordinal)
 		return true;
-	/* This is it, or it has not come; from now on any will do. */
+	/* The start is reached or was missed; from now on any first op is accepted. */
 	scenario->wanted.ordinal = 0;
 	return false;
 }
@@ -247,7 +249,7 @@ void directed_scenario_executed(
 	if (!directed_scenario_is_due(scenario, view, thread) &&
 		leaves_turn(scenario, view, thread))
 		scenario_restart(scenario);
-	/* The first op again, before anybody has answered it: that one counts. */
+	/* The first op is repeated before the other party has continued: the later one counts. */
 	if (scenario->next == 1 && thread == scenario->threads[scenario->ops[0].party] &&
 		fits_op(&scenario->ops[0], view, thread))
 		scenario_restart(scenario);
@@ -258,7 +260,7 @@ void directed_scenario_executed(
 	if (scenario->next == 0)
 		begins_at(scenario, thread);
 	op = &scenario->ops[scenario->next];
-	/* To begin again and again is no progress. */
+	/* Repeated beginnings are no progress. */
 	if (scenario->next)
 		scenario->waiting_since = 0;
 	scenario->threads[op->party] = (uint16_t)thread;

@@ -1,4 +1,4 @@
-/* Filling the state of strategy `directed`: by whoever directs, before the first run. */
+/* Initialisation of the state of strategy `directed`, by the caller before the first run. */
 #include "strategies/directed/directed.h"
 
 void directed_state_init(
@@ -35,7 +35,7 @@ void directed_state_set_scenario(
 		state->scenario.ops[i] = ops[i];
 }
 
-/* ---- runs side by side ---- */
+/* ---- runs made in parallel ---- */
 
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count)
@@ -57,7 +57,7 @@ void directed_orders_learn(struct directed_order *known, const struct directed_o
 			if (!directed_order_has_gate(&known[i], run[i].gates[gate]) &&
 				known[i].gate_count < DIRECTED_GATES_MAX)
 				known[i].gates[known[i].gate_count++] = run[i].gates[gate];
-		/* One that came about with what was known says nothing new. */
+		/* A result equal to the base is not new. */
 		if (run[i].has_good &&
 			(!base[i].has_good || run[i].good.skipped != base[i].good.skipped ||
 				run[i].good.is_home != base[i].good.is_home ||

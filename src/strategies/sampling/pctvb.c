@@ -126,7 +126,7 @@ static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
 	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
 }
 
-/* The n-th access to the run's variables; false: it is past the end. */
+/* Access number `number` among the accesses to the run's variables; false: past the end. */
 static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
 {
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
