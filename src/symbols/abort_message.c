@@ -1,7 +1,7 @@
 /*
  * glibc keeps the text of an abort in __abort_msg for debuggers: a pointer to a length and the
- * characters. The symbol is private to glibc and has been there since 2010; where it is not, nothing
- * is said.
+ * characters. The symbol is private to glibc and has existed since 2010; without it there is no
+ * message.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static int abort_message_find_variable(
 		const char *found =
 			dwfl_module_getsym_info(module, i, &symbol, &value, NULL, NULL, NULL);
 
-		/* With or without its version, "__abort_msg@@GLIBC_PRIVATE". */
+		/* the name may carry its version, "__abort_msg@@GLIBC_PRIVATE" */
 		if (found && symbol.st_value && !strncmp(found, "__abort_msg", 11) &&
 			(!found[11] || found[11] == '@'))
 			*address = value;

@@ -1,9 +1,11 @@
 /*
- * The type that a block of the heap has by its allocation: malloc has none, but the code around the call has.
+ * Infers the type of a heap block from its allocation: malloc has no type, but the code around the
+ * call has.
  *
- * Sources of the type, in this order: the return type of a C++ allocator's allocate(); "new T" in the source; a cast of
- * the result; sizeof in the arguments; the variable that receives the result. The source counts only when it is not
- * newer than the program. Where a function returns void *, its callers know the type.
+ * Sources of the type, in this order: the return type of a C++ allocator's allocate(); "new T" in
+ * the source; a cast of the result; sizeof in the arguments; the variable that receives the result.
+ * The source counts only if it is not newer than the program. If a function returns void *, its
+ * callers are examined.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* Behind a bracketed part; the end of the text where it is not closed. */
+/* The text behind a bracketed part; the end of the text if the bracket is not closed. */
 static const char *skip_brackets(const char *at, char open, char close)
 {
 	unsigned depth = 0;
@@ -72,9 +74,10 @@ struct allocation {
 	const char *text;
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type);
 	const struct memory_block *block;
-	const char *wanted; /* name of the variable that is looked for */
+	const char *wanted; /* name of the variable to find */
 	Dwarf_Die found;    /* its type */
-	const char *alias; /* name of the type that is found, where only a typedef names it; kept */
+	/* name of the found type where only a typedef names it; owned by symbols */
+	const char *alias;
 };
 
 /* Looks the name up in the scopes of the function, the innermost first. */
@@ -122,9 +125,12 @@ static bool find_target(struct allocation *allocation, const char *name, Dwarf_D
 	return true;
 }
 
-/* ---- what the statement says ---- */
+/* ---- evidence in the statement ---- */
 
-/* A type that the text gives, if it fits. True: it differs from one that was found before, so the text is ambiguous. */
+/*
+ * Considers a type that fits the block. True: it differs from an earlier one, so the text is
+ * ambiguous.
+ */
 static bool allocations_add_candidate(
 	struct allocation *allocation, Dwarf_Die *candidate, Dwarf_Die *type, unsigned *count)
 {
@@ -150,7 +156,7 @@ static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 			(at = source_find_word(at, words[i], allocation->text));) {
 			const char *word = skip_blanks(at);
 
-			if (!i && *word == '(') /* where to, or std::nothrow */
+			if (!i && *word == '(') /* placement, or std::nothrow */
 				word = skip_brackets(word, '(', ')');
 			if (i && *word++ != '<')
 				continue;
@@ -237,7 +243,7 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* ---- all ---- */
+/* ---- combination ---- */
 
 /* The T of a C++ allocator's "T *allocate(size_t)". */
 static bool is_allocator(Dwarf_Die *function, Dwarf_Die *type)
@@ -258,7 +264,9 @@ static bool returns_any_pointer(Dwarf_Die *function)
 	       !types_of(&pointer, &target);
 }
 
-/* The call that returns to `site`. True: the search is over; `*is_known` says whether with a type. */
+/*
+ * Examines the call that returns to `site`. True: the search is over; `*is_known`: it found a type.
+ */
 static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
 {
 	struct symbols_frame frames[CHAIN_MAX];

@@ -1,10 +1,10 @@
 /*
- * Blocks of the heap in words: where they were made, and the struct that they are.
+ * Describes heap blocks: where they were allocated, and their struct type.
  *
- * The type of a block is the type at its allocation (allocations.c). Where that is not known, the accesses of the run
- * give a type: by what raddle-cc noted of them, else by a pointer that the line of the access names. Such a type counts
- * only if whole ones fill the block and no access of the run contradicts it; of those that do, the largest is the
- * block's own, and the others are parts of it.
+ * The type of a block is that of its allocation (allocations.c). If that is unknown, the accesses
+ * of the run give a type: by the site data of raddle-cc, else by a pointer that the line of the
+ * access names. Such a type counts only if whole objects fill the block and no access of the run
+ * contradicts it. The largest such type is the block's own; the others are parts of it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,38 +17,39 @@
 #include "symbols/symbols_internal.h"
 
 #define PLACE_FRAMES 16
-/* Where libstdc++ has the counters of a shared_ptr, behind a pointer to virtual functions. */
+/* Offset of the counters of a shared_ptr in libstdc++, behind the vtable pointer. */
 #define USE_COUNT 8
 
-/* A kind of access to a block: learnt from once. */
+/* A kind of access to a block that was already examined. */
 struct seen_access {
 	struct {
 		uint64_t site;
 		uint64_t offset;
-		uint64_t block; /* its number */
+		uint64_t block; /* number of the block */
 	} key;
 	UT_hash_handle hh;
 };
 
-/* What is known of a block; by the block's number. */
+/* The type of a block, by the block's number. */
 struct block_type {
 	Dwarf_Die type;
-	const char *name; /* as it was told; NULL: no type is known */
+	const char *name; /* as displayed; NULL: no type is known */
 	uint64_t size;
-	bool is_asked;	  /* the place where it was made has been looked at */
+	bool is_asked;	  /* the allocation was examined */
 	bool is_declared; /* the allocation gives the type */
-	bool is_shared;	  /* counters of a shared_ptr, then the object */
+	bool is_shared;	  /* the counters of a shared_ptr, then the object */
 	Dwarf_Die object;
-	uint64_t object_start; /* in the block */
-	bool is_contradicted; /* a guess was wrong: only what the compiler notes counts from here on */
+	uint64_t object_start; /* offset in the block */
+	/* a guess was wrong: only types from the site data count from now on */
+	bool is_contradicted;
 	bool is_guess;
 };
 
 struct block_index {
-	const struct memory_block *blocks; /* of whom this is the index */
+	const struct memory_block *blocks; /* the indexed blocks */
 	uint32_t count;
 	uint32_t *order; /* numbers of blocks, by their start */
-	uint64_t *ends;	 /* the furthest end of this and all before it in that order */
+	uint64_t *ends;	 /* largest end of this and all earlier blocks in that order */
 	struct block_type *types;
 	struct seen_access *seen;
 };
@@ -114,13 +115,14 @@ static struct block_index *blocks_index_of(
 	return index;
 }
 
-/* The last of those made before the access; the one that was made last held the address. */
+/* Of the blocks with this address, the last one allocated before the access. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access)
 {
 	const struct block_index *index = blocks_index_of(symbols, memory);
 	const struct memory_block *found = NULL;
-	uint32_t low = 0, high = index->count; /* the first that starts behind the address */
+	/* becomes the first block that starts behind the address */
+	uint32_t low = 0, high = index->count;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
@@ -140,15 +142,15 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 	return found;
 }
 
-/* ---- what a block is ---- */
+/* ---- type of a block ---- */
 
-/* Types that pointers in scope have, if they could be that of the block. */
+/* Searches the types of pointers in scope that fit the block. */
 struct type_search {
 	const struct memory_block *block;
-	const char *text;	/* the source at the access */
+	const char *text;	/* source at the access */
 	uint64_t offset, bytes; /* of an access; bytes 0: none */
 	Dwarf_Die type;
-	const char *name; /* of the type, NULL: none yet */
+	const char *name; /* name of the type, NULL: none yet */
 	bool is_ambiguous;
 };
 
@@ -200,7 +202,7 @@ static void blocks_learn(struct block_type *known, Dwarf_Die *type, const char *
 	known->is_guess = is_guess;
 }
 
-/* `code` is in the scope; not a return address. */
+/* `code`: a code address in the scope, not a return address. */
 static void learn_from_scope(struct symbols *symbols, struct block_type *known,
 	struct type_search *search, uint64_t code)
 {
@@ -226,8 +228,8 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 }
 
 /*
- * The block of a make_shared() holds counters and then the program's own object, which gives the name. The block of
- * shared_ptr<T>(new T) holds the counters only.
+ * A block of make_shared() holds counters and the program's object, which names the block. A block
+ * of shared_ptr<T>(new T) holds only counters.
  */
 static void look_into_shared(struct symbols *symbols, struct block_type *known)
 {
@@ -254,7 +256,7 @@ static void look_into_shared(struct symbols *symbols, struct block_type *known)
 	known->is_shared = true;
 }
 
-/* Once for each block. */
+/* Examines the allocation once per block. */
 static void ask_allocation(
 	struct symbols *symbols, struct block_type *known, const struct memory_block *block)
 {
@@ -272,7 +274,7 @@ static void ask_allocation(
 	look_into_shared(symbols, known);
 }
 
-/* Have such accesses to this block been seen before? From now on they have. */
+/* Was an equal access to this block seen before? Marks it as seen. */
 static bool is_seen(struct block_index *index, const struct memory_block *block,
 	const struct symbols_access *access)
 {
@@ -316,7 +318,7 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 	}
 }
 
-/* ---- in words ---- */
+/* ---- descriptions ---- */
 
 static const char *block_word(const struct memory_block *block)
 {
@@ -331,7 +333,7 @@ static const char *block_word(const struct memory_block *block)
 	return block->kind < BLOCK_KIND_COUNT ? words[block->kind] : "memory";
 }
 
-/* The innermost frame of the user's code with a line; NULL: there is none. */
+/* The innermost frame of the user's code with a line; NULL: none. */
 static const struct symbols_frame *user_frame(
 	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
 {
@@ -365,7 +367,7 @@ static void add_block_place(
 		strbuf_addf(out, " at %s+0x%" PRIx64, module, offset);
 }
 
-/* " at bank.c:41 by main.0, #3" */
+/* Adds " at bank.c:41 by main.0, #3". */
 static void blocks_add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
@@ -378,7 +380,7 @@ static void blocks_add_block(struct symbols *symbols, const struct symbols_memor
 		strbuf_adds(out, ", freed");
 }
 
-/* "((struct account *)malloc at bank.c:41, #3)[2].balance" */
+/* Adds "((struct account *)malloc at bank.c:41, #3)[2].balance". */
 static void describe_typed(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access,
 	struct block_type *known, struct strbuf *out)

@@ -1,13 +1,13 @@
-/* Names of memory of every kind: see symbols_describe_data(). */
+/* Names memory of every kind: see symbols_describe_data(). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/symbols_internal.h"
 
-/* Stacks that nobody asked to be larger, and main's. */
+/* Default size of thread stacks, and of the main stack. */
 #define STACK_BYTES UINT64_C(8 << 20)
-/* glibc's own block of a thread lies above its base. */
+/* glibc's thread control block lies above the thread's base. */
 #define THREAD_BLOCK_BYTES 4096
 
 static struct variable_place data_place_of(const struct symbols_access *access)
@@ -19,8 +19,8 @@ static struct variable_place data_place_of(const struct symbols_access *access)
 /* ---- stacks and thread-local memory ---- */
 
 /*
- * The thread on whose stack the address is: the nearest stack pointer below it; of those that have
- * ended, the nearest base above.
+ * Chooses the thread with the nearest stack pointer below the address; among ended threads the one
+ * with the nearest base above.
  */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address)
@@ -106,7 +106,7 @@ static bool describe_stack(struct symbols *symbols, const struct symbols_memory 
 	return false;
 }
 
-/* ---- all ---- */
+/* ---- all kinds ---- */
 
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
@@ -126,7 +126,7 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 	}
 	block = blocks_at(symbols, memory, access);
 	owner = block ? symbols_stack_owner(memory, access->address) : NULL;
-	/* The program's own memory may serve as a stack. */
+	/* A heap block of the program may serve as a stack. */
 	if (owner && owner->stack_pointer - block->start < block->bytes &&
 		data_describe_local(symbols, memory, owner, access, out))
 		return true;

@@ -11,7 +11,7 @@
 
 #include "base/bug.h"
 
-/* False: there are no sites. */
+/* Address of the site records. False: no sites. */
 static bool find_records(Elf *elf, uint64_t *address)
 {
 	Elf_Scn *section = NULL;
@@ -88,7 +88,7 @@ static void data_symbols_read_file(struct data_symbols *out, Elf *elf)
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
 			continue;
 		read_table(out, elf, section, records);
-		break; /* a file has one */
+		break; /* a file has one such section */
 	}
 	if (out->count)
 		qsort(out->symbols, out->count, sizeof *out->symbols, compare_symbols);
@@ -104,9 +104,9 @@ void data_symbols_read(struct data_symbols *out, const char *path)
 	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	if (elf)
 		data_symbols_read_file(out, elf);
-	(void)elf_end(elf); /* the count of users, nobody else has it */
+	(void)elf_end(elf); /* returns the reference count, which is 0 */
 	if (fd >= 0)
-		(void)close(fd); /* nothing was written */
+		(void)close(fd); /* opened for reading only */
 }
 
 void data_symbols_release(struct data_symbols *symbols)

@@ -1,8 +1,8 @@
 /*
- * Local variables of threads that stand still: the call whose frame holds the address, and the
- * variable of its function (or of one inlined there) that the debug information places there.
+ * Names local variables of stopped threads: finds the frame that contains the address, and the
+ * variable of its function (or of an inlined one) at that place.
  *
- * Only what lies in memory is looked for: a variable in a register has no address.
+ * Only variables in memory are found: a variable in a register has no address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #define FRAMES_MAX 128
 #define DEPTH_MAX 32
 #define STACK_MAX 16
-/* Below the stack pointer the innermost function may keep variables. */
+/* The innermost function may keep variables below the stack pointer. */
 #define RED_ZONE_BYTES 128
 
 /* ---- variables in scope ---- */
 
 /*
- * Variables of one function around local->address; blocks that the code is not in as well when
- * `is_thorough`: their variables lie where they lay.
+ * Visits the variables of one function around local->address. `is_thorough`: also blocks that do
+ * not contain the code, because their variables may still occupy their places.
  */
 static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
 	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
@@ -75,9 +75,9 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 	return false;
 }
 
-/* ---- where a variable lies ---- */
+/* ---- location of a variable ---- */
 
-/* A frame, and the stack of a location expression. */
+/* Evaluates a DWARF location expression in a frame. */
 struct evaluation {
 	struct symbols *symbols;
 	pid_t pid;
@@ -103,7 +103,7 @@ static bool push_register(struct evaluation *evaluation, unsigned number, uint64
 
 static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
 
-/* Two operands, the upper one last. */
+/* Combines the two topmost operands. */
 static bool locals_combine(struct evaluation *evaluation, unsigned atom)
 {
 	uint64_t *stack = evaluation->stack;
@@ -158,7 +158,7 @@ static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local
 						    &evaluation->stack[evaluation->count - 1]);
 	case DW_OP_nop:
 		return true;
-	default: /* in registers, in pieces, or not in memory at all */
+	default: /* in registers, in pieces, or not in memory */
 		return false;
 	}
 }
@@ -186,7 +186,7 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 	if (!dwarf_attr_integrate(&local->outermost, DW_AT_frame_base, &attribute) ||
 		dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) != 1)
 		return false;
-	/* Here a register means its value. */
+	/* Such an operation stands for the register's value here. */
 	if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
 		if (!push_register(evaluation, ops[0].atom - DW_OP_reg0, 0))
 			return false;
@@ -198,7 +198,7 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 
 /* ---- descriptions ---- */
 
-/* What is looked for in a frame. */
+/* Search for the variable at an address in a frame. */
 struct local_search {
 	struct evaluation evaluation;
 	uint64_t address, bytes, object_bytes;
@@ -206,7 +206,10 @@ struct local_search {
 	struct strbuf *out;
 };
 
-/* types_visit: does the type have the object's size? A class that is only declared has no known size and is accepted. */
+/*
+ * types_visit: does the type have the object's size? A declared but undefined class has no known
+ * size and is accepted.
+ */
 static void note_object(Dwarf_Die *type, void *argument)
 {
 	struct local_search *search = argument;
@@ -227,7 +230,7 @@ static bool holds_object(struct local_search *search, Dwarf_Die *type, uint64_t 
 	(void)types_follow(
 		&(struct types_path){
 			.type = type, .offset = offset, .bytes = search->bytes, .out = &unused},
-		note_object, search); /* shows in has_object */
+		note_object, search); /* the result is in has_object */
 	strbuf_release(&unused);
 	return search->has_object;
 }
@@ -243,7 +246,10 @@ static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 	free(name);
 }
 
-/* Is the place relative to the frame? Such a place holds in the whole function; other registers change. */
+/*
+ * Is the location relative to the frame base? It then holds in the whole function, whereas other
+ * registers change.
+ */
 static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 {
 	Dwarf_Attribute attribute;
@@ -259,8 +265,8 @@ static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 }
 
 /*
- * Where the variable begins. At -O2 the list of places has gaps, as at the call of its destructor. A variable has one
- * place in its frame, so any such entry of the list tells that place.
+ * Finds the start of the variable. At -O2 its location list has gaps, for example at the call of
+ * its destructor. A variable in the frame has only one place, so any entry of the list serves.
  */
 static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
@@ -310,7 +316,7 @@ static bool describe_if_there(struct symbols *symbols, struct local *local, void
 	return true;
 }
 
-/* The outermost call of the user's code: main, or where a thread starts. */
+/* Index of the outermost frame of the user's code: main, or a thread's start function. */
 static unsigned first_call(
 	struct symbols *symbols, const struct stack_frame *frames, unsigned count)
 {
@@ -354,9 +360,9 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 	return false;
 }
 
-/* Stands for the address of a frame that is gone: distances from it are all that counts. */
+/* Placeholder for the address of a frame that no longer exists; only offsets from it matter. */
 #define FRAME_ADDRESS (UINT64_C(1) << 40)
-/* Where %rbp points in a function that has it as its frame base, below the frame's address: psABI, figure 3.3. */
+/* Offset of %rbp from the frame's address in functions with a frame pointer: psABI, figure 3.3. */
 #define FRAME_BASE 16
 
 bool symbols_describe_local(

@@ -1,5 +1,5 @@
 /*
- * Source places of code addresses. What was found is kept by address: a trace of thousands of
+ * Finds the source places of code addresses. Results are cached by address: a trace of thousands of
  * events has a few dozen different sites.
  */
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
 
-/* Deeper inlining is cut; the outermost frame then is not the function itself. */
+/* Deeper inlining is cut; the outermost frame is then not the function itself. */
 #define LOOKUP_FRAMES_MAX CHAIN_MAX
-/* Namespaces, classes, functions and blocks around code. */
+/* Nesting of namespaces, classes, functions and blocks. */
 #define DEPTH_MAX 64
 
 struct lookup {
-	uint64_t key; /* the address looked up; for return addresses that of the call */
+	uint64_t key; /* the address looked up: for a return address, that of the call */
 	unsigned count;
 	struct symbols_frame frames[LOOKUP_FRAMES_MAX];
 	UT_hash_handle hh;
@@ -29,7 +29,7 @@ static bool lookup_starts_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Code that the compiler or a sanitizer brought into the user's own object file. */
+/* Is it code that the compiler or a sanitizer added to the user's object file? */
 static bool is_system_function(const char *function)
 {
 	static const char *const prefixes[] = {
@@ -43,7 +43,7 @@ static bool is_system_function(const char *function)
 	return false;
 }
 
-/* Headers of the C++ library and of the compiler, inlined into the user's code. */
+/* Is it a header of the C++ library or of the compiler, inlined into the user's code? */
 bool symbols_is_system_file(const char *file)
 {
 	static const char *const prefixes[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"};
@@ -75,8 +75,8 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 }
 
 /*
- * Code that the compiler moved or merged has line 0. The nearest line before it in the same file is
- * where a person begins to look; 0: there is none.
+ * The nearest line before the address in the same file, for code with line 0, which the compiler
+ * moved or merged. 0: none.
  */
 static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 {
@@ -213,7 +213,7 @@ static void set_source(
 		frame->line = number ? (unsigned)number : line_near(unit, line);
 }
 
-/* The symbol that covers the address, if it says that it does. */
+/* The symbol whose size covers the address. */
 static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 {
 	GElf_Off offset;
@@ -225,8 +225,8 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 }
 
 /*
- * Raw name of a scope. The mangled name has namespace and class in it; static functions have none in
- * the debug information, but their symbol has, where they were not inlined.
+ * Raw name of a scope. A mangled name includes namespace and class. Static functions have no
+ * mangled name in the debug information, but their symbol has, unless they were inlined.
  */
 static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
 {
@@ -238,9 +238,9 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 }
 
 /*
- * Goes down from `parent` to the address. libdw's dwarf_getscopes() fails on members that clang
- * inlined, so this is its own walk. Code outside its parent's range (a lambda's, beside the function
- * that it stands in) is only found when `is_thorough`, which looks at every function of the unit.
+ * Descends from `parent` to the functions around the address. dwarf_getscopes() of libdw fails on
+ * members inlined by clang. `is_thorough` examines every function of the unit, which also finds
+ * code outside its parent's range, such as a lambda beside its enclosing function.
  */
 static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
 	unsigned depth, struct chain *chain)
@@ -278,8 +278,8 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 }
 
 /*
- * Names the first frame and adds those that it was inlined into: from the innermost function
- * outwards, each inlined one says where it was called.
+ * Names the first frame and adds the frames it was inlined into, from the innermost outwards. Each
+ * inlined function gives the place of its call.
  */
 static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
 	Dwarf_Die *unit, Dwarf_Addr address)

@@ -1,4 +1,4 @@
-/* What the debug information knows by name, and texts that a program carries for us. */
+/* Finds functions, variables and types by name, and the texts stored in a program's sections. */
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct name_search {
 	const char *name;
-	bool wants_function; /* else a variable */
+	bool wants_function; /* otherwise a variable */
 };
 
 static bool names_is_named(const struct name_search *search, Dwarf_Die *die)
@@ -51,7 +51,8 @@ static bool search_die(const struct name_search *search, Dwarf_Die *parent, unsi
 
 struct module_visit {
 	struct symbols *symbols;
-	bool (*visit)(struct module_visit *visit, Dwfl_Module *module); /* true ends it */
+	/* returns true to end the search */
+	bool (*visit)(struct module_visit *visit, Dwfl_Module *module);
 	const void *argument;
 	bool is_found;
 };
@@ -102,7 +103,7 @@ bool symbols_has_function(struct symbols *symbols, const char *name)
 
 /* ---- structs ---- */
 
-/* Is there a member of this name, also in a base? */
+/* Finds a member of this name, also in base classes. */
 static bool find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *out)
 {
 	Dwarf_Die child, base;
@@ -167,7 +168,7 @@ static void visit_texts(struct text_visit *visit, Elf_Scn *section, const char *
 	while (text < end && visit->result == 0) {
 		const size_t length = strnlen(text, (size_t)(end - text));
 
-		/* Linkers fill gaps with zeros. */
+		/* Linkers fill gaps between strings with zeros. */
 		if (length && text + length < end)
 			visit->result = visit->visit(visit->argument, text, module);
 		text += length + 1;

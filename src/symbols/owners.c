@@ -16,7 +16,7 @@ struct type_list {
 	struct symbols *symbols;
 	const char **names;
 	uint32_t *count;
-	bool has_users; /* one of them is declared in the user's code */
+	bool has_users; /* at least one of them is declared in the user's code */
 };
 
 static bool owners_is_of_system(Dwarf_Die *type)
@@ -35,7 +35,7 @@ static void owners_add_name(const struct type_list *list, const char *name)
 		list->names[(*list->count)++] = name;
 }
 
-/* A struct and its bases. */
+/* Adds a struct and its base classes. */
 static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 {
 	const char *name = types_name(list->symbols, type);
@@ -76,7 +76,10 @@ static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset
 			     owners_is_of_system(&object) && !list.has_users;
 }
 
-/* An array of structs is as many objects. `*offset` becomes that in the one object. */
+/*
+ * Selects the element of an array of structs, each of which is an object. `*offset` becomes
+ * relative to the element.
+ */
 static uint64_t enter_elements(Dwarf_Die *type, uint64_t *offset)
 {
 	uint64_t skipped = 0;
@@ -125,12 +128,14 @@ static bool part_of_static(
 	return true;
 }
 
-/* Behind the table, and the counts of owners and of observers. */
+/* Offset behind the vtable pointer and the two reference counts. */
 #define PAYLOAD_OFFSET 16
 
 /*
- * What std::make_shared makes has the object that the user wanted behind the library's counts, in bytes without a
- * type (libstdc++'s bits/shared_ptr_base.h): it is the first argument of the template. 0: it is none, or this is not in it.
+ * Enters the user's object of std::make_shared(). libstdc++ (bits/shared_ptr_base.h) stores it in
+ * untyped bytes behind the counts; its type is the first template argument. Returns its start; 0:
+ * no such type, the offset lies before the object, or the object is no struct. *is_payload: the
+ * offset lies in the object.
  */
 static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
 {
@@ -148,7 +153,7 @@ static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, 
 	if (!types_of(&child, &payload))
 		return 0;
 	bytes = types_size(&payload);
-	/* Of a larger alignment it lies at the end, which is a multiple of that. */
+	/* An object with a larger alignment lies at the end of the block, a multiple of it. */
 	start = PAYLOAD_OFFSET + bytes + 16 > size ? PAYLOAD_OFFSET : size - bytes;
 	if (!bytes || start + bytes > size || *offset < start)
 		return 0;
@@ -182,7 +187,7 @@ static bool part_of_block(struct symbols *symbols, const struct symbols_memory *
 	return true;
 }
 
-/* Where else the compiler said which field is accessed, the object lies around it. */
+/* If the compiler noted the accessed field, the object is the struct around it. */
 static bool part_of_field(
 	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
 {
@@ -282,7 +287,7 @@ unsigned symbols_routines_at(
 		count = chain.count;
 	if (count > capacity)
 		count = capacity;
-	/* Frames begin with the innermost. */
+	/* The innermost frame is first. */
 	for (unsigned i = 0; i < count; i++) {
 		fill_routine(
 			symbols, &unit, &chain.functions[i], &frames[chain.count - 1 - i], &out[i]);

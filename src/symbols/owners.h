@@ -1,7 +1,7 @@
 /*
- * Whom memory belongs to, and who works on it, by the debug information: the object that an address is
- * in, and the functions that are given pointers to objects of a kind. This is what atomic sets and units
- * of work are inferred from (analyses/atomic_sets.h).
+ * Ownership of memory by debug information: the object that contains an address, and the functions
+ * that get pointers to objects of a type. Atomic sets and units of work are inferred from this
+ * (analyses/atomic_sets.h).
  */
 #ifndef RADDLE_SYMBOLS_OWNERS_H
 #define RADDLE_SYMBOLS_OWNERS_H
@@ -10,57 +10,65 @@
 
 #define OWNERS_TYPES_MAX 12
 
-/* Strings live as long as the struct symbols. */
+/* Strings live as long as the struct symbols, except `place`. */
 struct symbols_part {
-	const char *type; /* of the object, where that is a struct: "struct account"; else NULL */
-	const char *file; /* static data: the source file of its compilation unit; else NULL */
+	/* type of the object, if it is a struct: "struct account"; else NULL */
+	const char *type;
+	const char *file;     /* static data: the source file of its compilation unit; else NULL */
 	const char *variable; /* static data: its name; else NULL */
 	uint64_t start;	      /* of the object, or of the variable */
-	char *place; /* the part in words, ".savings", "[3]"; owned by whoever asked, never NULL */
+	char *place; /* the part as text, ".savings", "[3]"; owned by the caller, never NULL */
 	bool is_constant;
-	/* The object is of a type that only the C++ library itself knows of, and nothing of the user's is in it there. */
+	/*
+	 * The object has a type internal to the C++ library and contains nothing of the user there.
+	 */
 	bool is_of_library;
-	bool is_lasting; /* static, or made before the first thread: it is there in every run */
-	/* The structs on the way to the part, with their bases: whoever is given a pointer to one of
-	 * them works on it. */
+	bool is_lasting; /* static, or allocated before the first thread: exists in every run */
+	/*
+	 * The structs that enclose the part, with their base classes. A function with a pointer to
+	 * one of them works on the part.
+	 */
 	const char *types[OWNERS_TYPES_MAX];
 	uint32_t type_count;
 };
 
 /*
- * What an access is to. An object is the outermost struct there: an element of an array of structs is one
- * of its own. All accesses of the run should have been noted (symbols_note_access). False: not known.
+ * The object that an access refers to: the outermost struct. Each element of an array of structs is
+ * an object. All accesses of the run must have been noted before (symbols_note_access). False:
+ * unknown.
  */
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
 
 /* A function. */
 struct symbols_routine {
-	uint64_t key; /* of an inlined function: of the place where it was inlined; of others 0 */
+	uint64_t key;	  /* of an inlined function: the place of its call; of others 0 */
 	const char *name; /* demangled */
 	const char *file; /* the source file of its compilation unit */
 	unsigned line;
-	const char
-		*types[OWNERS_TYPES_MAX]; /* structs that its parameters lead to; `this` is one */
+	/* structs reachable from its parameters, including `this` */
+	const char *types[OWNERS_TYPES_MAX];
 	uint32_t type_count;
-	bool is_system; /* not the user's code */
+	bool is_system; /* no user code */
 };
 
 /*
- * The function at an address in its code, and those that were inlined into it there, outermost first. 0:
- * there is no debug information.
+ * The function at a code address and those inlined into it there, outermost first. 0: no debug
+ * information.
  */
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
 
-/* Does the user's code have a function, or a struct ("account"), field ("account.checking") or static
- * variable of this name? */
+/*
+ * Does the user's code have a function of this name; a struct ("account"), field
+ * ("account.checking") or static variable?
+ */
 bool symbols_has_function(struct symbols *symbols, const char *name);
 bool symbols_has_part(struct symbols *symbols, const char *name);
 
 /*
- * The zero-terminated strings of the sections of that name, in all modules, one after the other, until
- * `visit` says something else than 0, which is the result.
+ * Visits the zero-terminated strings of the sections of that name in all modules, until `visit`
+ * returns non-zero. Returns the last result of `visit`.
  */
 typedef int symbols_visit_text(void *argument, const char *text, const char *module);
 int symbols_each_text(

@@ -1,4 +1,4 @@
-/* The sites that raddle-cc put into the modules of a layout, by their addresses in it. */
+/* The sites of modules built by raddle-cc, by address in the layout. */
 #include <stdlib.h>
 
 #include <uthash.h>
@@ -9,7 +9,7 @@
 
 struct point_index {
 	Dwfl_Module *module;
-	struct site_table *table; /* NULL: it has no sites, or none that can be read */
+	struct site_table *table; /* NULL: no sites, or unreadable */
 	uint64_t bias;
 	UT_hash_handle hh;
 };
@@ -30,7 +30,7 @@ static const struct point_index *points_index_of(struct symbols *symbols, Dwfl_M
 	if (dwfl_module_getelf(module, &bias))
 		(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
 	index->bias = bias;
-	/* Without the table the sites of this module have no words of the compiler's. */
+	/* Without a table, sites of this module have no compiler data. */
 	if (path && site_table_open(&index->table, path, &err))
 		index->table = NULL;
 	HASH_ADD_PTR(symbols->points, module, index);

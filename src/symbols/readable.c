@@ -1,4 +1,4 @@
-/* Names and paths as people write them. */
+/* Converts symbol names and paths to their readable form. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "base/visible.h"
 #include "symbols/symbols.h"
 
-/* Longer names lose the arguments of their templates. */
+/* Longer names lose their template arguments. */
 #define NAME_MOST 80
 
-/* libstdc++'s demangler; <cxxabi.h> is C++ only. */
+/* libstdc++'s demangler; <cxxabi.h> requires C++. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; NULL: none. */
@@ -70,7 +70,7 @@ static void shorten_lambdas(char *name)
 
 		if (!end)
 			return;
-		/* The lambda's scope is dropped as well: back to the start of its argument in the list. */
+		/* Also drops the lambda's scope, back to the start of its template argument. */
 		for (unsigned depth = 0; start > name; start--) {
 			depth += start[-1] == ')' || start[-1] == '>';
 			if (!depth && strchr("<(, ", start[-1]))
@@ -82,13 +82,13 @@ static void shorten_lambdas(char *name)
 	}
 }
 
-/* How much of "operator<<" and the like is the operator's name; 0: nothing is. */
+/* Length of the operator's name in "operator<<" and the like; 0: no operator. */
 static size_t operator_length(const char *at)
 {
 	return strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
 }
 
-/* "std::map<int, int>::find" -> "std::map<...>::find"; to be freed. */
+/* "std::map<int, int>::find" -> "std::map<...>::find"; the caller frees it. */
 static char *without_arguments(const char *name)
 {
 	char *text = calloc(4 * strlen(name) + 1, 1), *to = text;
@@ -129,14 +129,14 @@ static bool is_lambda_itself(const char *name)
 char *symbols_readable_name(const char *raw)
 {
 	int status = 0;
-	/* A C name such as "m" would be taken for the encoding of a type. */
+	/* The demangler would take a C name such as "m" for an encoded type. */
 	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
 	char *stop, *visible;
 
 	if (name) {
 		stop = parameters_of(name);
 	} else {
-		/* glibc's own entrance to a public function. */
+		/* Removes glibc's prefix of internal aliases of public functions. */
 		name = strdup(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
 		BUG_ON(!name);
 		stop = *name ? strpbrk(name + 1, ".@") : NULL;

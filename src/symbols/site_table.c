@@ -1,4 +1,4 @@
-/* See site_table.h. Sections are found with libelf; what is in them is read here, byte by byte. */
+/* See site_table.h. libelf finds the sections; their content is decoded here byte by byte. */
 #include "symbols/site_table.h"
 
 #include <errno.h>
@@ -14,17 +14,17 @@
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
-/* No compiler inlines that deep; a chain that is longer is a circle. */
+/* Limit on inlining depth; a longer chain must be a cycle. */
 #define OUTER_MOST 1024
 
 struct section {
 	uint64_t address; /* 0: not loaded */
 	uint64_t bytes;
-	const unsigned char *contents; /* NULL: there is none */
+	const unsigned char *contents; /* NULL: none */
 };
 
 struct site_table {
-	const char *name; /* only while it is opened */
+	const char *name; /* only while opening */
 	const unsigned char *bytes;
 	size_t size;
 	bool is_mapped;
@@ -32,7 +32,7 @@ struct site_table {
 	struct section records, places, strings, notes;
 	struct site *sites;
 	uint32_t count;
-	uint32_t *by_point; /* indices, by address */
+	uint32_t *by_point; /* indices sorted by address */
 	uint32_t point_count;
 };
 
@@ -49,7 +49,7 @@ static const char *section_name(
 	return elf_strptr(table->elf, names, header->sh_name);
 }
 
-/* The section's bytes in the file; none when it has none or they are not all there. */
+/* The section's bytes in the file; none if they are absent or incomplete. */
 static struct section section_from(const struct site_table *table, const GElf_Shdr *header)
 {
 	if (header->sh_type == SHT_NOBITS || header->sh_offset > table->size ||
@@ -90,7 +90,7 @@ const void *site_table_section(const struct site_table *table, const char *name,
 	return section.contents;
 }
 
-/* The bytes at an address; NULL: they are not all in the section. */
+/* The bytes at an address; NULL: not completely in the section. */
 static const unsigned char *section_bytes(
 	const struct section *section, uint64_t address, uint64_t count)
 {
@@ -101,15 +101,18 @@ static const unsigned char *section_bytes(
 	return section->contents + offset;
 }
 
-/* ---- what offsets lead to ---- */
+/* ---- resolving offsets ---- */
 
-/* Address that the offset in the field at `address` means; 0: none. */
+/* Address meant by the offset stored at `address`; 0: none. */
 static uint64_t target(uint64_t address, int32_t distance)
 {
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-/* False: there is no whole string at that address. NULL for address 0 and for the empty string. */
+/*
+ * Reads the string at the address; NULL for address 0 and for the empty string. False: no
+ * terminated string.
+ */
 static bool read_string(const struct site_table *table, uint64_t address, const char **text)
 {
 	const struct section *strings = &table->strings;
@@ -204,7 +207,10 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 		       &site->field);
 }
 
-/* qsort_r's order of indices; equal addresses by index, so that it is always the same. */
+/*
+ * qsort_r() order of indices; equal addresses are ordered by index, which makes the order
+ * deterministic.
+ */
 static int compare_points(const void *a, const void *b, void *sites)
 {
 	const struct site *first = (const struct site *)sites + *(const uint32_t *)a;
@@ -241,7 +247,7 @@ static int site_table_read_sites(struct site_table *table, struct error *err)
 	return 0;
 }
 
-/* One note per unit; every one of them must be of this version. */
+/* Each unit has a note; all must have the current version. */
 static int check_notes(const struct site_table *table, struct error *err)
 {
 	struct note {
@@ -292,7 +298,7 @@ static int site_table_read_file(struct site_table *table, struct error *err)
 	int status;
 
 	BUG_ON(elf_version(EV_CURRENT) == EV_NONE);
-	/* It is only read, although elf_memory() is not declared so. */
+	/* elf_memory() only reads, although its parameter is not const. */
 	table->elf = elf_memory((char *)(uintptr_t)table->bytes, table->size);
 	status = site_table_check_file(table, err);
 	if (status)
@@ -341,12 +347,12 @@ static int site_table_map_file(struct site_table *table, struct error *err)
 			"%s cannot be read (%s); correct its name or rights", table->name,
 			strerror(errno));
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !status.st_size) {
-		(void)close(fd); /* nothing was written */
+		(void)close(fd); /* opened for reading only */
 		return error_set(err, ERROR_FORMAT,
 			"%s is not a program or shared library; name one", table->name);
 	}
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	(void)close(fd); /* nothing was written */
+	(void)close(fd); /* opened for reading only */
 	if (bytes == MAP_FAILED)
 		return error_set(err, ERROR_IO, "%s cannot be mapped (%s); free some memory",
 			table->name, strerror(errno));
@@ -372,7 +378,7 @@ void site_table_free(struct site_table *table)
 	if (!table)
 		return;
 	if (table->elf)
-		(void)elf_end(table->elf); /* the count of users, nobody else has it */
+		(void)elf_end(table->elf); /* returns the reference count, which is 0 */
 	if (table->is_mapped)
 		(void)munmap((void *)(uintptr_t)table->bytes, table->size);
 	free(table->sites);
@@ -380,7 +386,7 @@ void site_table_free(struct site_table *table)
 	free(table);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 uint32_t site_table_count(const struct site_table *table)
 {

@@ -1,6 +1,6 @@
 /*
- * Statements of the program's source, as far as names depend on them. A source that is newer than the program is not
- * used, since its lines may be others.
+ * Reads statements of the program's source, which some names depend on. A source newer than the
+ * program is ignored, because its lines may have changed.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "base/source_file.h"
 #include "symbols/symbols_internal.h"
 
-/* A statement that is longer, in lines or bytes, is cut. */
+/* Longer statements are cut. */
 #define STATEMENT_LINES 6
 #define STATEMENT_BYTES 2000
 
-/* A statement that has been read, or that could not be. */
+/* A cached statement, or a failed attempt to read one. */
 struct source_text {
 	struct {
-		const char *file; /* of symbols_keep() */
+		const char *file; /* owned by symbols */
 		uint64_t line;
 	} key;
 	char *text; /* NULL: unreadable */
@@ -39,11 +39,11 @@ static FILE *open_source(const char *path, Dwfl_Module *module)
 	if (fd >= 0 && program && !stat(program, &linked) && source.st_mtime <= linked.st_mtime)
 		return fdopen(fd, "r");
 	if (fd >= 0)
-		(void)close(fd); /* nothing was written */
+		(void)close(fd); /* opened for reading only */
 	return NULL;
 }
 
-/* Adds the line and, where its statement begins before it or ends after it, the lines around it. */
+/* Adds the line, and neighbouring lines that belong to its statement. */
 static void read_statement(FILE *stream, unsigned line, char *out)
 {
 	size_t capacity = 0, used = 0;
@@ -56,7 +56,7 @@ static void read_statement(FILE *stream, unsigned line, char *out)
 		if (got < 0)
 			break;
 		if (at < line && (strpbrk(text, ";{}") || used + (size_t)got >= STATEMENT_BYTES))
-			used = 0; /* another statement */
+			used = 0; /* a new statement begins */
 		else if (used + (size_t)got < STATEMENT_BYTES) {
 			memcpy(out + used, text, (size_t)got);
 			used += (size_t)got;
@@ -79,7 +79,7 @@ static char *read_source(
 	if (!stream)
 		return NULL;
 	read_statement(stream, line, text);
-	(void)fclose(stream); /* only read from */
+	(void)fclose(stream); /* opened for reading only */
 	copy = strdup(text);
 	BUG_ON(!copy);
 	return copy;

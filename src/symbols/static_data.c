@@ -1,6 +1,6 @@
 /*
- * Names of global and static variables. With debug information the place inside an array or a
- * struct is said in the program's own words: accounts[1].lock; else as a distance: accounts+40.
+ * Names global and static variables. With debug information, elements and members have their source
+ * names: accounts[1].lock; else an offset: accounts+40.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +11,19 @@
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
-/* Namespaces, functions and blocks around a static variable. */
+/* Nesting of namespaces, functions and blocks. */
 #define DEPTH_MAX 32
 
 struct variable {
-	uint64_t start, size; /* in the layout; of thread-local ones, in the module's block */
-	uint64_t inner;	      /* a piece of a variable: where in it */
+	/* in the layout; of thread-local variables in the module's block */
+	uint64_t start, size;
+	uint64_t inner; /* offset in the variable, if this is a piece of it */
 	bool is_thread_local;
 	Dwarf_Die die, unit;
-	const char *scope; /* "bank::teller::serve::" where no mangled name says it */
+	const char *scope; /* "bank::teller::serve::" where no mangled name contains it */
 };
 
-/* The variables with a fixed address of one module, made when the first is asked for. */
+/* The variables with a fixed address of one module, read at the first query. */
 struct variable_index {
 	Dwfl_Module *module;
 	struct variable *variables;
@@ -32,14 +33,14 @@ struct variable_index {
 
 /* ---- the index ---- */
 
-/* Where a variable, or a piece of one that the compiler took apart, lies. */
+/* Location of a variable, or of a piece of a variable that the compiler split. */
 struct fixed_place {
 	uint64_t place;
-	uint64_t inner, bytes; /* of the piece; bytes 0: all of the variable */
+	uint64_t inner, bytes; /* of the piece; bytes 0: the whole variable */
 	bool is_thread_local;
 };
 
-/* The operand of an op that names an address or a distance in the thread-local block. */
+/* The operand of an operation with an address, or with an offset in the thread-local block. */
 static bool static_data_operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *value)
 {
 	Dwarf_Attribute indirect;
@@ -61,13 +62,13 @@ static bool static_data_operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *o
 	}
 }
 
-/* What the variables that are being added stand in. */
+/* Context of the variables being added. */
 struct surroundings {
 	struct symbols *symbols;
 	struct variable_index *index;
 	Dwarf_Die *unit;
 	Dwarf_Addr bias;
-	const char *scope; /* kept: "bank::teller::" */
+	const char *scope; /* owned by symbols: "bank::teller::" */
 	bool is_in_function;
 };
 
@@ -88,7 +89,7 @@ static void static_data_add_variable(
 	if (!variable.size && types_of(die, &type))
 		variable.size = types_size(&type);
 	if (!variable.size)
-		variable.size = 1; /* a type without a size still has a first byte */
+		variable.size = 1; /* a type without a size has at least a first byte */
 	if (index->count == index->capacity) {
 		index->capacity = index->capacity ? 2 * index->capacity : 64;
 		index->variables =
@@ -136,7 +137,7 @@ static void static_data_add_variables(const struct surroundings *surroundings, D
 		static_data_add_variable(surroundings, die, &place);
 }
 
-/* The scope of what stands in a namespace or in a function, which may be without a mangled name. */
+/* The scope for declarations in a namespace or function, which may have no mangled name. */
 static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
 {
 	const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
@@ -156,7 +157,7 @@ static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
 	return kept;
 }
 
-/* Descends only where variables can stand. */
+/* Descends only into DIEs that can contain variables. */
 static void add_children(const struct surroundings *around, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
@@ -245,8 +246,8 @@ static void add_declaration(
 }
 
 /*
- * The name that has the scope in it; NULL: variable->scope says it, or there is none. gcc defines
- * what stands in a namespace without a name outside of it, and only the symbol knows.
+ * The mangled name, which includes the scope. NULL: none, or variable->scope has it. gcc defines
+ * variables of anonymous namespaces outside of them, so only the symbol has the scope.
  */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {

@@ -1,7 +1,7 @@
 /*
- * Life of a layout, its modules, names and paths. Debug information is taken from this machine
- * only: the separate files of Debian (by build id) and those a .gnu_debuglink names. Nothing is
- * ever fetched from the network, whatever the environment says.
+ * Creates and frees layouts; modules, names and paths. Debug information comes from this machine
+ * only: Debian's separate files (by build id) and files named by .gnu_debuglink. Nothing is fetched
+ * from the network, whatever the environment says.
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static int open_debuglink(Dwfl_Module *module, const char *path)
 	if (elf && wanted_length > 0)
 		is_same = dwelf_elf_gnu_build_id(elf, &found) == wanted_length &&
 			  !memcmp(found, wanted, (size_t)wanted_length);
-	(void)elf_end(elf); /* returns a count of users */
+	(void)elf_end(elf); /* returns a reference count */
 	if (is_same)
 		return fd;
 	(void)close(fd); /* only read from */
@@ -73,12 +73,12 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_debuginfo,
 };
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 /*
- * The layout as libdwfl wants to read it: the kernel's text, with the zeroed data (.bss) that
- * follows an object's last file mapping given to that object. To the kernel it is anonymous memory;
- * without this the names of most global variables would be lost.
+ * Rewrites the kernel's memory map for libdwfl: zeroed data (.bss) behind an object's last file
+ * mapping is assigned to that object. The kernel lists it as anonymous memory, and most global
+ * variables would have no name.
  */
 static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
@@ -98,7 +98,7 @@ static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 			continue;
 		if (line[file_at] == '/')
 			(void)snprintf(owner, sizeof owner, "%s",
-				strstr(line, access)); /* a longer path loses its variables */
+				strstr(line, access)); /* a longer path loses its zeroed data */
 		else if (inode || line[file_at] || start != last_end || strcmp(access, "rw-p"))
 			*owner = '\0';
 		if (*owner)
@@ -234,7 +234,7 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
-/* Anonymous memory behind a module's own data is counted as the module's by claim_zeroed_data(). */
+/* claim_zeroed_data() assigned anonymous memory behind a module's data to the module. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
@@ -317,7 +317,7 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 	return kept;
 }
 
-/* False: the DIE has no such attribute. Files of DWARF 5 count from 0, so 0 is a number. */
+/* False: the DIE has no such attribute. File numbers of DWARF 5 start at 0, so 0 is valid. */
 static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
 {
 	Dwarf_Attribute value;
@@ -338,7 +338,7 @@ const char *symbols_die_file(
 		number >= count)
 		return NULL;
 	path = dwarf_filesrc(files, number, NULL, NULL);
-	/* libdw's word for file 0 before DWARF 5, which is none. */
+	/* libdw's name for the invalid file 0 before DWARF 5 */
 	if (path && !strcmp(path, "???"))
 		return NULL;
 	return symbols_shown_path(

@@ -1,9 +1,13 @@
 /*
- * From addresses in a target to words: function, file and line (inlined frames expanded), names of
- * global objects, and call stacks of threads that stand still. Built on elfutils (libdw, libdwfl).
+ * Translates addresses of a target to names: function, file and line (inlined frames expanded),
+ * names of data, and call stacks of stopped threads. Built on elfutils (libdw, libdwfl).
  *
  * A `struct symbols` describes one address space layout. ASLR is off under raddle, so a layout read
  * from one process is valid for every later run of the same program.
+ *
+ * Life cycle: symbols_from_process(); symbols_note_access() for all accesses of a run, which gives
+ * heap blocks their types; any number of queries; symbols_free(). Returned strings live as long as
+ * the struct, which one thread uses.
  */
 #ifndef RADDLE_SYMBOLS_SYMBOLS_H
 #define RADDLE_SYMBOLS_SYMBOLS_H
@@ -22,21 +26,21 @@ struct symbols;
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err);
 void symbols_free(struct symbols *symbols);
 
-/* One frame of source; strings live as long as the struct symbols. Unknown parts are NULL or 0. */
+/* A source frame. Its strings live as long as the struct symbols; unknown parts are NULL or 0. */
 struct symbols_frame {
 	uint64_t address;
 	const char *function; /* demangled */
-	const char *file; /* as short as it stays clear: the path relative to the working folder */
+	const char *file;     /* path relative to the working folder if below it, else absolute */
 	unsigned line;
 	const char *module; /* base name of the object file */
 	bool is_inlined;
 	bool is_short;	/* the function has at most three lines of statements */
-	bool is_system; /* libc, libstdc++, the loader or raddle itself: not the user's code */
+	bool is_system; /* libc, libstdc++, the loader or raddle itself */
 };
 
 /*
- * The source of a code address. `is_return_address` looks up the call before it. Innermost frame
- * first; returns the number of frames written, at least 1 (module and address only, if need be).
+ * The source of a code address. `is_return_address`: looks up the call before it. Writes frames
+ * innermost first and returns their number, at least 1 (at worst module and address only).
  */
 unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,
 	struct symbols_frame *frames, unsigned capacity);
@@ -47,125 +51,134 @@ void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
 /*
- * "accounts[1].lock (bank.c:7)" for static data with debug information, "accounts+40" without;
- * false and nothing written when no symbol covers it.
+ * Adds "accounts[1].lock (bank.c:7)" for static data with debug information, "accounts+40" without.
+ * False: no symbol covers the address, and nothing is added.
  */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
-/* A thread of a process that stands still; also one that has ended. */
+/* A thread of a stopped process, possibly already ended. */
 struct symbols_thread {
 	thread_name name;
-	const char *path;	/* "main.0" */
-	uint64_t stack_pointer; /* as for symbols_unwind(); 0: it has ended or cannot be walked */
-	uint64_t thread_base;	/* 0: not known */
-	uint64_t last_step;	/* after which it did not move; UINT64_MAX: it moved to the end */
+	const char *path; /* "main.0" */
+	/* as for symbols_unwind(); 0: ended, or the stack cannot be read */
+	uint64_t stack_pointer;
+	uint64_t thread_base; /* 0: unknown */
+	uint64_t last_step;   /* last step of the thread; UINT64_MAX: it ran to the end */
 };
 
-/* What is known of the memory of a run besides its modules. */
+/* Memory of a run besides the data of modules. */
 struct symbols_memory {
-	pid_t pid;			      /* the process that stands still, 0: none */
-	const struct symbols_thread *threads; /* main is the first */
+	pid_t pid;			      /* the stopped process, 0: none */
+	const struct symbols_thread *threads; /* index 0 is the main thread */
 	uint32_t thread_count;
-	const struct memory_block *blocks; /* in the order in which they were made */
+	const struct memory_block *blocks; /* in the order of allocation */
 	uint32_t block_count;
 };
 
-/* An access whose place is to be named. */
+/* An access whose memory is to be named. */
 struct symbols_access {
 	uint64_t address;
-	uint64_t bytes; /* 0: not known */
-	uint64_t site;	/* code address of the point, or a return address; 0: not known */
-	uint64_t step;	/* of the run; UINT64_MAX: its end */
-	bool is_brief;	/* omit the declaration place of static data and the function of a local */
+	uint64_t bytes; /* 0: unknown */
+	/* code address of the instrumentation point, or a return address; 0: unknown */
+	uint64_t site;
+	uint64_t step; /* of the run; UINT64_MAX: the end */
+	bool is_brief; /* omit the declaration place of static data and the function of a local */
 	/* Size of the synchronisation object at the address; 0: plain memory. */
 	uint64_t object_bytes;
 };
 
 /*
- * Any address as text that a person knows:
- *	bank::accounts[1].balance (bank.c:7)			static data
- *	((struct account *)malloc at bank.c:41, #3).balance	heap: the third block made there
- *	local 'done' of main					stacks, where the call is still there
- *	thread-local errors of main.1 (log.c:12)
- *	bank+0x4010						no symbols
- * The text is equal in every run. False and nothing written: nothing is known of this memory.
+ * Adds a readable name of any address, equal in every run:
+ * bank::accounts[1].balance (bank.c:7) - static data
+ * ((struct account *)malloc at bank.c:41, #3).balance - heap: the third block allocated there
+ * local 'done' of main - stacks, while the call is active
+ * thread-local errors of main.1 (log.c:12)
+ * bank+0x4010 - no symbols
+ *
+ * False: unknown memory, and nothing is added.
  */
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
 
-/* A place in the frame of a call that may have returned since. */
+/* A place in a frame that may no longer exist. */
 struct symbols_frame_place {
-	uint64_t code;	       /* in the function: a return address */
-	int64_t offset;	       /* from the frame's address */
+	uint64_t code;	       /* return address in the function */
+	int64_t offset;	       /* offset from the frame's address */
 	uint64_t object_bytes; /* as in symbols_access */
 };
 
-/* The local variable there, such as "pool.cv_". False and nothing written: none is known. */
+/* Adds the local variable there, such as "pool.cv_". False: unknown, and nothing is added. */
 bool symbols_describe_local(
 	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out);
 
-/* The thread on whose stack the address is; NULL: it is on none. */
+/* The thread whose stack contains the address; NULL: none. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
 /*
- * Learns from an access what its block of the heap is. All accesses of a run that are known come
- * before the first description, so that a block has one type in all of them.
+ * Infers the type of a heap block from an access. Note all known accesses of a run before the first
+ * description, so that a block has the same type in all of them.
  */
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 
 /*
- * Is there a point of raddle-cc at this code address? Then it is the place of an access itself, and
- * no return address.
+ * Is there an instrumentation point of raddle-cc at this code address? It is then the place of an
+ * access, not a return address.
  */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
-/* Distance from the start of the module that holds the address, and its name (kept with symbols).
- * 0 and *module untouched where no module does. */
+/*
+ * Offset of the address in its module, and the module's name (owned by `symbols`). 0, with *module
+ * untouched, if no module contains it.
+ */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
 /*
- * The module that holds the address of static data if it has no debug information (kept with
- * symbols), and whether it has symbols at least; NULL: nothing is missing, or no module is there.
+ * Name of the module that contains the address if it has no debug information (owned by `symbols`);
+ * *has_symbols: it has a symbol table at least. NULL: debug information exists, or no module of the
+ * user contains the address.
  */
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
 /*
  * Position-independent identity of a code address: hash of module base name and offset. Equal in
- * every run, also under another layout.
+ * every run, also in another layout.
  */
 uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 
 /*
- * The call stack of a suspended fiber of a process that stands still, or of the thread that stopped
- * it. `stack_pointer` is what context_switch_* saved (see platform/context.S for the frame it
- * points to). Returns the number of return addresses written, innermost first.
+ * Unwinds the stack of a suspended fiber of a stopped process, or of the thread that stopped it.
+ * `stack_pointer` is the value saved by context_switch_* (platform/context.S has the frame).
+ * Returns the number of return addresses written, innermost first.
  */
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
 /*
- * What glibc said before it aborted the process that stands still: a failed assertion, a damaged
- * heap, a smashed stack; one line. False and nothing written when it said nothing.
+ * Adds glibc's message about the abort of the stopped process as one line: a failed assertion, a
+ * damaged heap, a smashed stack. False: no message, and nothing is added.
  */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
 /* ---- readable.c ---- */
 
 /*
- * A name as people write it: demangled, without the list of parameters and without the compiler's
- * suffixes (.part.0, .1234, @@VERSION). Long ones have "..." for the arguments of templates. To be freed.
+ * A demangled name without the parameter list and the compiler's suffixes (.part.0, .1234,
+ * @@VERSION). Long names have "..." for template arguments. The caller frees it.
  */
 char *symbols_readable_name(const char *raw);
-/* Is the last part of the first `length` bytes of a readable name what compilers call a lambda? */
+/* Does the last component of the first `length` bytes of a readable name denote a lambda? */
 bool symbols_is_lambda(const char *name, size_t length);
-/* The same of a name that is readable but for its length. To be freed. */
+/* Shortens a name that is readable but too long. The caller frees it. */
 char *symbols_short_name(const char *name);
-/* Likewise of a type, which may be there as the name of its description ("_ZTS7account"). */
+/*
+ * As symbols_readable_name() for a type, which may be given by the name of its type information
+ * ("_ZTS7account").
+ */
 char *symbols_readable_type(const char *raw);
-/* Takes out "." and ".." of an absolute path, in place. */
+/* Removes "." and ".." from an absolute path, in place. */
 void symbols_simplify_path(char *path);
 
 #endif

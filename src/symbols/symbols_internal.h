@@ -1,4 +1,7 @@
-/* What the files of this folder share: the open layout, kept strings, modules and DWARF odds. */
+/*
+ * Shared by the files of this folder: the open layout, stored strings, modules and small DWARF
+ * functions.
+ */
 #ifndef RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
 #define RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
 
@@ -9,11 +12,11 @@
 
 #include "symbols/symbols.h"
 
-struct lookup;	       /* lookup.c: what was found for an address */
+struct lookup;	       /* lookup.c: cached result for an address */
 struct unit_index;     /* units.c: the compilation units of a module */
 struct variable_index; /* static_data.c: the variables of a module */
 struct type_index;     /* type_names.c: the structs of a module */
-struct point_index;    /* points.c: the sites of a module that raddle-cc made */
+struct point_index;    /* points.c: the sites of a module built by raddle-cc */
 
 /* DWARF numbers of the x86-64 registers (System V ABI, figure 3.36). */
 enum {
@@ -25,79 +28,90 @@ enum {
 	REGISTER_COUNT
 };
 
-/* A call on a stack that is walked. */
+/* A frame of an unwound stack. */
 struct stack_frame {
 	uint64_t address; /* as in symbols_unwind() */
 	uint64_t registers[REGISTER_RETURN];
-	uint32_t known; /* bit: this register is */
+	uint32_t known; /* bit mask of the valid registers */
 };
 
-/* What is kept of a process while one of its stacks is walked; unwind.c. */
+/* State of unwinding one stack of a process; unwind.c. */
 struct unwind {
 	pid_t pid;
 	uint64_t stack_pointer, thread_base;
-	uint64_t page_start; /* of the page in `page`; 1: none */
+	uint64_t page_start; /* address of `page`; 1: none */
 	unsigned char page[4096];
-	uint64_t *addresses; /* results, where not NULL */
+	uint64_t *addresses; /* results, if not NULL */
 	struct stack_frame *frames;
 	unsigned count, capacity;
-	uint64_t last_frame; /* canonical frame addresses only grow on a sound stack */
+	uint64_t last_frame; /* canonical frame address; must grow on an intact stack */
 };
 
 struct symbols {
 	Dwfl *dwfl;
-	char *working_folder;		  /* where files are shown relative to; ends with a slash */
-	struct kept_text *texts;	  /* every string that was handed out */
+	/* displayed paths are relative to it; ends with a slash */
+	char *working_folder;
+	struct kept_text *texts;	  /* all strings returned to callers */
 	struct lookup *lookups;		  /* uthash by address */
 	struct unit_index *units;	  /* uthash by module */
 	struct variable_index *variables; /* uthash by module */
 	struct type_index *types;	  /* uthash by module */
 	struct point_index *points;	  /* uthash by module */
-	struct block_index *blocks;	  /* blocks.c: of the run asked for last; NULL: none */
+	struct block_index *blocks;	  /* blocks.c: of the run queried last; NULL: none */
 	struct source_text *source_texts; /* uthash by file and line */
-	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet asked for */
-	bool is_attached;		  /* dwfl has the callbacks of unwind.c */
+	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet read */
+	bool is_attached;		  /* dwfl uses the callbacks of unwind.c */
 	struct unwind unwind;
 };
 
-/* A copy that lives as long as `symbols`; NULL for NULL. */
+/* Copies the text; the copy lives as long as `symbols`. NULL for NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 /* Base name of the module's file. */
 const char *symbols_module_name(Dwfl_Module *module);
-/* The module whose own data or code is at the address; NULL: none. */
+/* The module whose own data or code contains the address; NULL: none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
-/* A header of the C++ library or of the compiler. */
+/* Is it a header of the C++ library or of the compiler? */
 bool symbols_is_system_file(const char *file);
 
-/* The mangled name of a DIE, also through its origin. NULL: it has none, as everything static. */
+/*
+ * The mangled name of a DIE, also through its origin. NULL: none, as for static functions and data.
+ */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
-/* A path as it is shown: absolute, without . and .., relative to the working folder where under it.
+/*
+ * The displayed form of a path: absolute, without . and .., relative to the working folder if below
+ * it.
  */
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
-/* The file of a DIE's DW_AT_decl_file or DW_AT_call_file as it is shown; NULL: none. */
+/* The displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL: none. */
 const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
-/* The unit whose code the address is in; false: none. The module's bias is dwfl_module_getdwarf's. */
+/*
+ * The compilation unit whose code contains the address; false: none. The module's bias is that of
+ * dwfl_module_getdwarf().
+ */
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
 
 /* ---- types.c ---- */
 
-/* The type of a variable or member, through typedefs and qualifiers; false: it has none. */
+/* The type of a variable or member without typedefs and qualifiers; false: none. */
 bool types_of(Dwarf_Die *die, Dwarf_Die *type);
-/* In bytes; 0: not known, as of a declared struct. */
+/* In bytes; 0: unknown, for example a declared struct. */
 uint64_t types_size(Dwarf_Die *type);
 /*
- * Adds "[1].lock" for a place in something of this type. `bytes` of the access tell members of a
- * union apart, and a struct from its first member; 0: not known.
+ * Adds "[1].lock" for an offset in an object of this type. `bytes` of the access distinguish union
+ * members, and a struct from its first member; 0: unknown.
  */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
-/* The same, visiting the structs on the way, outermost first. True: the place is declared constant. */
+/*
+ * As types_describe_inside(); also visits the enclosing structs, outermost first. True: the place
+ * is declared constant.
+ */
 struct types_path {
 	Dwarf_Die *type;
 	uint64_t offset, bytes;
@@ -105,81 +119,81 @@ struct types_path {
 };
 typedef void types_visit(Dwarf_Die *type, void *argument);
 bool types_follow(struct types_path *path, types_visit *visit, void *argument);
-/* A member's type, and where the member begins. */
+/* Type and offset of a member. */
 bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place);
-/* The first type among the arguments of a template. */
+/* The first type argument of a template. */
 bool types_argument(Dwarf_Die *type, Dwarf_Die *argument);
-/* A struct, class or union. */
+/* Is it a struct, class or union? */
 bool types_is_struct(Dwarf_Die *type);
-/* A name that C and C++ keep for their libraries. */
+/* Is the name reserved for the libraries of C and C++? */
 bool types_is_reserved(const char *name);
-/* Is a variable or member declared const, or an array of what is? */
+/* Is a variable or member declared const, or an array of constant elements? */
 bool types_is_constant(Dwarf_Die *die);
-/* Could an access of so many bytes be about something that begins at this offset in the type? */
+/* Can an access of this size refer to an object at this offset in the type? */
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
-/* Is the place in the type the field that the compiler named? NULL: any that fits. */
+/* Is the place the field that the compiler named? NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
-/* As in a declaration of its language: "struct account", "Account"; NULL: it has no name. */
+/* As in a declaration of its language: "struct account", "Account"; NULL: unnamed. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type);
-/* A complete struct, class or union of the module: "struct account", "bank::Account". */
+/* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
 /* ---- static_data.c ---- */
 
 struct variable_place {
-	uint64_t place; /* an address; with is_thread_local a distance in the module's block */
-	uint64_t bytes; /* of the access; 0: not known */
+	uint64_t place; /* an address; with is_thread_local an offset in the module's block */
+	uint64_t bytes; /* of the access; 0: unknown */
 	bool is_thread_local;
-	bool is_brief; /* without the place of declaration */
+	bool is_brief; /* omit the place of declaration */
 };
 
-/* A variable at a fixed address that has debug information: where it begins, and what it is. */
+/* A variable at a fixed address with debug information. */
 struct variable_found {
 	Dwarf_Die die, unit;
 	uint64_t start;
-	const char *scope; /* "bank::teller::", or NULL where a mangled name says it */
+	const char *scope; /* "bank::teller::"; NULL where the mangled name contains it */
 };
 bool variables_find(struct symbols *symbols, uint64_t address, struct variable_found *out);
-/* A variable that has debug information, with the place where it is declared. */
+/* Adds a variable with debug information and the place of its declaration. */
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable_place *place, struct strbuf *out);
-/* Static data, also of a symbol without debug information. */
+/* Adds static data, also by a symbol without debug information. */
 bool static_data_describe(
 	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
 
 /* ---- points.c ---- */
 
-/* What raddle-cc said of the site at this code address; NULL: there is none. Lives as long as symbols. */
+/* The site that raddle-cc placed at this code address; NULL: none. Lives as long as `symbols`. */
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
 
 /* ---- unwind.c ---- */
 
-/* As symbols_unwind(), with the registers of each call. */
+/* As symbols_unwind(), with the registers of each frame. */
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	struct stack_frame *frames, unsigned capacity);
-/* A word of a process that stands still; false: there is none. */
+/* Read memory of a stopped process; false: not mapped. */
 bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size);
 bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value);
 
 /* ---- lookup.c ---- */
 
-/* Functions around an address, outermost first; the others of a chain were inlined into the first. */
+/* Functions around an address, outermost first. All but the first are inlined. */
 #define CHAIN_MAX 16
 struct chain {
 	Dwarf_Die functions[CHAIN_MAX];
 	unsigned count;
 };
 
-/* `address` without the module's bias. */
+/* `address`: without the module's bias. */
 void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
 
 /* ---- locals.c ---- */
 
 /*
- * Visits the variables and parameters that the functions around a code address have, innermost
- * first, until one says true: whether any did. `function` is the one they stand in, `outermost`
- * the one that has a frame; `address` is that of the code without the module's bias.
+ * Visits the variables and parameters in scope at a code address, innermost function first, until
+ * `visit` returns true. Returns whether it did. `function` declares the variable, `outermost` is
+ * the function with the frame; `address` is the code address without the module's bias.
  */
 struct local {
 	Dwarf_Die variable, function, outermost;
@@ -189,25 +203,31 @@ typedef bool locals_visit(struct symbols *symbols, struct local *local, void *ar
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
 struct local_place {
 	pid_t pid;
-	uint64_t stack_pointer; /* of the thread, which stands still */
+	uint64_t stack_pointer; /* of the stopped thread */
 	uint64_t address, bytes;
-	bool is_standing; /* the thread has not moved since the access */
-	bool is_brief;	  /* give the name only */
-	/* Size of the object at the address. Unless 0, only a variable with a part of this size matches, in any call. */
+	bool is_standing; /* the thread has not run since the access */
+	bool is_brief;	  /* add the name only */
+	/*
+	 * Size of the object at the address. If not 0, only a variable with a part of this size
+	 * matches, in any frame.
+	 */
 	uint64_t object_bytes;
 };
 /*
- * "local 'done' of main". Of a thread that has moved since the access, only its first call is sure
- * to be the same: where inner ones lay, others may lie now.
+ * Adds "local 'done' of main". If the thread has run since the access, only its first frame is
+ * certain to be the same: inner frames may hold other objects now.
  */
 bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
 /* ---- blocks.c ---- */
 
-/* The block that held the address at that step, else the one that did last; NULL: none. */
+/*
+ * The last block allocated before that step which contains the address, even if it was freed since;
+ * NULL: none.
+ */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
-/* What the block is, as far as accesses have told; false: nothing is known. */
+/* The type of the block as learnt from accesses; false: unknown. */
 bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type);
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
@@ -215,25 +235,31 @@ void blocks_describe(struct symbols *symbols, const struct symbols_memory *memor
 
 /* ---- source_text.c ---- */
 
-/* The statement at a line of the program's source; NULL: it cannot be read, or is newer than the program. */
+/* The statement at a line of the program's source; NULL: unreadable, or newer than the program. */
 const char *source_statement(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
-/* Likewise of a code address; not a return address. */
+/* As source_statement() for a code address; not a return address. */
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
-/* The text behind the next occurrence of a word from `at` on, in the text that begins at `start`; NULL: none. */
+/*
+ * The text after the next occurrence of a word from `at` on, in the text that begins at `start`;
+ * NULL: none.
+ */
 const char *source_find_word(const char *at, const char *word, const char *start);
-/* Is the byte part of a word of C? */
+/* Can the byte be part of a C identifier? */
 bool source_is_word(char byte);
 
 /* ---- allocations.c ---- */
 
-/* The type that the code around the allocation gives, if it fits the block: its name. NULL: none. */
+/*
+ * The name of the type that the code around the allocation gives, if the type fits the block. NULL:
+ * none.
+ */
 const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);
 
 /* ---- thread_locals.c ---- */
 
-/* A thread-local variable in the thread with this base. */
+/* Adds a thread-local variable of the thread with this base. */
 bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,
 	const struct variable_place *access, struct strbuf *out);
 

@@ -1,7 +1,7 @@
 /*
- * Thread-local variables of threads of a process that stands still. Where a module's block lies in
- * a thread stands in glibc's vector of that thread, by the module's number; modules with such a block
- * are numbered in the order in which the loader lists them.
+ * Names thread-local variables of threads of a stopped process. glibc keeps a vector per thread
+ * with the address of each module's block, by module number. Modules with such a block are numbered
+ * in the order of the loader's list.
  */
 #include <link.h>
 #include <stdlib.h>
@@ -12,11 +12,14 @@
 #define MODULES_MAX 1024
 /* struct r_debug and struct link_map of <link.h>, as they lie in the process. */
 #define DEBUG_MAP offsetof(struct r_debug, r_map)
-/* tcbhead_t: the thread's own address, its vector. An entry of that: the block, what to free. */
+/*
+ * Offsets in tcbhead_t: the vector follows the thread's own address. A vector entry has the block
+ * and the pointer to free.
+ */
 #define BASE_VECTOR 8
 #define VECTOR_ENTRY 16
 
-/* Size of the module's thread-local block, 0: it has none. */
+/* Size of the module's thread-local block, 0: none. */
 static uint64_t block_bytes(Dwfl_Module *module)
 {
 	GElf_Addr bias;
@@ -32,7 +35,7 @@ static uint64_t block_bytes(Dwfl_Module *module)
 	return 0;
 }
 
-/* Those with a thread-local block, in the order of their numbers. */
+/* Modules with a thread-local block, in the order of their numbers. */
 struct numbered_modules {
 	unsigned count;
 	Dwfl_Module *modules[MODULES_MAX];
@@ -44,7 +47,7 @@ struct link_search {
 	uint64_t map; /* the loader's first struct link_map, 0: not found */
 };
 
-/* By way of the dynamic section of the one object that has the loader's address. */
+/* Finds the loader's list through the dynamic section of the object that has its address. */
 static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
 {
 	struct link_search *search = to;
@@ -79,14 +82,15 @@ static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_A
 	return DWARF_CB_OK;
 }
 
-/* Returns how many there are. */
+/* Fills `modules` by number; returns their count. */
 static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
 {
 	struct link_search search = {.symbols = symbols, .pid = pid};
 	uint64_t map, section;
 	unsigned count = 0;
 
-	(void)dwfl_getmodules(symbols->dwfl, find_list, &search, 0); /* where it stopped */
+	/* the return value is not needed */
+	(void)dwfl_getmodules(symbols->dwfl, find_list, &search, 0);
 	map = search.map;
 	for (unsigned i = 0; map && i < MODULES_MAX && count < MODULES_MAX; i++) {
 		Dwfl_Module *module;

@@ -1,4 +1,4 @@
-/* Types of a module by their names in the source. */
+/* Finds types of a module by their source names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +7,17 @@
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
-/* Namespaces, classes and functions within each other. */
+/* Nesting of namespaces, classes and functions. */
 #define DEPTH_MAX 32
 
 struct named_type {
 	char *name; /* "bank::account" */
 	Dwarf_Die die;
-	bool is_alias; /* named by a typedef; a struct of that name goes before it */
+	bool is_alias; /* named by a typedef only; a struct of that name has precedence */
 	UT_hash_handle hh;
 };
 
-/* The complete structs, classes and unions of a module, made when the first is asked for. */
+/* The complete structs, classes and unions of a module, read at the first query. */
 struct type_index {
 	Dwfl_Module *module;
 	struct named_type *types;
@@ -51,7 +51,7 @@ static void type_names_add_type(
 	HASH_ADD_KEYPTR(hh, index->types, type->name, strlen(type->name), type);
 }
 
-/* `prefix` is the scope: "bank::"; it is as it was on return. */
+/* `prefix`: the scope, "bank::"; unchanged on return. */
 static void add_types(
 	struct type_index *index, Dwarf_Die *parent, struct strbuf *prefix, unsigned depth)
 {
@@ -69,7 +69,10 @@ static void add_types(
 		if (!is_type && tag != DW_TAG_namespace && tag != DW_TAG_subprogram &&
 			tag != DW_TAG_lexical_block && tag != DW_TAG_typedef)
 			continue;
-		/* Types of a function go by their own name; so does a struct that only a typedef names. */
+		/*
+		 * Types inside functions keep their plain names; a struct without a name takes that
+		 * of its typedef.
+		 */
 		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
 			strbuf_adds(prefix, name ? name : "(anonymous namespace)");
 		if (is_type && name && types_size(&child))

@@ -1,10 +1,10 @@
 /*
- * Places inside a variable in the program's own words: "[1].lock" of an address in an array of
- * structs; and the name of a type.
+ * Describes places inside a variable: "[1].lock" for an address in an array of structs; and names
+ * types.
  *
- * Members of the libraries (_M_i, __data) are no words: they are passed through in silence, so that a
- * std::atomic is the variable itself and a std::array is indexed. What lies at different distances
- * inside must still read differently: if silence was all there was, the distance is said.
+ * Members of library types (_M_i, __data) are skipped: a std::atomic is named like the variable
+ * itself, and a std::array is indexed. Different offsets must still have different names: if only
+ * skipped members lead to a place, the offset is added.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "symbols/symbols_internal.h"
 
 #define DIMENSIONS_MAX 8
-/* Structs within structs, namespaces within namespaces. */
+/* Nesting of structs and namespaces. */
 #define DEPTH_MAX 32
 
 bool types_of(Dwarf_Die *die, Dwarf_Die *type)
@@ -61,7 +61,7 @@ bool types_is_constant(Dwarf_Die *die)
 
 /*
  * Elements per dimension, outermost first. The first may be unknown (0): a flexible array, or one
- * that another unit defines. 0: this is no array with places.
+ * defined in another unit. Returns 0: no array with known elements.
  */
 static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 {
@@ -89,17 +89,17 @@ static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 	return count;
 }
 
-/* A way down from a variable to the place of an access. */
+/* The descent from a variable to the accessed place. */
 struct descent {
 	Dwarf_Die type;
 	uint64_t offset; /* in the type */
-	uint64_t bytes;	 /* of the access; 0: not known */
-	uint64_t hidden; /* distance passed in silence since the last word */
+	uint64_t bytes;	 /* of the access; 0: unknown */
+	uint64_t hidden; /* offset of skipped members since the last name */
 	bool is_constant;
 	struct strbuf *out;
 };
 
-/* Steps into the element that holds the offset: "[1][2]". */
+/* Descends into the element that contains the offset: "[1][2]". */
 static bool step_into_array(struct descent *descent)
 {
 	uint64_t counts[DIMENSIONS_MAX];
@@ -128,7 +128,7 @@ static bool step_into_array(struct descent *descent)
 
 /* ---- structs ---- */
 
-/* Where a member begins and what it covers, in bytes. False: it is not at a fixed place. */
+/* Offset and size of a member in bytes. False: no fixed offset. */
 static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
 {
 	Dwarf_Attribute attribute;
@@ -144,11 +144,11 @@ static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, 
 		return true;
 	}
 	if (dwarf_formudata(dwarf_attr(member, DW_AT_data_member_location, &attribute), place))
-		*place = 0; /* members of unions; static ones have no type with a size here */
+		*place = 0; /* union members; static members have no type with a size here */
 	return !dwarf_hasattr(member, DW_AT_external);
 }
 
-/* A flexible array at the end has no size of its own and holds whatever follows. */
+/* Is it a flexible array at the end, which has no size and extends to the end of the object? */
 static bool is_open_array(Dwarf_Die *type)
 {
 	uint64_t counts[DIMENSIONS_MAX];
@@ -156,12 +156,12 @@ static bool is_open_array(Dwarf_Die *type)
 	return dwarf_tag(type) == DW_TAG_array_type && dimensions_of(type, counts) && !counts[0];
 }
 
-/* How well something fits an access; of the members of a union the best one is meant. */
+/* How well a member fits an access; decides between the members of a union. */
 enum fit {
-	FIT_NONE,    /* it does not reach there */
+	FIT_NONE,    /* the access lies outside */
 	FIT_INSIDE,  /* the access begins inside of a scalar */
-	FIT_SHORTER, /* it begins where the access does and ends before */
-	FIT_LONGER,  /* or after */
+	FIT_SHORTER, /* starts with the access and is shorter */
+	FIT_LONGER,  /* starts with the access and is longer */
 	FIT_EXACT
 };
 
@@ -222,7 +222,7 @@ bool types_is_reserved(const char *name)
 	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
 }
 
-/* A member that programs cannot name, as std::queue's "c" is. */
+/* Is it a member that programs cannot name, such as "c" of std::queue? */
 static bool is_hidden_member(Dwarf_Die *member)
 {
 	const char *file = dwarf_decl_file(member);
@@ -242,11 +242,13 @@ static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t plac
 		return;
 	}
 	descent->hidden = 0;
-	/* Clang and gcc name a class's pointer to its table after the class. */
+	/* The compilers append the class name to the vtable pointer's name. */
 	strbuf_addf(descent->out, ".%s", strncmp(name, "_vptr", 5) ? name : "vptr");
 }
 
-/* The bytes beside the members of glibc's pthread_mutex_t and its like: an index in them means nothing. */
+/*
+ * Is it the raw byte array of glibc's pthread_mutex_t and the like? An index in it means nothing.
+ */
 static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 {
 	const char *name = dwarf_diename(member);
@@ -255,8 +257,8 @@ static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 }
 
 /*
- * Steps into the member that the access is about. Bases and members without a name are no step
- * that a person makes. False: the access is about the struct as a whole, or about none of its members.
+ * Descends into the accessed member. Base classes and unnamed members add no name. False: the
+ * access refers to the struct as a whole, or to no member.
  */
 static bool step_into_struct(struct descent *descent)
 {
@@ -287,7 +289,7 @@ static bool step_into_struct(struct descent *descent)
 		best_place = place;
 		best_bytes = bytes;
 	} while (!dwarf_siblingof(&member, &member));
-	/* Wider than its first member: the struct was meant, as in an assignment. */
+	/* An access wider than the first member refers to the struct, as in an assignment. */
 	if (!best_fit || (!descent->offset && members > 1 && best_bytes < descent->bytes))
 		return false;
 	descent->is_constant |= types_is_constant(&best);
@@ -336,7 +338,7 @@ bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
 	return fit_of(type, offset, bytes, 0) > FIT_INSIDE;
 }
 
-/* Does ".points[1].x" say "points.x", or go on where that ends? */
+/* Does ".points[1].x" contain "points.x", or end inside of it? */
 static bool says_field(const char *inside, const char *field)
 {
 	for (; *field; inside++) {
@@ -355,7 +357,7 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 	struct strbuf inside;
 	bool is_field;
 
-	/* A distance, or a library's own member: no word. */
+	/* An offset or an internal library member is no field name. */
 	if (!field || *field == '+' || strstr(field, "_M_") || strstr(field, "__"))
 		return types_fits(type, offset, bytes);
 	strbuf_init(&inside);
@@ -365,7 +367,7 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 	return is_field;
 }
 
-/* "bank::account" of a C++ type in a namespace or class. */
+/* "bank::account" for a C++ type in a namespace or class. */
 static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
 {
 	Dwarf_Die *scopes = NULL;
@@ -388,7 +390,7 @@ static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
 	return kept;
 }
 
-/* C says "struct account", C++ "account". */
+/* "struct account" in C, "account" in C++. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(type), *kept;

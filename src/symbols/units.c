@@ -1,6 +1,6 @@
 /*
- * Which compilation unit a code address belongs to. libdw answers from .debug_aranges, which clang
- * does not write; the ranges that every unit has are read here instead, once per module.
+ * Finds the compilation unit of a code address. libdw uses .debug_aranges, which clang does not
+ * write; this file reads the ranges of all units instead, once per module.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct unit_range {
 
 struct unit_index {
 	Dwfl_Module *module;
-	struct unit_range *ranges; /* by start */
+	struct unit_range *ranges; /* sorted by start */
 	size_t count, capacity;
 	UT_hash_handle hh;
 };
@@ -80,7 +80,8 @@ bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit)
 {
 	const struct unit_index *index = units_index_of(symbols, module);
-	size_t low = 0, high = index->count; /* the last range that starts at or before it */
+	/* the last range that starts at or before the address */
+	size_t low = 0, high = index->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;

@@ -1,9 +1,10 @@
 /*
- * Call stacks of suspended fibers, from outside. The process stands still; its memory is read page
- * by page with process_vm_readv, and registers start from the frame that context_switch_* left.
+ * Unwinds the stacks of suspended fibers from another process. The process is stopped; its memory
+ * is read page by page with process_vm_readv(). The initial registers come from the frame written
+ * by context_switch_*.
  *
- * Nothing is believed: an address outside every loaded object, a stack that does not grow or
- * memory that cannot be read ends the walk, and the caller's capacity bounds it.
+ * All data is untrusted: an address outside every loaded object, a stack that does not grow, or
+ * unreadable memory ends the walk, and the caller's capacity bounds it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 #include "symbols/symbols_internal.h"
 
-/* Order of the words that context_switch_* leaves above the floating-point control word. */
+/* Order of the words saved by context_switch_* above the floating-point control word. */
 enum saved_word {
 	SAVED_CONTROL,
 	SAVED_R15,
@@ -65,7 +66,7 @@ static bool read_page(struct unwind *unwind, uint64_t start)
 	return true;
 }
 
-/* One word, which may lie across two pages. */
+/* Reads one word, which may cross a page boundary. */
 static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 {
 	unsigned char bytes[sizeof *value];
@@ -81,7 +82,7 @@ static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *
 	return true;
 }
 
-/* ---- what libdwfl asks for ---- */
+/* ---- callbacks of libdwfl ---- */
 
 static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 {
@@ -95,7 +96,7 @@ static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
 {
 	(void)dwfl;
-	(void)tid; /* there is one: the fiber that is walked */
+	(void)tid; /* the only thread is the unwound fiber */
 	*thread = symbols;
 	return true;
 }
@@ -159,15 +160,19 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	if (!dwfl_frame_pc(frame, &address, &is_interrupted) || !address ||
 		!dwfl_addrmodule(symbols->dwfl, address))
 		return DWARF_CB_ABORT;
-	/* A signal handler may run on another stack: only standing still is a sign of garbage. */
+	/*
+	 * A signal handler may use another stack: only an unchanged stack pointer indicates
+	 * garbage.
+	 */
 	if (!dwfl_frame_reg(frame, REGISTER_RSP, &stack_pointer)) {
 		if (unwind->count && stack_pointer == unwind->last_frame)
 			return DWARF_CB_ABORT;
 		unwind->last_frame = stack_pointer;
 	}
 	/*
-	 * Where a signal interrupted, nothing was called: one more is a return address of that
-	 * very instruction. The innermost frame did call, the context switch.
+	 * A frame interrupted by a signal made no call: adding one turns its address into the
+	 * return address of that instruction. The innermost frame did make a call, to the context
+	 * switch.
 	 */
 	address += unwind->count && is_interrupted;
 	if (unwind->addresses)
@@ -193,7 +198,7 @@ static unsigned walk(struct symbols *symbols, pid_t pid, uint64_t stack_pointer)
 	unwind->page_start = 1;
 	unwind->count = 0;
 	unwind->last_frame = 0;
-	/* Every kind of end is fine: what was written until then is true. */
+	/* The walk may end for any reason: all frames before are valid. */
 	(void)dwfl_getthread_frames(symbols->dwfl, pid, take_frame, symbols);
 	return unwind->count;
 }
