@@ -25,8 +25,8 @@
  */
 #define PROFILE_RUNS_FIRST 3
 /*
- * Profiling slows down about 2 % of the runs. After run 1024 the interval doubles with the run
- * number: 8 to 16 profiling runs per interval length.
+ * Profiling slows down about 2 % of the runs. After run 1024 the interval between profiling runs
+ * grows: each doubling of the run number brings 8 to 16 of them.
  */
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16

@@ -1,9 +1,9 @@
 /*
- * Spinning threads in code without sites. Such a thread never reaches a scheduling point. Since
- * one thread moves at a time, no other thread can write the value that the spinning thread waits
- * for. When a run makes no step for a second of processor time, the command asks the runtime to
- * look. From then on a timer on the process's processor time ticks; after several ticks without a
- * step, other threads are scheduled (engine_spin_point). Programs without spinning pay nothing.
+ * Spinning threads that reach no scheduling point, such as those in code without sites. Since one
+ * thread moves at a time, no other thread can write the value that the spinning thread waits for.
+ * When a run makes no step for a second of processor time, the command asks the runtime to look.
+ * From then on a timer on the process's processor time ticks; after several ticks without a step,
+ * other threads are scheduled (engine_spin_point). Programs without spinning pay nothing.
  *
  * This is a liveness fallback. It depends on time and so decides slowly: only a second without a
  * step counts as spinning. A place where a thread has spun once is trusted at the next tick.

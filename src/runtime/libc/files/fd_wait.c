@@ -12,7 +12,8 @@
 
 /* Written around every wait (announced) and by fd_retry_changed (retry_epoch). */
 static struct {
-	uint32_t announced;   /* number of threads in fd_perform; only their readiness can change */
+	/* number of threads in fd_perform; with 0, no wait depends on a change */
+	uint32_t announced;
 	uint64_t retry_epoch; /* grows when a lock or queue may have become free */
 } waits;
 

@@ -72,7 +72,7 @@ void signal_queue_drain(void)
 
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
-		/* If the queue is full, the signal merges with a pending one or is lost. */
+		/* A full queue drops the signal. */
 		(void)signal_queue_add(entry->thread, &entry->information);
 		entry->is_filled = 0;
 		__atomic_store_n(&signals.ring_drained, signals.ring_drained + 1, __ATOMIC_RELEASE);
