@@ -105,7 +105,7 @@ static inline void record_value(uint32_t slot, uint64_t value)
 	*known = value;
 }
 
-/* Notes a write that the thread executes next. */
+/* Makes a write pending, which the thread executes next. */
 static inline void record_pend(uint64_t address, uint32_t bytes)
 {
 	record_state.moving->pending = address;

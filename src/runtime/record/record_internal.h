@@ -1,11 +1,13 @@
 /*
  * Shared declarations of the recorder. A recorded run stores, per thread, the values that its
- * code reads and that a replay of the thread's code alone cannot predict
+ * code reads and that a walk of the thread's bitcode alone cannot predict
  * (branches/record/record.h). Each thread has a copy of the memory that it read and wrote. A read
  * whose value equals the copy is *predicted* and only counted; every other report makes an entry.
  *
- * A write is *pending* from its site until the thread's next report. Only then can the recorder
- * look at the written value, and it must look before other threads run.
+ * A write is *pending* from its site until the thread's next report, or until other threads run.
+ * The recorder then copies the written bytes into the thread's copy (flush). If code without
+ * bitcode may have written them since, the recorder sets the bytes in the copy to 0 instead
+ * (drop). The walk does the same at the same reports.
  *
  * struct record_moving is the state of the moving thread. Quick stubs (record_stubs.c) and
  * record_near.S access it by absolute addresses of 32 bits.
@@ -42,7 +44,7 @@ struct record_moving {
 struct record_parked {
 	uint64_t pending;
 	uint32_t pending_bytes, wants_arguments, entered;
-	bool has_dropped; /* its last write was not looked at when it stopped at an op */
+	bool has_dropped; /* its pending write was dropped when it stopped at an op */
 	uint64_t copied_from;
 	uint8_t *memory; /* NULL: the thread has not run yet */
 	uint64_t *values;
@@ -120,14 +122,14 @@ void record_resume_thread(uint32_t index);
 /* ---- record_ops.c ---- */
 
 /*
- * The moving thread stops at this op. Looks at its pending write if the code that announced the
- * op is the code that wrote.
+ * The moving thread stops at this op. Flushes its pending write if instrumented code announced
+ * the op, else drops the write: code without bitcode may have written there.
  */
 void record_stand(const struct engine_op *op);
 
 /* ---- record.c ---- */
 
-/* Looks at the pending write of the moving thread and records its value. */
+/* Copies the bytes of the pending write into the thread's copy of memory. */
 void record_flush(void);
 /* True if the address lies in code with sites. */
 bool record_is_inside(uintptr_t code);
@@ -145,8 +147,8 @@ void record_read(uint64_t address, uint64_t bytes);
  */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
 /*
- * Records a read of whole words: a string up to its end, and the rest of its last word if that
- * lies in the same page.
+ * Records a read of whole words: a string up to its end, and at least SITE_TOLD_LEAST bytes
+ * unless the page ends before.
  */
 void record_told_string(uint64_t address, uint64_t length);
 void record_told_range(uint64_t address, uint64_t length, bool is_near);
@@ -154,7 +156,7 @@ void record_told_range(uint64_t address, uint64_t length, bool is_near);
 void record_argument(uint64_t value);
 /* Records a function entry, whose caller may be code without bitcode. */
 void record_enter(uint32_t site, uintptr_t frame);
-/* Drops the pending write: other threads may have written the memory since. */
+/* Drops the pending write: sets its bytes in the copy to 0. */
 void record_drop_pending(void);
 static inline void record_drop(void)
 {

@@ -56,7 +56,7 @@ struct stub_region {
 	struct stub_piece *pieces; /* grows downwards from the region's end */
 	uint32_t piece_count;
 	unsigned char *ways;  /* table of jump targets, indexed by enum stub_way */
-	unsigned char *flush; /* routine that looks at the pending write; changes %r10 and %r11 */
+	unsigned char *flush; /* routine that flushes the pending write; changes %r10 and %r11 */
 	unsigned char *flush_failed;
 	/* The only instruction of that routine that copies byte by byte */
 	unsigned char *flush_bytes;
