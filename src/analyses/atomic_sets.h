@@ -1,11 +1,12 @@
 /*
  * Atomic sets and units of work, inferred from debug information and corrected by annotations.
  *
- * A *set* is memory that must stay consistent: the fields of one object (its outermost struct), or
- * the static variables of one compilation unit that are no structs. A *unit of work* of a set is a
- * call of a function that must preserve the consistency: a function with a pointer parameter to the
- * object (a member function in C++), or, for static data, a function of the same compilation unit.
- * The outermost such call owns an access. Without such a call the innermost call owns it.
+ * A *set* is memory that must stay consistent. It has the fields of one object (its outermost
+ * struct), or the static variables of one compilation unit that are no structs. A *unit of work* of
+ * a set is a call of a function that must preserve the consistency. For an object, that is a
+ * function with a pointer parameter to the object (a member function in C++). For static data, it
+ * is a function of the same compilation unit. The outermost such call owns an access. Without such
+ * a call the innermost call owns it.
  *
  * Sets and units: Vaziri, Tip, Dolby, "Associating Synchronization Constraints with Data in an
  * Object-Oriented Language", POPL 2006. Inference: Lai, Cheung, Chan, ICSE 2010, section 4.

@@ -1,7 +1,7 @@
 /*
- * Tracks which locks each thread of a run holds. A trace records attempts, not their results. The
- * result follows from the owner: an attempt at a lock that another thread held has failed or timed
- * out, because a blocking acquisition is recorded only when it succeeds.
+ * Tracks which locks each thread of a run holds. A trace records attempts, not their results; the
+ * result follows from the owner of the lock. An attempt at a lock that another thread held has
+ * failed or timed out. A blocking acquisition is recorded only when it succeeds.
  *
  * Locks acquired before the trace began (before the first thread creation) are unknown.
  */

@@ -8,8 +8,8 @@
 #include "analyses/thread_order.h"
 
 /*
- * Limits: locks held at a request, and epochs recorded per request. Larger values found no further
- * deadlocks of interest.
+ * Limits: locks held at a request, and epochs recorded per request. Further ones would hardly add
+ * deadlocks.
  */
 #define REQUEST_HELD_MAX 12
 #define REQUEST_MOMENTS_MAX 16

@@ -32,9 +32,9 @@ void thread_order_free(struct thread_order *order);
 /* Adds the next event of the run. */
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
 /*
- * As thread_order_add(), which it replaces. Waits order events as well: a signal and the threads
- * that it may have woken, arrivals at a barrier and departures, posts of a semaphore and waits for
- * it, one-time initialisation. Locks order nothing.
+ * As thread_order_add(), which it replaces; waits order events as well. These are signals and the
+ * threads that they may have woken, arrivals at a barrier and departures, semaphores, and one-time
+ * initialisation. Locks order nothing.
  */
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
 /* Does `first` end before `second` begins? Both must belong to one run. */

@@ -192,10 +192,10 @@ void finding_add_gerund(const char *verb, struct strbuf *out);
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
 
 /*
- * Signature under which equal findings are counted once. It hashes outcome kind and code, and one
- * of: the set of a deadlock's waits, the object of a lost wake-up, the variable and the unordered
- * pair of places of a race, or the failing stack. Places enter by function, file and line, never by
- * thread numbers or addresses.
+ * Signature under which equal findings are counted once. It hashes outcome kind and code, and the
+ * evidence of that kind. The evidence is the set of a deadlock's waits, the object of a lost
+ * wake-up, the variable and unordered places of a race, or the failing stack. Places enter by
+ * function, file and line, never by thread numbers or addresses.
  */
 uint64_t finding_signature(const struct finding *finding);
 

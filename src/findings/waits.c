@@ -1,7 +1,7 @@
 /*
- * Completes the wait-for graph with what only the trace shows: the holder of a semaphore used as a
- * lock, the reader that closes a cycle, and the threads that could have ended a wait without a
- * holder.
+ * Completes the wait-for graph with what only the trace shows. It adds the holder of a semaphore
+ * used as a lock, the reader that closes a cycle, and the threads that could have ended a wait
+ * without a holder.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,10 @@
 #include "base/bug.h"
 #include "platform/platform.h"
 
-/* At most one fall per switch and thread above. Schedules with more are not worth measuring. */
+/*
+ * Recording makes a fall per switch and per thread with a higher priority. A schedule with more
+ * falls is not worth measuring.
+ */
 #define FALLS_MAX (UINT32_C(1) << 16)
 
 /*

@@ -120,8 +120,8 @@ uint64_t failure_key(const struct outcome *outcome)
 	case OUTCOME_HANG:
 	case OUTCOME_LIVELOCK:
 		/*
-		 * A livelock is cut off at an arbitrary place of its loop: the place is no part of
-		 * the key.
+		 * A hang or livelock is cut off at an arbitrary place: the place is no part of the
+		 * key.
 		 */
 		return key;
 	case OUTCOME_ABORT:

@@ -202,8 +202,8 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 
 /*
  * Finds the call stack of a race's earlier access. The failing run ends at the second access, where
- * that stack is gone. A run of its own therefore stops at the first access. Without it the finding
- * has only the place.
+ * that stack is gone, and another run stops at the first one. Without this run the finding has only
+ * the place.
  */
 static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
 	struct earlier_access *out)

@@ -144,13 +144,13 @@ static int gdb_run(struct gdb_command *command, struct error *err)
 	(void)sigaction(SIGINT, &ignore, &old); /* a valid call: cannot fail */
 	pid = fork();
 	if (pid == 0) {
-		(void)signal(SIGINT, SIG_DFL); /* likewise */
+		(void)signal(SIGINT, SIG_DFL); /* a valid call: cannot fail */
 		(void)execvp("gdb", command->argv);
 		_exit(127);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	(void)sigaction(SIGINT, &old, NULL); /* likewise */
+	(void)sigaction(SIGINT, &old, NULL); /* a valid call: cannot fail */
 	children_kill_strays();		     /* a target process that gdb has left running */
 	if (pid < 0)
 		return error_set(err, ERROR_IO,

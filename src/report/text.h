@@ -1,6 +1,6 @@
 /*
- * Text report of a finding: what went wrong, who is blocked on what, the call stacks, the
- * interleaving as a table with one column per thread, and the replay command.
+ * Text report of a finding: what went wrong, the wait-for graph, the call stacks, the interleaving
+ * and the replay command. The interleaving is a table with one column per thread.
  */
 #ifndef RADDLE_REPORT_TEXT_H
 #define RADDLE_REPORT_TEXT_H

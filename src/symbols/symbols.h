@@ -7,7 +7,7 @@
  *
  * Life cycle: symbols_from_process(); symbols_note_access() for all accesses of a run, which gives
  * heap blocks their types; any number of queries; symbols_free(). Returned strings live as long as
- * the struct, which one thread uses.
+ * the struct. Not thread-safe: queries fill caches.
  */
 #ifndef RADDLE_SYMBOLS_SYMBOLS_H
 #define RADDLE_SYMBOLS_SYMBOLS_H

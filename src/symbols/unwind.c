@@ -3,8 +3,8 @@
  * is read page by page with process_vm_readv(). The initial registers come from the frame written
  * by context_switch_*.
  *
- * All data is untrusted: an address outside every loaded object, a stack that does not grow, or
- * unreadable memory ends the walk, and the caller's capacity bounds it.
+ * All data is untrusted. The walk ends at an address outside every loaded object, at a stack that
+ * does not grow, and at unreadable memory. The caller's capacity bounds it.
  */
 #include <errno.h>
 #include <fcntl.h>

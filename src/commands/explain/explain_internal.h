@@ -51,7 +51,7 @@ struct explain_hand {
 struct explain_round {
 	uint64_t number, first;
 	uint32_t runs;
-	/* by position in the round: the hand that made the run */
+	/* by position in the round: the worker that made the run */
 	uint8_t maker[STRATEGY_ROUND_MOST];
 };
 
@@ -63,9 +63,9 @@ struct explain {
 	uint32_t hand_count;
 	/* Hands that work. Only the first one works until the shared memory is known. */
 	uint32_t active;
-	/* exclusive run: no other hand may start one; NULL: all may */
+	/* exclusive run: no other worker may start one; NULL: all may */
 	struct explain_hand *only;
-	struct explain_hand *made; /* hand of the run taken last, until explain_runs_go_on() */
+	struct explain_hand *made; /* worker of the run taken last, until explain_runs_go_on() */
 	struct explain_round round;
 	/* failures seen while no other process of the program ran */
 	uint64_t known[EXPLAIN_KNOWN_MAX];
@@ -82,7 +82,7 @@ struct explain {
 	/* The finding's failure; OUTCOME_NONE: its schedule no longer fails. */
 	struct outcome failure;
 	uint64_t run_next;  /* first run that was not taken */
-	uint64_t run_given; /* first run that no hand has */
+	uint64_t run_given; /* first run that no worker has */
 	uint64_t opened_ns;
 	struct pattern *patterns; /* of the last run, with keys by places; owned */
 	uint32_t pattern_capacity;
@@ -115,12 +115,12 @@ void explain_keep(struct explain *explain, const struct explain_run *run);
  */
 int explain_runs_take(struct explain *explain, struct error *err);
 void explain_runs_go_on(struct explain *explain);
-/* Discards runs made ahead; no hand works afterwards. */
+/* Discards runs made ahead; no worker works afterwards. */
 void explain_runs_drop(struct explain *explain);
 /* From now on these orders direct the runs. */
 void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
-/* Called when the shared memory is known: from now on up to `hands` hands work. */
+/* Called when the shared memory is known: from now on up to `hands` workers make runs. */
 void explain_runs_spread(struct explain *explain, uint32_t hands);
 
 /* explain_noise.c: replace the functions of the same names under the noise runtime. */

@@ -1,17 +1,18 @@
 /*
- * Makes the runs for an explanation with several workers (hands), in the order of run numbers.
+ * Makes the runs for an explanation in the order of their numbers, with several workers (struct
+ * explain_hand).
  *
  * Invariant: a run depends only on its number and on what was known before its round began
  * (strategies/strategy.h). Its result is the same for every worker and every number of workers. A
- * finished run stays with its hand until it is taken; runs are taken in the order of their numbers.
- * Runs that are not needed are dropped and their numbers reused.
+ * finished run stays with its worker until it is taken; runs are taken in the order of their
+ * numbers. Runs that are not needed are dropped and their numbers reused.
  *
- * Until the shared memory is known, only one hand works, because each such run depends on the one
+ * Until the shared memory is known, only one worker works, because each such run depends on the one
  * before. The same holds for sequential strategies.
  *
  * Concurrent processes of the program may compete for a port or a file. A failure of a kind not
  * seen before, or a run that cannot be made, is therefore repeated in an exclusive run. If the
- * exclusive run differs, only one hand works from then on.
+ * exclusive run differs, only one worker works from then on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static struct contract *contract_of(const struct explain *explain, uint32_t hand
 
 /* ---- rounds ---- */
 
-/* Copies the strategy state of hand 0, the shared state, to the other hands. */
+/* Copies the strategy state of worker 0, the shared state, to the other workers. */
 static void explain_runs_share(struct explain *explain)
 {
 	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
@@ -87,7 +88,7 @@ static uint32_t next_round_size(const struct explain *explain)
 	return driven < DRIVEN_ROUND_MOST ? (uint32_t)driven : DRIVEN_ROUND_MOST;
 }
 
-/* Ends the round. All its runs have been taken and no hand works. */
+/* Ends the round. All its runs have been taken and no worker works. */
 static void explain_runs_end_round(struct explain *explain)
 {
 	struct explain_round *round = &explain->round;
@@ -109,7 +110,7 @@ static void explain_runs_end_round(struct explain *explain)
 	explain_runs_begin_round(explain, next);
 }
 
-/* Records what the taken run teaches; its hand still has the run. */
+/* Records what the taken run teaches; its worker still has the run. */
 static void take_lesson(struct explain *explain, const struct explain_hand *hand)
 {
 	if (is_learning(explain))
@@ -139,7 +140,7 @@ static int explain_runs_begin(struct explain *explain, struct explain_hand *hand
 	return worker_begin(&hand->worker, err);
 }
 
-/* Gives the next runs of the round to the free hands. */
+/* Gives the next runs of the round to the free workers. */
 static int explain_runs_give_runs(struct explain *explain, struct error *err)
 {
 	const uint64_t end =
@@ -228,7 +229,7 @@ static void sleep_for_hands(struct explain *explain)
 		worker_sleep(busy, count, SLEEP_NS);
 }
 
-/* Waits until this hand has made its run. */
+/* Waits until this worker has made its run. */
 static int explain_runs_wait_for(
 	struct explain *explain, const struct explain_hand *wanted, struct error *err)
 {
@@ -282,7 +283,7 @@ void explain_runs_drop(struct explain *explain)
 	explain->run_given = explain->run_next;
 }
 
-/* From now on hand 0 works alone. Runs made ahead are repeated; runs already taken stay valid. */
+/* From now on worker 0 works alone. Runs made ahead are repeated; runs already taken stay valid. */
 static void explain_runs_go_on_alone(struct explain *explain)
 {
 	explain_runs_drop(explain);
@@ -311,7 +312,7 @@ static void learn_key(struct explain *explain, uint64_t key)
 		explain->known[explain->known_count++] = key;
 }
 
-/* Repeats the hand's run exclusively. *is_same false: the outcome differs. */
+/* Repeats the worker's run exclusively. *is_same false: the outcome differs. */
 static int explain_runs_make_alone(
 	struct explain *explain, struct explain_hand *hand, bool *is_same, struct error *err)
 {
@@ -339,7 +340,7 @@ static struct explain_hand *explain_runs_hand_of(struct explain *explain, uint64
 	return NULL;
 }
 
-/* Makes the next run; `out` is the hand that made it. */
+/* Makes the next run; `out` is the worker that made it. */
 static int make_next(struct explain *explain, struct explain_hand **out, struct error *err)
 {
 	int result = explain_runs_give_runs(explain, err);
@@ -427,7 +428,7 @@ void explain_runs_direct(
 	explain_runs_begin_round(explain, 1);
 }
 
-/* ---- more hands ---- */
+/* ---- more workers ---- */
 
 static int open_hand(struct explain *explain, uint32_t number, struct error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Decides whether raddle may run the command of a finding. The user must agree if somebody else
- * made the finding (docs/security.md).
+ * Decides whether raddle may run the command of a finding. The user must agree if another user made
+ * the finding (docs/security.md).
  */
 #ifndef RADDLE_COMMANDS_FINDINGS_TRUST_H
 #define RADDLE_COMMANDS_FINDINGS_TRUST_H

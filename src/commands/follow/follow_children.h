@@ -1,8 +1,8 @@
 /*
- * `raddle run --follow-children`: runs a program that starts others once, natively. Each descendant
- * program that creates threads is explored by a `raddle run` of its own, with the same options, in
- * the place and at the time of its start. A finding therefore belongs to that program and replays
- * with its command line.
+ * `raddle run --follow-children`: runs a program that starts others once, natively. A `raddle run`
+ * of its own explores each descendant program that creates threads. This run has the same options,
+ * and the place and time of the descendant's start. A finding therefore belongs to that program and
+ * replays with its command line.
  */
 #ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
 #define RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H

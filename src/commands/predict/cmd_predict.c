@@ -423,8 +423,8 @@ static int predict_run_command(int argc, char **argv)
 	if (!arguments.options.runs)
 		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
 	/*
-	 * Pure priority schedules would rarely interleave threads that are far apart, so each
-	 * thread gets the highest priority in turn.
+	 * With priorities, each thread in turn gets the highest one, so threads that run far apart
+	 * are recorded in every order.
 	 */
 	arguments.options.takes_turns = sees_memory && !arguments.strategy;
 	if (!arguments.strategy)

@@ -291,7 +291,7 @@ static void predict_confirm_on_progress(void *context, const struct campaign_pro
 
 /*
  * Makes a finding of the run that shows the candidate. A failing candidate gets such a finding in
- * addition to the failure's own: that one may have been minimised to a schedule without the
+ * addition to the failure's own. The latter may have been minimised to a schedule without the
  * violation, or found by another candidate. A passing run that no fresh process repeats is not
  * reported as shown.
  */
