@@ -530,8 +530,7 @@ void engine_fail_by_verdict(const struct outcome *verdict);
 void engine_exited(int status) __attribute__((noreturn));
 /*
  * The process ends in failure. If a watchdog of the target ended the process because threads are
- * permanently blocked, the outcome becomes the deadlock of these threads, and its text names the
- * watchdog.
+ * permanently blocked, the outcome becomes their deadlock. Its text then names the watchdog.
  */
 void engine_blame_blocked(struct outcome *outcome);
 /* The outcome of a forked child that is not part of any run. */

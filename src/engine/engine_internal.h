@@ -72,10 +72,9 @@ struct engine {
 	uint32_t thread_count;
 	uint32_t live_count;
 	uint32_t enabled_count;
-	uint32_t
-		/* threads delayed by a yield, plus 1 while priorities are followed; if not 0, some
-		 * enabled threads may not be offered */
-		yielder_count;
+	/* threads delayed by a yield, plus 1 while priorities are followed; if not 0, some enabled
+	 * threads may not be offered */
+	uint32_t yielder_count;
 	uint32_t spin_count; /* spin points since step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
@@ -112,7 +111,7 @@ struct engine {
 	/* name_cache entries of this run: engine_renew() */
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)];
 	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
-	uint32_t crowd_count;					     /* number of crowds in use */
+	uint32_t crowd_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	/*
@@ -157,7 +156,6 @@ void engine_unlink(struct engine_thread *thread);
 bool engine_crowd_join(struct engine_thread *thread);
 /* Moves all eligible waiters for the object from this bucket into a crowd. */
 void engine_crowd_form(struct engine_thread *bucket, const void *address);
-/* Removes the thread from its crowd. */
 void engine_crowd_leave(struct engine_thread *thread);
 /* Re-evaluates the crowd of a changed object. */
 void engine_crowd_changed(const void *address);

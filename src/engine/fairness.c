@@ -5,9 +5,9 @@
 
 /*
  * A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
- * Musuvathi and Qadeer (PLDI 2008) with one change. The paper waits for the threads enabled at the
- * yield, this code for those enabled now, which needs one number per thread instead of a set. The
- * offered set is never empty: it contains the thread that has not moved for the longest time.
+ * Musuvathi and Qadeer (PLDI 2008) with one change: the paper waits for the threads enabled at the
+ * yield, this code for those enabled now. One number per thread then replaces a set. The offered
+ * set is never empty: it contains the thread that has not moved for the longest time.
  */
 static void hold_back(struct engine_thread *thread, uint64_t moved)
 {

@@ -1,6 +1,11 @@
 /*
- * Operations: the actions of a thread that other threads can observe. ops.def lists the kinds. A
- * *pending op* is announced by its thread and not yet performed.
+ * Operations (ops): the actions of a thread that other threads can observe. ops.def lists the
+ * kinds.
+ *
+ * A thread announces an op before performing it; in between the op is *pending*, and the strategy
+ * sees it as a struct pending_op. A thread whose pending op cannot happen now is disabled.
+ * op_dependent() defines which ops may not be exchanged; op_class() groups objects of one
+ * allocation site.
  */
 #ifndef RADDLE_MODEL_OP_H
 #define RADDLE_MODEL_OP_H

@@ -1,6 +1,7 @@
 /*
  * The outcome of a run with its evidence. The struct holds plain numbers in shared memory and
- * survives a crash of the target. The command adds names and source lines.
+ * survives a crash of the target. The command adds names and source lines. The evidence consists of
+ * blocked threads (waits[]), a pair of accesses (other_*, site, op), or an address with a call.
  */
 #ifndef RADDLE_MODEL_OUTCOME_H
 #define RADDLE_MODEL_OUTCOME_H

@@ -5,6 +5,9 @@
  * A step segment means that a thread performs `count` ops in a row. A value segment means that the
  * next value choice (the waiter that a signal wakes, raddle_choose) is `thread` out of `count`
  * possibilities. A value segment follows the step whose op requested the value.
+ *
+ * The runtime records the schedule of each run in shared memory, where it survives a crash. A full
+ * recorder sets is_truncated and keeps a true prefix of the run.
  */
 #ifndef RADDLE_MODEL_SCHEDULE_H
 #define RADDLE_MODEL_SCHEDULE_H

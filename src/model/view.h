@@ -12,10 +12,9 @@
 /* Identity of a variable on the heap by its block. */
 struct object_place {
 	object_name block;
-	uint32_t
-		/* number of the block among those allocated with the same call stack, from 1; 0:
-		 * not counted */
-		loop;
+	/* number of the block among those allocated with the same call stack, from 1; 0: not
+	 * counted */
+	uint32_t loop;
 };
 
 struct schedule_view {

@@ -1,4 +1,3 @@
-/* See commuting.h. */
 #include "strategies/commuting.h"
 
 #include "base/bitset.h"

@@ -54,7 +54,6 @@ struct history {
 /* `bytes`: size of the block. */
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state);
-/* Discards the record. */
 void history_forget(struct history *history);
 
 /*

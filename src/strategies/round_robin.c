@@ -10,7 +10,7 @@ static size_t round_robin_state_bytes(const struct strategy_config *config)
 {
 	(void)config; /* no options */
 	return sizeof(
-		uint64_t); /* keeps nothing, but a block of no bytes is nobody's idea of one */
+		uint64_t); /* no state is needed, but a block of 0 bytes is not permitted here */
 }
 
 static void round_robin_begin_campaign(void *state, const struct strategy_config *config)

@@ -1,4 +1,3 @@
-/* Table of all strategies, from strategies.def. */
 #include "strategies/strategy.h"
 
 const struct strategy *const strategies[] = {

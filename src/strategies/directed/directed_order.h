@@ -107,8 +107,8 @@ bool directed_order_begins(const struct directed_order *order, const struct pend
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
  * For runs made in parallel: a run begins with the known state (share), and its new knowledge is
- * merged afterwards (learn), in an order that is independent of the workers' speed. `base` is the
- * state with which the run began.
+ * merged afterwards (learn). The order of merging must not depend on the workers' speed. `base` is
+ * the state with which the run began.
  */
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);

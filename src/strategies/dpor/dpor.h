@@ -341,7 +341,6 @@ static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view
 
 /* Removes the thread that was added last. */
 void dpor_forget_thread(struct dpor *dpor);
-/* The pending op of a thread. */
 static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
 {

@@ -1,4 +1,3 @@
-/* See dpor_merge.h. */
 #include "strategies/dpor/dpor_merge.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 		const uint32_t next = copy_branch(to, from, child);
 
 		if (next == DPOR_NONE)
-			break; /* is_lost */
+			break; /* copy_branch() has set is_lost */
 		if (last == DPOR_NONE)
 			dpor_branches(to)[copy].child = next;
 		else
@@ -39,7 +38,7 @@ uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
 		const uint32_t copy = copy_branch(to, from, branch);
 
 		if (copy == DPOR_NONE)
-			return first; /* is_lost */
+			return first; /* copy_branch() has set is_lost */
 		dpor_branches(to)[copy].part = dpor_branches(from)[branch].part;
 		if (last == DPOR_NONE)
 			first = copy;
@@ -168,7 +167,7 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 
 		*place = branch;
 		if (branch == DPOR_NONE)
-			return; /* is_lost */
+			return; /* dpor_branch_new() has set is_lost */
 		if (finder) {
 			dpor_branches(dpor)[branch].finder = finder->part;
 			dpor_branches(dpor)[branch].born = (uint32_t)finder->runs;
@@ -179,9 +178,9 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 
 /*
  * Merges one path of the task's tree into the owner's. The task has omitted orders that this path
- * covers, and races that its first op settles. An existing branch of the owner that covers the path
- * must therefore begin with the same first op, and consist of ops of the path down to its leaf.
- * False: this does not hold.
+ * covers, and races that its first op settles. If the owner has a branch for the path, it must
+ * begin with the same first op and contain only ops of the path. Then that branch covers the same
+ * orders. False: this does not hold.
  */
 static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
 	const struct dpor *finder)

@@ -148,8 +148,8 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
  * A wakeup tree prescribes the next ops, but not the other ops of the two threads whose race it
  * reverses. Those would run behind the whole tree, and every run below would repeat them.
  *
- * An op may therefore be performed before the tree if no op of the tree depends on it and its
- * thread is not in the tree. The tree covers the same orders behind it, and a thread that sleeps
+ * An op may therefore be performed before the tree if the tree does not contain its thread and no
+ * op of the tree depends on it. The tree covers the same orders behind it, and a thread that sleeps
  * here either sleeps there or depends on the op. For main only joins qualify, and only if main
  * continued after such a join in the learning runs; else the process may end.
  */

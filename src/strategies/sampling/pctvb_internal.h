@@ -96,7 +96,6 @@ static inline bool pctvb_has_variable(const struct pending_op *op)
 	return op->object && op_descriptions[op->kind].object != OBJECT_THREAD;
 }
 
-/* Begins the lesson of a learning run. */
 void pctvb_begin_lesson(struct pctvb *pctvb);
 /* Reports contested accesses of this class at which no other thread was pending. */
 void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);

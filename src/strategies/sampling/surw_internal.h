@@ -96,7 +96,6 @@ static inline bool surw_teaches(const struct surw *surw)
 	return surw->place < SURW_TEACHING;
 }
 
-/* Begins the lesson of a learning run. */
 void surw_begin_lesson(struct surw *surw);
 void surw_meet_in_lesson(struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
 /* Records the op that the thread performs. */

@@ -78,8 +78,8 @@ struct bounded {
 	bool is_focused; /* accesses to variables without a change may not be scheduling points */
 	/* the focused run diverged for this reason: it is repeated with all accesses */
 	bool needs_all;
-	uint32_t order;	       /* enum thread_order, then random orders */
-	uint32_t changes_made; /* number of changes so far */
+	uint32_t order; /* enum thread_order, then random orders */
+	uint32_t changes_made;
 	/* number of threads whose priority was lowered because they yielded too often */
 	uint32_t lowered;
 	/* hash of the point that the thread after the last stop passed without a check; 0: none */

@@ -1,4 +1,3 @@
-/* See deviations.h. */
 #include "strategies/search/deviations.h"
 
 /* All shards make the runs with fewer deviations. */

@@ -154,7 +154,6 @@ uint32_t deviations_own_point_before(
 /* Tasks, as in struct strategy_parts. */
 bool deviations_split(
 	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
-/* Copies the current state into another block. */
 void deviations_copy(struct deviations *to, const struct deviations *from);
 bool deviations_join(struct deviations *deviations, struct deviations *part);
 void deviations_leave(struct deviations *deviations, uint32_t number);

@@ -168,7 +168,6 @@ void run_tree_note_done(struct run_tree *tree);
 
 /* `is_partial`: the run has a focus and reports only the variables at which it deviates. */
 void run_tree_begin_run(struct run_tree *tree, bool is_partial);
-/* The thread order of the next run. */
 uint32_t run_tree_order(struct run_tree *tree);
 /* Adds a synchronisation event to the prints; `what` is a hash that is equal in every run. */
 static inline void run_tree_note(struct run_tree *tree, uint64_t what)
@@ -194,7 +193,6 @@ uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set);
 /* Fills `set` with the variables of the current run's deviations, in ascending order; returns their
  * number. */
 uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
-/* Number of priority changes of the current run. */
 uint32_t run_tree_changes(const struct run_tree *tree);
 /* Has the run made its last deviation? */
 bool run_tree_is_past(const struct run_tree *tree);
@@ -237,7 +235,6 @@ uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
 bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t number, uint64_t most,
 	const struct run_variable *variables);
-/* Copies the current tree into another block. */
 void run_tree_copy(struct run_tree *to, const struct run_tree *from);
 /* Is there space for the nodes of the task? */
 bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *part);

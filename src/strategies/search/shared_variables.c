@@ -1,4 +1,3 @@
-/* See shared_variables.h. */
 #include "strategies/search/shared_variables.h"
 
 /* These bits distinguish arrays from variables, whose keys have 32 bits. */
