@@ -53,7 +53,7 @@ struct finding_wait {
 struct finding_access {
 	char *thread; /* "main.0" */
 	char *verb;   /* "writes" */
-	char *held;   /* Locks that the thread held: "mutex m, rwlock r"; NULL: none. */
+	char *held;   /* locks that the thread held: "mutex m, rwlock r"; NULL: none */
 	struct finding_stack at;
 };
 
@@ -93,10 +93,7 @@ struct finding {
 	int code;     /* exit status or signal */
 	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
 	char *detail; /* further text, may be NULL */
-	/*
-	 * What led to the failure according to the run's trace, one sentence per line. NULL:
-	 * unknown.
-	 */
+	/* What led to the failure, by the run's trace, one sentence per line. NULL: unknown. */
 	char *cause;
 	char *remedy; /* one line: the change that prevents the failure; NULL: unknown */
 

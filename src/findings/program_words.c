@@ -25,7 +25,10 @@ static void program_words_add_line(const char *line, size_t length, struct strbu
 /* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed out". False: none printed. */
 static bool add_exception(const char *output, struct strbuf *out)
 {
-	/* Of libstdc++, whose line ends with a quote, and of two versions of libc++, whose line has the what(). */
+	/*
+	 * libstdc++ puts the type in quotes; two versions of libc++ continue the line with the
+	 * what().
+	 */
 	static const char *const starts[] = {"terminate called after throwing an instance of '",
 		"terminating due to uncaught exception of type ",
 		"terminating with uncaught exception of type "};

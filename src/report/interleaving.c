@@ -23,7 +23,7 @@ struct interleaving {
 	const struct finding *finding;
 	const struct report_style *style;
 	const char *threads[COLUMNS_MAX]; /* in order of creation: main, main.0, main.0.0, ... */
-	unsigned thread_count;		  /* COLUMNS_MAX + 1: more */
+	unsigned thread_count;		  /* COLUMNS_MAX + 1: more threads than columns */
 	uint32_t skip_from, skip_to;	  /* range of omitted steps */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;

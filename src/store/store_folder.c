@@ -7,7 +7,7 @@
  *   kill inside the exchange (known finding)      leaves the old folder or the new one, whole
  *   kill after the exchange                       leaves the old one as .new-F1: an orphan
  *
- * A store may come from somebody else (docs/security.md). Every file is therefore opened relative to the descriptor of its
+ * A store may come from another user (docs/security.md). Every file is therefore opened relative to the descriptor of its
  * folder, no symbolic link is followed below the folder that the user named, and only regular files are read.
  */
 #include <dirent.h>

@@ -28,7 +28,7 @@ enum saved_word {
 	SAVED_COUNT
 };
 
-/* Reads memory through /proc/PID/mem, because container engines refuse process_vm_readv(). */
+/* Reads memory through /proc/PID/mem, for containers whose engine refuses process_vm_readv(). */
 static bool read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
 {
 	char path[32];

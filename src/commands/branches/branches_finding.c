@@ -54,7 +54,7 @@ static void view_chosen(
 	}
 }
 
-/* Fills the store's row of the search, as far as it has got. */
+/* Fills the store's row of the search with the results so far. */
 static void fill_row(const struct campaign_options *options, const struct branches_result *result,
 	struct store_campaign *row)
 {

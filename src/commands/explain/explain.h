@@ -114,8 +114,8 @@ const char *explain_function(struct explain *explain, uint64_t start);
 /* ---- directed runs (explain_direct.c) ---- */
 
 /*
- * Strategy `directed` drives the next runs to show the pattern between these threads (names, PATTERN_PARTIES of them; NULL:
- * between any).
+ * From now on strategy `directed` drives the runs to show the pattern between these threads (names:
+ * PATTERN_PARTIES of them; NULL: between any). explain_forbid(): to show none of the patterns.
  */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
@@ -138,15 +138,15 @@ struct explain_shown {
 };
 
 /*
- * Repeats one of the kept runs, the one with the fewest switches: a failing run with the pattern,
- * or a passing run without it. The finding's own run is preferred. False: no such run, or it cannot
- * be repeated.
- */
-/*
  * The finding's own run as the failing one, for a ranking without any other. False: its schedule no
  * longer fails.
  */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
+/*
+ * Repeats one of the kept runs, the one with the fewest switches: a failing run with the pattern, or
+ * a passing run without it. The finding's own run is preferred. False: no such run, or it cannot be
+ * repeated.
+ */
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out);
 void explain_shown_release(struct explain_shown *shown);

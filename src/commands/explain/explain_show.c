@@ -89,8 +89,8 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 }
 
 /*
- * Makes one traced run of the plan in a process of its own. False: the run does not show what is
- * wanted.
+ * Makes one traced run of the plan in a process of its own. False: the run has another verdict or
+ * lacks the pattern.
  */
 static bool explain_show_repeat(struct explain *explain, const struct probe_params *params,
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,

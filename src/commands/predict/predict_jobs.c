@@ -228,7 +228,7 @@ static void predict_jobs_tell(const struct predict *predict, const struct driven
 		}
 }
 
-/* Takes a result in the order of the candidates: stores, learns and reports it. */
+/* Accepts a result in the order of the candidates: stores, learns and reports it. */
 static int take_in(
 	struct driving *driving, uint32_t number, struct driven *driven, struct error *err)
 {
