@@ -217,7 +217,7 @@ static void clock_pass_for_limits(void)
 			end_ns = op->deadline_ns;
 	}
 	engine_clock_advance_to(end_ns);
-	(void)clock_fire_timers(); /* the next call asks for the next expiry again */
+	(void)clock_fire_timers(); /* the result is not needed: the next pass asks again */
 	if (engine.limit_passes < CLOCK_HASTE_DOUBLINGS_MAX)
 		engine.limit_passes++;
 }

@@ -187,7 +187,8 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* The waiter on the word at position `rank` from 0; NULL: the queue has fewer. `count`: waiters on the word before it. */
+/* The waiter number `rank` (from 0) on the word; NULL: fewer wait. `count` receives the number of
+ * waiters before it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {

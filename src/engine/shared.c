@@ -1,4 +1,4 @@
-/* See shared.h. Runs in the target's moving thread. */
+/* Runs in the target's moving thread. */
 #include "engine/shared.h"
 
 #include <errno.h>

@@ -39,7 +39,7 @@ const struct engine_op *engine_blocked_op(const struct engine_thread *thread)
 	return engine_wake_reason(thread) ? NULL : thread->op;
 }
 
-/* True when only another thread of the program can end this wait. */
+/* Can only another thread of the program end this wait? */
 static bool watchdog_is_untimed(const struct engine_op *op)
 {
 	switch (op_descriptions[op->kind].object) {
@@ -52,13 +52,13 @@ static bool watchdog_is_untimed(const struct engine_op *op)
 	}
 }
 
-/* True when the thread has not moved since time jumped. A thread in a signal handler counts as not moved. */
+/* Has the thread not moved since time jumped? A thread in a signal handler counts as not moved. */
 static bool watchdog_has_not_moved(const struct engine_thread *thread)
 {
 	return thread->interrupted || thread->last_moved <= engine.idle.step;
 }
 
-/* Keeps only the waits of the outcome that can never end. */
+/* Removes the waits from the outcome that may end. */
 static void watchdog_keep_blocked(struct outcome *outcome)
 {
 	uint32_t count = 0;

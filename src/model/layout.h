@@ -1,7 +1,8 @@
 /*
- * A layout determines where the heap, the mappings and the stacks of a target lie. Some bugs depend on addresses: two keys
- * in one slot of a hash table, locks ordered by address. A campaign varies the layout to find them. A layout is a number;
- * the same number gives the same addresses in every process. Layout 0 gives the addresses of a run without raddle.
+ * A layout determines the addresses of the heap, the mappings and the stacks of a target. Some bugs
+ * depend on addresses: two keys in one slot of a hash table, or locks ordered by address. A
+ * campaign varies the layout to find them. A layout is identified by a number, which gives the same
+ * addresses in every process. Layout 0 gives the addresses of a run without raddle.
  */
 #ifndef RADDLE_MODEL_LAYOUT_H
 #define RADDLE_MODEL_LAYOUT_H
@@ -27,7 +28,8 @@ static inline struct layout layout_of(uint32_t number)
 
 	if (!number)
 		return (struct layout){0};
-	/* Shifts of less than 64 kB change the address bits that hash tables and allocators use, and keep memory use small. */
+	/* Shifts below 64 kB change the address bits that hash tables and allocators use, and cost
+	 * little memory. */
 	return (struct layout){.heap_bytes = (uint32_t)(heap & 4095) * 16,
 		.map_bytes = (uint32_t)(heap >> 16 & 15) * 4096,
 		.main_stack_bytes = (uint32_t)(stacks & 255) * 16,
@@ -35,7 +37,7 @@ static inline struct layout layout_of(uint32_t number)
 		.has_ascending_stacks = stacks >> 32 & 1};
 }
 
-/* The layout number at `index` in a campaign; the first ones are 0. */
+/* The layout number at `index` in a campaign; the first one is 0. */
 static inline uint32_t layout_number(uint64_t seed, uint32_t index)
 {
 	return index ? 1 + (uint32_t)(hash_pair(seed, index) % LAYOUT_MAX) : 0;
