@@ -26,7 +26,7 @@ static uint32_t draw_turns(
 }
 
 /*
- * Extra time for samples after a search that used all of --time: at most BEHIND_NS and this part of
+ * Extra time for samples after a search that used all of --time: BEHIND_NS plus this fraction of
  * --time.
  */
 #define BEHIND_NS UINT64_C(4000000000)

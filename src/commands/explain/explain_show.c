@@ -88,10 +88,7 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 	       outcome->code == explain->finding->code && (key == ANY_KEY || shows_key(shown, key));
 }
 
-/*
- * Makes one traced run of the plan in a process of its own. False: the run has another verdict or
- * lacks the pattern.
- */
+/* Makes one traced run of the plan in a process of its own. False: the run is not as wanted. */
 static bool explain_show_repeat(struct explain *explain, const struct probe_params *params,
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
