@@ -44,7 +44,7 @@ struct directed_access {
 struct directed_order_draw {
 	uint32_t skipped; /* number of first accesses to skip; small */
 	bool is_home;	  /* the objects must be `homes` */
-	/* repeat the choices of the last run in which the order was reached, if any */
+	/* always false */
 	bool is_again;
 };
 

@@ -332,7 +332,7 @@ static void join_way(struct dpor *dpor, struct dpor *part)
 		} else {
 			step->wakeup = dpor_branch_new(dpor, &step->op);
 		}
-		/* the trees are compared in either case */
+		/* counts as changed in case of doubt: dpor_choose_tree() then compares the trees */
 		step->changes = step->changes_had + !is_same;
 	}
 	dpor->step_count = part->base;
