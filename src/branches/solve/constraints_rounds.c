@@ -41,12 +41,11 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 static void add_way_out(struct constraints *constraints, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
-	const bool constraints_rounds_is_last = arrival->leave == ORDER_NONE;
+	const bool is_last = arrival->leave == ORDER_NONE;
 	const struct event_id next = {arrival->at.thread,
-		constraints_rounds_is_last ? next_moment(constraints, arrival->at)
-					   : arrival->leave};
-	const struct event_id reached = {arrival->at.thread,
-		constraints_rounds_is_last ? arrival->at.index + 1 : arrival->leave};
+		is_last ? next_moment(constraints, arrival->at) : arrival->leave};
+	const struct event_id reached = {
+		arrival->at.thread, is_last ? arrival->at.index + 1 : arrival->leave};
 
 	if (!constraints_has(constraints, arrival->at))
 		return;

@@ -238,10 +238,9 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 }
 
 void solution_meet(struct solution *solution, struct values *values, struct event_id event,
-	struct solution_steps steps, const struct solution_wakes *schedule_wakes)
+	struct solution_steps steps, const struct solution_wakes *wakes)
 {
-	const struct value_choice choice =
-		values_meet(values, event, schedule_wakes->wakes, schedule_wakes->context);
+	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
 
 	if (choice.count) {
 		solution_add(solution, event.thread, steps.own);

@@ -226,14 +226,14 @@ static uint32_t choose_candidates(const struct pattern_ranking *ranking,
 	return count;
 }
 
-static int test_answer(struct explain_result *result, struct explain_answer *explain_work_answer,
+static int test_answer(struct explain_result *result, struct explain_answer *answer,
 	const struct explain_work *work, struct error *err)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	const struct explain_test test = {
 		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
 	const struct pattern_record *candidates[CAUSE_PATTERNS];
-	const uint32_t count = choose_candidates(ranking, explain_work_answer->record, candidates);
+	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pattern_record *record = candidates[i];
@@ -246,15 +246,15 @@ static int test_answer(struct explain_result *result, struct explain_answer *exp
 			return 0;
 		if (status < 0)
 			return status;
-		if (explain_work_answer->has_cause && !cause.is_cause) {
+		if (answer->has_cause && !cause.is_cause) {
 			explain_cause_release(&cause);
 			continue;
 		}
-		explain_cause_release(&explain_work_answer->cause);
-		explain_work_answer->has_cause = true;
-		explain_work_answer->cause = cause;
+		explain_cause_release(&answer->cause);
+		answer->has_cause = true;
+		answer->cause = cause;
 		/* the report shows the pattern that was forced */
-		explain_work_answer->record = record;
+		answer->record = record;
 		if (cause.is_cause)
 			break;
 	}
@@ -262,11 +262,9 @@ static int test_answer(struct explain_result *result, struct explain_answer *exp
 }
 
 /* Step at which the failing run completed the answer's pattern; UINT64_MAX: not in that run. */
-static uint64_t completed_in(
-	const struct explain_answer *explain_work_answer, const struct explain_shown *shown)
+static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
 {
-	const struct pattern *pattern =
-		explain_shown_pattern(shown, explain_work_answer->record->pattern.key);
+	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
 
 	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
 }
@@ -289,18 +287,18 @@ static bool is_consequence(const struct explain_answer *first, const struct expl
 static void find_consequences(struct explain_result *result)
 {
 	for (uint32_t j = 0; j < result->answer_count; j++) {
-		struct explain_answer *explain_work_answer = &result->answers[j];
+		struct explain_answer *answer = &result->answers[j];
 
-		for (uint32_t i = 0; explain_work_answer->cause.is_cause && i < j; i++) {
+		for (uint32_t i = 0; answer->cause.is_cause && i < j; i++) {
 			struct explain_answer *other = &result->answers[i];
 
 			if (!other->cause.is_cause || other->cause.is_consequence)
 				continue;
-			if (is_consequence(other, explain_work_answer)) {
-				explain_work_answer->cause.is_consequence = true;
+			if (is_consequence(other, answer)) {
+				answer->cause.is_consequence = true;
 				break;
 			}
-			other->cause.is_consequence = is_consequence(explain_work_answer, other);
+			other->cause.is_consequence = is_consequence(answer, other);
 		}
 	}
 }
@@ -308,21 +306,19 @@ static void find_consequences(struct explain_result *result)
 /* Merges the answer into an earlier one of the same conflict. */
 static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
-	struct explain_answer *explain_work_answer = &result->answers[number],
-			      *known = &result->answers[into];
+	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
 
-	known->alike += explain_work_answer->alike + 1;
-	pattern_ranking_merge(&result->ranking, explain_work_answer->record->explanation,
-		known->record->explanation);
-	if (explain_work_answer->cause.is_cause) {
+	known->alike += answer->alike + 1;
+	pattern_ranking_merge(
+		&result->ranking, answer->record->explanation, known->record->explanation);
+	if (answer->cause.is_cause) {
 		explain_cause_release(&known->cause);
-		known->cause = explain_work_answer->cause;
-		known->record = explain_work_answer->record;
+		known->cause = answer->cause;
+		known->record = answer->record;
 	} else {
-		explain_cause_release(&explain_work_answer->cause);
+		explain_cause_release(&answer->cause);
 	}
-	memmove(explain_work_answer, explain_work_answer + 1,
-		(result->answer_count - number - 1) * sizeof *explain_work_answer);
+	memmove(answer, answer + 1, (result->answer_count - number - 1) * sizeof *answer);
 	result->answer_count--;
 }
 
@@ -386,14 +382,12 @@ static int test_answers(
 	return status;
 }
 
-static void show_answer(struct explain_result *result, struct explain_answer *explain_work_answer)
+static void show_answer(struct explain_result *result, struct explain_answer *answer)
 {
-	const uint64_t key = explain_work_answer->record->pattern.key;
+	const uint64_t key = answer->record->pattern.key;
 
-	explain_work_answer->has_failing =
-		explain_show(result->explain, EXPLAIN_FAILED, key, &explain_work_answer->failing);
-	explain_work_answer->has_passing =
-		explain_show(result->explain, EXPLAIN_PASSED, key, &explain_work_answer->passing);
+	answer->has_failing = explain_show(result->explain, EXPLAIN_FAILED, key, &answer->failing);
+	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
 }
 
 /* Chooses the first pattern of each of the first explanations. */
@@ -419,14 +413,12 @@ static void put_causes_first(struct explain_result *result)
 	uint32_t to = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++) {
-		const struct explain_answer explain_work_answer = result->answers[i];
+		const struct explain_answer answer = result->answers[i];
 
-		if (!explain_work_answer.has_cause || !explain_work_answer.cause.is_cause ||
-			explain_work_answer.cause.is_consequence)
+		if (!answer.has_cause || !answer.cause.is_cause || answer.cause.is_consequence)
 			continue;
-		memmove(&result->answers[to + 1], &result->answers[to],
-			(i - to) * sizeof explain_work_answer);
-		result->answers[to++] = explain_work_answer;
+		memmove(&result->answers[to + 1], &result->answers[to], (i - to) * sizeof answer);
+		result->answers[to++] = answer;
 	}
 }
 
