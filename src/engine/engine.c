@@ -403,21 +403,21 @@ static bool waits_for_no_time(const struct engine_op *op, const struct engine_th
  * is the same as through engine_decide(), but nothing is announced and no other thread is
  * evaluated. False: the fast path does not apply.
  */
-static bool engine_goes_on(struct engine_thread *self, const struct engine_op *op)
+static bool engine_keeps_current(struct engine_thread *self, const struct engine_op *op)
 {
 	const struct engine_run *run = &engine.run;
 
-	if (!run->strategy || !run->strategy->goes_on || engine.deciding || engine.attention ||
-		self->yielded_at || engine.follows_priorities || self->signals_pending ||
-		self->is_cancel_requested || op->deadline_ns != ENGINE_FOREVER ||
-		op->is_timeout_only || op_descriptions[op->kind].flags & OP_PAUSE ||
-		engine.step >= engine.patience_step || engine.step + 1 >= run->step_limit ||
-		(op->ready && !op->ready(op, self)))
+	if (!run->strategy || !run->strategy->fast_path.keeps_current || engine.deciding ||
+		engine.attention || self->yielded_at || engine.follows_priorities ||
+		self->signals_pending || self->is_cancel_requested ||
+		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
+		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.patience_step ||
+		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
 		return false;
 	engine.view.thread_count = engine.thread_count;
 	engine.view.current = self->id;
 	engine.view.step = engine.step;
-	if (!run->strategy->goes_on(run->strategy_state, &engine.view))
+	if (!run->strategy->fast_path.keeps_current(run->strategy_state, &engine.view))
 		return false;
 	/* Object names depend on the order of announcements, so the fast path assigns names as
 	 * engine_announce() does. */
@@ -448,7 +448,7 @@ enum engine_result engine_perform(struct engine_op *op)
 	}
 	engine_settle();
 	engine_note_op(self, op);
-	if (engine_goes_on(self, op)) {
+	if (engine_keeps_current(self, op)) {
 		if (__builtin_expect(engine.watches_uses, 0))
 			engine_tell_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))

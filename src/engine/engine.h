@@ -364,7 +364,7 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
  * call returns at once if no other thread is enabled.
  */
 void engine_spin_point(uint64_t site);
-/* Does the strategy require that the moving thread makes the next step, too (strategy.insists)? */
+/* Does the strategy require that the moving thread makes the next step, too (strategy_fast_path.must_continue)? */
 bool engine_is_to_go_on(void);
 /* The object at `address` changed: re-evaluates all threads whose pending op concerns this
  * object. */

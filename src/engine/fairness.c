@@ -178,8 +178,8 @@ bool engine_is_to_go_on(void)
 	engine.view.thread_count = engine.thread_count;
 	engine.view.current = engine.current->id;
 	engine.view.step = engine.step;
-	return strategy && strategy->insists &&
-	       strategy->insists(engine.run.strategy_state, &engine.view);
+	return strategy && strategy->fast_path.must_continue &&
+	       strategy->fast_path.must_continue(engine.run.strategy_state, &engine.view);
 }
 
 bool engine_has_woken(void)

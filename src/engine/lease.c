@@ -45,12 +45,12 @@ void engine_take_lease(void)
 	uint64_t lease;
 
 	if (!engine.episodes || !engine.episodes->wants_lease || engine.follows_priorities ||
-		!run->strategy || !run->strategy->lease || engine.host.performed ||
+		!run->strategy || !run->strategy->fast_path.lease || engine.host.performed ||
 		engine.host.observe || engine.deciding || engine.attention ||
 		engine.step >= engine.patience_step ||
 		(engine.yielder_count && !engine_offer_stays()))
 		return;
-	lease = run->strategy->lease(
+	lease = run->strategy->fast_path.lease(
 		run->strategy_state, &engine.view, engine.episodes->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
@@ -70,7 +70,7 @@ void engine_settle_lease(void)
 	engine.lease_given = engine.episodes->lease = 0;
 	if (!used)
 		return;
-	run->strategy->went_on(run->strategy_state, &engine.view, used);
+	run->strategy->fast_path.end_lease(run->strategy_state, &engine.view, used);
 	if (run->recording)
 		schedule_add_more(run->recording, engine.current->id, (uint32_t)used);
 	engine.step += used;

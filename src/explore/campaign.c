@@ -96,7 +96,7 @@ static bool campaign_watches_races(const struct campaign *campaign)
 	const struct campaign_options *options = campaign->options;
 
 	return options->watches_races && !campaign->settings.races.are_failures &&
-	       !options->trace_events && !strategies[options->strategy]->is_exhausted;
+	       !options->trace_events && !strategies[options->strategy]->search.is_exhausted;
 }
 
 static int compare_races(const void *one, const void *other)
@@ -336,7 +336,7 @@ int campaign_open_worker(
 	campaign_tell_memory(campaign, worker);
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
-	if (strategies[options->strategy]->is_elsewhere) {
+	if (strategies[options->strategy]->search.is_elsewhere) {
 		plan->strategy_config.shard = options->shard;
 		plan->strategy_config.shards = options->shards;
 		/* as runtime_seed() computes it for run 0 */
@@ -386,7 +386,7 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	const uint64_t runs = campaign->run_end - campaign->run_next;
 	uint64_t wanted = options->remote ? options->remote->count + UINT64_C(1) : options->workers;
 
-	if (!campaign->has_rounds && !strategies[options->strategy]->parts)
+	if (!campaign->has_rounds && !strategies[options->strategy]->search.parts)
 		return 1; /* each run depends on the run before it */
 	if (campaign->reads_ours || options->forwards_signals)
 		return 1;

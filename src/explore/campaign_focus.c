@@ -13,7 +13,7 @@ bool campaign_wants_focus(const struct campaign *campaign, struct contract *cont
 	const struct campaign_options *options = campaign->options;
 	const struct contract_memory *memory = contract_memory(contract);
 
-	return strategies[options->strategy]->focus && contract->has_memory_sites &&
+	return strategies[options->strategy]->fast_path.focus && contract->has_memory_sites &&
 	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
 	       options->focus != FOCUS_NEVER &&
 	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);

@@ -36,7 +36,7 @@ void parts_begin(struct campaign *campaign)
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 
 	if (campaign->worker_count > 1)
-		campaign->parts.strategy = strategy->parts;
+		campaign->parts.strategy = strategy->search.parts;
 	campaign->parts.patience_ns = PATIENCE_LEAST_NS;
 }
 
@@ -441,7 +441,7 @@ int parts_lead_on(struct campaign *campaign, bool *may_go_on, struct error *err)
 	if (result < 0 || !*may_go_on)
 		return result;
 	if (!campaign_runs_left(campaign) ||
-		strategy->is_exhausted(campaign_parts_state_of(leader))) {
+		strategy->search.is_exhausted(campaign_parts_state_of(leader))) {
 		*may_go_on = !compare_is_under_way(campaign);
 		campaign->is_stopping = *may_go_on;
 		return 0;
@@ -490,7 +490,7 @@ int parts_take_report(struct campaign *campaign, struct campaign_worker *worker,
 		campaign_parts_take_failure(campaign, worker);
 	if (worker->part->rests)
 		return 0;
-	if (strategy->is_exhausted(campaign_parts_state_of(worker)))
+	if (strategy->search.is_exhausted(campaign_parts_state_of(worker)))
 		return 0;
 	return is_awaited(campaign, worker) || campaign->is_stopping || campaign->parts.is_telling
 		       ? 0

@@ -236,9 +236,9 @@ void rounds_take(struct campaign *campaign, struct campaign_worker *worker, uint
 		round->is_made[place] = true;
 		take_log(campaign, worker, place);
 	}
-	if (strategy->gather)
-		strategy->gather(campaign->knowledge, contract_strategy(worker->worker.contract),
-			first, place - first);
+	if (strategy->learning.gather)
+		strategy->learning.gather(campaign->knowledge,
+			contract_strategy(worker->worker.contract), first, place - first);
 	worker->run_first = end;
 }
 
@@ -471,10 +471,10 @@ static void campaign_rounds_end_round(struct campaign *campaign)
 
 	round->before += round->runs;
 	next = strategy_round_runs(round->before);
-	if (strategy->learn)
-		strategy->learn(campaign->knowledge, round->runs, (uint32_t)next);
-	for (uint32_t i = 0; strategy->share && i < campaign->worker_count; i++)
-		strategy->share(contract_strategy(campaign->workers[i].worker.contract),
+	if (strategy->learning.learn)
+		strategy->learning.learn(campaign->knowledge, round->runs, (uint32_t)next);
+	for (uint32_t i = 0; strategy->learning.share && i < campaign->worker_count; i++)
+		strategy->learning.share(contract_strategy(campaign->workers[i].worker.contract),
 			campaign->knowledge);
 	share_memory(campaign);
 	share_races(campaign);
@@ -491,8 +491,8 @@ int rounds_advance(struct campaign *campaign, bool is_last, struct error *err)
 		return result;
 	if (is_last || campaign->is_over) {
 		campaign->is_over = true;
-		if (campaign_rounds_strategy_of(campaign)->learn && round->settled)
-			campaign_rounds_strategy_of(campaign)->learn(
+		if (campaign_rounds_strategy_of(campaign)->learning.learn && round->settled)
+			campaign_rounds_strategy_of(campaign)->learning.learn(
 				campaign->knowledge, round->settled, 1);
 		return 0;
 	}

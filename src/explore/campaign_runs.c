@@ -125,13 +125,14 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 	const struct strategy *strategy = strategies[options->strategy];
 	int status = 0;
 
-	if (options->shards > 1 && strategy_is_sequential(strategy) && !strategy->is_elsewhere)
+	if (options->shards > 1 && strategy_is_sequential(strategy) &&
+		!strategy->search.is_elsewhere)
 		return error_set(err, ERROR_USAGE,
 			"strategy %s learns from its runs which others there are, so no part of them "
 			"can be made alone; %s",
 			strategy->name,
-			strategy->parts ? "use --mpi, -j or strategy icb in place of --shard"
-					: "use strategy icb, or leave --shard away");
+			strategy->search.parts ? "use --mpi, -j or strategy icb in place of --shard"
+					       : "use strategy icb, or leave --shard away");
 	campaign->run_end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
 		campaign->run_end = first + options->schedules / shards +
@@ -188,7 +189,7 @@ bool campaign_is_exhausted(const struct campaign *campaign, struct contract *con
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 
-	return contract->is_live && strategy->is_exhausted &&
+	return contract->is_live && strategy->search.is_exhausted &&
 	       !contract_memory(contract)->newly_shared &&
-	       strategy->is_exhausted(contract_strategy(contract));
+	       strategy->search.is_exhausted(contract_strategy(contract));
 }

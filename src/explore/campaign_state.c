@@ -94,7 +94,8 @@ void state_save(struct campaign *campaign, bool is_last)
 		!campaign->has_started || campaign->listener->more_runs ||
 		(!is_last && began_ns < campaign->state_due_ns))
 		return;
-	if (strategy->is_exhausted(contract_strategy(campaign->workers[0].worker.contract))) {
+	if (strategy->search.is_exhausted(
+		    contract_strategy(campaign->workers[0].worker.contract))) {
 		store_state_remove(campaign->store, campaign->row.id);
 		if (campaign->resumed_id)
 			store_state_remove(campaign->store, campaign->resumed_id);
@@ -213,9 +214,9 @@ int state_load(struct campaign *campaign, struct error *err)
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
 	/* one worker makes the runs of all tasks */
-	if (strategy->parts && !campaign->parts.strategy)
-		strategy->parts->leave(contract_strategy(worker->contract), 0);
-	if (strategy->is_exhausted(contract_strategy(worker->contract)))
+	if (strategy->search.parts && !campaign->parts.strategy)
+		strategy->search.parts->leave(contract_strategy(worker->contract), 0);
+	if (strategy->search.is_exhausted(contract_strategy(worker->contract)))
 		return error_set(err, ERROR_USAGE,
 			"campaign %" PRId64 " has made all schedules; there are no more",
 			campaign->resumed_id);

@@ -132,7 +132,7 @@ bool parts_is_done(const struct campaign *campaign, const struct campaign_worker
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 
 	return worker->part && !worker->is_busy && !worker->part->rests &&
-	       strategy->is_exhausted(contract_strategy(worker->worker.contract));
+	       strategy->search.is_exhausted(contract_strategy(worker->worker.contract));
 }
 
 /*

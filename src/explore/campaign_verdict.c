@@ -25,10 +25,10 @@ void verdict_take(struct campaign *campaign, struct contract *contract)
 	struct campaign_result *result = campaign->result;
 
 	result->has_verdict =
-		strategy->verdict && (contract->totals.runs || contract->is_elsewhere);
+		strategy->search.verdict && (contract->totals.runs || contract->is_elsewhere);
 	if (!result->has_verdict)
 		return;
-	strategy->verdict(contract_strategy(contract), &result->verdict);
+	strategy->search.verdict(contract_strategy(contract), &result->verdict);
 	if (campaign->parts.differ)
 		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
 	else if (contract->met & MET_CHILD_THREADS)

@@ -93,7 +93,7 @@ void runtime_resume_run(uint64_t number);
 bool runtime_renew_strategy(void);
 uint64_t runtime_seed(uint64_t number);
 /* Passes the strategy the place of run `number` in its round. */
-void runtime_take_place(uint64_t number);
+void runtime_begin_place(uint64_t number);
 /*
  * Counts a finished run whose outcome is in contract->outcome. Called in the process that outlives the run. Returns
  * whether the command must look at the run.

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 
 /*
- * Followed by the words of `enabled`. For strategies without begin_alike(), the names of new
+ * Followed by the words of `enabled`. For strategies without repeat_prefix(), the names of new
  * threads and the changed ops follow.
  */
 struct history_entry {
@@ -130,9 +130,9 @@ static bool history_tell(struct history *history, struct history_entry *entry)
 }
 
 /* The strategy itself determines the common prefix. The rest of the record is dropped. */
-static uint32_t begin_alike(struct history *history, uint64_t seed)
+static uint32_t history_repeat_prefix(struct history *history, uint64_t seed)
 {
-	const uint32_t alike = history->strategy->begin_alike(history->state, seed);
+	const uint32_t alike = history->strategy->fast_path.repeat_prefix(history->state, seed);
 
 	BUG_ON(alike > history->count);
 	history->is_next_shown = history->count > alike;
@@ -154,8 +154,8 @@ uint32_t history_begin_run(struct history *history, uint64_t seed)
 	history->awaits_executed = history->is_executed_known = false;
 	history->number = 0;
 	history->at = 0;
-	if (count && history->strategy->begin_alike)
-		return begin_alike(history, seed);
+	if (count && history->strategy->fast_path.repeat_prefix)
+		return history_repeat_prefix(history, seed);
 	history->is_next_shown = false;
 	begin_record(history);
 	history->strategy->begin_run(history->state, seed);
@@ -256,7 +256,7 @@ static void record_changes(struct history_entry *entry, struct history *history,
 
 static void record(struct history *history, const struct schedule_view *view, uint16_t chosen)
 {
-	const bool is_told_again = !history->strategy->begin_alike;
+	const bool is_told_again = !history->strategy->fast_path.repeat_prefix;
 	const uint32_t words = BITSET_WORDS(view->thread_count);
 	uint16_t threads[HISTORY_THREADS];
 	struct history_entry *entry;

@@ -234,8 +234,8 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	/* A separate random stream: an arm makes the same choices here as alone with the same
 	 * seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
-	if (strategy->take_place)
-		strategy->take_place(arm_state, turn.place);
+	if (strategy->learning.begin_place)
+		strategy->learning.begin_place(arm_state, turn.place);
 	strategy->begin_run(arm_state, seed);
 }
 
@@ -311,7 +311,7 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 
 /* ---- rounds ---- */
 
-static void portfolio_take_place(void *state, uint32_t place)
+static void portfolio_begin_place(void *state, uint32_t place)
 {
 	((struct portfolio *)state)->place = place;
 }
@@ -330,8 +330,8 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 			first[turn.arm] = turn.place;
 	}
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
-		if (runs[arm] && arms[arm].strategy->gather)
-			arms[arm].strategy->gather(portfolio_arm_state(portfolio, arm),
+		if (runs[arm] && arms[arm].strategy->learning.gather)
+			arms[arm].strategy->learning.gather(portfolio_arm_state(portfolio, arm),
 				(const char *)from + portfolio->arm_offset[arm], first[arm],
 				runs[arm]);
 }
@@ -372,9 +372,9 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 	portfolio->runs += count;
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
-		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learn)
-			arms[arm].strategy->learn(portfolio_arm_state(portfolio, arm), runs[arm],
-				(uint32_t)planned[arm]);
+		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
+			arms[arm].strategy->learning.learn(portfolio_arm_state(portfolio, arm),
+				runs[arm], (uint32_t)planned[arm]);
 }
 
 static void portfolio_share(void *state, const void *other)
@@ -385,8 +385,8 @@ static void portfolio_share(void *state, const void *other)
 	portfolio->runs = from->runs;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
 		portfolio->account[arm] = from->account[arm];
-		if (arms[arm].strategy->share)
-			arms[arm].strategy->share(portfolio_arm_state(portfolio, arm),
+		if (arms[arm].strategy->learning.share)
+			arms[arm].strategy->learning.share(portfolio_arm_state(portfolio, arm),
 				(const char *)from + portfolio->arm_offset[arm]);
 	}
 	for (uint32_t i = 0; i < STRATEGY_ROUND_MOST; i++)
@@ -456,9 +456,9 @@ const struct strategy strategy_portfolio = {
 	.executed = portfolio_executed,
 	.choose_value = portfolio_choose_value,
 	.end_run = portfolio_end_run,
-	.take_place = portfolio_take_place,
-	.gather = portfolio_gather,
-	.learn = portfolio_learn,
-	.share = portfolio_share,
 	.guarantee = portfolio_guarantee,
+	.learning = {.begin_place = portfolio_begin_place,
+		.gather = portfolio_gather,
+		.learn = portfolio_learn,
+		.share = portfolio_share},
 };

@@ -301,7 +301,7 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 }
 
 /* Exact mode: combines choose() and executed() for a current thread that is enabled. */
-static bool replay_goes_on(void *state, const struct schedule_view *view)
+static bool replay_keeps_current(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;
 	const struct schedule_segment *segment;
@@ -326,7 +326,7 @@ static bool replay_goes_on(void *state, const struct schedule_view *view)
 	return true;
 }
 
-static bool replay_insists(void *state, const struct schedule_view *view)
+static bool replay_must_continue(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;
 	const struct schedule_segment *segment;
@@ -393,9 +393,8 @@ const struct strategy strategy_replay = {
 	.state_bytes = replay_least_bytes,
 	.begin_campaign = replay_begin_campaign,
 	.begin_run = replay_begin_run,
-	.goes_on = replay_goes_on,
-	.insists = replay_insists,
 	.choose = replay_choose,
 	.executed = replay_executed,
 	.choose_value = replay_choose_value,
+	.fast_path = {.keeps_current = replay_keeps_current, .must_continue = replay_must_continue},
 };

@@ -158,6 +158,76 @@ struct strategy_parts {
 	void (*leave)(void *state, uint32_t number);
 };
 
+/*
+ * Learning from rounds of runs that several workers make. All functions are set or all are NULL. Between two rounds one state
+ * gathers the lessons of all workers, learns, and the workers share the result.
+ */
+struct strategy_learning {
+	/* Sets the place in its round of the run that begins next; the default is 0. */
+	void (*begin_place)(void *state, uint32_t place);
+	/* Imports the lessons of `count` runs from `place` on, which were made with the state
+	 * `other`. */
+	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
+	/* Learns from a finished round of `count` runs. The next round has at most `next` runs. */
+	void (*learn)(void *state, uint32_t count, uint32_t next);
+	/* Copies the knowledge of `other`. */
+	void (*share)(void *state, const void *other);
+};
+
+/* Exhaustive search. All members are NULL in strategies that choose at random. */
+struct strategy_search {
+	/* Are all runs made? NULL: never. */
+	bool (*is_exhausted)(const void *state);
+	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
+	/*
+	 * Asked at the end of a run. True: every shard makes this run to divide the search, but
+	 * another shard counts it. NULL: the strategy cannot be divided into shards.
+	 */
+	bool (*is_elsewhere)(const void *state);
+	const struct strategy_parts *parts; /* NULL: the search cannot be divided into tasks */
+};
+
+/* Calls that save others: a strategy is correct without any of them. Each may be NULL. */
+struct strategy_fast_path {
+	/*
+	 * Replaces begin_run() after a complete run whose choices were recorded. Returns the number
+	 * of leading choices, including value choices, that this run shares with the recorded one.
+	 * The strategy counts these choices as made and executed. NULL: the strategy must be asked
+	 * for each choice.
+	 */
+	uint32_t (*repeat_prefix)(void *state, uint64_t seed);
+	/*
+	 * Fills `objects` with the objects at whose accesses the run with this seed may do anything
+	 * but continue, at most `capacity`. An entry may also be a class number (op_class()) for
+	 * all memory of one allocation site. Accesses to other memory then need not be scheduling
+	 * points. Returns the number of entries; 0: the run needs all accesses. The call is
+	 * optional before a run. NULL: every run needs all accesses.
+	 */
+	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
+	/*
+	 * Leases. The chosen thread has made a memory access. lease() returns how many accesses it
+	 * may make next without a call, because choose() would name this thread at each. executed()
+	 * is not called for them; end_lease() reports their number before any other call.
+	 * `is_focused`: all these accesses are to objects of focus(). Both functions or neither.
+	 */
+	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
+	void (*end_lease)(void *state, const struct schedule_view *view, uint64_t count);
+	/*
+	 * The current thread's op is ready, and fairness does not delay the thread.
+	 * True: choose() would name this thread, and the step counts as chosen and executed. False:
+	 * choose() decides. Only current, thread_count and step of the view are valid. NULL:
+	 * choose() always decides.
+	 */
+	bool (*keeps_current)(void *state, const struct schedule_view *view);
+	/*
+	 * Called between two scheduling points: must the current thread make the next step,
+	 * whatever other threads are enabled ("must continue")? If so, a thread that computes for
+	 * long does not let others run (engine_spin_point()). The view is as for keeps_current(). NULL:
+	 * not known.
+	 */
+	bool (*must_continue)(void *state, const struct schedule_view *view);
+};
+
 struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
@@ -171,46 +241,7 @@ struct strategy {
 	size_t (*state_bytes)(const struct strategy_config *config);
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
-	/*
-	 * Replaces begin_run() after a complete run whose choices were recorded. Returns the number
-	 * of leading choices, including value choices, that this run shares with the recorded one.
-	 * The strategy counts these choices as made and executed. NULL: the strategy must be asked
-	 * for each choice.
-	 */
-	uint32_t (*begin_alike)(void *state, uint64_t seed);
 
-	/*
-	 * Fills `objects` with the objects at whose accesses the run with this seed may do anything
-	 * but continue, at most `capacity`. An entry may also be a class number (op_class()) for
-	 * all memory of one allocation site. Accesses to other memory then need not be scheduling
-	 * points. Returns the number of entries; 0: the run needs all accesses. The call is
-	 * optional before a run. NULL: every run needs all accesses.
-	 */
-	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
-
-	/*
-	 * Leases. The chosen thread has made a memory access. lease() returns how many accesses it
-	 * may make next without a call, because choose() would name this thread at each. executed()
-	 * is not called for them; went_on() reports their number before any other call.
-	 * `is_focused`: all these accesses are to objects of focus(). Both functions or neither.
-	 */
-	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
-	void (*went_on)(void *state, const struct schedule_view *view, uint64_t count);
-
-	/*
-	 * Fast path: the current thread's op is ready, and fairness does not delay the thread.
-	 * True: choose() would name this thread, and the step counts as chosen and executed. False:
-	 * choose() decides. Only current, thread_count and step of the view are valid. NULL:
-	 * choose() always decides.
-	 */
-	bool (*goes_on)(void *state, const struct schedule_view *view);
-	/*
-	 * Called between two scheduling points: must the current thread make the next step,
-	 * whatever other threads are enabled ("must continue")? If so, a thread that computes for
-	 * long does not let others run (engine_spin_point()). The view is as for goes_on(). NULL:
-	 * not known.
-	 */
-	bool (*insists)(void *state, const struct schedule_view *view);
 	/* Returns an enabled thread. Called at every scheduling point, even if only one thread is
 	 * enabled. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);
@@ -229,30 +260,14 @@ struct strategy {
 	 * random, derived from the seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
-	/* Stores the run's lesson; without `learn`, learns at once. NULL: the strategy does not
+	/* Stores the run's lesson; without `learning`, learns at once. NULL: the strategy does not
 	 * learn. */
 	void (*end_run)(void *state, const struct run_summary *summary);
-	/* Sets the place in its round of the run that begins next; the default is 0. take_place,
-	 * gather, learn and share are all set or all NULL. */
-	void (*take_place)(void *state, uint32_t place);
-	/* Imports the lessons of `count` runs from `place` on, which were made with the state
-	 * `other`. */
-	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
-	/* Learns from a finished round of `count` runs. The next round has at most `next` runs. */
-	void (*learn)(void *state, uint32_t count, uint32_t next);
-	/* Copies the knowledge of `other`. */
-	void (*share)(void *state, const void *other);
-	/*
-	 * Asked at the end of a run. True: every shard makes this run to divide the search, but
-	 * another shard counts it. NULL: the strategy cannot be divided into shards.
-	 */
-	bool (*is_elsewhere)(const void *state);
 	/* NULL: no guarantee */
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out);
-	/* Are all runs made? NULL: never. */
-	bool (*is_exhausted)(const void *state);
-	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
-	const struct strategy_parts *parts; /* NULL: the search cannot be divided into tasks */
+	struct strategy_learning learning;
+	struct strategy_search search;
+	struct strategy_fast_path fast_path;
 };
 
 /* All strategies, in the order of strategies.def. */
@@ -283,14 +298,14 @@ static inline void strategy_end_single_run(
 {
 	if (strategy->end_run)
 		strategy->end_run(state, summary);
-	if (strategy->learn)
-		strategy->learn(state, 1, 1);
+	if (strategy->learning.learn)
+		strategy->learning.learn(state, 1, 1);
 }
 
 /* Must the runs be made one after the other in one process? */
 static inline bool strategy_is_sequential(const struct strategy *strategy)
 {
-	return strategy->is_exhausted || (strategy->end_run && !strategy->learn);
+	return strategy->search.is_exhausted || (strategy->end_run && !strategy->learning.learn);
 }
 
 /* The strategy with this name of `length` bytes; NULL: none. */

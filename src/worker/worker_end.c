@@ -46,8 +46,8 @@ static void account_silent_end(struct worker *worker)
 
 	take_exit_status(worker);
 	contract->outcome.step = contract->heartbeat;
-	contract->is_elsewhere = contract->is_live && strategy->is_elsewhere &&
-				 strategy->is_elsewhere(contract_strategy(contract));
+	contract->is_elsewhere = contract->is_live && strategy->search.is_elsewhere &&
+				 strategy->search.is_elsewhere(contract_strategy(contract));
 	if (!contract->is_elsewhere) {
 		contract->totals.runs++;
 		contract->totals.steps += contract->heartbeat;
@@ -111,11 +111,12 @@ static bool is_exhausted(const struct worker *worker)
 	const bool has_news =
 		contract->has_memory_sites && !memory->is_frozen && memory->newly_shared;
 
-	if (strategy->parts && strategy->parts->awaited(contract_strategy(contract)))
+	if (strategy->search.parts && strategy->search.parts->awaited(contract_strategy(contract)))
 		return true;
 	if (has_news)
 		return contract->plan.is_part;
-	return strategy->is_exhausted && strategy->is_exhausted(contract_strategy(contract));
+	return strategy->search.is_exhausted &&
+	       strategy->search.is_exhausted(contract_strategy(contract));
 }
 
 /* Restart exec: the process of a run has ended. */

@@ -86,7 +86,7 @@ static const struct strategy every_schedule = {
 	.choose = every_choose,
 	.choose_value = every_choose_value,
 	.end_run = every_end_run,
-	.is_exhausted = every_is_exhausted,
+	.search = {.is_exhausted = every_is_exhausted},
 };
 
 #endif

@@ -41,7 +41,7 @@ static const struct strategy *explain_runs_strategy_of(const struct explain *exp
 static bool is_learning(const struct explain *explain)
 {
 	return explain->has_learnt && !explain->is_directed &&
-	       explain_runs_strategy_of(explain)->learn;
+	       explain_runs_strategy_of(explain)->learning.learn;
 }
 
 static bool has_rounds(const struct explain *explain)
@@ -65,7 +65,8 @@ static struct contract *contract_of(const struct explain *explain, uint32_t hand
 static void explain_runs_share(struct explain *explain)
 {
 	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
-		explain_runs_strategy_of(explain)->share(contract_strategy(contract_of(explain, i)),
+		explain_runs_strategy_of(explain)->learning.share(
+			contract_strategy(contract_of(explain, i)),
 			contract_strategy(contract_of(explain, 0)));
 }
 
@@ -102,10 +103,10 @@ static void explain_runs_end_round(struct explain *explain)
 	}
 	for (uint32_t place = 0; place < round->runs; place++)
 		if (round->maker[place])
-			explain_runs_strategy_of(explain)->gather(known,
+			explain_runs_strategy_of(explain)->learning.gather(known,
 				contract_strategy(contract_of(explain, round->maker[place])), place,
 				1);
-	explain_runs_strategy_of(explain)->learn(known, round->runs, next);
+	explain_runs_strategy_of(explain)->learning.learn(known, round->runs, next);
 	explain_runs_share(explain);
 	explain_runs_begin_round(explain, next);
 }

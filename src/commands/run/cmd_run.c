@@ -443,7 +443,7 @@ static int cmd_run_explore(struct run_arguments *arguments, const struct suppres
 static int cmd_run_follow(const struct run_arguments *arguments, char **argv)
 {
 	const struct campaign_options *options = &arguments->options;
-	const struct follow_children cmd_run_follow = {.options = argv + 1,
+	const struct follow_children follow = {.options = argv + 1,
 		.argv = options->argv,
 		.pattern = arguments->followed,
 		.store = options->directory,
@@ -452,7 +452,7 @@ static int cmd_run_follow(const struct run_arguments *arguments, char **argv)
 		.is_quiet = arguments->is_quiet,
 		.show_output = options->show_output};
 
-	return follow_children_run(&cmd_run_follow);
+	return follow_children_run(&follow);
 }
 
 static int run_run(int argc, char **argv)

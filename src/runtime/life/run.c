@@ -65,7 +65,7 @@ bool runtime_renew_strategy(void)
 		plan->is_fresh_state = false;
 	}
 	/* An exhaustive strategy begins again when the program has new scheduling points. */
-	if (strategy->is_exhausted && memory_take_change()) {
+	if (strategy->search.is_exhausted && memory_take_change()) {
 		memset(state, 0, contract->strategy_bytes);
 		strategy->begin_campaign(state, &plan->strategy_config);
 		is_renewed = true;
@@ -73,13 +73,13 @@ bool runtime_renew_strategy(void)
 	return is_renewed;
 }
 
-void runtime_take_place(uint64_t number)
+void runtime_begin_place(uint64_t number)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
-	if (strategy->take_place)
-		strategy->take_place(run_strategy_state(runtime.contract),
+	if (strategy->learning.begin_place)
+		strategy->learning.begin_place(run_strategy_state(runtime.contract),
 			plan->round_runs ? (uint32_t)(number - plan->round_first) : 0);
 }
 
@@ -130,7 +130,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	if (!history) {
 		/* The result does not matter: the strategy begins its run below. */
 		(void)runtime_renew_strategy();
-		runtime_take_place(number);
+		runtime_begin_place(number);
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run_announce(contract, number);
@@ -197,8 +197,8 @@ static bool run_is_elsewhere(struct contract *contract)
 		.step_count = contract->outcome.step,
 		.outcome = (enum outcome_kind)contract->outcome.kind};
 
-	contract->is_elsewhere = contract->is_live && strategy->is_elsewhere &&
-				 strategy->is_elsewhere(run_strategy_state(contract));
+	contract->is_elsewhere = contract->is_live && strategy->search.is_elsewhere &&
+				 strategy->search.is_elsewhere(run_strategy_state(contract));
 	if (contract->is_elsewhere)
 		strategy_end_single_run(strategy, run_strategy_state(contract), &summary);
 	return contract->is_elsewhere;
@@ -281,13 +281,14 @@ bool runtime_is_exhausted(void)
 {
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
-	if (strategy->parts && strategy->parts->awaited(run_strategy_state(runtime.contract)))
+	if (strategy->search.parts &&
+		strategy->search.parts->awaited(run_strategy_state(runtime.contract)))
 		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_part && memory_has_news())
 		return true;
 	/* A strategy is not exhausted while the last run has found new points: these make new runs. */
-	return strategy->is_exhausted && !memory_has_news() &&
-	       strategy->is_exhausted(run_strategy_state(runtime.contract));
+	return strategy->search.is_exhausted && !memory_has_news() &&
+	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }
 
 static __attribute__((noreturn)) void refuse(const char *why, enum contract_refusal refusal)

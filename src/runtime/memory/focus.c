@@ -24,8 +24,8 @@ static HOT_STATE bool focus_is_on;
  */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
-	return memory->mode == MEMORY_LEARN && strategy->focus && !memory->was_profile &&
-	       (!memory->has_waited || !strategy->is_exhausted) &&
+	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
+	       (!memory->has_waited || !strategy->search.is_exhausted) &&
 	       !runtime.contract->spin.is_needed;
 }
 
@@ -271,9 +271,10 @@ bool focus_prepare_run(uint64_t number)
 	if (!memory || !memory->group_count || memory->is_frozen)
 		return false;
 	is_renewed = runtime_renew_strategy();
-	runtime_take_place(number);
+	runtime_begin_place(number);
 	count = focus_is_possible(memory, strategy)
-			? strategy->focus(state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
+			? strategy->fast_path.focus(
+				  state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)
 			: 0;
 	points = focus_points(memory);
 	focus_forget(memory);

@@ -68,7 +68,7 @@ static bool resume_is_possible(const struct contract *contract)
 	const struct strategy *strategy = strategies[plan->strategy];
 
 	return !resume->is_given_up && plan->checkpoints != CHECKPOINTS_NEVER &&
-	       strategy->is_exhausted && strategy->choose_value && !plan->is_traced &&
+	       strategy->search.is_exhausted && strategy->choose_value && !plan->is_traced &&
 	       !plan->detectors && !plan->has_contexts && !plan->without_virtual_time &&
 	       !contract->spin.is_needed;
 }

@@ -120,7 +120,7 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 
-	return memory->mode == MEMORY_LEARN && strategies[plan->strategy]->lease &&
+	return memory->mode == MEMORY_LEARN && strategies[plan->strategy]->fast_path.lease &&
 	       !memory->was_profile && !memory->is_frozen && !plan->is_traced && !plan->inspect &&
 	       !(plan->round_runs ? memory->round_has_waited : memory->has_waited) &&
 	       plan->executor == EXECUTOR_FIBER;

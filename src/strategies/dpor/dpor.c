@@ -122,7 +122,7 @@ static bool is_adrift(const struct dpor *dpor)
 	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
 }
 
-static uint32_t dpor_begin_alike(void *state, uint64_t seed)
+static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 {
 	struct dpor *dpor = state;
 	const uint32_t from = dpor->first_new;
@@ -489,14 +489,14 @@ const struct strategy strategy_dpor = {
 	.state_bytes = dpor_state_bytes,
 	.begin_campaign = dpor_begin_campaign,
 	.begin_run = dpor_begin_run,
-	.begin_alike = dpor_begin_alike,
 	.choose = dpor_choose,
 	.executed = dpor_executed,
 	.ending = dpor_ending,
 	.choose_value = dpor_choose_value,
 	.end_run = dpor_end_run,
-	.is_elsewhere = dpor_is_elsewhere,
-	.is_exhausted = dpor_is_exhausted,
-	.verdict = dpor_verdict,
-	.parts = &dpor_parts,
+	.search = {.is_exhausted = dpor_is_exhausted,
+		.verdict = dpor_verdict,
+		.is_elsewhere = dpor_is_elsewhere,
+		.parts = &dpor_parts},
+	.fast_path = {.repeat_prefix = dpor_repeat_prefix},
 };

@@ -8,7 +8,7 @@
  * *sleeper* is a member of a sleep set: a thread whose op is already explored from this step. All
  * memory is one block; offsets and indices replace pointers.
  *
- * Life cycle of a run: begin_run (or begin_alike) resets `depth`; each choice pushes or repeats a
+ * Life cycle of a run: begin_run (or repeat_prefix) resets `depth`; each choice pushes or repeats a
  * step; end_run reverses races and backtracks.
  */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_H

@@ -98,7 +98,7 @@ static uint64_t pct_lease(void *state, const struct schedule_view *view, bool is
 	return view->enabled_count == 1 ? UINT64_MAX : pct->changes.next_point - pct->point;
 }
 
-static void pct_went_on(void *state, const struct schedule_view *view, uint64_t count)
+static void pct_end_lease(void *state, const struct schedule_view *view, uint64_t count)
 {
 	struct pct *pct = state;
 
@@ -117,7 +117,7 @@ static void pct_end_run(void *state, const struct run_summary *summary)
 
 /* ---- rounds ---- */
 
-static void pct_take_place(void *state, uint32_t place)
+static void pct_begin_place(void *state, uint32_t place)
 {
 	((struct pct *)state)->place = place;
 }
@@ -193,13 +193,12 @@ const struct strategy strategy_pct = {
 	.state_bytes = pct_state_bytes,
 	.begin_campaign = pct_begin_campaign,
 	.begin_run = pct_begin_run,
-	.lease = pct_lease,
-	.went_on = pct_went_on,
 	.choose = pct_choose,
 	.end_run = pct_end_run,
-	.take_place = pct_take_place,
-	.gather = pct_gather,
-	.learn = pct_learn,
-	.share = pct_share,
 	.guarantee = pct_guarantee,
+	.learning = {.begin_place = pct_begin_place,
+		.gather = pct_gather,
+		.learn = pct_learn,
+		.share = pct_share},
+	.fast_path = {.lease = pct_lease, .end_lease = pct_end_lease},
 };

@@ -308,7 +308,7 @@ static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool 
 	return next == UINT64_MAX ? next : next - pctvb->drawn[0].count;
 }
 
-static void pctvb_went_on(void *state, const struct schedule_view *view, uint64_t count)
+static void pctvb_end_lease(void *state, const struct schedule_view *view, uint64_t count)
 {
 	struct pctvb *pctvb = state;
 
@@ -407,15 +407,13 @@ const struct strategy strategy_pctvb = {
 	.state_bytes = pctvb_state_bytes,
 	.begin_campaign = pctvb_begin_campaign,
 	.begin_run = pctvb_begin_run,
-	.focus = pctvb_focus,
-	.lease = pctvb_lease,
-	.went_on = pctvb_went_on,
 	.choose = pctvb_choose,
 	.executed = pctvb_executed,
 	.end_run = pctvb_end_run,
-	.take_place = pctvb_take_place,
-	.gather = pctvb_gather,
-	.learn = pctvb_learn,
-	.share = pctvb_share,
 	.guarantee = pctvb_guarantee,
+	.learning = {.begin_place = pctvb_begin_place,
+		.gather = pctvb_gather,
+		.learn = pctvb_learn,
+		.share = pctvb_share},
+	.fast_path = {.focus = pctvb_focus, .lease = pctvb_lease, .end_lease = pctvb_end_lease},
 };

@@ -103,7 +103,7 @@ void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 /* Members of struct strategy. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);
 void pctvb_end_run(void *state, const struct run_summary *summary);
-void pctvb_take_place(void *state, uint32_t place);
+void pctvb_begin_place(void *state, uint32_t place);
 void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void pctvb_learn(void *state, uint32_t count, uint32_t next);
 void pctvb_share(void *state, const void *other);

@@ -78,7 +78,7 @@ void pctvb_end_run(void *state, const struct run_summary *summary)
 
 /* ---- rounds ---- */
 
-void pctvb_take_place(void *state, uint32_t place)
+void pctvb_begin_place(void *state, uint32_t place)
 {
 	((struct pctvb *)state)->place = place;
 }

@@ -309,7 +309,7 @@ static void rpro_end_run(void *state, const struct run_summary *summary)
 
 /* ---- rounds ---- */
 
-static void rpro_take_place(void *state, uint32_t place)
+static void rpro_begin_place(void *state, uint32_t place)
 {
 	((struct rpro *)state)->place = place;
 }
@@ -482,9 +482,9 @@ const struct strategy strategy_rpro = {
 	.begin_run = rpro_begin_run,
 	.choose = rpro_choose,
 	.end_run = rpro_end_run,
-	.take_place = rpro_take_place,
-	.gather = rpro_gather,
-	.learn = rpro_learn,
-	.share = rpro_share,
 	.guarantee = rpro_guarantee,
+	.learning = {.begin_place = rpro_begin_place,
+		.gather = rpro_gather,
+		.learn = rpro_learn,
+		.share = rpro_share},
 };

@@ -265,8 +265,8 @@ const struct strategy strategy_surw = {
 	.choose = surw_choose,
 	.executed = surw_executed,
 	.end_run = surw_end_run,
-	.take_place = surw_take_place,
-	.gather = surw_gather,
-	.learn = surw_learn,
-	.share = surw_share,
+	.learning = {.begin_place = surw_begin_place,
+		.gather = surw_gather,
+		.learn = surw_learn,
+		.share = surw_share},
 };

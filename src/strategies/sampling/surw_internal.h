@@ -106,7 +106,7 @@ bool surw_may_interest(const struct pending_op *op);
 
 /* Members of struct strategy. */
 void surw_end_run(void *state, const struct run_summary *summary);
-void surw_take_place(void *state, uint32_t place);
+void surw_begin_place(void *state, uint32_t place);
 void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void surw_learn(void *state, uint32_t count, uint32_t next);
 void surw_share(void *state, const void *other);

@@ -126,7 +126,7 @@ void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thr
 
 /* ---- rounds ---- */
 
-void surw_take_place(void *state, uint32_t place)
+void surw_begin_place(void *state, uint32_t place)
 {
 	((struct surw *)state)->place = place;
 }

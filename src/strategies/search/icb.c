@@ -252,10 +252,10 @@ const struct strategy strategy_icb = {
 	.executed = icb_executed,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
-	.is_elsewhere = icb_is_elsewhere,
-	.is_exhausted = icb_is_exhausted,
-	.verdict = icb_verdict,
-	.parts = &icb_parts,
+	.search = {.is_exhausted = icb_is_exhausted,
+		.verdict = icb_verdict,
+		.is_elsewhere = icb_is_elsewhere,
+		.parts = &icb_parts},
 };
 
 const struct strategy strategy_vt = {
@@ -270,8 +270,8 @@ const struct strategy strategy_vt = {
 	.executed = icb_executed,
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
-	.is_elsewhere = icb_is_elsewhere,
-	.is_exhausted = icb_is_exhausted,
-	.verdict = icb_verdict,
-	.parts = &icb_parts,
+	.search = {.is_exhausted = icb_is_exhausted,
+		.verdict = icb_verdict,
+		.is_elsewhere = icb_is_elsewhere,
+		.parts = &icb_parts},
 };

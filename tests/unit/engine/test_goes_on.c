@@ -35,7 +35,7 @@ static struct thread_id stays_choose(void *state, const struct schedule_view *vi
 	return view_default(view);
 }
 
-static bool stays_goes_on(void *state, const struct schedule_view *view)
+static bool stays_keeps_current(void *state, const struct schedule_view *view)
 {
 	(void)state;
 	return !is_turn(view);
@@ -75,8 +75,8 @@ static const struct strategy asked_seldom = {
 	.state_bytes = stays_state_bytes,
 	.begin_campaign = stays_begin_campaign,
 	.begin_run = stays_begin_run,
-	.goes_on = stays_goes_on,
 	.choose = stays_choose,
+	.fast_path = {.keeps_current = stays_keeps_current},
 };
 
 /* ---- a program whose threads wait for each other often ---- */

@@ -38,7 +38,7 @@ static uint64_t turns_lease(void *state, const struct schedule_view *view, bool 
 	return (IN_ROW - points % IN_ROW) % IN_ROW;
 }
 
-static void turns_went_on(void *state, const struct schedule_view *view, uint64_t count)
+static void turns_end_lease(void *state, const struct schedule_view *view, uint64_t count)
 {
 	(void)state;
 	(void)view;
@@ -71,8 +71,7 @@ static const struct strategy turns = {
 	.begin_campaign = turns_begin_campaign,
 	.begin_run = turns_begin_run,
 	.choose = turns_choose,
-	.lease = turns_lease,
-	.went_on = turns_went_on,
+	.fast_path = {.lease = turns_lease, .end_lease = turns_end_lease},
 };
 
 /* ---- a program ---- */
@@ -217,8 +216,7 @@ static const struct strategy first = {
 	.begin_campaign = turns_begin_campaign,
 	.begin_run = turns_begin_run,
 	.choose = first_choose,
-	.lease = first_lease,
-	.went_on = turns_went_on,
+	.fast_path = {.lease = first_lease, .end_lease = turns_end_lease},
 };
 
 static void *access_very_often(void *argument)

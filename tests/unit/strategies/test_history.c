@@ -74,7 +74,7 @@ static void wrapped_end_run(void *state, const struct run_summary *summary)
 
 static bool wrapped_is_exhausted(const void *state)
 {
-	return inner->is_exhausted(inner_state((struct history *)state));
+	return inner->search.is_exhausted(inner_state((struct history *)state));
 }
 
 static struct strategy wrapped = {
@@ -87,7 +87,7 @@ static struct strategy wrapped = {
 	.ending = wrapped_ending,
 	.choose_value = wrapped_choose_value,
 	.end_run = wrapped_end_run,
-	.is_exhausted = wrapped_is_exhausted,
+	.search = {.is_exhausted = wrapped_is_exhausted},
 };
 
 /* ---- comparing ---- */
@@ -119,7 +119,7 @@ static void make_runs(
 	runs->same = 0;
 	same = 0;
 	simulated_campaign_init(&campaign, program, strategy, 0, 1);
-	while (runs->count < RUNS_MOST && !strategy->is_exhausted(campaign.state)) {
+	while (runs->count < RUNS_MOST && !strategy->search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		assert_false(campaign.run.has_false_choice);
 		runs->hashes[runs->count++] = campaign.run.order_hash;
@@ -191,7 +191,7 @@ static void history__says_where_the_next_run_leaves_the_last(void **state)
 	record_bytes = RECORD_BYTES;
 	simulated_campaign_init(&campaign, &lockers, &wrapped, 0, 1);
 	campaign.run.observe = note_chosen;
-	while (!wrapped.is_exhausted(campaign.state)) {
+	while (!wrapped.search.is_exhausted(campaign.state)) {
 		uint32_t alike = 0;
 
 		steps_now = 0;

@@ -43,7 +43,7 @@ static size_t resident_bytes(void)
 /* Those that go through all schedules keep what is left to do; the others are told what to do by somebody else. */
 static bool is_endless(const struct strategy *strategy)
 {
-	return !strategy->is_exhausted && strcmp(strategy->name, "directed") != 0 &&
+	return !strategy->search.is_exhausted && strcmp(strategy->name, "directed") != 0 &&
 	       strcmp(strategy->name, "replay") != 0;
 }
 

@@ -93,16 +93,17 @@ static void make_alone(const struct simulated_program *program, const struct str
 	simulated_campaign_init(&player.campaign, program, strategy, first_option, 1);
 	player.log = all->log;
 	player.log.count = 0;
-	while (!strategy->is_exhausted(player.campaign.state) && player.log.count < RUNS_MOST)
+	while (!strategy->search.is_exhausted(player.campaign.state) &&
+		player.log.count < RUNS_MOST)
 		make_run(&player);
-	strategy->verdict(player.campaign.state, &all->verdict);
+	strategy->search.verdict(player.campaign.state, &all->verdict);
 	all->log = player.log;
 	simulated_campaign_release(&player.campaign);
 }
 
 static void go_back(struct player *player)
 {
-	player->campaign.run.strategy->parts->copy(player->campaign.state, player->told);
+	player->campaign.run.strategy->search.parts->copy(player->campaign.state, player->told);
 	lost_runs += player->log.count - player->told_count;
 	player->log.count = player->told_count;
 }
@@ -110,7 +111,7 @@ static void go_back(struct player *player)
 /* False: the part is of no use. */
 static bool tell(struct player *leader, struct player *player)
 {
-	const struct strategy_parts *parts = leader->campaign.run.strategy->parts;
+	const struct strategy_parts *parts = leader->campaign.run.strategy->search.parts;
 
 	if (sameness == SAME_RUNS || !parts->tell || !player->part)
 		return true;
@@ -132,7 +133,7 @@ static bool tell(struct player *leader, struct player *player)
 
 static void join(struct player *leader, struct player *players, uint32_t count, uint32_t number)
 {
-	const struct strategy_parts *parts = leader->campaign.run.strategy->parts;
+	const struct strategy_parts *parts = leader->campaign.run.strategy->search.parts;
 	struct player *from = NULL;
 
 	for (uint32_t i = 1; i < count; i++)
@@ -156,7 +157,7 @@ static void join(struct player *leader, struct player *players, uint32_t count, 
 static void make_together(const struct simulated_program *program, const struct strategy *strategy,
 	uint32_t count, struct rng *rng, struct outcome_of_all *all)
 {
-	const struct strategy_parts *parts = strategy->parts;
+	const struct strategy_parts *parts = strategy->search.parts;
 	struct player players[WORKERS_MOST] = {0};
 	struct player *leader = &players[0];
 	uint32_t numbers = 0;
@@ -167,7 +168,7 @@ static void make_together(const struct simulated_program *program, const struct 
 		players[i].told = calloc(1, players[i].campaign.state_bytes);
 		assert_non_null(players[i].told);
 	}
-	while (!strategy->is_exhausted(leader->campaign.state)) {
+	while (!strategy->search.is_exhausted(leader->campaign.state)) {
 		struct player *player = &players[rng_below(rng, count)];
 		uint32_t awaited;
 
@@ -186,11 +187,11 @@ static void make_together(const struct simulated_program *program, const struct 
 				player->log.count = player->told_count = 0;
 				parts_split++;
 			}
-		} else if (!strategy->is_exhausted(player->campaign.state)) {
+		} else if (!strategy->search.is_exhausted(player->campaign.state)) {
 			make_run(player);
 		}
 	}
-	strategy->verdict(leader->campaign.state, &all->verdict);
+	strategy->search.verdict(leader->campaign.state, &all->verdict);
 	all->log.count = 0;
 	log_append(&all->log, &leader->log, leader->log.count);
 	for (uint32_t i = 0; i < count; i++) {

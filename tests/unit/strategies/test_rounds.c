@@ -36,8 +36,8 @@ static uint64_t make_run(struct simulated_campaign *worker, uint64_t number, uin
 
 	run->state = worker->state;
 	run->seed = hash_pair(worker->seed, number);
-	if (run->strategy->take_place)
-		run->strategy->take_place(run->state, place);
+	if (run->strategy->learning.begin_place)
+		run->strategy->learning.begin_place(run->state, place);
 	simulated_run(run);
 	summary = simulated_summary(run);
 	if (run->strategy->end_run)
@@ -70,14 +70,15 @@ static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool
 			const uint32_t i = worker_of(place, runs, workers, is_in_parts);
 
 			hash[before + place] = make_run(&worker[i], before + place, place);
-			if (strategy->gather)
-				strategy->gather(knowledge.state, worker[i].state, place, 1);
+			if (strategy->learning.gather)
+				strategy->learning.gather(
+					knowledge.state, worker[i].state, place, 1);
 		}
 		before += runs;
-		if (strategy->learn)
-			strategy->learn(knowledge.state, runs, round_runs(before));
-		for (uint32_t i = 0; strategy->share && i < workers; i++)
-			strategy->share(worker[i].state, knowledge.state);
+		if (strategy->learning.learn)
+			strategy->learning.learn(knowledge.state, runs, round_runs(before));
+		for (uint32_t i = 0; strategy->learning.share && i < workers; i++)
+			strategy->learning.share(worker[i].state, knowledge.state);
 	}
 	for (uint32_t i = 0; i < RUNS; i++)
 		digest = hash_pair(digest, hash[i]);
@@ -115,9 +116,9 @@ static void test_rounds__learning_makes_other_runs(void **unused)
 	for (uint32_t i = 0; i < strategy_count; i++) {
 		struct strategy ignorant = *strategies[i];
 
-		if (!ignorant.learn)
+		if (!ignorant.learning.learn)
 			continue;
-		ignorant.learn = NULL;
+		ignorant.learning.learn = NULL;
 		assert_true(campaign(&ignorant, 1, false) != campaign(strategies[i], 1, false));
 	}
 }

@@ -66,13 +66,13 @@ static bool make(const struct strategy *strategy, const struct simulated_code *o
 		campaign.config.option[2] = 2;
 		strategy->begin_campaign(campaign.state, &campaign.config);
 	}
-	for (; run < RUNS_MOST && !strategy->is_exhausted(campaign.state); run++) {
+	for (; run < RUNS_MOST && !strategy->search.is_exhausted(campaign.state); run++) {
 		campaign.run.program = is_other(run) ? &otherwise : &usually;
 		others += is_other(run);
 		(void)simulated_campaign_run(&campaign);
 	}
 	memset(verdict, 0, sizeof *verdict);
-	strategy->verdict(campaign.state, verdict);
+	strategy->search.verdict(campaign.state, verdict);
 	simulated_campaign_release(&campaign);
 	return others && others < verdict->runs;
 }

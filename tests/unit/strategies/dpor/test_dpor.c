@@ -57,7 +57,7 @@ static uint64_t run_all(const struct simulated_program *program, const struct st
 	campaign.run.observe = simulated_trace_add;
 	campaign.run.context = &trace;
 	traces->count = 0;
-	while (!strategy->is_exhausted(campaign.state) && runs < most) {
+	while (!strategy->search.is_exhausted(campaign.state) && runs < most) {
 		trace.count = 0;
 		(void)simulated_campaign_run(&campaign);
 		assert_true(traces->count < TRACES_MOST);
@@ -65,7 +65,7 @@ static uint64_t run_all(const struct simulated_program *program, const struct st
 		runs++;
 	}
 	if (verdict) {
-		strategy->verdict(campaign.state, verdict);
+		strategy->search.verdict(campaign.state, verdict);
 		assert_in_range(runs - verdict->runs, 0, 2);
 		runs = verdict->runs;
 	}
@@ -404,14 +404,14 @@ static uint64_t make_shard(
 	strategy_dpor.begin_campaign(campaign.state, &campaign.config);
 	campaign.run.observe = simulated_trace_add;
 	campaign.run.context = &trace;
-	while (!strategy_dpor.is_exhausted(campaign.state)) {
+	while (!strategy_dpor.search.is_exhausted(campaign.state)) {
 		trace.count = 0;
 		(void)simulated_campaign_run(&campaign);
 		assert_false(campaign.run.has_false_choice);
 		assert_true(found.count < TRACES_MOST);
 		found.hashes[found.count++] = simulated_trace_hash(&trace);
 	}
-	strategy_dpor.verdict(campaign.state, &verdict);
+	strategy_dpor.search.verdict(campaign.state, &verdict);
 	simulated_campaign_release(&campaign);
 	assert_true(verdict.is_complete);
 	*in_vain += verdict.redundant;

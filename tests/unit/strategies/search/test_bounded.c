@@ -20,9 +20,9 @@ static bool search(const struct simulated_program *program, const struct bounds 
 	bool has_failed = false;
 
 	bounded_campaign_init(&campaign, program, bounds);
-	while (!has_failed && !strategy_bounded.is_exhausted(campaign.state))
+	while (!has_failed && !strategy_bounded.search.is_exhausted(campaign.state))
 		has_failed = simulated_campaign_run(&campaign) == OUTCOME_ABORT;
-	strategy_bounded.verdict(campaign.state, verdict);
+	strategy_bounded.search.verdict(campaign.state, verdict);
 	simulated_campaign_release(&campaign);
 	return has_failed;
 }
@@ -118,13 +118,13 @@ static void make_runs(const struct simulated_program *program, const struct boun
 	campaign.config.seed = 99;
 	memset(campaign.state, 0, campaign.state_bytes);
 	strategy_bounded.begin_campaign(campaign.state, &campaign.config);
-	while (!strategy_bounded.is_exhausted(campaign.state)) {
+	while (!strategy_bounded.search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		assert_true(orders->count < ORDERS_MOST);
-		if (!strategy_bounded.is_elsewhere(campaign.state))
+		if (!strategy_bounded.search.is_elsewhere(campaign.state))
 			orders->hashes[orders->count++] = campaign.run.order_hash;
 	}
-	strategy_bounded.verdict(campaign.state, verdict);
+	strategy_bounded.search.verdict(campaign.state, verdict);
 	simulated_campaign_release(&campaign);
 	assert_true(verdict->is_complete);
 	assert_int_equal(verdict->runs, orders->count - before);

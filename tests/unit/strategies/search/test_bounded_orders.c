@@ -163,7 +163,7 @@ static const struct strategy reference_strategy = {
 	.choose = reference_choose,
 	.choose_value = every_choose_value,
 	.end_run = every_end_run,
-	.is_exhausted = every_is_exhausted,
+	.search = {.is_exhausted = every_is_exhausted},
 };
 
 /* ---- which orders of dependent ops there are ---- */
@@ -240,9 +240,9 @@ static uint64_t bounded_orders(
 	bounded_campaign_init(&campaign, program, bounds);
 	run_into(set, &campaign);
 	set->count = 0;
-	while (!strategy_bounded.is_exhausted(campaign.state))
+	while (!strategy_bounded.search.is_exhausted(campaign.state))
 		run_into(set, &campaign);
-	strategy_bounded.verdict(campaign.state, &verdict);
+	strategy_bounded.search.verdict(campaign.state, &verdict);
 	assert_true(verdict.is_complete);
 	simulated_campaign_release(&campaign);
 	return verdict.runs;

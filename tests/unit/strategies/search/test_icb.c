@@ -67,11 +67,11 @@ static void make(const struct simulated_program *program, const struct strategy 
 
 	made.count = 0;
 	simulated_campaign_init(&campaign, program, strategy, preemptions, 1);
-	while (!strategy->is_exhausted(campaign.state)) {
+	while (!strategy->search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		keep(&made, &campaign.run);
 	}
-	strategy->verdict(campaign.state, verdict);
+	strategy->search.verdict(campaign.state, verdict);
 	simulated_campaign_release(&campaign);
 }
 
@@ -151,12 +151,12 @@ static uint64_t make_shard(const struct simulated_program *program, const struct
 	campaign.config.shard = shard;
 	campaign.config.shards = shards;
 	strategy->begin_campaign(campaign.state, &campaign.config);
-	while (!strategy->is_exhausted(campaign.state)) {
+	while (!strategy->search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
-		if (!strategy->is_elsewhere(campaign.state))
+		if (!strategy->search.is_elsewhere(campaign.state))
 			keep(&made, &campaign.run);
 	}
-	strategy->verdict(campaign.state, &verdict);
+	strategy->search.verdict(campaign.state, &verdict);
 	simulated_campaign_release(&campaign);
 	assert_true(verdict.is_complete);
 	assert_int_equal(verdict.runs, made.count - before);
