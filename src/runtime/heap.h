@@ -1,5 +1,5 @@
 /*
- * The record of live allocations. The interposed allocation functions (allocation_functions.c) fill it; heap_find()
+ * The record of live allocations. The interposed allocation functions (allocation.c) fill it; heap_find()
  * and memory_variable_name() (memory.h) read it.
  *
  * It is kept only in programs with instrumented code and in traced runs. All of it lies in private memory of the

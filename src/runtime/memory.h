@@ -9,7 +9,7 @@
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
  *   memory_freed.c       freed memory, and later accesses to it
  *   focus.c              before a run of a strategy that needs few variables
- *   heap.c               the allocation that holds an address (allocation functions: allocation_functions.c)
+ *   heap.c               the allocation that holds an address (allocation functions: libc/memory/allocation.c)
  *   memory_name.c        names of all other memory
  *
  * A *point* is a variable whose accesses are scheduling points in this run. A *site* is *on* when its instruction

@@ -40,7 +40,7 @@ void thread_stack_enter_at(void *top, void *thread);
 
 /*
  * Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of the program's heap
- * (allocation_functions.c).
+ * (libc/memory/allocation.c).
  */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);

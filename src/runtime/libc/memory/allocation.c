@@ -85,7 +85,7 @@ char *heap_lent_end(void)
 	return calls.lent;
 }
 
-static void *allocation_functions_early_allocate(size_t bytes)
+static void *allocation_early_allocate(size_t bytes)
 {
 	char *block = calls.early + calls.early_used;
 
@@ -105,7 +105,7 @@ static const char *early_end(const void *block)
 		       : thread_stack_lent_end(block);
 }
 
-static bool allocation_functions_is_early(const void *block)
+static bool allocation_is_early(const void *block)
 {
 	const uintptr_t address = (uintptr_t)block;
 
@@ -116,7 +116,7 @@ static bool allocation_functions_is_early(const void *block)
 
 /* ---- the owner of a block ---- */
 
-static void allocation_functions_note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
+static void allocation_note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site) {
 		site = calls.outer_site;
@@ -139,7 +139,7 @@ static void *given(void *block, size_t bytes)
  * Makes this call the owner of the next allocation, unless an outer call is: new[] calls new.
  * True: this call is the owner.
  */
-static bool allocation_functions_enter(uint64_t site, uint8_t kind)
+static bool allocation_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)
 		return false;
@@ -153,10 +153,10 @@ static bool allocation_functions_enter(uint64_t site, uint8_t kind)
  * through malloc: the function has an allocator of its own, or reused memory. Then the call's
  * arguments give the block's size.
  */
-static void allocation_functions_leave(bool is_outer, const void *block, size_t bytes)
+static void allocation_leave(bool is_outer, const void *block, size_t bytes)
 {
 	if (is_outer && calls.outer_site && bytes)
-		allocation_functions_note(block, bytes, 0, 0);
+		allocation_note(block, bytes, 0, 0);
 	if (is_outer)
 		calls.outer_site = 0;
 }
@@ -168,11 +168,11 @@ EXPORT void *malloc(size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return allocation_functions_early_allocate(bytes);
+		return allocation_early_allocate(bytes);
 	if (!heap_is_recording)
 		return given(NEXT(malloc)(bytes), bytes);
 	block = NEXT(malloc)(bytes);
-	allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
+	allocation_note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
 	return block;
 }
 
@@ -181,18 +181,18 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	void *block;
 
 	if (__builtin_expect(calls.is_looking_up, 0))
-		return allocation_functions_early_allocate(count * bytes);
+		return allocation_early_allocate(count * bytes);
 	if (!heap_is_recording)
 		return given(NEXT(calloc)(count, bytes), count * bytes);
 	block = NEXT(calloc)(count, bytes);
-	allocation_functions_note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
+	allocation_note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
 	return block;
 }
 
 EXPORT void free(void *block)
 {
 	/* A look-up frees the text of the last error; leaking it is harmless. */
-	if (__builtin_expect(allocation_functions_is_early(block) || calls.is_looking_up, 0))
+	if (__builtin_expect(allocation_is_early(block) || calls.is_looking_up, 0))
 		return;
 	if (heap_is_recording) {
 		const uint64_t site = RETURN_SITE;
@@ -204,10 +204,10 @@ EXPORT void free(void *block)
 	NEXT(free)(block);
 }
 
-static void *allocation_functions_moved(void *from, void *to, size_t bytes, uint64_t site)
+static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 {
 	if (!from)
-		allocation_functions_note(to, bytes, site, BLOCK_REALLOC);
+		allocation_note(to, bytes, site, BLOCK_REALLOC);
 	else if (given(to, bytes))
 		heap_moved(from, to, bytes, site);
 	else if (!bytes) /* a size of 0 frees the block */
@@ -220,7 +220,7 @@ static void *allocation_functions_moved(void *from, void *to, size_t bytes, uint
  * Copies a block from the runtime's own memory to the program's heap. Blocks in own memory are
  * never freed.
  */
-static void *allocation_functions_early_move(const void *from, size_t bytes)
+static void *allocation_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);
 	void *to = NEXT(malloc)(bytes);
@@ -232,11 +232,11 @@ static void *allocation_functions_early_move(const void *from, size_t bytes)
 
 EXPORT void *realloc(void *block, size_t bytes)
 {
-	if (__builtin_expect(allocation_functions_is_early(block), 0))
-		return allocation_functions_early_move(block, bytes);
+	if (__builtin_expect(allocation_is_early(block), 0))
+		return allocation_early_move(block, bytes);
 	if (!heap_is_recording)
 		return given(NEXT(realloc)(block, bytes), bytes);
-	return allocation_functions_moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
+	return allocation_moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -245,9 +245,9 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 	if (!heap_is_recording)
 		return NEXT(reallocarray)(block, count, bytes);
-	is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_REALLOC);
+	is_outer = allocation_enter(RETURN_SITE, BLOCK_REALLOC);
 	block = NEXT(reallocarray)(block, count, bytes); /* calls realloc above */
-	allocation_functions_leave(is_outer, NULL, 0);
+	allocation_leave(is_outer, NULL, 0);
 	return block;
 }
 
@@ -258,7 +258,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 	if (!heap_is_recording)
 		(void)given(error ? NULL : *block, bytes);
 	else
-		allocation_functions_note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
+		allocation_note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
 	return error;
 }
 
@@ -270,7 +270,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(alignment, bytes), bytes);                     \
 		block = NEXT(function)(alignment, bytes);                                          \
-		allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);               \
+		allocation_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                         \
 		return block;                                                                      \
 	}
 ALIGNED(aligned_alloc)
@@ -284,7 +284,7 @@ ALIGNED(memalign)
 		if (!heap_is_recording)                                                            \
 			return given(NEXT(function)(bytes), bytes);                                \
 		block = NEXT(function)(bytes);                                                     \
-		allocation_functions_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);               \
+		allocation_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                         \
 		return block;                                                                      \
 	}
 IN_PAGES(valloc)
@@ -305,9 +305,9 @@ IN_PAGES(pvalloc)
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_NEW);                     \
+		is_outer = allocation_enter(RETURN_SITE, BLOCK_NEW);                               \
 		block = NEXT(name)(__VA_ARGS__);                                                   \
-		allocation_functions_leave(is_outer, block, bytes);                                \
+		allocation_leave(is_outer, block, bytes);                                          \
 		return block;                                                                      \
 	}
 NEW(_Znwm, (size_t bytes), bytes)
@@ -331,9 +331,9 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const v
                                                                                                    \
 		if (!heap_is_recording)                                                            \
 			return NEXT(name)(__VA_ARGS__);                                            \
-		is_outer = allocation_functions_enter(RETURN_SITE, BLOCK_TEXT);                    \
+		is_outer = allocation_enter(RETURN_SITE, BLOCK_TEXT);                              \
 		given = NEXT(name)(__VA_ARGS__);                                                   \
-		allocation_functions_leave(is_outer, NULL, 0);                                     \
+		allocation_leave(is_outer, NULL, 0);                                               \
 		return given;                                                                      \
 	}
 #undef strdup
@@ -354,15 +354,14 @@ TEXT(__ssize_t, __getdelim, (char **line, size_t *size, int delimiter, FILE *str
 
 EXPORT int asprintf(char **text, const char *format, ...)
 {
-	const bool is_outer =
-		heap_is_recording && allocation_functions_enter(RETURN_SITE, BLOCK_TEXT);
+	const bool is_outer = heap_is_recording && allocation_enter(RETURN_SITE, BLOCK_TEXT);
 	va_list arguments;
 	int length;
 
 	va_start(arguments, format);
 	length = NEXT(vasprintf)(text, format, arguments);
 	va_end(arguments);
-	allocation_functions_leave(is_outer, NULL, 0);
+	allocation_leave(is_outer, NULL, 0);
 	return length;
 }
 
