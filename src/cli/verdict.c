@@ -13,7 +13,8 @@ static void say_runs_of(const struct strategy_verdict *verdict)
 
 	(void)fprintf(stderr, "%s run%s", terminal_number(needed, runs), needed == 1 ? "" : "s");
 	if (verdict->redundant)
-		(void)fprintf(stderr, " and %s in vain", terminal_number(verdict->redundant, runs));
+		(void)fprintf(
+			stderr, " and %s redundant", terminal_number(verdict->redundant, runs));
 	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
 		power++;
 	if (power)

@@ -166,7 +166,7 @@ void builder_add_notices(const struct builder *builder, struct strbuf *out)
 			continue;
 		told[count++] = module;
 		strbuf_addf(out,
-			"%s has no %s, so its variables are told as %s; compile it with -g%s\n",
+			"%s has no %s, so its variables are named as %s; compile it with -g%s\n",
 			module, has_symbols ? "debug information" : "symbols",
 			has_symbols ? "symbol+distance" : "module+distance",
 			has_symbols ? "" : " and do not strip it");

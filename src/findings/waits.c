@@ -160,7 +160,8 @@ static void add_kept_off(const struct builder *builder, uint32_t index, struct s
 		if (i == index || edge->op == OP_THREAD_JOIN || !object ||
 			!thread_same(edge->holder, outcome->waits[index].waiter))
 			continue;
-		strbuf_addf(out, "; %s may be who should, but waits for %.*s, which %s holds",
+		strbuf_addf(out,
+			"; %s may be the thread that should, but waits for %.*s, which %s holds",
 			finding->waits[i].thread, finding_short_name(object), object,
 			finding->waits[index].thread);
 		return;

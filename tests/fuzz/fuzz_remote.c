@@ -144,4 +144,4 @@ static size_t remote_make_seed(uint8_t *bytes, size_t capacity)
 }
 
 const struct fuzz_target fuzz_target_remote = {
-	.name = "far", .run = remote_run, .make_seed = remote_make_seed};
+	.name = "remote", .run = remote_run, .make_seed = remote_make_seed};

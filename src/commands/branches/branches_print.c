@@ -75,7 +75,7 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 {
 	printf("    %s", branch_class_words[branch->class]);
 	if (branch->class == CLASS_BUG)
-		printf(": the run that goes on %s ends as %s",
+		printf(": the run that continues %s ends as %s",
 			branch->failing_seed ? "at random" : "without preemptions",
 			outcome_descriptions[branch->outcome.kind].word);
 	else

@@ -44,7 +44,7 @@ enum {
 static const struct argp_option branches_options[] = {
 	{.doc = "What is searched for:", .group = 1},
 	{"assertions", OPTION_ASSERTIONS, NULL, 0,
-		"Only what fails: assertions, null pointers, divisions by zero, indices out of bounds; --rounds 20 unless told",
+		"Only what fails: assertions, null pointers, divisions by zero, indices out of bounds; --rounds 20 unless given",
 		1},
 	{"rounds", OPTION_ROUNDS, "N", 0,
 		"Analyse up to N runs: the recorded one, then those that flipped branches led to (1)",

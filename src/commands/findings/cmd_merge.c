@@ -122,9 +122,8 @@ static void say_together(const struct shards *shards)
 		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
 	verdict_say(&shards->verdict, shards->failures, prefix);
 	if (shards->cut[0] && !shards->verdict.missing)
-		terminal_hint(
-			"%s: not through with all that is theirs, and to go on with --resume: "
-			"shard %s of %u\n",
+		terminal_hint("%s: not finished, and to continue with --resume: "
+			      "shard %s of %u\n",
 			shards->strategy, shards->cut, shards->count);
 }
 

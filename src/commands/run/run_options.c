@@ -69,7 +69,7 @@ const struct argp_option run_options[] = {
 		"orders (docs/races.md)",
 		3},
 	{"suppressions", OPTION_SUPPRESSIONS, "FILE", 0,
-		"Races that are let pass, in ThreadSanitizer's syntax: race:counter, "
+		"Races that are suppressed, in ThreadSanitizer's syntax: race:counter, "
 		"race_top:log_*, ... (the file of suppressions= in TSAN_OPTIONS)",
 		3},
 	{"check", OPTION_CHECK, "CMD", 0,

@@ -324,7 +324,7 @@ static void say_races(const struct run_report *report, const struct campaign_res
 	if (result->races_suppressed)
 		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);
 	if (result->races_let_pass)
-		(void)fprintf(stderr, "; known ones were let pass %s times",
+		(void)fprintf(stderr, "; known ones were suppressed %s times",
 			terminal_number(result->races_let_pass, times));
 	(void)fprintf(stderr, "\n");
 }

@@ -286,7 +286,7 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		return 0;
 	if (has_parts)
 		return error_set(err, ERROR_TARGET,
-			"rank 0 has not been heard of for %llu s, so rank %u ends; go on with raddle run "
+			"rank 0 has not been heard of for %llu s, so rank %u ends; continue with raddle run "
 			"--resume where its store is",
 			(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
 			link->rank);
