@@ -266,7 +266,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-	{"deadlock", deadlocks, "deadlock", "every thread waits", NULL},
+	{"deadlock", deadlocks, "deadlock", "every thread is blocked", NULL},
 	{"returns", returns, "exit", "the function returned 7", NULL},
 	{"assert", asserts, "abort", "in asserts (", NULL},
 	{"raddle_fail", fails, "check", "an update was lost", NULL},
