@@ -226,9 +226,7 @@ struct code {
 	uint8_t place_from; /* the same for the source of a COPY */
 	bool is_noreturn;
 	bool is_blind; /* CALL of inline assembly that writes unknown memory */
-	/* CALL with a landing pad for its exceptions. No code reads this flag. */
-	bool is_handled;
-	bool is_used; /* CALL: the program uses the result */
+	bool is_used;  /* CALL: the program uses the result */
 	/* CALL of a library function: the record reports the memory that it reads */
 	bool tells_bytes;
 	/* CALL of a library function: the record reports the memory that it writes, as one range */

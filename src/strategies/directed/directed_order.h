@@ -44,8 +44,6 @@ struct directed_access {
 struct directed_order_draw {
 	uint32_t skipped; /* number of first accesses to skip; small */
 	bool is_home;	  /* the objects must be `homes` */
-	/* always false */
-	bool is_again;
 };
 
 struct directed_order {

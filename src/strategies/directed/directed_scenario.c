@@ -224,7 +224,7 @@ static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 		scenario->skipped--;
 		return true;
 	}
-	if (scenario->comings[thread] < scenario->wanted.ordinal)
+	if (scenario->comings[thread % SCENARIO_THREADS] < scenario->wanted.ordinal)
 		return true;
 	/* The start is reached or was missed; from now on any first op is accepted. */
 	scenario->wanted.ordinal = 0;

@@ -60,8 +60,7 @@ void directed_orders_learn(struct directed_order *known, const struct directed_o
 		/* A result equal to the base is not new. */
 		if (run[i].has_good &&
 			(!base[i].has_good || run[i].good.skipped != base[i].good.skipped ||
-				run[i].good.is_home != base[i].good.is_home ||
-				run[i].good.is_again != base[i].good.is_again)) {
+				run[i].good.is_home != base[i].good.is_home)) {
 			known[i].good = run[i].good;
 			known[i].has_good = true;
 		}
