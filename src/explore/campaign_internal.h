@@ -126,7 +126,7 @@ struct campaign_part {
 	uint32_t failure_count;
 
 	/*
-	 * campaign_told.c: copy of the state at the last synchronisation; NULL: the task has not
+	 * campaign_synchronise.c: copy of the state at the last synchronisation; NULL: the task has not
 	 * been synchronised yet.
 	 */
 	void *told;
@@ -362,7 +362,7 @@ void parts_teach_memory(struct campaign *campaign, struct campaign_worker *worke
 int parts_settle(struct campaign *campaign, struct error *err);
 
 /*
- * campaign_told.c: synchronisation of the leader with the other workers (strategy_parts.tell). True
+ * campaign_synchronise.c: synchronisation of the leader with the other workers (strategy_parts.tell). True
  * if this campaign synchronises its tasks.
  */
 bool parts_tell_each_other(const struct campaign *campaign);

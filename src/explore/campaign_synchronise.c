@@ -21,7 +21,7 @@
 /* Least interval with remote workers, because states travel over the network. */
 #define TELL_REMOTE_EVERY_NS UINT64_C(200000000)
 
-static void *campaign_told_state_of(const struct campaign_worker *worker)
+static void *campaign_synchronise_state_of(const struct campaign_worker *worker)
 {
 	return contract_strategy(worker->worker.contract);
 }
@@ -64,7 +64,7 @@ uint64_t parts_due(struct campaign *campaign)
 	return 0;
 }
 
-static void campaign_told_note(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_synchronise_note(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_part *part = worker->part;
 	const struct contract *contract = worker->worker.contract;
@@ -77,7 +77,7 @@ static void campaign_told_note(struct campaign *campaign, struct campaign_worker
 			return;
 		}
 	}
-	campaign->parts.strategy->copy(part->told, campaign_told_state_of(worker));
+	campaign->parts.strategy->copy(part->told, campaign_synchronise_state_of(worker));
 	part->told_totals = contract->totals;
 	part->told_failures = part->failure_count;
 }
@@ -98,26 +98,26 @@ static void go_back(struct campaign *campaign, struct campaign_worker *worker)
 	while (part->failure_count > part->told_failures)
 		campaign_failure_release(&part->failures[--part->failure_count]);
 	part->rests &= part->failure_count > 0;
-	campaign->parts.strategy->copy(campaign_told_state_of(worker), part->told);
+	campaign->parts.strategy->copy(campaign_synchronise_state_of(worker), part->told);
 	worker->worker.contract->plan.episode = ++campaign->parts.episodes;
 }
 
 bool parts_tell(struct campaign *campaign, struct campaign_worker *worker)
 {
 	const struct strategy_parts *strategy = campaign->parts.strategy;
-	void *leader = campaign_told_state_of(&campaign->workers[0]);
-	bool is_told;
+	void *leader = campaign_synchronise_state_of(&campaign->workers[0]);
+	bool is_synchronised;
 
 	if (!parts_tell_each_other(campaign))
 		return true;
-	is_told = strategy->tell(leader, campaign_told_state_of(worker));
-	if (!is_told && worker->part->told) {
+	is_synchronised = strategy->tell(leader, campaign_synchronise_state_of(worker));
+	if (!is_synchronised && worker->part->told) {
 		go_back(campaign, worker);
-		is_told = strategy->tell(leader, campaign_told_state_of(worker));
+		is_synchronised = strategy->tell(leader, campaign_synchronise_state_of(worker));
 	}
-	if (is_told) {
-		if (strategy->runs(campaign_told_state_of(worker)))
-			campaign_told_note(campaign, worker);
+	if (is_synchronised) {
+		if (strategy->runs(campaign_synchronise_state_of(worker)))
+			campaign_synchronise_note(campaign, worker);
 		return true;
 	}
 	strategy->leave(leader, worker->part->number);
@@ -139,7 +139,7 @@ bool parts_is_done(const struct campaign *campaign, const struct campaign_worker
  * The task is complete before the leader reaches it: copies its state, so that its worker can take
  * another task.
  */
-static void campaign_told_keep(struct campaign *campaign, struct campaign_worker *worker)
+static void campaign_synchronise_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct campaign_parts *parts = &campaign->parts;
 	void *state = mmap(NULL, worker->worker.contract->strategy_bytes, PROT_READ | PROT_WRITE,
@@ -149,7 +149,7 @@ static void campaign_told_keep(struct campaign *campaign, struct campaign_worker
 		parts_drop(campaign, worker);
 		return;
 	}
-	parts->strategy->copy(state, campaign_told_state_of(worker));
+	parts->strategy->copy(state, campaign_synchronise_state_of(worker));
 	worker->part->state = state;
 	worker->part->totals = parts_totals(worker);
 	parts->kept[parts->kept_count++] = worker->part;
@@ -158,8 +158,8 @@ static void campaign_told_keep(struct campaign *campaign, struct campaign_worker
 
 int parts_settle(struct campaign *campaign, struct error *err)
 {
-	const uint32_t awaited =
-		campaign->parts.strategy->awaited(campaign_told_state_of(&campaign->workers[0]));
+	const uint32_t awaited = campaign->parts.strategy->awaited(
+		campaign_synchronise_state_of(&campaign->workers[0]));
 	const bool is_telling = campaign->parts.is_telling;
 	int result = 0;
 
@@ -172,7 +172,7 @@ int parts_settle(struct campaign *campaign, struct error *err)
 		if (!parts_tell(campaign, worker) || worker->part->rests)
 			continue;
 		if (parts_is_done(campaign, worker))
-			campaign_told_keep(campaign, worker);
+			campaign_synchronise_keep(campaign, worker);
 		else
 			result = parts_make(campaign, worker, err);
 	}
