@@ -28,8 +28,6 @@ void atomic_rules_release(struct atomic_rules *rules)
 	*rules = (struct atomic_rules){0};
 }
 
-/* ---- reading ---- */
-
 static char *atomic_rules_copy_text(const char *text)
 {
 	char *copy = strdup(text);
@@ -116,8 +114,6 @@ int atomic_rules_read(struct atomic_rules *rules, const char *path, struct error
 	return result;
 }
 
-/* ---- names ---- */
-
 static const char *without_word(const char *name)
 {
 	static const char *const words[] = {"struct ", "class ", "union "};
@@ -169,7 +165,6 @@ enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const ch
 	return verdict;
 }
 
-/* Does the field "entries" match the place ".entries[1].key", relative to the object? */
 static bool means_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field);
@@ -180,7 +175,6 @@ static bool means_place(const char *field, const char *place)
 	       (place[length] == '\0' || strchr(".[+", place[length]));
 }
 
-/* Does the field "key" match the place, relative to an inner struct? */
 static bool means_inner_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field), all = strlen(place);

@@ -45,8 +45,6 @@ static void *atomic_sets_allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* ---- life cycle ---- */
-
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules)
 {
 	struct atomic_sets *sets = atomic_sets_allocate(1, sizeof *sets);
@@ -121,8 +119,6 @@ void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory
 			symbols_note_access(sets->symbols, memory, &access);
 	}
 }
-
-/* ---- sets ---- */
 
 static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name,
 	const struct atomic_rule *rule, bool is_of_objects)
@@ -236,8 +232,6 @@ const struct atomic_kind *atomic_sets_kind(const struct atomic_sets *sets, uint3
 {
 	return &sets->kinds[kind];
 }
-
-/* ---- units ---- */
 
 const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address)
 {

@@ -62,10 +62,7 @@ struct atomic_sets;
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules);
 void atomic_sets_free(struct atomic_sets *sets);
 
-/*
- * Begins a run. All its accesses are noted first, which gives its memory types. `memory` must live
- * until the next run begins.
- */
+/* Begins a run: notes all its accesses for memory types. `memory` must outlive the run. */
 void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
 	const struct trace_event *events, uint64_t count);
 /* The set member that the access refers to; NULL: none. Valid until the next run. */
@@ -80,10 +77,7 @@ struct atomic_call {
 	uint32_t activation;		      /* number of the call, from 1 */
 	bool is_first;			      /* start function of a thread other than main */
 };
-/*
- * Index in the stack (outermost first) of the call that owns an access to the member; `count`:
- * none.
- */
+/* Index (outermost first) of the call that owns an access to the member; `count`: none. */
 uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member *member,
 	const struct atomic_call *stack, uint32_t count);
 

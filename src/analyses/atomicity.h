@@ -8,10 +8,7 @@
 /* The inferred sets. `state`: the result of begin(), with all runs added so far. */
 const struct atomic_sets *atomicity_sets(const void *state);
 
-/*
- * Adds the violations that the run itself shows to `out`. `only_key`: only this violation, 0: all.
- * Used to watch runs and to check driven runs.
- */
+/* Adds the violations that the run itself shows; `only_key`: only this one, 0: all. */
 int atomicity_shown(void *state, struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err);
 

@@ -6,7 +6,6 @@
 
 #include "base/bug.h"
 
-/* The owner of a lock. */
 struct lock_owner {
 	uint64_t address;
 	uint32_t writer; /* thread holding it for writing; NOBODY */
@@ -68,8 +67,6 @@ bool op_takes_shared(enum op_kind kind)
 	return kind == OP_RWLOCK_RDLOCK || kind == OP_RWLOCK_TRYRDLOCK;
 }
 
-/* ---- lists ---- */
-
 static struct lock_owner *held_locks_find_owner(const struct held_locks *held, uint64_t address)
 {
 	struct lock_owner *owner;
@@ -115,7 +112,6 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 		owner->writer = event->thread;
 }
 
-/* Removes the lock from the thread's list. */
 static void held_locks_drop(struct held_locks *held, uint32_t thread, const struct held_lock *lock)
 {
 	struct held_list *list = &held->threads[thread];
@@ -131,7 +127,6 @@ static void held_locks_drop(struct held_locks *held, uint32_t thread, const stru
 		list->locks[i] = list->locks[i + 1];
 }
 
-/* An unlock by a thread that is not the known holder: the lock is removed from all threads. */
 static void drop_from_anybody(struct held_locks *held, uint64_t address)
 {
 	const struct lock_owner *owner = held_locks_find_owner(held, address);
@@ -144,8 +139,6 @@ static void drop_from_anybody(struct held_locks *held, uint64_t address)
 		held_locks_drop(held, owner->writer, lock);
 }
 
-/* ---- events ---- */
-
 static bool is_attempt(enum op_kind kind)
 {
 	return !(op_descriptions[kind].flags & OP_MAYBLOCK);
@@ -153,10 +146,7 @@ static bool is_attempt(enum op_kind kind)
 
 static bool takes_lock(const struct trace_event *event)
 {
-	/*
-	 * COND_WAKE ends a wait without a signal; the acquisition of its mutex is an event of its
-	 * own.
-	 */
+	/* COND_WAKE ends a wait without a signal; its mutex is acquired by a later event. */
 	return event->address && op_descriptions[event->kind].flags & OP_ACQUIRE &&
 	       event->kind != OP_COND_WAKE;
 }
@@ -223,8 +213,7 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 		break;
 	case OP_THREAD_EXIT:
 		/*
-		 * An exited thread never releases its locks, but makes no request that could close
-		 * a cycle.
+		 * An exited thread keeps its locks but makes no request that could close a cycle.
 		 */
 		while (held->threads[event->thread].count)
 			held_locks_drop(held, event->thread, held->threads[event->thread].locks);

@@ -42,16 +42,10 @@ enum lock_effect {
 
 /* The effect of the event. The state is still that before the event. */
 enum lock_effect held_locks_effect(const struct held_locks *held, const struct trace_event *event);
-/*
- * Applies the event. `released`: for the start of a condition wait the address of its mutex, 0 if
- * unknown; ignored for other events.
- */
+/* `released`: for the start of a condition wait the address of its mutex, 0: unknown. */
 void held_locks_add(struct held_locks *held, const struct trace_event *event, uint64_t released);
 
-/*
- * The mutex that a condition wait releases: the one that the thread acquires next at the same
- * place. `next[i]`: index of the thread's next event, `count` if none.
- */
+/* The mutex that a condition wait releases. `next[i]`: the thread's next event, `count`: none. */
 uint64_t waited_mutex(
 	const struct trace_event *events, const uint32_t *next, uint32_t count, uint32_t wait);
 

@@ -45,8 +45,6 @@ static void lock_order_end(void *state)
 	free(graph);
 }
 
-/* ---- requests ---- */
-
 static void *lock_order_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
 	if (count < *capacity)
@@ -90,8 +88,7 @@ static struct request_kind *lock_order_find_kind(
 static uint32_t kind_index(const struct lock_order *graph, const struct request_kind *kind)
 {
 	/*
-	 * A new kind has no request yet and is the last one; an old kind is found through its first
-	 * request.
+	 * A new kind has no request yet and is the last; an old one is found by its first request.
 	 */
 	return kind->first == UINT32_MAX ? graph->kind_count - 1
 					 : graph->requests[kind->first]->kind;
@@ -132,7 +129,6 @@ static void add_moment(struct request *request, const struct request_moment *mom
 	request->moments[request->moment_count++] = *moment;
 }
 
-/* State while reading one run. */
 struct reading {
 	struct lock_order *graph;
 	struct thread_order *order;
@@ -182,9 +178,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	add_moment(request, &moment);
 }
 
-/* ---- runs ---- */
-
-/* For each event the index of its thread's next event; `count`: none. */
+/* Index of each event's next event of the same thread; `count`: none. */
 static uint32_t *lock_order_index_next(
 	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {

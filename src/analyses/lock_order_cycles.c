@@ -13,15 +13,11 @@
 #include "analyses/lock_order_internal.h"
 #include "base/bug.h"
 
-/*
- * Bounds of the search, a few seconds; real programs stay far below. The candidates are marked as
- * incomplete when a bound is reached.
- */
+/* Bounds of the search, a few seconds; a bound that is reached marks the candidates incomplete. */
 #define SEARCH_STEPS_MAX (UINT64_C(1) << 22)
 #define CIRCLES_MAX 4096
 #define ASSIGNMENT_STEPS_MAX 20000
 
-/* Kinds of requests made while holding a lock, or by a thread. */
 struct holders {
 	uint64_t name; /* name of the lock; or of the thread, with THREAD_BIT */
 	uint32_t *kinds;
@@ -47,8 +43,6 @@ static const struct request *request_of(const struct search *search, uint32_t ki
 {
 	return kind_request(search->graph, search->graph->kinds[kind]);
 }
-
-/* ---- holders of locks ---- */
 
 static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 {
@@ -116,8 +110,6 @@ static void forget_holders(struct search *search)
 	}
 }
 
-/* ---- two requests ---- */
-
 /* Index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1: none. */
 static int held_place(const struct request *wanted, const struct request *holder)
 {
@@ -157,8 +149,6 @@ static bool may_overlap(const struct request *first, const struct request *secon
 				return true;
 	return false;
 }
-
-/* ---- threads for a cycle ---- */
 
 static bool lock_order_cycles_fits(
 	const struct search *search, uint32_t place, const struct request *request)
@@ -224,8 +214,6 @@ static void add_circle(struct search *search)
 	candidate.key = candidate_key(&candidate);
 	candidates_add(search->out, &candidate);
 }
-
-/* ---- the search ---- */
 
 static void close_circle(struct search *search)
 {

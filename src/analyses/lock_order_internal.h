@@ -7,10 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/thread_order.h"
 
-/*
- * Limits: locks held at a request, and epochs recorded per request. Further ones would hardly add
- * deadlocks.
- */
+/* Limits: locks held at a request, epochs per request. More would hardly add deadlocks. */
 #define REQUEST_HELD_MAX 12
 #define REQUEST_MOMENTS_MAX 16
 

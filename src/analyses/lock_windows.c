@@ -12,7 +12,6 @@
 #define WINDOW_TAKINGS 4
 #define CANDIDATES_MOST 5000
 
-/* An acquisition and its critical section. */
 struct taking {
 	uint32_t event;
 	uint64_t address;
@@ -48,8 +47,6 @@ static void *lock_windows_begin(const struct analysis_setting *setting)
 	BUG_ON(!state);
 	return state;
 }
-
-/* ---- reading ---- */
 
 static void add_taking(struct window_search *search, const struct held_locks *held, uint32_t index,
 	uint32_t context)
@@ -115,8 +112,6 @@ static void read_takings(struct window_search *search, uint32_t count, uint32_t 
 	free(walks);
 	held_locks_free(held);
 }
-
-/* ---- searching ---- */
 
 static bool can_come_between(const struct window_search *search, const struct taking *first,
 	const struct taking *other, const struct taking *last)

@@ -9,9 +9,7 @@
 /* Limit per unit; further accesses are rarely made by other code. */
 #define ACCESSES_OF_PARTY 48
 #define LOCKS_OF_ACCESS 8
-/*
- * Limits: units of one thread and function with the same accesses, over all runs; parties of a set.
- */
+/* Limits: equal units of one thread and function over all runs; parties of a set. */
 #define PARTIES_ALIKE 3
 #define PARTIES_OF_SET 256
 
@@ -35,8 +33,6 @@ const struct party_lock *party_lock_at(const struct party_access *access, uint64
 			return &access->locks[i];
 	return NULL;
 }
-
-/* ---- places accessed by two threads, one of them writing ---- */
 
 struct shared_place {
 	uint64_t location;
@@ -91,9 +87,6 @@ static struct shared_places find_shared(
 	return places;
 }
 
-/* ---- parties ---- */
-
-/* A unit being turned into a party. */
 struct making {
 	const struct unit_trace *trace;
 	const struct unit *unit;
@@ -134,10 +127,7 @@ static bool replaces(struct making *making, uint32_t index)
 	return false;
 }
 
-/*
- * Collects the unit's accesses to shared places. In one run a thread may only read what it writes
- * in another.
- */
+/* Collects accesses to shared places. A thread may read in one run what it writes in another. */
 static void choose_accesses(struct making *making)
 {
 	const struct unit_trace *trace = making->trace;
@@ -205,7 +195,6 @@ static uint64_t signature_of(const struct making *making, thread_name name, cons
 	return signature;
 }
 
-/* Is there room, and is the unit new? */
 static bool parties_is_wanted(
 	struct party_set *set, const struct making *making, uint64_t signature)
 {

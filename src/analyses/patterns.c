@@ -33,8 +33,6 @@ void pattern_ranking_release(struct pattern_ranking *ranking)
 	*ranking = (struct pattern_ranking){0};
 }
 
-/* ---- counting ---- */
-
 static uint32_t *ranking_slot(const struct pattern_ranking *ranking, uint64_t key)
 {
 	uint32_t slot = (uint32_t)(key % ranking->slot_count);
@@ -52,7 +50,6 @@ static void ranking_index(struct pattern_ranking *ranking)
 		*ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
 }
 
-/* Makes room for one more record; at most half of the slots are in use. */
 static void ranking_grow(struct pattern_ranking *ranking)
 {
 	if (ranking->count < ranking->capacity)
@@ -114,8 +111,6 @@ const struct pattern_record *pattern_ranking_find(
 	return slot && *slot ? &ranking->records[*slot - 1] : NULL;
 }
 
-/* ---- ranking ---- */
-
 static double ratio(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
@@ -141,7 +136,6 @@ static double ranking_score(const struct pattern_ranking *ranking,
 	}
 }
 
-/* Atomicity patterns first, then those over two variables, then order patterns. */
 static int family(const struct pattern *pattern)
 {
 	static const int families[PATTERN_ACCESSES_MAX + 1] = {[1] = 3, [2] = 2, [3] = 0, [4] = 1};
@@ -195,9 +189,6 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 		ranking_index(ranking);
 }
 
-/* ---- explanations ---- */
-
-/* Conflicts of a pattern: pairs of accesses by two threads to one variable, one of them a write. */
 #define CONFLICTS_MAX 5
 
 struct conflicts {

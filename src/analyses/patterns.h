@@ -33,8 +33,7 @@ struct pattern_record {
 	struct pattern pattern;
 	uint32_t failed, passed; /* number of runs that showed it */
 	uint32_t last;		 /* number of the last run that showed it, from 1 */
-	/* hash of the runs that showed it: equal for patterns of the same runs */
-	uint64_t runs;
+	uint64_t runs;	 /* hash of the runs that showed it: equal for patterns of the same runs */
 	bool is_foreign; /* no access is in the user's code; see pattern_ranking_sort() */
 	double score;
 	/*
@@ -59,25 +58,20 @@ struct pattern_ranking {
 
 void pattern_ranking_release(struct pattern_ranking *ranking);
 
-/*
- * Adds a run with its patterns; each pattern counts once. Early reads that a write follows are
- * skipped.
- */
+/* Adds a run; each of its patterns counts once. Early reads that a write follows are skipped. */
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed);
 
 /*
- * Fills score and ranks, and sorts. Ties affect the order, not the ranks. They are broken by: more
- * failing runs; not foreign; the family (atomicity patterns, patterns over two variables, order
- * patterns, which are mostly parts of the others); earlier completion in the run, because a cause
- * precedes its effects.
+ * Fills score and ranks, and sorts. Ties: more failing runs; not foreign; atomicity patterns, then
+ * patterns over two variables, then order patterns; earlier in the run, since a cause precedes
+ * effects.
  */
 void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion);
 
 /*
- * Groups patterns of the same conflict into explanations, in the order of the records. A conflict
- * is an unordered pair of places with their threads' roles over one class of memory. `place_of`
- * maps a site to its place (a function). Explanations are numbered by their first pattern.
+ * Groups patterns into explanations, one per conflict: an unordered pair of places with their
+ * threads' roles over one class of memory. `place_of` maps a site to its place (a function).
  */
 void pattern_ranking_explain(struct pattern_ranking *ranking,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);

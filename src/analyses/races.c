@@ -105,8 +105,6 @@ static void races_add_race(
 		candidates_add(search->out, &candidate);
 }
 
-/* ---- by location ---- */
-
 static int compare_locations(const void *first, const void *second, void *argument)
 {
 	const struct unit_trace *trace = argument;
@@ -118,7 +116,6 @@ static int compare_locations(const void *first, const void *second, void *argume
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-/* Keeps at most ALIKE_MOST accesses of one thread and site per location. */
 static bool is_news(const struct race_search *search, const uint32_t *kept, uint32_t count,
 	const struct unit_access *access)
 {
@@ -217,8 +214,6 @@ static void races_end(void *state)
 	free(races);
 }
 
-/* ---- checking driven runs ---- */
-
 static bool races_is_at(const struct candidate_place *place, const struct trace_event *event)
 {
 	return event->site == place->op.site && event->kind == place->op.kind;
@@ -249,10 +244,7 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 		if (!races_is_at(&candidate->places[0], &events[later]) &&
 			!races_is_at(&candidate->places[1], &events[later]))
 			continue;
-		/*
-		 * Goes back to the previous event of the same thread. Function entries are recorded
-		 * when they occur and do not count.
-		 */
+		/* Goes back to the thread's previous event; function entries do not count. */
 		for (uint32_t i = later;
 			i-- && !*is_shown &&
 			(events[i].thread != events[later].thread || events[i].kind == OP_ENTER ||

@@ -8,10 +8,7 @@
 #include "findings/candidate.h"
 #include "trace/trace_reader.h"
 
-/*
- * Did two threads stand before the candidate's accesses to the same memory at the same time? The
- * second access is then the first event of its thread after the other access.
- */
+/* Did two threads stand before the candidate's accesses to the same memory at the same time? */
 int races_shown(struct trace_reader *trace, const struct candidate *candidate, bool *is_shown,
 	struct error *err);
 

@@ -8,10 +8,7 @@ struct rate {
 	uint32_t runs, failed;
 };
 
-/*
- * The 95 % confidence interval of the rate (Wilson's score interval, which is valid for few runs
- * and for rates of 0 and 1). Without runs: from 0 to 1.
- */
+/* Wilson's 95 % confidence interval, valid for few runs and for rates of 0 and 1. */
 void rate_interval(const struct rate *rate, double *low, double *high);
 double rate_value(const struct rate *rate);
 

@@ -46,8 +46,6 @@ static void *thread_order_allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* ---- epochs ---- */
-
 static struct epoch *new_epoch(
 	struct thread_order *order, uint32_t thread, uint32_t number, const uint32_t *before)
 {
@@ -75,8 +73,6 @@ static void next_epoch(struct thread_order *order, uint32_t index)
 
 	thread->epoch = new_epoch(order, index, thread->epoch->number + 1, thread->epoch->before);
 }
-
-/* ---- threads by their paths ---- */
 
 /* "main.0.2" is the third child of "main.0". */
 static void find_parent(struct thread_order *order, const struct trace_run *run, uint32_t index)
@@ -164,8 +160,6 @@ uint32_t thread_order_joined(const struct thread_order *order, const struct trac
 	return THREAD_CAPACITY;
 }
 
-/* ---- events ---- */
-
 /* The child's events follow all events of its creator so far. A failed creation has no child. */
 static void note_creation(struct thread_order *order, uint32_t creator)
 {
@@ -219,8 +213,6 @@ void thread_order_add(struct thread_order *order, const struct trace_event *even
 	}
 }
 
-/* ---- waiting ---- */
-
 static void thread_order_merge(
 	const struct thread_order *order, uint32_t *into, const uint32_t *from)
 {
@@ -244,7 +236,6 @@ static uint32_t *passage_before(struct thread_order *order, uint64_t address)
 	return passage->before;
 }
 
-/* Adds all that the thread has done so far to the order `to`. */
 static void thread_order_tell(struct thread_order *order, uint32_t thread, uint32_t *to)
 {
 	const struct epoch *epoch = order->threads[thread].epoch;
@@ -286,8 +277,7 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	struct ordered_thread *thread = &order->threads[event->thread];
 
 	/*
-	 * A signalled thread acquires the mutex next; any other event means that the wait ended
-	 * without a signal.
+	 * A signalled thread acquires the mutex next; other events end the wait without a signal.
 	 */
 	if (thread->waits_on && event->kind != OP_ENTER && event->kind != OP_LEAVE) {
 		if (event->kind == OP_MUTEX_LOCK)
@@ -326,9 +316,6 @@ bool epoch_is_before(const struct epoch *first, const struct epoch *second)
 	return second->before[first->thread] >= first->number;
 }
 
-/* ---- overlap ---- */
-
-/* Can some event of the thread overlap the epoch? */
 static bool overlaps_thread(const struct epoch *epoch, thread_name name)
 {
 	const uint32_t index = thread_order_find(epoch->order, name);

@@ -32,9 +32,8 @@ void thread_order_free(struct thread_order *order);
 /* Adds the next event of the run. */
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
 /*
- * As thread_order_add(), which it replaces; waits order events as well. These are signals and the
- * threads that they may have woken, arrivals at a barrier and departures, semaphores, and one-time
- * initialisation. Locks order nothing.
+ * As thread_order_add(), which it replaces, plus the order by signals, barriers, semaphores and
+ * one-time initialisation. Locks order nothing.
  */
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
 /* Does `first` end before `second` begins? Both must belong to one run. */
@@ -50,8 +49,8 @@ thread_name thread_order_name(const struct thread_order *order, uint32_t thread)
 uint32_t thread_order_joined(const struct thread_order *order, const struct trace_event *event);
 
 /*
- * Can two threads be in these epochs at the same time? Exact for epochs of one run. For epochs of
- * different runs it tests, in each run, whether the epoch can overlap the other thread at all.
+ * Can two threads be in these epochs at once? Exact within a run; across runs an
+ * over-approximation.
  */
 bool epochs_overlap(const struct epoch *first, const struct epoch *second);
 

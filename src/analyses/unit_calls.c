@@ -8,10 +8,7 @@
 
 #define STACK_MOST 160
 
-/*
- * An inlined call has no entry event; it is inferred from the code address. A new call begins when
- * the thread was elsewhere in between, or returns to the address where the call began.
- */
+/* An inlined call has no entry event: it begins when the code address enters its range. */
 struct inlined_call {
 	const struct atomic_routine *routine;
 	uint32_t activation;
@@ -52,10 +49,7 @@ static void be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t a
 	if (!stack->depth || !place->count)
 		return;
 	frame = &stack->frames[stack->depth - 1];
-	/*
-	 * The address belongs to another function, for example to a library that is not
-	 * instrumented.
-	 */
+	/* The address belongs to another function, such as one of an uninstrumented library. */
 	if (!frame->routine ||
 		strcmp(place->routines[0].routine.name, frame->routine->routine.name) != 0)
 		return;
@@ -103,7 +97,6 @@ static void end_activation(struct unit_calls *calls, uint32_t activation, enum u
 	calls->endings[activation] = (uint8_t)ending;
 }
 
-/* Ends the frame with the inlined calls that are still active in it. */
 static void end_frame(struct unit_calls *calls, const struct frame *frame, enum unit_ending ending)
 {
 	if (ending == UNIT_RETURNED)
@@ -123,7 +116,6 @@ static void unit_calls_leave(struct unit_calls *calls, const struct trace_event 
 			event->bytes ? UNIT_LEFT : UNIT_RETURNED);
 }
 
-/* The thread or the run ends. */
 static void leave_all(struct unit_calls *calls, uint32_t thread, enum unit_ending ending)
 {
 	struct call_stack *stack = &calls->stacks[thread];

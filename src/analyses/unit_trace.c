@@ -65,8 +65,6 @@ static void *unit_trace_grow(void *array, uint32_t count, uint32_t *capacity, si
 	return array;
 }
 
-/* ---- locks ---- */
-
 static uint32_t find_event(const struct unit_trace *trace, const struct trace_event *event)
 {
 	uint32_t low = 0, high = trace->count;
@@ -118,8 +116,6 @@ const struct unit_lock *unit_trace_lock(
 			return &trace->locks[set->first + i];
 	return NULL;
 }
-
-/* ---- sets and units ---- */
 
 static uint32_t find_instance(struct reading *reading, const struct atomic_member *member)
 {
@@ -186,8 +182,6 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 	HASH_ADD(hh, reading->units, key, sizeof entry->key, entry);
 	return entry->unit;
 }
-
-/* ---- accesses ---- */
 
 static bool unit_trace_is_write(const struct trace_event *event)
 {
@@ -256,7 +250,6 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 	reading->locksets_now[event->thread] = 0;
 }
 
-/* For each event its thread's next event that is no function entry or exit; `count`: none. */
 static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t thread_count)
 {
 	uint32_t *next = unit_trace_allocate(trace->count, sizeof *next);

@@ -34,9 +34,6 @@ static uint32_t access_count(const struct shape *shape)
 	return shape->kind < PATTERN_WxWxWyWy ? 3 : 4;
 }
 
-/* ---- feasibility ---- */
-
-/* Is a lock held from one access of a unit to another that excludes the third access? */
 static bool is_kept_out(const struct party_access *from, const struct party_access *to,
 	const struct party_access *between)
 {
@@ -96,9 +93,6 @@ static bool violations_is_shown(accesses_in_order order, const struct shape *sha
 	return true;
 }
 
-/* ---- candidates ---- */
-
-/* Does the other party hold the lock at one of its accesses? */
 static bool violations_is_contended(accesses_in_order order, const struct shape *shape,
 	const struct party_lock *lock, uint8_t party)
 {
@@ -109,9 +103,8 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
 }
 
 /*
- * Fills the gate: the lock before which a thread is stopped instead of before the access. It is the
- * first lock that the thread acquires for the access, after its previous access, and that the other
- * party needs, too.
+ * The gate is the lock before which a thread is stopped instead of before the access: the first
+ * that it acquires for the access and that the other party needs, too.
  */
 static void fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
 	struct candidate_place *place)
@@ -226,8 +219,6 @@ static void consider(struct search *search, accesses_in_order order, const struc
 		violations_add_candidate(search, order, shape, key);
 }
 
-/* ---- rows of the table ---- */
-
 static struct shape shape_of(enum pattern_kind kind, const uint8_t *parties, bool has_two)
 {
 	struct shape shape = {.kind = kind};
@@ -336,7 +327,6 @@ static void consider_parties(struct search *search)
 		}
 }
 
-/* Can the parties interfere? In VIOLATIONS_SHOWN mode their accesses must overlap in the run. */
 static bool can_interfere(const struct search *search)
 {
 	const struct party *own = search->parties[0], *other = search->parties[1];

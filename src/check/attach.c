@@ -25,10 +25,7 @@ void attach_clean_environment(char **environment)
 __attribute__((visibility("default"))) void *raddle_check_next_symbol(const char *name);
 void *raddle_check_next_symbol(const char *name)
 {
-	/*
-	 * The volatile variable prevents a tail call: dlsym(RTLD_NEXT) depends on its return
-	 * address.
-	 */
+	/* The volatile variable prevents a tail call: dlsym(RTLD_NEXT) uses its return address. */
 	void *volatile symbol = dlsym(RTLD_NEXT, name);
 
 	return symbol;

@@ -61,8 +61,6 @@ __attribute__((format(printf, 2, 3))) static void say(
 	strbuf_release(&line);
 }
 
-/* ---- options ---- */
-
 static void set_name(struct check *check, const char *file, const char *what)
 {
 	const char *base = file ? strrchr(file, '/') : NULL;
@@ -130,8 +128,6 @@ static int make_plan(struct check *check, struct error *err)
 	return code;
 }
 
-/* ---- the loop ---- */
-
 static bool has_failed(struct check *check)
 {
 	if (check->options.has_failed && check->options.has_failed() > check->noted) {
@@ -142,7 +138,6 @@ static bool has_failed(struct check *check)
 	return false;
 }
 
-/* Runs the schedules. Returns whether the last one failed. */
 static bool check_explore(struct check *check)
 {
 	struct contract *contract = room_contract();
@@ -173,8 +168,6 @@ static bool replay(struct check *check)
 	return runtime_account_run() || has_failed(check);
 }
 
-/* ---- the verdict ---- */
-
 static void fill_result(const struct check *check, bool is_failure)
 {
 	struct raddle_result *result = check->options.result;
@@ -192,7 +185,6 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-/* Describes the failure, and ends control of the process. */
 static void describe_at_last(const struct check *check, struct simplified *told)
 {
 	const struct simplify simplify = {.function = {check->function, check->argument,

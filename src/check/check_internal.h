@@ -74,10 +74,7 @@ void leave_by_jump(uintptr_t stack_pointer);
 
 /* Appends the token of the last run. The token contains the check's name. */
 void token_write(struct strbuf *out, const char *name);
-/*
- * Content of a token. `points` names the variables whose accesses are scheduling points. The
- * caller frees both arrays.
- */
+/* `points` names the variables that are scheduling points. The caller frees both arrays. */
 struct token {
 	struct replay_state *state;
 	variable_name *points;
@@ -85,8 +82,8 @@ struct token {
 };
 enum token_fit { TOKEN_FITS, TOKEN_IS_FOREIGN, TOKEN_IS_BAD };
 /*
- * Parses a token and sets `plan` for the replay. TOKEN_IS_FOREIGN: the token belongs to a check
- * of another name. TOKEN_IS_BAD: `err` has the reason.
+ * Sets `plan` for the replay. TOKEN_IS_FOREIGN: of a check of another name. TOKEN_IS_BAD: see
+ * `err`.
  */
 enum token_fit token_read(const char *token, const char *name, struct check_plan *plan,
 	struct token *out, struct error *err);
@@ -101,8 +98,8 @@ void token_freeze_points(void);
 /* ---- describe.c ---- */
 
 /*
- * Appends one line with the reason of the last run's failure to `message`. Appends the blocked
- * threads and the sequence of context switches to `run`.
+ * Appends the reason of the last run's failure to `message`, its blocked threads and context
+ * switches to `run`.
  */
 void describe_failure(struct strbuf *message, struct strbuf *run);
 
@@ -121,10 +118,7 @@ void steps_begin(void);
 void steps_end(void);
 /* Drops the operations logged so far, which belong to no run. */
 void steps_forget(void);
-/*
- * Number of logged operations of the last run; the log keeps the latest ones, oldest first.
- * `left_out`: number of dropped ones.
- */
+/* Logged operations of the last run, oldest first; `left_out`: earlier ones that were dropped. */
 uint32_t steps_count(uint64_t *left_out);
 const struct check_step *steps_at(uint32_t index);
 

@@ -1,4 +1,3 @@
-/* Describes a failing run in words. */
 #include "check/check_internal.h"
 
 #include <dlfcn.h>
@@ -197,7 +196,6 @@ static uint32_t object_number(enum object_class class, uint64_t address)
 	return number;
 }
 
-/* "locks mutex stock.lock", "locks mutex #1" */
 static void add_operation(
 	const struct description *description, enum op_kind kind, uint64_t address)
 {
@@ -241,8 +239,6 @@ static void describe_add_wait(const struct description *description, const struc
 	strbuf_adds(out, "\n");
 }
 
-/* ---- the interleaving ---- */
-
 /* True if a segment that begins at this step preempts a thread that was still enabled. */
 static bool describe_is_preemption(const struct schedule *schedule, uint64_t step)
 {
@@ -264,7 +260,6 @@ static void describe_add_step(const struct description *description, const struc
 	uint16_t before, const struct schedule *schedule)
 {
 	const struct op_description *op = &op_descriptions[step->kind];
-	/* The site of an instrumented access is the code address itself, not a return address. */
 	const bool is_return_address = op->object != OBJECT_MEMORY || runtime.has_tsan_calls;
 	struct strbuf *out = description->out;
 	size_t start;

@@ -20,10 +20,7 @@
 /* The default size of main's stack; untouched pages cost nothing. */
 #define STACK_BYTES ((size_t)8 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
-/*
- * A fixed address, away from the program's mappings, so that memory on the stack has the same
- * name in every process.
- */
+/* A fixed address away from the program's mappings: stack memory has one name in every process. */
 #define STACK_ADDRESS ((void *)0x7e9800000000)
 
 /* State of libstdc++: the exceptions that the calling thread is handling. */
@@ -56,7 +53,6 @@ bool function_run_set_up(void)
 	if (platform_failed(stack))
 		return false;
 	/* A guard area, because an overrun must not reach the memory below. */
-	/* Cannot fail: the arguments are valid */
 	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE);
 	running.stack = (char *)stack;
 	return true;
@@ -74,8 +70,6 @@ static void switch_to(struct context *from, const struct context *to)
 	else
 		context_switch_prctl(from, to);
 }
-
-/* ---- the function ---- */
 
 static bool function_run_has_ended(const struct engine_op *op, const struct engine_thread *self)
 {
@@ -114,12 +108,7 @@ static void run_function(void *unused)
 	engine_exited(status);
 }
 
-/* ---- the run ---- */
-
-/*
- * All sites are on in all runs, and variables found to be shared are points in later runs. The
- * scheduling points thus depend on the set of points alone, which a token can name.
- */
+/* All sites are on in all runs: scheduling points depend only on the set that a token can name. */
 static void prepare_memory(void)
 {
 	struct contract_memory *memory = contract_memory(runtime.contract);

@@ -56,7 +56,6 @@ EXPORT void raddle_fail(const char *message)
 {
 	if (is_in_function())
 		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
-	/* No check is active, or raddle run controls the program: ends as an ordinary failure. */
 	(void)platform_call(SYS_write, 2, message, strlen(message));
 	(void)platform_call(SYS_write, 2, "\n", 1);
 	abort();

@@ -11,7 +11,6 @@
 #include "check/check_internal.h"
 #include "runtime/runtime.h"
 
-/* The function that probes run; set before a probe is opened. */
 static struct probe_function function_of_probe;
 
 void probe_set_function(const struct probe_function *function)

@@ -92,7 +92,6 @@ static void room_give_signals_back(void)
 		*signal_action_of(fatal_signals[i]) = room.before[i];
 		signal_catch(fatal_signals[i]);
 	}
-	/* Cannot fail: the setting was valid before */
 	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL);
 }
 

@@ -25,16 +25,10 @@
 #include "investigate/probe.h"
 #include "check/check_internal.h"
 
-/*
- * Budget of the search: a user waits for the test. Allows some hundred thousand runs of a short
- * function.
- */
+/* Budget of the search while a user waits; some hundred thousand runs of a short function. */
 #define SIMPLIFY_NS UINT64_C(500000000)
 #define SIMPLIFY_RUNS 20000
-/*
- * Limit of the parent's wait. The child may hang on a resource that the failing run never
- * released.
- */
+/* The child may hang on a resource that the failing run never released. */
 #define PATIENCE_MS 3000
 #define READ_BYTES 4096
 
@@ -42,18 +36,14 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/* ---- the child ---- */
-
 /* Restores state that fork does not copy: the timer, and the dispatch of system calls. */
 static void child_set_up(uint64_t hang_ns)
 {
 	const long nowhere =
 		platform_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
 
-	/* Cannot fail: the arguments are valid */
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (!platform_failed(nowhere)) {
-		/* Otherwise the output appears twice */
 		(void)platform_call(SYS_dup3, nowhere, 1, 0);
 		(void)platform_call(SYS_dup3, nowhere, 2, 0);
 	}
@@ -89,10 +79,7 @@ static bool simplify_look_at(struct probe *probe, const struct failure *best)
 	return shows;
 }
 
-/*
- * Sends message, run and token, each with a terminating zero. Sends nothing if the failure is not
- * shown again.
- */
+/* Sends message, run and token, each zero-terminated; nothing if the failure does not repeat. */
 static void simplify_tell(
 	int pipe, const char *name, const struct failure *found, const struct failure *best)
 {
@@ -133,22 +120,18 @@ static void child_work(const struct simplify *simplify, int pipe)
 	(void)platform_call(SYS_exit_group, 0);
 }
 
-/* ---- the parent ---- */
-
 static long simplify_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
 	/*
-	 * glibc keeps the thread's id in a word that the kernel knows. The child's copy must hold
-	 * the child's id.
+	 * The thread's id lies in a word that the kernel knows; the child's copy must hold its own.
 	 */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
 }
 
-/* Reads the child's answer. False: time-out. */
 static bool simplify_receive(int pipe, struct strbuf *out)
 {
 	const uint64_t end_ns = platform_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
@@ -175,7 +158,6 @@ static bool simplify_receive(int pipe, struct strbuf *out)
 	}
 }
 
-/* Splits the answer into its three texts. */
 static bool simplify_take(const struct strbuf *all, struct simplified *out)
 {
 	struct strbuf *const parts[] = {&out->message, &out->run, &out->token};

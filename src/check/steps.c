@@ -1,4 +1,3 @@
-/* Log of the operations that the engine performs in a run, for the description of a failure. */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 

@@ -27,8 +27,6 @@ static uint32_t name_hash(const char *name)
 	return (uint32_t)hash_bytes(name, strlen(name));
 }
 
-/* ---- writing ---- */
-
 static void write_path(struct strbuf *out, const struct contract_thread *threads, uint32_t index)
 {
 	const uint32_t parent = threads[index].parent.index;
@@ -76,8 +74,6 @@ void token_write(struct strbuf *out, const char *name)
 		write_points(out, contract_memory(contract));
 }
 
-/* ---- reading ---- */
-
 struct token_reader {
 	const char *at;
 	thread_name names[THREAD_CAPACITY];
@@ -103,7 +99,6 @@ static bool token_read_number(struct token_reader *reader, uint32_t most, uint32
 	return true;
 }
 
-/* Reads a thread and returns its index in names[]. */
 static bool read_thread(struct token_reader *reader, uint16_t *thread)
 {
 	thread_name name = THREAD_NAME_MAIN;
@@ -199,7 +194,6 @@ static struct replay_state *make_state(
 	return state;
 }
 
-/* Makes exactly these variables points. */
 static void freeze(struct contract_memory *memory, const variable_name *points, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

@@ -15,7 +15,6 @@
 #include "check/check_internal.h"
 
 #define TICK_NS 20000000
-/* One check per second. */
 #define TICKS_BEFORE_LOOK 50
 
 /* Written by watch_begin() and by the timer's handler. */

@@ -1,6 +1,5 @@
 /*
- * raddle cc and raddle c++, also as raddle-cc and raddle-c++: a compiler that instruments memory
- * accesses. raddle's own options are handled here; all others are passed to the compiler.
+ * raddle cc and raddle c++ (raddle-cc, raddle-c++): handles raddle's options, passes on all others.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,9 +42,8 @@ int command_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Flag set by SIGINT, SIGTERM and SIGHUP; a second such signal ends raddle at once. */
 const volatile int *command_interruption(void);
 /*
- * Interrupts the command shortly before the end of this time, as the user would, so that the time
- * budget holds in every phase. 0: no limit. Call after command_interruption(). Returns the time
- * until the interrupt.
+ * Interrupts the command shortly before this time is over, in every phase; 0: no limit. Call after
+ * command_interruption(). Returns the time until the interrupt.
  */
 uint64_t command_limit_time(uint64_t time_ns);
 enum stop_reason command_stop_reason(void);

@@ -32,10 +32,7 @@ static bool is_strategy(const struct argp_option *option)
 
 #define IDS_OF "$(raddle list %s 2> /dev/null | sed -n \"s/^\\(%c[0-9]*\\) .*/\\1/p\")"
 
-/*
- * The command's arguments other than options, from its usage line: "FINDING|CAMPAIGN|all",
- * "findings|campaigns".
- */
+/* The command's arguments other than options, from its usage line: "FINDING|CAMPAIGN|all". */
 static bool takes_words(const struct command *command)
 {
 	const char *words = command->argp->args_doc ? command->argp->args_doc : "";
@@ -44,7 +41,6 @@ static bool takes_words(const struct command *command)
 	       (strchr(words, '|') && !strchr(words, '['));
 }
 
-/* Prints those words; the upper-case ones are replaced by entries of the store. */
 static void print_words(FILE *stream, const char *words)
 {
 	while (*words) {
@@ -67,8 +63,6 @@ static bool takes_program(const struct command *command)
 {
 	return command->argp->args_doc && strstr(command->argp->args_doc, "PROGRAM");
 }
-
-/* ---- bash ---- */
 
 static void print_bash_options(FILE *stream, const struct command *command)
 {
@@ -153,9 +147,6 @@ static void print_bash(FILE *stream)
 		stream);
 }
 
-/* ---- zsh ---- */
-
-/* Escapes for single quotes and for the brackets of a specification. */
 static void print_zsh_text(FILE *stream, const char *text)
 {
 	for (; *text && *text != '\v'; text++) {
@@ -168,7 +159,6 @@ static void print_zsh_text(FILE *stream, const char *text)
 	}
 }
 
-/* The completion of a value; a blank: none. */
 static const char *zsh_action(const struct argp_option *option)
 {
 	static const struct {

@@ -29,10 +29,7 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-/*
- * A stop_reason. File scope because a signal handler has no context argument. Written by the
- * handler only.
- */
+/* A stop_reason, written only by the signal handler, which has no context argument. */
 static volatile int is_interrupted;
 
 static void main_interrupt(int number)
@@ -60,10 +57,7 @@ const volatile int *command_interruption(void)
 	return &is_interrupted;
 }
 
-/*
- * Part of the time reserved for ending processes and for reporting, which take up to 0.2 s. Most of
- * a short time still goes to the work.
- */
+/* Part of the time kept for ending processes and for reporting, which take up to 0.2 s. */
 #define END_PART 20
 #define END_LEAST_NS UINT64_C(200000000)
 #define END_MOST_NS UINT64_C(1000000000)
@@ -166,8 +160,8 @@ static int dispatch(int argc, char **argv)
 }
 
 /*
- * Opens standard files that the parent has closed, because other files would get their numbers.
- * They are opened for reading only, so writing to a closed output still fails.
+ * Opens standard files that the parent closed: other files would get their numbers. For reading
+ * only, so that writing to a closed output still fails.
  */
 static void open_standard_files(void)
 {

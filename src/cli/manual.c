@@ -42,7 +42,6 @@ static void print_option(FILE *stream, const struct argp_option *option)
 	(void)fputc('\n', stream);
 }
 
-/* Examples, which no option table has, one per line. */
 static const struct {
 	const char *command;
 	const char *lines;
@@ -81,7 +80,6 @@ static void print_escaped(FILE *stream, const char *text)
 	manual_print_text(stream, text, strlen(text));
 }
 
-/* Prints a paragraph per line. */
 static void print_paragraphs(FILE *stream, const char *text, size_t length)
 {
 	for (size_t at = 0; at < length;) {

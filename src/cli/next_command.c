@@ -37,8 +37,6 @@ void next_add_program(struct strbuf *out, char *const *program)
 	shell_words_add(out, program);
 }
 
-/* ---- options given by the user ---- */
-
 static bool next_command_is_end(const struct argp_option *option)
 {
 	return !option->name && !option->key && !option->doc && !option->group;
@@ -80,7 +78,6 @@ static const struct argp_option *find_short(char letter, const struct argp_optio
 	return NULL;
 }
 
-/* Handles a long option; returns the number of used words of `given`. */
 static size_t add_long(struct strbuf *out, char *const *given, const struct argp_option *options,
 	const int *dropped)
 {
@@ -92,7 +89,6 @@ static size_t add_long(struct strbuf *out, char *const *given, const struct argp
 	return count;
 }
 
-/* Handles letters behind one "-"; returns the number of used words of `given`. */
 static size_t add_short(struct strbuf *out, char *const *given, const struct argp_option *options,
 	const int *dropped)
 {
@@ -125,8 +121,6 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 				 ? add_long(out, given, options, dropped)
 				 : add_short(out, given, options, dropped);
 }
-
-/* ---- settings of a finding ---- */
 
 static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)
 {
@@ -179,10 +173,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	settings_release(&standard);
 }
 
-/*
- * Adds the strategy that found it, or its part of a portfolio ("portfolio: pct,depth=2"). Omits
- * strategies that only `raddle predict` has.
- */
+/* Adds the strategy that found it, or its part of a portfolio; not the strategies of predict. */
 static void add_strategy(struct strbuf *out, const struct finding *finding)
 {
 	struct strategy_config config;
@@ -199,7 +190,6 @@ static void add_strategy(struct strbuf *out, const struct finding *finding)
 	free(name);
 }
 
-/* Adds the memory accesses that were scheduling points, if that was set. */
 static void add_memory(struct strbuf *out, const struct finding *finding)
 {
 	struct memory_view view;

@@ -17,9 +17,8 @@ void next_add_option(struct strbuf *out, const char *option, const char *value);
 /* Appends " --store DIR" unless it is the default store. NULL: not given. */
 void next_add_store(struct strbuf *out, const char *directory);
 /*
- * Appends the given options, each after a blank: the words of `given` before `program`, which
- * points into the same array. `options`: table of the known options, zero-terminated. `dropped`:
- * keys to omit, zero-terminated.
+ * Appends the words of `given` before `program` (in the same array) that are options of the
+ * zero-terminated table `options`, except the zero-terminated keys `dropped`.
  */
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
 	const struct argp_option *options, const int *dropped);
@@ -27,10 +26,7 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 void next_add_program(struct strbuf *out, char *const *program);
 /* Appends the options of `raddle run` for all settings that differ from the default. */
 void next_add_settings(struct strbuf *out, const struct settings *settings);
-/*
- * Appends the arguments of `raddle run` that make runs like the finding's: its settings and its
- * program.
- */
+/* Appends the arguments of `raddle run` that make runs like the finding's. */
 void next_add_finding(struct strbuf *out, const struct finding *finding, const char *store);
 
 #endif

@@ -12,10 +12,7 @@
 /* Width that mail, logs and reviews show without wrapping. */
 #define COLUMNS_ELSEWHERE 100
 
-/*
- * File scope because the option is read in one place and used in all. Written while options are
- * parsed.
- */
+/* Written while options are parsed. */
 static bool is_quiet;
 
 void terminal_be_quiet(void)

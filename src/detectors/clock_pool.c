@@ -6,7 +6,6 @@ void clock_pool_clear(struct clock_pool *pool)
 	words_clear(pool->free, CLOCK_SIZES);
 }
 
-/* Returns the size class: class n has arrays of CLOCK_LEAST_WORDS << n words. */
 static uint32_t clock_size(uint32_t count)
 {
 	uint32_t size = 0;
@@ -45,7 +44,6 @@ void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length)
 	pool->free[size] = at;
 }
 
-/* Ensures that the clock has an array of at least `length` counts. */
 static bool vector_clock_grow(struct clock_pool *pool, struct vector_clock *clock, uint32_t length)
 {
 	struct vector_clock grown;

@@ -15,15 +15,12 @@
 
 #define CLOCK_LEAST_WORDS 4u
 #define CLOCK_SIZES 16u
-/*
- * 32 MB of address space; a run touches only the pages that it uses. 1,000 threads with 1,000 locks
- * need half of it.
- */
+/* 32 MB of address space, touched as used; 1,000 threads with 1,000 locks need half of it. */
 #define CLOCK_POOL_WORDS (UINT32_C(1) << 23)
 
 /*
- * Replace memcpy and memset. libc's versions use the widest vector registers; afterwards each
- * instrumented access would have to save those registers of the target.
+ * libc's memcpy and memset use wide vector registers, which each instrumented access would have to
+ * save for the target.
  */
 static inline void words_copy(uint32_t *to, const uint32_t *from, uint32_t count)
 {
@@ -55,10 +52,7 @@ struct vector_clock {
 
 /* Frees all arrays in constant time. */
 void clock_pool_clear(struct clock_pool *pool);
-/*
- * Allocates at least `count` zeroed words and sets *length to the allocated size. Returns the index
- * in `words`; 0: the pool is exhausted.
- */
+/* At least `count` zeroed words, *length of them; returns the index in `words`, 0: exhausted. */
 uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *length);
 /* Frees an array of clock_pool_take(); index 0 is ignored. */
 void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length);

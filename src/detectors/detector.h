@@ -22,15 +22,13 @@
 #include "model/outcome.h"
 
 /*
- * A performed step. A memory access arrives as one event per aligned eight-byte word that it
- * touches; `address` and `bytes` lie inside that word. `object` is the name of the memory. A new
- * allocation at the same address has another name, so a detector can discard the history of the
- * freed memory.
+ * A performed step. A memory access is one event per aligned eight-byte word that it touches;
+ * `object` names the memory. A new allocation has another name, so that detectors can discard the
+ * freed memory's history.
  */
 struct detector_event {
 	uint64_t step;
-	/* Return address in the target, or address of the instrumentation point */
-	uint64_t site;
+	uint64_t site; /* Return address in the target, or address of the instrumentation point */
 	uint64_t address;  /* of the object; 0: none, or a descriptor whose peer is not known */
 	uint64_t argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: round number */
 	object_name object;
@@ -40,7 +38,7 @@ struct detector_event {
 	uint64_t role;
 	uint32_t class; /* class of the memory if the caller knows it; 0: call class_of() */
 	/*
-	 * Class of the memory at an address, equal in every run and never 0. NULL: all memory has
+	 * Class of the memory at an address, equal in every run, never 0. NULL: all memory has
 	 * class 1.
 	 */
 	uint32_t (*class_of)(uint64_t address);

@@ -10,10 +10,8 @@ const struct detector *const detectors[DETECTOR_COUNT] = {
 #undef DETECTOR
 };
 
-/* One cache line. */
 #define STATE_ALIGNMENT 64
 
-/* Returns the offset of the state of detector `index` in the block. */
 static size_t detectors_offset(unsigned index)
 {
 	size_t bytes = 0;

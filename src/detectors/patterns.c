@@ -29,7 +29,6 @@ static size_t patterns_state_bytes(void)
 	return sizeof(struct patterns_state);
 }
 
-/* Empties the hash table of variables. */
 static void patterns_clear_slots(struct patterns_state *state)
 {
 	if (!++state->slots_generation) {
@@ -56,7 +55,6 @@ static void patterns_begin_run(void *block)
 	state->patterns_dropped = 0;
 }
 
-/* Returns the slot of the name, or the free slot where an insertion belongs. */
 static struct patterns_slot *patterns_slot(struct patterns_state *state, object_name name)
 {
 	const uint32_t mask = state->slots_used - 1;
@@ -76,10 +74,7 @@ static void patterns_enter(struct patterns_state *state, uint32_t index)
 		.name = name, .generation = state->slots_generation, .index = (uint16_t)index};
 }
 
-/*
- * Doubles the table when three quarters of the slots in use are occupied, to keep probe chains
- * short.
- */
+/* Doubles the table to keep probe chains short. */
 static void patterns_take_more_slots(struct patterns_state *state)
 {
 	if (state->variable_count < state->slots_used / 4 * 3 ||
@@ -116,7 +111,6 @@ static struct patterns_variable *patterns_add_variable(
 	return &state->variables[index];
 }
 
-/* Returns the variable of that name. NULL: the limit is reached, and the access is dropped. */
 static struct patterns_variable *patterns_variable(
 	struct patterns_state *state, const struct detector_event *event, object_name name)
 {
@@ -168,7 +162,6 @@ static void patterns_find_atomicity(struct patterns_state *state,
 	}
 }
 
-/* Records the patterns that the access completes with the entries of the variable's window. */
 static void patterns_find(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
@@ -195,7 +188,6 @@ static void patterns_find(struct patterns_state *state, struct patterns_variable
 	}
 }
 
-/* Adds the access to the variable's window. */
 static void patterns_push(struct patterns_state *state, struct patterns_variable *variable,
 	const struct patterns_access *access)
 {
@@ -226,8 +218,8 @@ static void patterns_find_pairs(struct patterns_state *state,
 			continue;
 		other = &state->variables[thread->variables[i] - 1];
 		/*
-		 * Most common case: no other thread accessed the variable since, or both sides only
-		 * read it.
+		 * Most common case: no other thread accessed the variable since, or both only read
+		 * it.
 		 */
 		if (other == variable || other->newest_thread == access->thread ||
 			(!thread->accesses[i].is_write &&
@@ -277,10 +269,7 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		if (access->is_write)
 			variable->write_step = access->step;
 	} else {
-		/*
-		 * A read completes no pattern if the window holds only reads, which is the common
-		 * case.
-		 */
+		/* Most common: a read with only reads in the window completes no pattern. */
 		if (variable->count &&
 			(access->is_write || variable->since_write < variable->count)) {
 			if (variable->newest_thread != access->thread)
@@ -295,8 +284,8 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 }
 
 /*
- * Two adjacent four-byte variables share an eight-byte word. The upper half becomes a separate
- * variable at the first access to it alone; accesses to both halves then count for both.
+ * Two adjacent four-byte variables share an eight-byte word. The upper half becomes a variable at
+ * the first access to it alone.
  */
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
@@ -304,7 +293,6 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 /* All begin, create and join operations of threads are accesses to this one pseudo-object, which orders them. */
 #define THREAD_LIVES 1u
 
-/* Returns whether the event is a begin, create or join of a thread with a known code position. */
 static bool patterns_is_of_thread(const struct detector_event *event)
 {
 	return (event->kind == OP_THREAD_BEGIN && event->role) ||
@@ -313,9 +301,9 @@ static bool patterns_is_of_thread(const struct detector_event *event)
 }
 
 /*
- * Treats operations on synchronisation objects as accesses to the object. Locking, signalling, posting and ending
- * write, because they change the object for other threads. Beginning to wait, taking a shared lock and joining
- * read. An unlock is no access, because the next lock operation already shows the order.
+ * Operations on synchronisation objects as accesses: locking, signalling, posting and ending write,
+ * as they change the object for others; beginning to wait, shared locking and joining read. An
+ * unlock is none: the next lock shows the order.
  */
 static bool patterns_is_order(const struct detector_event *event, bool *is_write)
 {
@@ -355,8 +343,8 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 		name = THREAD_LIVES;
 		access.is_write = true;
 		/*
-		 * Sites are return addresses, which lie after the call. One byte after the start
-		 * function's first instruction is therefore its site.
+		 * Sites are return addresses: one byte after the start function's first
+		 * instruction.
 		 */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {

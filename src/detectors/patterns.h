@@ -12,8 +12,8 @@
 #include "model/pattern.h"
 
 /*
- * Number of remembered accesses per variable. Falcon's study found 5 sufficient for its subjects
- * and uses 10. Beyond a few dozen, the oldest accesses are unrelated to the newest.
+ * Remembered accesses per variable: Falcon's study found 5 sufficient and uses 10. Older accesses
+ * are unrelated to the newest.
  */
 #define PATTERNS_WINDOW 10u
 #define PATTERNS_WINDOW_LEAST 2u
@@ -25,20 +25,14 @@
 /* Sets the window size. Must be called before the first run; 0: PATTERNS_WINDOW. */
 void patterns_configure(void *state, uint32_t window);
 /*
- * Sets whether operations on locks, condition variables, semaphores and threads are recorded like accesses. Off
- * by default.
+ * Are operations on locks, condition variables, semaphores and threads recorded, too? Default: no.
  */
 void patterns_include_orders(void *state, bool has_orders);
 bool patterns_includes_orders(const void *state);
-/*
- * Limits the number of patterns kept per run, for tests and small machines; 0: PATTERNS_KEPT_MAX.
- */
+/* Limits the patterns kept per run, for tests and small machines; 0: PATTERNS_KEPT_MAX. */
 void patterns_limit(void *state, uint32_t kept);
 
-/*
- * Returns the number of distinct patterns of the last run, and sets *patterns to them in the order
- * of their first occurrence.
- */
+/* Number of distinct patterns of the last run; *patterns: in the order of first occurrence. */
 uint32_t patterns_of_run(void *state, const struct pattern **patterns);
 /* Losses of the last run: accesses to variables beyond the limit, and patterns beyond the limit. */
 uint64_t patterns_accesses_dropped(const void *state);

@@ -13,8 +13,8 @@
 #define PATTERNS_SLOTS_LEAST 256u  /* slots in use at first: a power of two */
 #define PATTERNS_KEPT_SLOTS 16384u /* hash table of patterns: a power of two */
 /*
- * Each thread remembers its last accesses to this many variables. An access is paired with these
- * only, because updates of related variables stand close together in the code.
+ * An access is paired with the thread's last accesses to so many variables: related updates stand
+ * close together in the code.
  */
 #define PATTERNS_RECENT 3u
 
@@ -35,9 +35,7 @@ struct patterns_variable {
 	uint32_t class;
 	uint32_t count;	 /* number of entries in its window */
 	uint32_t newest; /* index of the newest entry in the window, if count > 0 */
-	/*
-	 * Number of entries newer than the newest write; UINT32_MAX: no write in this run
-	 */
+	/* entries newer than the newest write; UINT32_MAX: no write in this run */
 	uint32_t since_write;
 	uint32_t write_step; /* step of the newest write, 0: none */
 	/* Copies of fields of the newest entry, because almost every access reads them. */
@@ -57,9 +55,8 @@ struct patterns_thread {
 };
 
 /*
- * Hash table slot of a variable, keyed by name. Most runs have few variables and run faster if the
- * touched memory is compact. Slots are therefore small, the table starts small and grows, and
- * variables and windows are stored in the order of first access.
+ * Hash table slot, keyed by name. Slots are small and variables stored in the order of first
+ * access: most runs have few, and compact memory is faster.
  */
 struct patterns_slot {
 	object_name name;
@@ -83,10 +80,7 @@ struct patterns_state {
 	struct patterns_slot slots[PATTERNS_SLOTS];
 	struct patterns_variable variables[PATTERNS_VARIABLES_MAX];
 	struct patterns_thread threads[THREAD_CAPACITY];
-	/*
-	 * The patterns found, and their hash table. A slot is in use if its generation equals the
-	 * run's.
-	 */
+	/* The patterns found, and their hash table. A slot of another generation is free. */
 	struct pattern kept[PATTERNS_KEPT_MAX];
 	/* Index of the first variable of each pattern */
 	uint32_t kept_variables[PATTERNS_KEPT_MAX];
@@ -126,9 +120,8 @@ void patterns_keep(
 	struct patterns_state *state, enum pattern_kind kind, const struct patterns_part *parts);
 
 /*
- * Records the patterns over two variables that the access `now` completes together with `before`.
- * `before` is a recent access of the same thread to another variable. Must be called before `now`
- * enters its window.
+ * Records the two-variable patterns that `now` completes with `before`, its thread's recent access
+ * to another variable. Call before `now` enters its window.
  */
 void patterns_find_pair(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now);

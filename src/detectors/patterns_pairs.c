@@ -9,10 +9,7 @@
  */
 #include "detectors/patterns_internal.h"
 
-/*
- * The 27 kinds in patterns.def are ordered by this enumeration, then by the accesses to x, then to
- * y.
- */
+/* patterns.def orders the 27 kinds by this, then by the accesses to x, then to y. */
 enum pair_order { ENCLOSING_X, ENCLOSING_Y, CROSSING };
 
 static unsigned conflict_index(
@@ -82,10 +79,7 @@ static void patterns_find_enclosing(struct patterns_state *state,
 	}
 }
 
-/*
- * Pattern: another thread accesses x and then y; in between, this thread accesses y, and afterwards
- * x.
- */
+/* Pattern: another thread accesses x, then y; in between this thread accesses y, afterwards x. */
 static void patterns_find_crossing(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now)
 {

@@ -1,4 +1,3 @@
-/* The distinct patterns of a run, in a hash table that a new generation empties. */
 #include <string.h>
 
 #include "detectors/patterns_internal.h"
@@ -78,8 +77,6 @@ void patterns_keep(
 	state->kept_variables[state->kept_count] = parts[0].variable->index;
 	patterns_fill(state, &state->kept[state->kept_count++], kind, parts);
 }
-
-/* ---- functions for the command ---- */
 
 void patterns_configure(void *block, uint32_t window)
 {

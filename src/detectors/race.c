@@ -38,8 +38,6 @@ static void race_begin_run(void *block)
 	shadow_clear(&state->shadow);
 }
 
-/* ---- suppressed races ---- */
-
 bool race_ignore(void *block, struct race_pair pair)
 {
 	struct race_state *state = block;
@@ -98,8 +96,6 @@ static bool race_is_ignored(const struct race_state *state, uint64_t site, uint6
 	return false;
 }
 
-/* ---- accesses ---- */
-
 static enum shadow_way race_way(const struct detector_event *event)
 {
 	switch (event->kind) {
@@ -110,10 +106,7 @@ static enum shadow_way race_way(const struct detector_event *event)
 	case OP_ATOMIC_LOAD:
 		return WAY_ATOMIC_READ;
 	default:
-		/*
-		 * The result of a compare-exchange is not known yet; assuming a write could report
-		 * a false race.
-		 */
+		/* The result is not known yet; assuming a write could report a false race. */
 		return event->may_only_read ? WAY_ATOMIC_READ : WAY_ATOMIC_WRITE;
 	}
 }
@@ -127,17 +120,13 @@ static const uint8_t race_conflicts[WAY_COUNT] = {
 	[WAY_ATOMIC_READ] = WAY(WRITE),
 };
 
-/* A conflicting access that is not ordered with the current one. */
 struct race_found {
 	const struct shadow_access *other; /* NULL: no race */
 	enum shadow_way other_way;
 	const struct shadow_cell *cell;
 };
 
-/*
- * Finds the first conflicting access that does not happen before this one. With some_are_ignored
- * the search skips suppressed site pairs and counts them.
- */
+/* With some_are_ignored the search skips suppressed site pairs and counts them. */
 static void race_find_conflict(struct race_state *state, const struct detector_event *event,
 	enum shadow_way way, bool some_are_ignored, struct race_found *found)
 {
@@ -174,8 +163,7 @@ static void race_remember(struct race_state *state, const struct detector_event 
 		.step = shadow_step(event->step)};
 
 	/*
-	 * Accesses ordered before a plain write need no check: what races with them races with the
-	 * write too.
+	 * Accesses ordered before a plain write need no check: what races with them races with it.
 	 */
 	if (way == WAY_WRITE)
 		shadow_forget(cell, &state->pool);
@@ -183,9 +171,8 @@ static void race_remember(struct race_state *state, const struct detector_event 
 }
 
 /*
- * Returns whether the same thread accessed the cell in the same epoch, with the same kind or a
- * write. Then every race of this access is also a race of the earlier one. At a scheduling point
- * the sites must be equal too, because the race of the earlier site may be suppressed.
+ * Did the thread access the cell in this epoch with the same kind or a write? Its races include
+ * this one's. At a scheduling point the sites must be equal, too: only one may be suppressed.
  */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)
@@ -205,7 +192,6 @@ static bool race_is_repeated(const struct race_state *state, const struct detect
 	return false;
 }
 
-/* Records the access unless it races; a race is returned in *found. */
 static void race_check_cell(struct race_state *state, const struct detector_event *event,
 	struct shadow_cell *cell, bool some_are_ignored, struct race_found *found)
 {
@@ -229,7 +215,6 @@ static void race_check_cell(struct race_state *state, const struct detector_even
 		race_write_atomically(state, event, cell);
 }
 
-/* Processes the access to all its cells. Returns true if it races; then *found is filled. */
 static bool race_access(struct race_state *state, const struct detector_event *event,
 	bool some_are_ignored, struct race_found *found)
 {
@@ -265,7 +250,6 @@ bool race_passes(void *block, const struct detector_event *event)
 	return state->is_blind || !race_access(state, event, false, &found);
 }
 
-/* Returns the operation kind for a recorded access. */
 static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_way way)
 {
 	switch (way) {
@@ -286,7 +270,6 @@ static uint64_t race_address(const struct detector_event *event, const struct ra
 	       (unsigned)__builtin_ctz(found->cell->mask);
 }
 
-/* Records the race and suppresses its site pair. */
 static void race_see(struct race_state *state, const struct detector_event *event,
 	const struct race_found *found)
 {

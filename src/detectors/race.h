@@ -11,10 +11,7 @@
 
 #include "model/ids.h"
 
-/*
- * Capacity of the list of suppressed site pairs. A program with more races is not helped by a
- * longer list.
- */
+/* Capacity of the list of suppressed site pairs; more would not help a program. */
 #define RACE_IGNORED_MAX 1024u
 
 struct race_pair {
@@ -22,8 +19,8 @@ struct race_pair {
 };
 
 /*
- * While the detector is watching (race_watch()), a race ends no run. The first race of each site
- * pair is kept across runs, and the pair is suppressed from then on.
+ * While the detector watches (race_watch()), a race ends no run. The first race of each site pair
+ * is kept across runs, and the pair is suppressed from then on.
  */
 #define RACE_SEEN_MAX 64u
 struct race_seen {
@@ -45,9 +42,8 @@ uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);
 bool race_has_let_pass(const void *state);
 struct detector_event;
 /*
- * Fast path of observe() for a plain access. If the access takes part in any race, suppressed or
- * not, the function leaves the access unrecorded and returns false; the caller must then call
- * observe(). Uses general-purpose registers only.
+ * Fast path of observe() for a plain access, without vector registers. False: the access races,
+ * perhaps suppressed, and is not recorded; call observe().
  */
 bool race_passes(void *state, const struct detector_event *event);
 /* A plain access, the argument of race_passes_plain(). */
@@ -61,17 +57,14 @@ struct race_plain {
 	bool is_write;
 };
 /*
- * Fastest path, for a load or store inside one aligned eight-byte word that is not a scheduling
- * point. It handles memory that was accessed before in this run, always in the same byte groups and
- * never atomically. Returns false if nothing was done; the caller must then call race_passes().
- * `place` is a cache that the caller keeps per address; its initial value is 0.
+ * Fastest path: a load or store inside an aligned eight-byte word, no scheduling point, accessed
+ * before in this run in the same byte groups and never atomically. False: nothing was done; call
+ * race_passes(). `place`: the caller's cache per address, initially 0.
  */
 bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
 /* Number of suppressed race occurrences in all runs. */
 uint64_t race_ignored_count(const void *state);
-/*
- * Number of runs in which the detector's memory was exhausted; races in those runs may be missed.
- */
+/* Number of runs in which the detector's memory was exhausted: races may be missed. */
 uint64_t race_blind_runs(const void *state);
 
 #endif

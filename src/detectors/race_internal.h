@@ -51,10 +51,7 @@ struct race_state {
 	struct shadow shadow;
 };
 
-/*
- * Marks the detector as blind for the rest of the run if an allocation failed (has_fitted is
- * false).
- */
+/* Marks the detector as blind for the rest of the run unless has_fitted. */
 static inline void race_need(struct race_state *state, bool has_fitted)
 {
 	if (has_fitted)
@@ -80,21 +77,13 @@ static inline struct race_thread *race_thread(struct race_state *state, struct t
 		race_begin_thread(state, id);
 	return thread;
 }
-/*
- * Increments the thread's own count after a release: later accesses are not covered by that
- * release.
- */
+/* After a release: later accesses of the thread are not covered by it. */
 void race_advance(struct race_state *state, struct thread_id id);
 
-/*
- * Applies the happens-before rule of a successful operation other than memory accesses and fences.
- */
+/* Applies the rule of a successful operation other than memory accesses and fences. */
 void race_synchronise(struct race_state *state, const struct detector_event *event);
 void race_fence(struct race_state *state, const struct detector_event *event);
-/*
- * The acquire side and the release side of an atomic access to `cell`. An update calls the read
- * first.
- */
+/* Acquire and release side of an atomic access to `cell`; an update calls the read first. */
 void race_read_atomically(struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell);
 void race_write_atomically(

@@ -5,8 +5,6 @@
  */
 #include "detectors/race_internal.h"
 
-/* ---- clocks ---- */
-
 void race_begin_thread(struct race_state *state, struct thread_id id)
 {
 	struct race_thread *thread = &state->threads[id.index];
@@ -22,8 +20,6 @@ void race_advance(struct race_state *state, struct thread_id id)
 
 	race_need(state, vector_clock_set(&state->pool, &thread->now, id.index, count + 1));
 }
-
-/* ---- synchronisation objects ---- */
 
 static struct sync_object *race_object(struct race_state *state, uint32_t kind, uint64_t address)
 {
@@ -62,9 +58,7 @@ static void race_release_lock(struct race_state *state, const struct detector_ev
 	race_release(state, event->thread, SYNC_LOCK, event->address);
 }
 
-/*
- * Releases the mutex. The reacquisition is a separate operation, and a signal alone orders nothing.
- */
+/* Reacquiring the mutex is a separate operation, and a signal alone orders nothing. */
 static void race_cond_wait(struct race_state *state, const struct detector_event *event)
 {
 	race_release(state, event->thread, SYNC_LOCK, event->argument);
@@ -123,10 +117,7 @@ static void race_barrier(struct race_state *state, const struct detector_event *
 	object->round = event->argument;
 	race_join(state, &object->clock, &thread->now);
 	race_advance(state, event->thread);
-	/*
-	 * The last arrival does not wait, so it joins the clock here. The others join when they
-	 * leave.
-	 */
+	/* The last arrival does not wait, so it joins here. The others join when they leave. */
 	if (event->is_last)
 		race_join(state, &race_thread(state, event->thread)->now, &object->clock);
 	else
@@ -153,8 +144,6 @@ static void race_descriptor(struct race_state *state, const struct detector_even
 	}
 }
 
-/* ---- threads ---- */
-
 static void race_thread_op(struct race_state *state, const struct detector_event *event)
 {
 	struct race_thread *thread = race_thread(state, event->thread);
@@ -165,10 +154,7 @@ static void race_thread_op(struct race_state *state, const struct detector_event
 	other = race_thread(state, event->other);
 	switch (event->kind) {
 	case OP_THREAD_CREATE:
-		/*
-		 * A reused thread index continues its count, so old epochs of that index stay
-		 * valid.
-		 */
+		/* A reused thread index continues its count: old epochs of the index stay valid. */
 		race_advance(state, event->other);
 		race_join(state, &other->now, &thread->now);
 		race_advance(state, event->thread);
@@ -187,8 +173,6 @@ static void race_test_cancel(struct race_state *state, const struct detector_eve
 {
 	race_acquire(state, event->thread, SYNC_CANCELLATION, event->thread.index);
 }
-
-/* ---- the table ---- */
 
 typedef void race_rule(struct race_state *state, const struct detector_event *event);
 
@@ -240,8 +224,6 @@ void race_synchronise(struct race_state *state, const struct detector_event *eve
 		rule(state, event);
 }
 
-/* ---- atomics ---- */
-
 void race_fence(struct race_state *state, const struct detector_event *event)
 {
 	struct race_thread *thread = race_thread(state, event->thread);
@@ -266,8 +248,8 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 }
 
 /*
- * A store begins a new release sequence, an update continues the existing one. A relaxed store of
- * the thread that began the sequence also continues it, as the standard said before C++20.
+ * A store begins a release sequence, an update continues it; so does a relaxed store of the thread
+ * that began it, as before C++20.
  */
 void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell)

@@ -5,7 +5,6 @@
  */
 #include "detectors/race_internal.h"
 
-/* Returns the granule of the access if it exists with the same memory name, else NULL. */
 static const struct shadow_granule *plain_granule(
 	struct shadow *shadow, const struct race_plain *access, uint32_t *place)
 {

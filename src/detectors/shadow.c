@@ -11,10 +11,7 @@
 
 void shadow_clear(struct shadow *shadow)
 {
-	/*
-	 * The generation counter wraps around after four billion runs: then the old slots must be
-	 * erased.
-	 */
+	/* The counter wraps around after four billion runs: old slots must be erased. */
 	if (!++shadow->generation) {
 		memset(shadow->granules, 0, sizeof shadow->granules);
 		shadow->generation = 1;
@@ -23,8 +20,6 @@ void shadow_clear(struct shadow *shadow)
 	shadow->cell_count = 1;
 	shadow->free_cells = 0;
 }
-
-/* ---- the accesses of one kind ---- */
 
 static struct shadow_access *shadow_table(
 	const struct clock_pool *pool, const struct shadow_accesses *accesses)
@@ -80,7 +75,6 @@ void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool)
 	cell->ways = 0;
 }
 
-/* Ensures that the table has an entry for `thread`. */
 static bool shadow_grow_table(
 	struct shadow_accesses *accesses, struct clock_pool *pool, uint32_t thread)
 {
@@ -130,8 +124,6 @@ bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool
 	shadow_table(pool, accesses)[access->thread] = *access;
 	return true;
 }
-
-/* ---- cells ---- */
 
 static uint32_t shadow_take_cell(struct shadow *shadow)
 {
@@ -204,12 +196,7 @@ static bool shadow_split(
 	return is_whole;
 }
 
-/* ---- granules ---- */
-
-/*
- * Adjacent granules have adjacent slots, for cache locality; regions are hashed, for short probe
- * chains.
- */
+/* Adjacent granules have adjacent slots, for locality; regions are hashed. */
 #define SHADOW_REGION 64u /* granules */
 
 static uint32_t shadow_slot(uint64_t number)
@@ -219,7 +206,6 @@ static uint32_t shadow_slot(uint64_t number)
 			  SHADOW_GRANULES);
 }
 
-/* Returns the granule's slot, or the free slot where an insertion belongs. */
 static struct shadow_granule *shadow_probe(struct shadow *shadow, uint64_t number)
 {
 	uint32_t slot = shadow_slot(number);

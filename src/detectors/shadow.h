@@ -83,9 +83,9 @@ void shadow_clear(struct shadow *shadow);
 /* Returns the granule with that number (address / 8), or NULL. */
 struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number);
 /*
- * Returns the first cell of the bytes `mask` in the granule of `address`; shadow_next() gives the
- * others. Together the cells cover exactly the mask: the function splits and creates cells as
- * needed. 0: no memory is left. `pool` holds the tables and clocks of the cells.
+ * First cell of the bytes `mask` at `address`; shadow_next() gives the others. The function splits
+ * and creates cells so that they cover exactly the mask. 0: no memory is left. `pool` holds their
+ * tables and clocks.
  */
 uint32_t shadow_find(struct shadow *shadow, struct clock_pool *pool, uint64_t address,
 	object_name name, uint8_t mask);
@@ -104,16 +104,15 @@ static inline uint32_t shadow_next(const struct shadow *shadow, uint32_t cell, u
 const struct shadow_access *shadow_of_thread(
 	const struct shadow_accesses *accesses, const struct clock_pool *pool, uint32_t thread);
 /*
- * Iterates over the accesses that do not happen before `now`, in thread order. `last` is the
- * previous result, NULL at first. Returns NULL at the end.
+ * Iterates over the accesses that do not happen before `now`. `last`: the previous result, NULL at
+ * first; NULL: the end.
  */
 const struct shadow_access *shadow_unordered(const struct shadow_accesses *accesses,
 	const struct clock_pool *pool, const struct vector_clock *now,
 	const struct shadow_access *last);
 /*
- * Records an access at `now`. It replaces the other accesses if all of them happen before `now`.
- * Returns false if no memory is left for a table; then an access that is not ordered before it may
- * be lost.
+ * Records an access at `now`, which replaces the others if they all happen before it. False: no
+ * memory for a table; an unordered access may be lost.
  */
 bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);

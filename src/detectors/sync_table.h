@@ -22,9 +22,8 @@ enum sync_kind {
 };
 
 /*
- * Number of rounds of one barrier that have separate clocks. A thread that has not left a round
- * still needs its clock. A round that reuses an occupied clock shares it, which only adds
- * happens-before edges.
+ * Rounds of a barrier with separate clocks, which threads need until they leave. A round that
+ * reuses an occupied clock only adds happens-before edges.
  */
 #define SYNC_ROUNDS 4u
 

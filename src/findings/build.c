@@ -26,8 +26,6 @@ static char *build_copy(const char *text)
 	return result;
 }
 
-/* ---- thread paths and the schedule ---- */
-
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index)
 {
@@ -115,8 +113,6 @@ int finding_schedule_from_segments(
 	return status;
 }
 
-/* ---- checks ---- */
-
 static bool build_is_thread(const struct finding_source *source, struct thread_id thread)
 {
 	return !thread.index || thread.index < source->thread_count ||
@@ -199,8 +195,6 @@ static int make_paths(struct builder *builder, struct error *err)
 	return 0;
 }
 
-/* ---- parts of a finding ---- */
-
 /* The verb of a wait in progress: a blocked thread has not completed the operation that it is blocked on. */
 static const char *waiting_verb(const struct wait_edge *edge)
 {
@@ -245,9 +239,7 @@ static void fill_wait(
 	wait->lost_signals = edge->lost_signals;
 }
 
-/*
- * Unnamed threads carry the name of the process, which distinguishes none: such names are omitted.
- */
+/* Unnamed threads carry the name of the process, which distinguishes none. */
 static void fill_threads(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;

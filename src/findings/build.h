@@ -43,7 +43,7 @@ struct finding_source {
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
 	const char *program; /* for the schedule's text; NULL: omitted */
 	/*
-	 * Race: return addresses of the earlier access, innermost first; count 0: only its place is
+	 * Race: return addresses of the earlier access, innermost first; 0: only its place is
 	 * known.
 	 */
 	const uint64_t *earlier_stack;
@@ -52,9 +52,8 @@ struct finding_source {
 };
 
 /*
- * Fills kind, code, title, detail, at, failing_thread, waits, race, steps, schedule, signature and,
- * where there are events, trace. The rest of *out is zero. `symbols` NULL: places are addresses.
- * Without a stopped process stacks have one frame, the place of the outcome. The error reports an
+ * Fills what the run shows; the rest of *out is zero. `symbols` NULL: places are addresses. Without
+ * a stopped process stacks have one frame, the place of the outcome. The error reports an
  * inconsistent source; *out is untouched then.
  */
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
@@ -68,9 +67,7 @@ int finding_trace_bytes(
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);
 
-/*
- * Converts a run's schedule from thread indices to names. Release *out with schedule_file_release.
- */
+/* Converts thread indices to names. Release *out with schedule_file_release. */
 int finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err);
 

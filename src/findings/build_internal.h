@@ -33,22 +33,19 @@ struct builder {
 /* Indexes the trace by object. Must precede all queries for object names. */
 void builder_note_first_uses(struct builder *builder);
 void builder_forget_first_uses(struct builder *builder);
-/*
- * Infers the contents of memory blocks from all accesses of the trace. Must precede all queries for
- * names of memory.
- */
+/* Infers contents of memory blocks from the trace. Must precede all queries for names of memory. */
 void builder_note_accesses(struct builder *builder);
 
 /* "main.0"; "a thread" for an unknown index. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
 /*
- * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. The caller frees
- * the text.
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. The caller
+ * frees.
  */
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
 /*
- * Name of memory as in the source: "counter", "((struct account *)malloc at bank.c:41,
- * #3).balance", "memory #3 first used at pool.c:12 by main.0". The caller frees the text.
+ * Memory as in the source: "counter", "((struct account *)malloc at bank.c:41, #3).balance". The
+ * caller frees the text.
  */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. False: the object has no name. */
@@ -77,10 +74,7 @@ struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame);
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
 struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
-/*
- * As builder_frame() for an event. Where the event's own place is in a library header, the frame of
- * the calling code.
- */
+/* As builder_frame() for an event; in a library header, the frame of the calling code. */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
 /* Adds the event's place, such as "bank.c:41". */
@@ -94,8 +88,8 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 	struct finding_stack *stack);
 
 /*
- * Stack of a memory access at `site`. `addresses`: return addresses of the thread when it stood
- * before the access, `count` 0: unknown. The runtime's own frames are omitted.
+ * Stack of an access at `site`, without the runtime's frames. `addresses`: return addresses of the
+ * thread before the access; `count` 0: unknown.
  */
 void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
 	unsigned count, struct finding_stack *stack);
@@ -118,17 +112,14 @@ void builder_fill_place(
 
 /* Completes the wait-for graph from the trace. */
 void resolve_waits(const struct finding_source *source, struct outcome *outcome);
-/*
- * Adds a line for each object that another thread should have signalled: the last signal and its
- * thread.
- */
+/* Adds a line per object that another thread should have signalled: its last signal. */
 void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 
 /* ---- title.c ---- */
 
 /*
- * The title: one line that says what went wrong. Requires waits, stack and failing thread. The
- * caller frees the text.
+ * One line that says what went wrong. Requires waits, stack and failing thread. The caller frees
+ * it.
  */
 char *builder_title(const struct builder *builder);
 /* Further text; NULL: none. The caller frees it. */

@@ -12,7 +12,6 @@
 #include "findings/build_internal.h"
 
 #define CHAIN_MAX 32
-/* A step keeps at most this many callers of its shown line. */
 #define CALLERS_KEPT 6
 /* A short function outside of headers is a wrapper when at least this many places call it. */
 #define WRAPPER_CALLERS 3
@@ -25,8 +24,6 @@ struct wrapper {
 	unsigned count;
 	UT_hash_handle hh;
 };
-
-/* ---- the calls around an event ---- */
 
 struct call_chain {
 	struct symbols_frame frames[CHAIN_MAX]; /* in the program's code, innermost first */
@@ -67,8 +64,6 @@ static void call_chain_find_chain(
 	for (unsigned i = 0; i < TRACE_CALLERS && event->callers[i]; i++)
 		call_chain_add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
 }
-
-/* ---- wrappers ---- */
 
 static char *wrapper_name(const struct symbols_frame *frame)
 {
@@ -188,8 +183,6 @@ void builder_add_event_place(
 	free(frame.file);
 	free(frame.module);
 }
-
-/* ---- steps ---- */
 
 /* "push_back" of "std::vector<int>::push_back". NULL for methods of atomics: reports show these as accesses, not as calls. */
 static const char *method_of(const struct symbols_frame *frame)

@@ -66,8 +66,6 @@ void candidates_add(struct candidates *candidates, struct candidate *candidate)
 	*candidate = (struct candidate){0};
 }
 
-/* ---- equality ---- */
-
 static uint64_t event_code(const struct trace_event *event)
 {
 	uint64_t code = hash_pair(event->kind, event->site);
@@ -130,10 +128,7 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 		if (!is_place)
 			return false;
 	}
-	/*
-	 * Each place must be on the cycle: a shorter cycle through some of them is another
-	 * candidate.
-	 */
+	/* A shorter cycle through some of the places is another candidate. */
 	for (uint32_t place = 0; place < candidate->place_count && on_cycle; place++) {
 		bool is_taken = false;
 
@@ -146,8 +141,6 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 	}
 	return on_cycle != 0;
 }
-
-/* ---- descriptions ---- */
 
 /* The thread's index in the run that provides the names; THREAD_NONE: not in that run. */
 static struct thread_id candidate_find_thread(const struct finding_source *source, thread_name name)

@@ -42,9 +42,9 @@ struct candidate_place {
 	uint32_t run;	       /* index of the recorded run */
 	struct trace_event op; /* the operation that the thread is about to make */
 	/*
-	 * Lock cycle: how the thread acquired what the place before waits for; OP_NONE: that place
-	 * joins the thread. Scenario: how it acquired the first lock that excludes the other party,
-	 * since its own previous place; OP_NONE: none.
+	 * Lock cycle: how the thread acquired what the place before waits for (OP_NONE: that place
+	 * joins it). Scenario: how it acquired, since its previous place, the first lock that
+	 * excludes the other thread.
 	 */
 	struct trace_event taken;
 	/* Hashes of the calls around both events, 0: any (runtime/contexts.h). */
@@ -61,10 +61,9 @@ struct candidate {
 	uint32_t place_count;
 	uint32_t times;	 /* combinations of observed threads and objects that fit its places */
 	uint8_t pattern; /* violation: enum pattern_kind */
-	/* violation: a lock that all threads hold is released between places */
-	bool has_window;
-	char *set;	/* violation: the atomic set; owned */
-	char *units[2]; /* scenario: units of work of the parties; NULL: unknown; owned */
+	bool has_window; /* violation: a lock that all threads hold is released between places */
+	char *set;	 /* violation: the atomic set; owned */
+	char *units[2];	 /* scenario: units of work of the parties; NULL: unknown; owned */
 
 	/* Text, see candidate_describe(). */
 	char *title;
@@ -95,8 +94,8 @@ uint32_t candidates_find(const struct candidates *candidates, uint64_t key);
 void candidates_add(struct candidates *candidates, struct candidate *candidate);
 
 /*
- * Sorts the candidates for driving when time is short: the first one of each pair of units of work,
- * then the second of each, and so on. The order is otherwise stable.
+ * Sorts for driving when time is short: the first one of each pair of units of work, then the
+ * second of each; otherwise stable.
  */
 void candidates_mix(struct candidates *candidates);
 
@@ -104,21 +103,19 @@ void candidate_release(struct candidate *candidate);
 
 /* Key of the sequence of its places' code and contexts. */
 uint64_t candidate_scenario_key(const struct candidate *candidate);
-/*
- * Key of the set of its places' code: a cycle of five threads at one line equals a cycle of three.
- */
+/* Key of the set of places: a cycle of five threads at one line equals a cycle of three. */
 uint64_t candidate_key(const struct candidate *candidate);
 
 /*
- * Fills title and waits. `source` is the recorded run of the first place; its `outcome` is ignored.
- * Places of other runs get their names from this run.
+ * Fills title and waits. `source`: the recorded run of the first place, which also gives the names;
+ * its `outcome` is ignored.
  */
 int candidate_describe(struct candidate *candidate, const struct finding_source *source,
 	struct symbols *symbols, struct error *err);
 
 /*
- * As candidate_describe() for scenarios, with what is known of their run. Each place becomes a wait
- * with thread, verb, object and stack.
+ * As candidate_describe() for scenarios. Each place becomes a wait with thread, verb, object and
+ * stack.
  */
 struct candidate_words {
 	struct symbols *symbols;	     /* NULL: none */
@@ -128,10 +125,7 @@ struct candidate_words {
 };
 void candidate_describe_scenario(struct candidate *candidate, const struct candidate_words *words);
 
-/*
- * Does this outcome show the candidate: do the threads on a cycle of waits stand before its
- * operations?
- */
+/* Do threads on the outcome's cycle of waits stand before the candidate's operations? */
 bool candidate_is_shown(const struct candidate *candidate, const struct outcome *outcome);
 
 #endif

@@ -1,4 +1,3 @@
-/* Describes scenarios: threads, accesses, objects, places and calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +91,6 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 	candidate->wait_count = candidate->place_count;
 	candidate->title = title_of(candidate);
 }
-
-/* ---- order of driving ---- */
 
 static bool has_same_name(const char *a, const char *b)
 {

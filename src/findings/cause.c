@@ -1,4 +1,4 @@
-/* Writes what led to a failure and what prevents it, in sentences. The only source is the trace of the failing run. */
+/* Writes what led to a failure and what prevents it, from the trace of the failing run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -50,8 +50,6 @@ static bool orders_is_lock(const struct builder *builder, const struct finding_w
 	return op_descriptions[orders_edge(builder, wait)->op].flags & OP_ACQUIRE && wait->object;
 }
 
-/* ---- a cycle ---- */
-
 /* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
 static void orders_add_link(const struct builder *builder, const struct finding_wait *wait,
 	const struct finding_wait *wanted, struct strbuf *out)
@@ -74,7 +72,6 @@ static void orders_add_link(const struct builder *builder, const struct finding_
 	strbuf_adds(out, "\n");
 }
 
-/* Counts how often a thread of this run took the second lock while holding the first. */
 static uint32_t orders_count(const struct builder *builder, uint64_t first, uint64_t second)
 {
 	const struct finding_source *source = builder->source;
@@ -95,8 +92,8 @@ static uint32_t orders_count(const struct builder *builder, uint64_t first, uint
 }
 
 /*
- * The thread that should change its order of locks. A thread that joins while holding a lock comes first. Else it is the
- * thread whose order this run has followed least often; among equals, the last one in the cycle.
+ * The thread that should change its order of locks: one that joins while holding a lock, else the
+ * one whose order this run followed least often, the last such in the cycle.
  */
 static const struct finding_wait *orders_find_odd(const struct builder *builder)
 {
@@ -168,8 +165,6 @@ static bool orders_add_cycle(const struct builder *builder, struct strbuf *cause
 	}
 	return first != NULL;
 }
-
-/* ---- a lock that is never released ---- */
 
 static bool orders_add_gone(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
@@ -244,8 +239,6 @@ void builder_deadlock_cause(
 		orders_add_nested(builder, cause, remedy);
 }
 
-/* ---- memory that was freed ---- */
-
 /* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex afterwards. NULL: none. */
 static const struct trace_event *orders_last_release(
 	const struct finding_source *source, uint16_t later, uint16_t earlier, uint64_t step)
@@ -305,8 +298,6 @@ static void orders_add_freed(
 		strbuf_adds(remedy, ", or count references");
 }
 
-/* ---- a race ---- */
-
 /* C names of memory orders, indexed by the number in an event. */
 static const char *const order_names[] = {"memory_order_relaxed", "memory_order_consume",
 	"memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
@@ -328,8 +319,8 @@ struct handover {
 };
 
 /*
- * Finds an atomic variable that the earlier thread wrote after its access and the later thread read before its own.
- * Such a write and read order the two accesses only if the write releases and the read acquires.
+ * An atomic variable that the earlier thread wrote after its access and the later one read before
+ * its own. It orders them only if the write releases and the read acquires.
  */
 static struct handover orders_find_handover(const struct finding_source *source)
 {

@@ -34,7 +34,6 @@ static const char *story_thread(const struct signals_story *story, uint64_t even
 	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
 }
 
-/* Adds the signal and its place: "signalled c at queue.c:32". */
 static void story_add_signal(const struct signals_story *story, struct strbuf *out)
 {
 	const bool is_broadcast = story->events[story->signals->signal].kind == OP_COND_BROADCAST;
@@ -61,8 +60,6 @@ static void story_add_held(const struct signals_story *story, uint64_t event, st
 			story_signaller_holds(story, event) ? "holding" : "without holding",
 			story->mutex);
 }
-
-/* ---- the signal came before the wait ---- */
 
 static void story_add_wait_after(const struct signals_story *story, struct strbuf *out)
 {
@@ -133,8 +130,6 @@ static void story_remedy_missed(const struct signals_story *story, struct strbuf
 	}
 }
 
-/* ---- the signal woke another thread ---- */
-
 static void story_stolen(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
@@ -179,8 +174,6 @@ static void story_remedy_stolen(const struct signals_story *story, struct strbuf
 		story_add_place(story, ", or give the wait at ", signals->wait, out),
 			strbuf_adds(out, " a condition variable of its own");
 }
-
-/* ---- all of them ---- */
 
 void builder_signals_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)

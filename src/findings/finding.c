@@ -7,8 +7,8 @@
 #include "base/hash.h"
 
 /*
- * Frames of the user's code that enter the signature of a failing stack. More would count a failure
- * once per caller; fewer would merge all users of one wrapper (my_lock()).
+ * User frames in the signature of a stack. More would count a failure once per caller; fewer would
+ * merge all users of one wrapper.
  */
 #define SIGNATURE_FRAMES 4
 
@@ -138,8 +138,6 @@ int finding_short_name(const char *object)
 	return (int)(stop ? (size_t)(stop - object) : strlen(object));
 }
 
-/* ---- signature ---- */
-
 static uint64_t text_hash(const char *text)
 {
 	return text ? hash_bytes(text, strlen(text)) : 0;
@@ -193,9 +191,8 @@ static int compare_hashes(const void *a, const void *b)
 }
 
 /*
- * Hashes the set of waits: those on the cycle if any (the others only wait for its threads), else
- * all. Threads blocked at the same line count once, so a cycle of five philosophers equals a cycle
- * of three.
+ * Hashes the waits on the cycle if any, else all. Threads blocked at one line count once: a cycle
+ * of five philosophers equals a cycle of three.
  */
 static uint64_t waits_hash(const struct finding *finding)
 {
@@ -218,9 +215,7 @@ static uint64_t waits_hash(const struct finding *finding)
 	return result;
 }
 
-/*
- * Hashes the name without its numbers: which of several equal allocations it is depends on the run.
- */
+/* Without numbers: which of several equal allocations it is depends on the run. */
 static uint64_t variable_hash(const char *name)
 {
 	uint64_t hash = 0;
@@ -240,8 +235,8 @@ static const struct finding_wait *finding_wait_of(const struct finding *finding,
 }
 
 /*
- * Hashes the object that the first waiting thread depends on, as failure_key() does. An object
- * without a name cannot tell two bugs apart; the waits are hashed instead.
+ * The object that the first waiting thread depends on, as in failure_key(); without a name, the
+ * waits.
  */
 static uint64_t lost_wakeup_hash(const struct finding *finding)
 {

@@ -80,8 +80,8 @@ struct finding_step {
 };
 
 /*
- * Runs are numbered across all shards of a campaign (raddle run --shard): each shard has this many
- * numbers, more than it can make runs. An unsharded campaign counts as the first shard.
+ * Run numbers of a shard (raddle run --shard), more than it can make; an unsharded campaign is the
+ * first.
  */
 #define FINDING_SHARD_RUNS (UINT64_C(1) << 40)
 #define FINDING_SHARDS_MAX (1u << 20)
@@ -103,22 +103,17 @@ struct finding {
 	char *input;	 /* standard input file, NULL: none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
 			 */
-	/*
-	 * JSON object: which memory accesses were scheduling points (plan/memory_view.h); NULL:
-	 * none.
-	 */
+	/* JSON object: which accesses were scheduling points (plan/memory_view.h); NULL: none. */
 	char *memory;
 	/*
-	 * JSON object of the environment variables (store/surroundings.h); NULL: stored by an older
-	 * version without them.
+	 * JSON object of environment variables (store/surroundings.h); NULL: of an older version.
 	 */
 	char *environment;
 	/* JSON object with the source lines around the finding's places (findings/source_lines.h); NULL: none were kept. */
 	char *sources;
 	char *strategy; /* strategy that found it: "pct,depth=3" */
 	uint64_t seed;
-	/* number in its campaign, from FINDING_SHARD_RUNS * (shard - 1) + 1 */
-	uint64_t run_number;
+	uint64_t run_number; /* number in its campaign, from FINDING_SHARD_RUNS * (shard - 1) + 1 */
 	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* of the run that found the failure */
 	uint32_t switches, preemptions;		    /* of the minimised run */
@@ -139,10 +134,7 @@ struct finding {
 	struct finding_step *steps; /* the end of the interleaving, oldest first */
 	uint32_t step_count;
 	uint64_t steps_left_out; /* number of earlier steps */
-	/*
-	 * Number of later steps, made by one thread alone beyond what is kept, as in an endless
-	 * loop.
-	 */
+	/* later steps of one thread alone beyond what is kept, as in an endless loop */
 	uint64_t later_steps_left_out;
 	/* End of a run that begins like the failing one and passes. count 0: none. */
 	struct finding_step *passing_steps;
@@ -151,15 +143,11 @@ struct finding {
 	char *output; /* end of the failing run's output, may be NULL */
 
 	/*
-	 * This user made the finding on this machine (store/store_seal.h). Set by the store, absent
-	 * from the JSON.
+	 * made by this user on this machine (store/store_seal.h); set by the store, not in the JSON
 	 */
 	bool is_own;
 
-	/*
-	 * Bytes of a trace file (see trace/trace_reader.h), NULL: none. Stored in a file beside the
-	 * JSON.
-	 */
+	/* Bytes of a trace file (trace/trace_reader.h), NULL: none. Stored beside the JSON. */
 	char *trace;
 	size_t trace_size;
 };
@@ -167,15 +155,12 @@ struct finding {
 void finding_release(struct finding *finding);
 
 /*
- * Returns the innermost frame in the user's code with a line; else the innermost in the user's
- * code; else the innermost. NULL: the stack is empty.
+ * The innermost frame of the user's code with a line, else without, else the innermost; NULL: empty
+ * stack.
  */
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
 
-/*
- * Length of an object's short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0", all
- * of any other name. For texts that name an object repeatedly.
- */
+/* Length of the short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0". */
 int finding_short_name(const char *object);
 
 /* The name that the program gave the thread; NULL: none. */
@@ -189,16 +174,15 @@ void finding_add_gerund(const char *verb, struct strbuf *out);
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
 
 /*
- * Signature under which equal findings are counted once. It hashes outcome kind and code, and the
- * evidence of that kind. The evidence is the set of a deadlock's waits, the object of a lost
- * wake-up, the variable and unordered places of a race, or the failing stack. Places enter by
- * function, file and line, never by thread numbers or addresses.
+ * Equal findings have equal signatures: outcome kind and code, and the evidence of that kind (a
+ * deadlock's waits, a lost wake-up's object, a race's variable and places, the failing stack).
+ * Places enter by function, file and line, never by thread numbers or addresses.
  */
 uint64_t finding_signature(const struct finding *finding);
 
 /*
- * Takes the title from the program's output where the output names the failure: the type and what() of an uncaught
- * exception, or a failed expectation of GoogleTest or Catch2. Requires that `output` is filled.
+ * Takes the title from an uncaught exception or a failed expectation (GoogleTest, Catch2) in
+ * `output`.
  */
 void finding_title_from_output(struct finding *finding);
 

@@ -1,6 +1,4 @@
-/*
- * Builds the end of the interleaving: the steps of the threads, context switches and preemptions.
- */
+/* Builds the end of the interleaving: steps, context switches, preemptions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +6,7 @@
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
-/*
- * Steps kept by default. People read a few dozen; thousands leave room for pages and keep a stored
- * finding at a megabyte.
- */
+/* People read a few dozen; thousands leave room for pages and keep a finding at a megabyte. */
 #define STEPS_STANDARD 2000
 
 /* Walks along the schedule's segments in parallel to the events. */
@@ -29,7 +24,6 @@ static void skip_values(struct segment_walk *walk)
 		walk->segment++;
 }
 
-/* Advances by `steps`; the next segment begins when the current one is used up. */
 static void advance(struct segment_walk *walk, uint64_t steps)
 {
 	skip_values(walk);
@@ -78,12 +72,10 @@ static void fill_step(
 }
 
 /*
- * Steps kept of a thread that runs alone at the end of a long run, as in an endless loop. The steps
- * before the last switch matter more.
+ * Steps kept of a thread alone at the end of a long run: those before the last switch matter more.
  */
 #define STEPS_ALONE 24
 
-/* End of the kept events. */
 static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 {
 	uint64_t last = source->event_count;

@@ -1,8 +1,6 @@
 /*
- * The stored form of a finding, version 1: names of its fields, shared by writer and reader.
- *
- * Strings are JSON strings; where one is not valid UTF-8 (an argument may be any bytes) it is
- * {"hex": "ff61"} instead. Numbers that may exceed 63 bits are strings.
+ * Stored form of a finding, version 1: field names. A string that is not valid UTF-8 is {"hex":
+ * "ff61"}; numbers that may exceed 63 bits are strings.
  */
 #ifndef RADDLE_FINDINGS_JSON_INTERNAL_H
 #define RADDLE_FINDINGS_JSON_INTERNAL_H

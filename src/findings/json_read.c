@@ -1,6 +1,6 @@
 /*
- * Reads findings back. Every field is checked for presence, type and range, because the file may be
- * edited, truncated, or written by another version.
+ * Checks every field for presence, type and range: the file may be edited, truncated, or of another
+ * version.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,8 +49,6 @@ static json_t *json_read_get(struct reader *reader, json_t *object, const char *
 		reader_refuse(reader, field, "is missing");
 	return value;
 }
-
-/* ---- values ---- */
 
 static int hex_digit(char digit)
 {
@@ -168,8 +166,6 @@ static json_t *get_array(struct reader *reader, json_t *object, const char *fiel
 		*count = (uint32_t)json_array_size(value);
 	return value;
 }
-
-/* ---- parts of a finding ---- */
 
 static void read_frame(struct reader *reader, json_t *value, struct finding_frame *frame)
 {
@@ -334,7 +330,6 @@ static void read_kind(struct reader *reader, json_t *root, struct finding *findi
 	reader_refuse(reader, "kind", "names no kind of outcome");
 }
 
-/* An object as JSON text; NULL for null. */
 static char *get_object(struct reader *reader, json_t *root, const char *name)
 {
 	json_t *object = json_read_get(reader, root, name);

@@ -60,9 +60,9 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 };
 
 /*
- * Names an object in the frame of a call that has returned: from the first step at that address
- * whose thread had the frame; for plain memory from the access itself. Other calls may have other
- * objects there; `class` and the object's size exclude most of them.
+ * Names an object in the frame of a call that has returned, from the first step at that address
+ * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
+ * objects of other calls.
  */
 static bool add_returned_local(const struct builder *builder, enum object_class class,
 	const struct symbols_access *access, struct strbuf *out)
@@ -140,8 +140,6 @@ char *builder_event_object(const struct builder *builder, const struct trace_eve
 	return memory_words_is_access(event) ? builder_memory(builder, &access)
 					     : builder_operand(builder, event);
 }
-
-/* ---- missing debug information ---- */
 
 void builder_add_notices(const struct builder *builder, struct strbuf *out)
 {

@@ -1,4 +1,3 @@
-/* Describes operations in terms of the program's own calls: verbs with details, and descriptors or threads as objects. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +5,6 @@
 
 #include "base/bug.h"
 #include "findings/build_internal.h"
-
-/* ---- verbs ---- */
 
 static void operations_add_signal(unsigned number, struct strbuf *out)
 {
@@ -77,8 +74,6 @@ char *builder_event_verb(const struct trace_event *event)
 	}
 	return strbuf_detach(&out);
 }
-
-/* ---- objects ---- */
 
 static char *descriptor_name(uint16_t number)
 {

@@ -8,7 +8,6 @@
 
 #define WORDS_MOST 240
 
-/* Adds a line without leading and trailing blanks. */
 static void program_words_add_line(const char *line, size_t length, struct strbuf *out)
 {
 	while (length && isspace((unsigned char)*line)) {
@@ -25,10 +24,7 @@ static void program_words_add_line(const char *line, size_t length, struct strbu
 /* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed out". False: none printed. */
 static bool add_exception(const char *output, struct strbuf *out)
 {
-	/*
-	 * libstdc++ puts the type in quotes; two versions of libc++ continue the line with the
-	 * what().
-	 */
+	/* libstdc++ quotes the type; two versions of libc++ continue the line with the what(). */
 	static const char *const starts[] = {"terminate called after throwing an instance of '",
 		"terminating due to uncaught exception of type ",
 		"terminating with uncaught exception of type "};
@@ -51,7 +47,6 @@ static bool add_exception(const char *output, struct strbuf *out)
 	return true;
 }
 
-/* Does the line end with these words? */
 static bool ends_with(const char *line, size_t length, const char *words)
 {
 	const size_t size = strlen(words);
@@ -77,8 +72,8 @@ static void add_paragraph(const char *at, struct strbuf *out)
 }
 
 /*
- * Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". GoogleTest prints
- * "FILE:LINE: Failure" before an expectation, Catch2 "FILE:LINE: FAILED:". False: the output has neither.
+ * Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". GoogleTest
+ * prints "FILE:LINE: Failure" before it, Catch2 "FILE:LINE: FAILED:".
  */
 static bool add_expectation(const char *output, struct strbuf *out)
 {

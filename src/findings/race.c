@@ -1,7 +1,4 @@
-/*
- * Describes a race or a use after free: the variable, both accesses with their stacks, and the
- * locks held.
- */
+/* Describes a race or a use after free: variable, accesses, stacks, locks held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +31,7 @@ static void let_go(struct held_locks *held, uint64_t address)
 		}
 }
 
-/*
- * Did the try-lock succeed? The trace does not record this directly: it succeeded if the thread's
- * next operation on the lock is a release.
- */
+/* A try-lock succeeded if the thread's next operation on the lock is a release. */
 static bool has_succeeded(const struct finding_source *source, uint64_t at)
 {
 	const struct trace_event *try = &source->events[at];
@@ -51,7 +45,6 @@ static bool has_succeeded(const struct finding_source *source, uint64_t at)
 	return false;
 }
 
-/* Collects the locks that the thread held before `step`. */
 static void race_find_held(const struct finding_source *source, struct thread_id thread,
 	uint64_t step, struct held_locks *held)
 {

@@ -9,8 +9,6 @@
 /* Upper bound for the writes before a signal that may have changed the waiter's condition. */
 #define CHANGES_MAX 64
 
-/* ---- events ---- */
-
 static bool signals_is_wait(const struct trace_event *event, uint64_t cond)
 {
 	return event->kind == OP_COND_WAIT && event->address == cond;
@@ -32,7 +30,6 @@ static bool signals_is_write(const struct trace_event *event)
 	return signals_is_memory(event) && !(op_descriptions[event->kind].flags & OP_READ);
 }
 
-/* The thread's next event other than an access to memory. */
 static uint64_t signals_next(const struct finding_source *source, uint64_t at)
 {
 	for (uint64_t i = at + 1; i < source->event_count; i++)
@@ -76,8 +73,6 @@ static uint64_t signals_lock_of_wait(const struct finding_source *source, uint64
 	return NO_EVENT;
 }
 
-/* ---- which signal woke which wait ---- */
-
 struct signal_wake {
 	uint64_t signal; /* the event that ended the wait; NO_EVENT: none */
 	uint64_t wait;	 /* event */
@@ -92,10 +87,7 @@ struct signal_wakes {
 	uint64_t first; /* waits before this index have ended */
 };
 
-/*
- * Did a signal end the wait? The thread then locks its mutex next. A thread that has not got the mutex back has no
- * further event, and the run's outcome shows it blocked on that mutex.
- */
+/* A signalled thread locks its mutex next, or is blocked on that mutex at the end of the run. */
 static bool signals_ends_by_signal(const struct signal_wakes *wakes, const struct signal_wake *wake)
 {
 	const struct trace_event *events = wakes->source->events;
@@ -172,8 +164,6 @@ static uint32_t signals_count_waiting(const struct signal_wakes *wakes, uint64_t
 			 (wakes->waits[i].signal == NO_EVENT || wakes->waits[i].signal >= signal);
 	return count;
 }
-
-/* ---- the loss ---- */
 
 static uint64_t signals_last(
 	const struct finding_source *source, uint64_t cond, uint64_t from, uint64_t to)
@@ -331,8 +321,6 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 	return true;
 }
 
-/* ---- the culprit ---- */
-
 /* Does the thread depend on the other one in the wait-for graph, through joins and locks? */
 static bool signals_depends_on(
 	const struct outcome *outcome, struct thread_id thread, struct thread_id other)
@@ -369,7 +357,6 @@ static bool signals_is_at_wrong_place(
 	       source->events[history->again].site == source->events[history->wait].site;
 }
 
-/* Is the evidence against the first wait stronger than against the second? */
 static bool signals_is_stronger(const struct finding_source *source, const struct signal_history *a,
 	const struct signal_history *b)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds for a thread's last wait on a condition variable the signal that should have ended it, and why it did not. The
- * only source is the trace of a run. Pure calculation.
+ * Finds, in the trace of a run, the signal that should have ended a thread's last wait, and why it
+ * did not.
  */
 #ifndef RADDLE_FINDINGS_SIGNALS_H
 #define RADDLE_FINDINGS_SIGNALS_H
@@ -41,9 +41,9 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 	struct signal_history *out);
 
 /*
- * Returns the wait on a condition variable whose signal was lost, as index in outcome->waits. The wait with the
- * strongest evidence is taken; among equals the one that more threads depend on through joins and locks; then the one
- * whose signal came last. UINT32_MAX: no such wait, or the trace lacks the end of the run.
+ * Index in outcome->waits of the wait whose signal was lost: the strongest evidence; among equals
+ * the one that more threads depend on, then the latest signal. UINT32_MAX: none, or the trace lacks
+ * the end of the run.
  */
 uint32_t signal_history_culprit(const struct finding_source *source, struct signal_history *out);
 

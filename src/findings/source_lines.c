@@ -21,14 +21,9 @@ static void source_lines_put(json_t *object, const char *name, json_t *value)
 	BUG_ON(!value || json_object_set_new(object, name, value));
 }
 
-/* ---- files ---- */
-
 const struct source_roots source_roots_everywhere = {.is_everywhere = true};
 
-/*
- * Is `path` below the folder? Both are resolved paths. Everything is below "/", which is therefore
- * rejected as a root.
- */
+/* Both paths are resolved. Everything is below "/", which is therefore rejected. */
 static bool source_is_below(const char *path, const char *folder)
 {
 	const size_t length = strlen(folder);
@@ -37,8 +32,8 @@ static bool source_is_below(const char *path, const char *folder)
 }
 
 /*
- * May the file be read? Resolves the links of its folder; the file itself is opened without
- * following a link. A missing folder is allowed, because nothing can be read there.
+ * Resolves the links of the file's folder; the file itself is opened without following a link. A
+ * missing folder is allowed: nothing can be read there.
  */
 static bool source_is_allowed(const char *path, const struct source_roots *roots)
 {
@@ -97,8 +92,6 @@ static json_t *hash_value(const char *text, size_t size)
 	return json_string(hex);
 }
 
-/* ---- which lines ---- */
-
 static void want_lines(json_t *wanted, const char *file, json_int_t line)
 {
 	json_t *lines = json_object_get(wanted, file);
@@ -135,11 +128,7 @@ static void want_places(json_t *wanted, const json_t *value)
 	json_array_foreach(value, index, part) want_places(wanted, part);
 }
 
-/* ---- the lines ---- */
-
-/*
- * The line as a JSON string. Invalid UTF-8 bytes, and a character split by the limit, become '?'.
- */
+/* Invalid UTF-8 bytes, and a character split by the limit, become '?'. */
 static json_t *line_value(const char *text, size_t length)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -162,7 +151,6 @@ static json_t *line_value(const char *text, size_t length)
 	return json_string(line);
 }
 
-/* The wanted lines that the text has. */
 static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 {
 	json_t *lines = json_object();
@@ -254,8 +242,6 @@ void finding_keep_sources(struct finding *finding)
 	json_decref(root);
 	free(text);
 }
-
-/* ---- reading stored lines ---- */
 
 const struct source_roots *source_roots_of(
 	const struct finding *finding, const struct source_roots *roots)

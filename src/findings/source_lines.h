@@ -1,6 +1,6 @@
 /*
- * Stored documents (findings, explanations, predictions, branches) keep the source lines around every place that they
- * name, and a hash of each file. Reports show the kept lines, because the file may have changed since.
+ * Stored documents keep the source lines around the places they name, and a hash of each file: the
+ * file may change later.
  */
 #ifndef RADDLE_FINDINGS_SOURCE_LINES_H
 #define RADDLE_FINDINGS_SOURCE_LINES_H
@@ -16,9 +16,8 @@
 #define SOURCE_LINES_AROUND 3
 
 /*
- * Files whose lines may be read. A store names files that its author chose, so their lines are read
- * only below the working folder and `folders`. NULL stands for the working folder alone. A command
- * that ran the program itself may read all files that the program names.
+ * Files whose lines may be read. A store names files that its author chose: only those below the
+ * working folder (NULL) and `folders` are read. A command that ran the program may read all.
  */
 struct source_roots {
 	bool is_everywhere;
@@ -27,16 +26,16 @@ struct source_roots {
 extern const struct source_roots source_roots_everywhere;
 
 /*
- * Collects the lines around each object of `document` that has a "file" (or a "path") and a "line"
- * and is not "is_system". The result is {"bank.c": {"path": "/src/bank.c", "hash":
- * "0123456789abcdef", "lines": {"41": "..."}}, ...}; the key is the file as the document names it.
- * A file that is unreadable or outside of `roots` has no entry. The caller owns the result.
+ * Collects the lines around each object of `document` with "file" (or "path") and "line" that is
+ * not "is_system": {"bank.c": {"path": "/src/bank.c", "hash": "0123456789abcdef", "lines": {"41":
+ * "..."}}, ...}. Files that are unreadable or outside of `roots` have no entry. The caller owns the
+ * result.
  */
 json_t *source_lines_collect(const json_t *document, const struct source_roots *roots);
 
 /*
- * Returns the JSON text of a document that this command made, with "sources" added if missing.
- * NULL: `text` is no object. The caller frees the result.
+ * The document, made by this command, with "sources" added if missing. NULL: `text` is no object.
+ * The caller frees it.
  */
 char *source_lines_add(const char *text);
 
@@ -48,14 +47,13 @@ const struct source_roots *source_roots_of(
 void finding_keep_sources(struct finding *finding);
 
 /*
- * Array of the names of files in `sources` that were changed or removed since their lines were
- * kept. Files outside of `roots` are skipped.
+ * Names of files in `sources` that changed or vanished since; those outside of `roots` are skipped.
  */
 json_t *source_lines_changed(const json_t *sources, const struct source_roots *roots);
 
 /*
- * Adds the line without its indentation: the kept one if `sources` (NULL: none) has it, else that
- * of the file. Returns false and adds nothing if neither has it.
+ * Adds the line without indentation: the kept one of `sources` (NULL: none), else the file's.
+ * False: neither has it.
  */
 bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out);
 

@@ -18,8 +18,6 @@ static const struct {
 	{"deadlock", SUPPRESS_NOTHING},
 };
 
-/* ---- reading ---- */
-
 static bool parse_type(const char *word, size_t length, enum suppression_type *out)
 {
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -108,8 +106,6 @@ void suppressions_release(struct suppressions *suppressions)
 	free(suppressions->list);
 	*suppressions = (struct suppressions){0};
 }
-
-/* ---- matching ---- */
 
 /* Does the pattern match the whole name? Backtracks to the last * only, which suffices. */
 static bool suppressions_fits(const char *pattern, const char *end, const char *name)

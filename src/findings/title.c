@@ -1,7 +1,4 @@
-/*
- * Writes the title: one line per kind of outcome with what went wrong, the threads, the place and
- * the program's names.
- */
+/* Writes the title: one line per kind of outcome. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,8 +9,6 @@
 
 /* Threads in a title; the table of waits has all. */
 #define TITLE_CLAUSES_MAX 3
-
-/* ---- parts of sentences ---- */
 
 static void title_add_place(const struct finding_stack *stack, struct strbuf *out)
 {
@@ -35,10 +30,7 @@ static void title_add_function(const struct finding_stack *stack, struct strbuf 
 	}
 }
 
-/*
- * Adds " waits for mutex m (bank.c:41)", " waits at barrier b (...)". `is_short`: the short name,
- * because a deadlock's title repeats its objects.
- */
+/* Adds " waits for mutex m (bank.c:41)". `is_short`: a deadlock's title repeats its objects. */
 static void title_add_wait(const struct finding_wait *wait, const struct wait_edge *edge,
 	bool is_short, struct strbuf *out)
 {
@@ -69,10 +61,7 @@ static bool title_is_waiting(const struct finding *finding, const char *thread)
 	return false;
 }
 
-/*
- * Adds where the lock's holder acquired it, if the holder is not blocked itself: it has ended and
- * will never release the lock.
- */
+/* Adds where a holder that has ended, and will never release the lock, acquired it. */
 static void add_gone_holder(const struct builder *builder, const struct finding_wait *wait,
 	bool is_in_child, struct strbuf *out)
 {
@@ -97,7 +86,6 @@ static const struct finding_wait *held_by(const struct finding *finding, const c
 	return NULL;
 }
 
-/* Adds the thread that holds the lock, and the place where it took the lock. */
 static void add_owner(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
@@ -122,12 +110,7 @@ static void add_owner(const struct builder *builder, struct strbuf *out)
 	free(since.module);
 }
 
-/* ---- titles ---- */
-
-/*
- * Does the wait belong into the title's pass? With a cycle: the waits on the cycle. Without: first
- * other waits, then joins.
- */
+/* With a cycle: waits on the cycle. Without: first other waits, then joins. */
 static bool title_is_told(const struct finding *finding, const struct wait_edge *edge,
 	uint32_t index, bool has_cycle, bool is_join)
 {
@@ -154,8 +137,8 @@ static void title_add_clause(const struct builder *builder, uint32_t index, stru
 }
 
 /*
- * The wait that a title's clause number `place` (from 0) describes; UINT32_MAX: the title has no such clause. A cycle's
- * threads come first. Without a cycle: the wait whose signal was lost, then other waits, then joins.
+ * The wait of a title's clause `place` (from 0): on the cycle first; else the wait whose signal was
+ * lost, other waits, joins. UINT32_MAX: none.
  */
 static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint32_t place)
 {

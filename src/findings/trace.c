@@ -1,4 +1,3 @@
-/* Writes the run of a finding as the bytes of a trace file. */
 #include <stdlib.h>
 
 #include "base/bug.h"

@@ -1,4 +1,3 @@
-/* Forms the gerunds of the operations' verbs. */
 #include <string.h>
 
 #include "findings/finding.h"

@@ -1,7 +1,6 @@
 /*
- * Completes the wait-for graph with what only the trace shows. It adds the holder of a semaphore
- * used as a lock, the reader that closes a cycle, and the threads that could have ended a wait
- * without a holder.
+ * Completes the wait-for graph from the trace: holders of semaphores used as locks, the reader that
+ * closes a cycle, threads that could have ended a wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,8 +8,6 @@
 
 #include "base/bug.h"
 #include "findings/build_internal.h"
-
-/* ---- cycles ---- */
 
 static struct wait_edge *edge_of(struct outcome *outcome, struct thread_id thread)
 {
@@ -31,8 +28,6 @@ static bool closes_circle(struct outcome *outcome, const struct wait_edge *start
 	}
 	return false;
 }
-
-/* ---- holders according to the trace ---- */
 
 /* For each thread the number of acquisitions minus releases of the object. */
 struct balance {
@@ -115,8 +110,6 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 		outcome->waits[i].is_on_cycle = closes_circle(outcome, &outcome->waits[i]);
 }
 
-/* ---- waits without a holder ---- */
-
 static bool ends_wait(const struct trace_event *event, enum object_class class)
 {
 	if (class == OBJECT_COND)
@@ -144,10 +137,7 @@ static bool is_told_before(const struct outcome *outcome, uint32_t index)
 	return false;
 }
 
-/*
- * Adds a thread that may be the one to end the wait, but is blocked on an object that the waiter
- * holds.
- */
+/* Adds a thread that may be the one to end the wait, but is blocked by the waiter. */
 static void add_kept_off(const struct builder *builder, uint32_t index, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;

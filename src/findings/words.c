@@ -1,4 +1,3 @@
-/* Describes threads, objects and places of a run in words that hold in every other run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +23,6 @@ struct first_use {
 	uint32_t number; /* number among the objects of its class, from 1 */
 	UT_hash_handle hh;
 };
-
-/* ---- first uses ---- */
 
 static struct first_use *find_first_use(
 	const struct builder *builder, enum object_class class, uint64_t address)
@@ -67,8 +64,6 @@ void builder_forget_first_uses(struct builder *builder)
 		free(use);
 	}
 }
-
-/* ---- threads and objects ---- */
 
 const char *builder_thread(const struct builder *builder, struct thread_id thread)
 {
@@ -159,8 +154,6 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	return strbuf_detach(&text);
 }
 
-/* ---- places ---- */
-
 static char *copy(const char *text)
 {
 	char *result = text ? strdup(text) : NULL;
@@ -192,9 +185,8 @@ struct finding_frame builder_frame_from(
 }
 
 /*
- * The frames of a call's return address or of an access. An access may be given by the address of
- * its instrumentation point. The same number can mean both: the point of an access directly behind
- * a call.
+ * An access may be given by its instrumentation point. The same number can mean both: the point of
+ * an access directly behind a call.
  */
 unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
 	struct symbols_frame frames[SITE_FRAMES_MAX])
@@ -255,15 +247,11 @@ static bool is_runtime(const struct builder *builder, uint64_t address)
 {
 	const char *module = NULL;
 
-	/* only the module is needed */
 	(void)symbols_module_offset(builder->symbols, address, &module);
 	return module && !strncmp(module, "libraddle", 9);
 }
 
-/*
- * Index of the first address to show. Of the runtime's frames at the inner end, only the function
- * that the target called (pthread_mutex_lock) is shown.
- */
+/* Of the runtime's inner frames only the function that the target called is shown. */
 static unsigned skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {

@@ -1,17 +1,11 @@
-/*
- * Confirmation of a failure: its schedule is re-executed in fresh processes. A failure that every
- * replay shows is repeatable.
- */
+/* Confirms a failure: a schedule that fails in every fresh process is repeatable. */
 #ifndef RADDLE_INVESTIGATE_CONFIRM_H
 #define RADDLE_INVESTIGATE_CONFIRM_H
 
 #include "investigate/failure.h"
 #include "investigate/probe.h"
 
-/*
- * One successful replay may be chance on a program that also depends on timing. Three in a row of a
- * rare failure are not.
- */
+/* One replay may be chance in a program that depends on timing; three in a row are not. */
 #define CONFIRM_REPLAYS 3
 
 struct confirmation {
@@ -22,9 +16,9 @@ struct confirmation {
 };
 
 /*
- * Replays `failure` up to CONFIRM_REPLAYS times, each in a process of its own; `params->restart` is
- * ignored. `until_ns` is a deadline on the monotonic clock, 0: none. The first replay is always
- * made. A further one starts only if the longest replay so far would still end before the deadline.
+ * Replays `failure` up to CONFIRM_REPLAYS times; `params->restart` is ignored. The first replay is
+ * always made, a further one only if the longest so far would end before `until_ns` (monotonic, 0:
+ * none).
  */
 int confirm(struct confirmation *out, const struct failure *failure,
 	const struct probe_params *params, uint64_t until_ns, struct error *err);

@@ -6,22 +6,16 @@
 #include "base/bug.h"
 #include "platform/platform.h"
 
-/*
- * Recording makes a fall per switch and per thread with a higher priority. A schedule with more
- * falls is not worth measuring.
- */
+/* One fall per switch and per thread with a higher priority; more are not worth measuring. */
 #define FALLS_MAX (UINT32_C(1) << 16)
 
 /*
- * Up to this many falls, single falls are tried at once, so that those far from the failure go
- * first. Up to this many threads, every thread is tried as the initially lowest one.
+ * Up to this many falls, single ones are tried at once, those far from the failure first. Up to
+ * this many threads, each is tried as the initially lowest.
  */
 #define FEW 8
 
-/*
- * Initial priorities (order: from the highest down) and the later falls: a fall gives a thread the
- * lowest priority.
- */
+/* Initial priorities (order: from the highest down) and later falls to the lowest priority. */
 struct priorities {
 	thread_name *order;
 	uint32_t thread_count;
@@ -97,10 +91,7 @@ static bool depth_has_budget(struct measuring *measuring)
 	return !measuring->is_over_budget;
 }
 
-/*
- * Makes one run. Takes ownership of the contents of `priorities`, which become the best if the
- * failure shows.
- */
+/* Makes one run. Takes ownership of `priorities`, which become the best if the failure shows. */
 static int try_priorities(
 	struct measuring *measuring, struct priorities *priorities, bool *shows, struct error *err)
 {
@@ -131,10 +122,7 @@ static int try_priorities(
 	return 0;
 }
 
-/*
- * Records all the falls that reproduce the schedule. *is_done: the schedule could be followed and
- * its falls recorded.
- */
+/* *is_done: the schedule could be followed and its falls recorded. */
 static int record_falls(
 	struct measuring *measuring, struct priorities *out, bool *is_done, struct error *err)
 {
@@ -198,8 +186,8 @@ static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count
 }
 
 /*
- * Tries to remove falls. To remove a single fall, other initial orders are tried: the falling
- * thread as the lowest one, and, where threads are few, every other thread.
+ * A single fall is also tried with other initial orders: its thread lowest, or, with few threads,
+ * each.
  */
 static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
 	struct error *err)
@@ -220,10 +208,7 @@ static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t coun
 	return result;
 }
 
-/*
- * Removes chunks, from half of the falls down to single ones, until no single one can go. Starts at
- * the beginning of the run: falls far from the failure go first.
- */
+/* Removes chunks, from half of the falls down to single ones, those far from the failure first. */
 static int depth_reduce(struct measuring *measuring, struct error *err)
 {
 	uint32_t chunk = measuring->best.fall_count > FEW ? measuring->best.fall_count / 2 : 1;

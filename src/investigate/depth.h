@@ -29,10 +29,9 @@ struct depth {
 };
 
 /*
- * Lowers *depth to the measured value; a depth of 0 (unknown) is replaced. *depth stays unchanged
- * where the budget ends before the measurement does. `failure` is replaced by the run of the
- * smallest set of priority changes if that run has fewer preemptions, or equally many and fewer
- * context switches. Errors: runs cannot be made at all, or were interrupted.
+ * Lowers *depth (0: unknown) to the measured value; unchanged where the budget ends first. The run
+ * of the smallest set replaces `failure` if it has fewer preemptions, or as many and fewer context
+ * switches. Errors: runs cannot be made, or were interrupted.
  */
 int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
 	struct error *err);

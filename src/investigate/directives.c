@@ -39,8 +39,6 @@ static uint32_t place_before_equals(
 	return directives->count;
 }
 
-/* ---- walking a schedule step by step ---- */
-
 struct walk {
 	const struct failure *failure;
 	uint64_t *performed; /* by thread index */
@@ -57,16 +55,12 @@ static void walk_init(struct walk *walk, const struct failure *failure)
 	BUG_ON(!walk->performed);
 }
 
-/* The segment of the next step, NULL at the end. */
 static const struct schedule_segment *walk_here(struct walk *walk)
 {
 	while (walk->segment < walk->failure->segment_count) {
 		const struct schedule_segment *segment = &walk->failure->segments[walk->segment];
 
-		/*
-		 * An index beyond the table comes from a wild write of the target: the walk ends
-		 * here.
-		 */
+		/* A wild write of the target may leave an index beyond the table. */
 		if (!(segment->flags & SEGMENT_VALUE) && segment->thread >= THREAD_CAPACITY)
 			return NULL;
 		if (!(segment->flags & SEGMENT_VALUE) && walk->used < segment->count)
@@ -107,10 +101,9 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 }
 
 /*
- * At the first difference, `run` moved the thread `moved` where `wanted` has `instead`. Up to there
- * both runs are equal, so an index means the same thread in both. The names are those of `wanted`,
- * because a passing run leaves none. `moved` ran by default or by a directive. In the second case
- * that directive came too early, and the new one goes before it.
+ * At the first difference `run` moved `moved` where `wanted` has `instead`. Names come from
+ * `wanted`: a passing run leaves none. If a directive moved it, that one came too early, and the
+ * new one goes before it.
  */
 static void directives_add_missing(struct directives *directives, const struct failure *wanted,
 	const struct walk *run, uint16_t moved, uint16_t instead)

@@ -25,9 +25,8 @@ void directives_release(struct directives *directives);
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
 /*
- * `run` was made under these directives and should have followed `wanted`. Adds the directive that
- * is missing where the two schedules diverge; *parted_at becomes that step. False: they do not
- * diverge.
+ * `run` was made under these directives and should have followed `wanted`: adds the directive
+ * missing where they diverge, at step *parted_at. False: they do not diverge.
  */
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);

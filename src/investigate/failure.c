@@ -60,10 +60,7 @@ void failure_release(struct failure *failure)
 	*failure = (struct failure){0};
 }
 
-/*
- * Key of the waits on a cycle, or of all waits where no cycle was seen. A thread that is blocked as
- * well, outside the cycle, does not make another failure.
- */
+/* Waits on a cycle, or all. A thread blocked outside of the cycle makes no other failure. */
 static uint64_t waits_key(const struct outcome *outcome)
 {
 	uint64_t key = 0;
@@ -88,9 +85,8 @@ static const struct wait_edge *failure_wait_of(
 }
 
 /*
- * Key of the object that the first waiting thread depends on, through joins and locks. Which other
- * threads wait, and at which line of a loop, differs between runs of one lost wake-up; this object
- * does not.
+ * The object that the first waiting thread depends on, through joins and locks: other waits differ
+ * between runs of one lost wake-up.
  */
 static uint64_t lost_wakeup_key(const struct outcome *outcome)
 {
@@ -119,10 +115,7 @@ uint64_t failure_key(const struct outcome *outcome)
 		return hash_pair(key, lost_wakeup_key(outcome));
 	case OUTCOME_HANG:
 	case OUTCOME_LIVELOCK:
-		/*
-		 * A hang or livelock is cut off at an arbitrary place: the place is no part of the
-		 * key.
-		 */
+		/* A hang or livelock is cut off at an arbitrary place. */
 		return key;
 	case OUTCOME_ABORT:
 		/* All aborts have the same site in glibc: the calling site tells them apart. */

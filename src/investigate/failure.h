@@ -1,7 +1,4 @@
-/*
- * A failing run, copied from the contract: outcome, schedule and thread names. The command owns all
- * of its memory; nothing refers to the target.
- */
+/* A failing run, copied from the contract: outcome, schedule, thread names. Owns its memory. */
 #ifndef RADDLE_INVESTIGATE_FAILURE_H
 #define RADDLE_INVESTIGATE_FAILURE_H
 
@@ -33,9 +30,8 @@ void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
 
 /*
- * Key under which equal failures are equal: outcome kind, code and place. For a deadlock: the set
- * of waits and their places. For a lost wake-up: the object that the first waiting thread depends
- * on. Cheap, and stable only while the target keeps its addresses.
+ * Equal for equal failures: kind, code and place; a deadlock's waits; the object of a lost wake-up.
+ * Stable only while the target keeps its addresses.
  */
 uint64_t failure_key(const struct outcome *outcome);
 

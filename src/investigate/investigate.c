@@ -15,20 +15,14 @@
 /* Bytes of the run's output that a finding keeps. */
 #define OUTPUT_SHOWN_BYTES 4096
 
-/*
- * The depth justifies three seconds. Where runs are slow, the simpler run that measuring may yield
- * justifies more.
- */
+/* Slow runs justify more than three seconds: a simpler run helps minimising. */
 #define DEPTH_BUDGET                                                                               \
 	((struct budget){.runs = 1000,                                                             \
 		.time_ns = UINT64_C(3000000000),                                                   \
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
 
-/*
- * Start of a sanitizer's report in the output. Such a report begins with the fault and ends with an
- * explanation of its notation.
- */
+/* A sanitizer's report begins with the fault and ends with an explanation of its notation. */
 static const char *report_start(const char *text)
 {
 	static const char *const starts[] = {
@@ -46,8 +40,8 @@ static const char *report_start(const char *text)
 }
 
 /*
- * The end of the run's output, cut at the beginning of a line, or the first paragraph of a
- * sanitizer's report. NULL: no output. The caller frees the text.
+ * The end of the output from a line's beginning, or the first paragraph of a sanitizer's report.
+ * NULL: no output. The caller frees it.
  */
 static char *output_end(const struct capture *capture)
 {
@@ -106,7 +100,6 @@ struct earlier_access {
 	uint32_t count; /* 0: unknown */
 };
 
-/* Inputs of a finding. */
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
@@ -201,9 +194,8 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 }
 
 /*
- * Finds the call stack of a race's earlier access. The failing run ends at the second access, where
- * that stack is gone, and another run stops at the first one. Without this run the finding has only
- * the place.
+ * The failing run ends at the second access, where the first one's stack is gone: another run stops
+ * at the first access.
  */
 static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
 	struct earlier_access *out)
@@ -241,10 +233,7 @@ static void look_at_earlier_access(const struct probe_params *params, const stru
 /* Runs that follow minimising: a replay, the trace, and the search for a passing run. */
 #define RUNS_BEHIND (2 + PASSING_RUNS)
 
-/*
- * Time until the deadline less the duration of `but_runs` replays. 0: no deadline; 1: no time is
- * left.
- */
+/* Time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
 static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
 {
 	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
@@ -270,9 +259,8 @@ static void limit_budget(struct budget *budget, uint64_t limit_ns)
 }
 
 /*
- * Measures the depth. The run with the fewest priority changes is also a better start for
- * minimising: removing switches one by one from hundreds of preemptions would not get there. Hangs
- * and livelocks are excluded, because each of their runs takes the full limit.
+ * The run with the fewest priority changes is also a better start for minimising than hundreds of
+ * preemptions. Hangs and livelocks are excluded: each run takes the full limit.
  */
 static int measure_depth(
 	struct investigation *investigation, struct failure *failure, struct error *err)
@@ -321,10 +309,7 @@ static bool is_same_schedule(const struct failure *one, const struct failure *ot
 		       0;
 }
 
-/*
- * Minimises and confirms the result. If the minimised schedule does not repeat, the one that was
- * found is kept.
- */
+/* If the minimised schedule does not repeat, the one that was found is kept. */
 static int minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
@@ -397,10 +382,7 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 	finding->replays_failed_again = investigation->confirmation.failed_again;
 }
 
-/*
- * Builds the finding from a traced run. If that run does not show the failure, the finding is built
- * from the recorded failing run instead.
- */
+/* Describes the recorded run if the traced run does not show the failure. */
 static int trace_or_describe(const struct investigation *investigation,
 	const struct failure *failure, struct finding *finding, struct error *err)
 {

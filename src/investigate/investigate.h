@@ -26,10 +26,7 @@ enum investigation_part { PART_REPLAYS, PART_MINIMISING, PART_PASSING_RUN, INVES
 struct investigation {
 	struct probe_params probe; /* restart: the one that the campaign uses now */
 	bool without_minimising;
-	/*
-	 * Deadline on the monotonic clock, 0: none. An optional part starts only if it is likely to
-	 * end before.
-	 */
+	/* Deadline on the monotonic clock, 0: none, for starting optional parts. */
 	uint64_t until_ns;
 	uint64_t minimise_ns; /* limit for minimising; 0: only its own budget */
 	uint32_t workers;     /* probes that may minimise side by side; 0: one */
@@ -47,32 +44,27 @@ struct investigation {
 };
 
 /*
- * Replaces `failure` by the minimised run. Fills everything of *finding that a run knows: all but
- * id, strategy, seed and run_number. An interrupt is no error: the finding is built from the
- * results so far. On error *finding is untouched.
+ * Replaces `failure` by the minimised run. Fills *finding except id, strategy, seed, run_number. An
+ * interrupt is no error. On error *finding is untouched.
  */
 int investigate(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err);
 
-/*
- * Builds a finding from one traced run, without confirmation and minimising. The caller uses the
- * result to decide whether to investigate the failure at all. The fields about replays stay empty.
- */
+/* A finding from one traced run, without confirmation, to decide whether to investigate at all. */
 int investigate_glance(const struct investigation *investigation, const struct failure *failure,
 	struct finding *finding, struct error *err);
 
 /*
- * Makes one traced run of a schedule in a process of its own and returns it as a finding. Also
- * serves `replay --trace`. The probe must have been opened with restart exec and room for a trace;
- * the run becomes its last run. `steps_most`: number of steps kept from the end of the
- * interleaving; 0: as many as a stored finding keeps.
+ * Makes one traced run of a schedule in a process of its own. The probe, opened with restart exec
+ * and room for a trace, has it as its last run. `steps_most`: steps kept from the end; 0: as in a
+ * stored finding.
  */
 int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
 	struct finding *finding, struct error *err);
 
 /*
- * As investigate_trace(), with the symbols of another run that had the same modules at the same
- * addresses. Reading symbols takes longer than a run. NULL: the symbols are read.
+ * As investigate_trace(), with symbols of a run with the same modules and addresses; NULL: they are
+ * read, which takes longer than a run.
  */
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err);

@@ -1,7 +1,6 @@
 /*
- * Decides whether a failure depends on the memory layout (model/layout.h). A schedule that failed
- * in another layout is replayed in the plain layout. If the replay fails likewise, the finding gets
- * the plain layout, which the program also has without raddle.
+ * Does a failure depend on the memory layout (model/layout.h)? If its schedule fails likewise in
+ * the plain layout, the finding gets that one.
  */
 #include "investigate/investigate_internal.h"
 
@@ -10,10 +9,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 
-/*
- * Gives failure and probe the plain layout if the failure repeats there. The probe then refers to
- * `plain`, so `plain` must outlive the investigation.
- */
+/* `plain` must outlive the investigation: the probe then refers to it. */
 static int investigate_plain_layout(struct investigation *investigation, struct failure *failure,
 	struct settings *plain, struct error *err)
 {
@@ -41,10 +37,7 @@ static int investigate_plain_layout(struct investigation *investigation, struct 
 	return result;
 }
 
-/*
- * Adds to the finding's detail that the failure needs its memory layout, unless that is the plain
- * layout.
- */
+/* Adds to the detail that the failure needs its layout, unless that is the plain one. */
 static void investigate_describe_layout(struct finding *finding)
 {
 	struct strbuf detail;

@@ -36,10 +36,7 @@ static bool minimise_has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/*
- * Orders failures by preemptions, then by context switches, since both make a schedule harder to
- * read. Negative: a is better.
- */
+/* By preemptions, then context switches. Negative: a is better. */
 static int compare_cost(const struct failure *a, const struct failure *b)
 {
 	if (a->preemptions != b->preemptions)
@@ -50,19 +47,15 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 }
 
 /*
- * Upper bound on the steps of a run that replaces the best one. Fewer switches may cost a few
- * steps, such as one more check of a condition. A much longer run, in which threads spin until a
- * preempted thread runs again, is harder to read.
+ * Fewer switches may cost a few steps. A much longer run, in which threads spin until a preempted
+ * one runs again, is harder to read.
  */
 static uint64_t minimise_steps_most(uint64_t found)
 {
 	return found + found / 16 + 16;
 }
 
-/*
- * Does the run's cost compare to the best run's as wanted? 0: no higher cost; negative: a lower
- * cost.
- */
+/* 0: no higher cost than the best run; negative: a lower cost. */
 static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
 {
@@ -224,7 +217,7 @@ static struct probe_plan loose_plan(
 
 /*
  * Starts with the preemptions alone and adds, run by run, the first missing switch at a wait. The
- * failure usually shows long before the whole schedule is followed. *is_found: the failure showed.
+ * failure usually shows long before the whole schedule is followed.
  */
 static int find_directives(struct minimiser *minimiser, struct directives *directives,
 	bool *is_found, struct error *err)
@@ -265,9 +258,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 
 /* ---- 3: ddmin ---- */
 
-/*
- * Tries to remove the items [from, to). *is_taken: the failure still shows, the items are removed.
- */
+/* *is_taken: the failure still shows without the items [from, to), and they are removed. */
 static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
 	uint32_t to, bool *is_taken, struct error *err)
 {
@@ -345,9 +336,7 @@ static int minimise_reduce(
 
 /* ---- 4: segments moved or dropped ---- */
 
-/*
- * Up to this many segments, every segment is tried at every position: some thousand runs at most.
- */
+/* Up to this many segments each is tried at every position: some thousand runs. */
 #define MOVES_SEGMENTS_MAX 48
 
 /* A change of a schedule: segment `from` moves to the position of segment `to`, or is dropped. */
@@ -391,10 +380,7 @@ static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16
 	       failure->segments[segment].thread == thread;
 }
 
-/*
- * In a long schedule, only moves next to another segment of the same thread are tried: the two
- * segments then join.
- */
+/* In a long schedule a segment only moves next to one of the same thread, so that they join. */
 static bool is_promising(const struct failure *failure, const struct move *move)
 {
 	uint16_t thread = failure->segments[move->from].thread;
@@ -414,7 +400,6 @@ static bool is_tried(const struct failure *failure, const struct move *move)
 	       is_promising(failure, move);
 }
 
-/* Advances to the next move worth trying; false: no further one. */
 static bool next_move(const struct failure *failure, struct move *move)
 {
 	do {
@@ -454,9 +439,8 @@ static int try_move(
 }
 
 /*
- * Tries moves until one improves the best run. Removing directives cannot change which of two
- * threads runs first, nor remove a detour over a third thread. *is_better: a move improved the best
- * run; all phases then start again on the new schedule.
+ * Removing directives cannot change which of two threads runs first, nor remove a detour over a
+ * third. After a move that improves the best run, all phases start again.
  */
 static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {

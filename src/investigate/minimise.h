@@ -23,36 +23,27 @@ struct minimise_progress {
 	uint32_t preemptions, switches; /* of the best run so far */
 };
 
-/*
- * The sequence of candidates to try until one is accepted. Candidate 0 is the one to try now; its
- * run has the number `number`. The others follow if candidate 0 is rejected.
- */
+/* Candidates to try until one is accepted. Candidate 0, with run number `number`, is tried now. */
 struct minimise_course {
 	uint64_t number;
 	void *context;
 	/*
-	 * Fills the plan of the candidate at distance `ahead`; the plan is valid until the next
-	 * call. False: the sequence is shorter.
+	 * Fills the plan of candidate `ahead`, valid until the next call. False: the sequence is
+	 * shorter.
 	 */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
 /*
- * Speculative runs of later candidates (tries.h). The result for a candidate does not depend on
- * which probe runs it.
+ * Speculative runs of later candidates (tries.h). Results do not depend on the probe that runs
+ * them.
  */
 struct minimise_ahead {
 	void *context;
-	/*
-	 * As probe_run() for candidate 0; the run may use `own` or another probe, which *made
-	 * names.
-	 */
+	/* As probe_run() for candidate 0, with `own` or another probe, which *made names. */
 	int (*run)(void *context, struct probe *own, const struct minimise_course *course,
 		struct probe **made, struct error *err);
-	/*
-	 * Announces that a candidate was accepted: the later candidates of the sequence have
-	 * changed.
-	 */
+	/* A candidate was accepted: the later ones have changed. */
 	void (*turn)(void *context);
 };
 
@@ -69,9 +60,8 @@ struct minimise_params {
 };
 
 /*
- * Users wait for minimising: a few seconds, and all useful runs where the restart is fast. A
- * schedule with hundreds of preemptions needs some hundred runs to become readable, which justifies
- * a minute of slow runs.
+ * Users wait a few seconds, which suffice where the restart is fast. A schedule with hundreds of
+ * preemptions needs some hundred runs to become readable: a minute of slow runs.
  */
 #define MINIMISE_BUDGET                                                                            \
 	((struct budget){.runs = 5000,                                                             \
@@ -80,9 +70,8 @@ struct minimise_params {
 		.slow_time_ns = UINT64_C(60000000000)})
 
 /*
- * Replaces `failure` by the best run found, possibly the run itself. *is_minimal: no single context
- * switch can be removed; false where the budget ended first. Errors: runs cannot be made at all, or
- * were interrupted; `failure` is the best run so far even then.
+ * Replaces `failure` by the best run found. *is_minimal: no single context switch can be removed.
+ * Errors: runs cannot be made, or were interrupted; `failure` is then the best run so far.
  */
 int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
 	struct error *err);

@@ -1,7 +1,6 @@
 /*
- * Finds a passing run to show beside a failing one. The run follows the failing schedule up to its
- * last preemption and continues without preemptions. If that run also fails, a run without any
- * preemption is tried.
+ * A passing run to show beside a failing one: it follows the failing schedule up to its last
+ * preemption, then runs without preemptions; if that fails, too, without any from the start.
  */
 #ifndef RADDLE_INVESTIGATE_PASSING_H
 #define RADDLE_INVESTIGATE_PASSING_H

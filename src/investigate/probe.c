@@ -123,7 +123,6 @@ static void probe_note_run(struct probe *probe)
 	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
 }
 
-/* Does this run have to be repeated with another restart method? */
 static bool needs_restart(const struct probe *probe, enum contract_restart *next)
 {
 	const struct contract *contract = probe->worker.contract;

@@ -47,9 +47,8 @@ struct probe_plan {
 uint64_t probe_strategy_bytes(void);
 
 /*
- * probe_open() fills `worker.sizes` (except the bytes of a record), `.check` and the limits from
- * the other fields. `trace_events` 0: runs are not traced. `settings` is read only during
- * probe_open(). Every restart but exec falls back to a slower one when it does not work.
+ * probe_open() fills `worker.sizes` (but a record's bytes), `.check` and limits; `settings` is read
+ * only then. `trace_events` 0: no trace. A restart other than exec falls back to a slower one.
  */
 struct probe_params {
 	struct worker_params worker;
@@ -60,9 +59,8 @@ struct probe_params {
 	uint64_t trace_events;
 	/* A trace keeps the steps from this number on, and all creations of threads. */
 	uint64_t trace_from;
-	/* traces record function calls and accesses (runtime/contexts.h) */
-	bool has_contexts;
-	bool has_patterns;	 /* runs record access patterns (detectors/patterns.h) */
+	bool has_contexts; /* traces record function calls and accesses (runtime/contexts.h) */
+	bool has_patterns; /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the default window */
 	bool has_orders;	 /* patterns include operations on synchronisation objects */
 	uint64_t hang_ns;	 /* 0: the limit of the settings */
@@ -80,16 +78,14 @@ void *probe_patterns(const struct probe *probe);
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
 
 /*
- * probe_run() without waiting: probe_begin() starts the run, and the caller calls probe_poll()
- * until *is_over. *is_spoilt: the run did not count, for example because the process has to be
- * restarted in another way. The caller then repeats the run with probe_run(), which handles such
- * cases.
+ * probe_run() without waiting: the caller calls probe_poll() until *is_over. *is_spoilt: the run
+ * did not count; repeat it with probe_run().
  */
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
 int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
 
 /*
- * Writes the plan into the contract without running; for callers that start the process themselves.
+ * Writes the plan into the contract without running, for callers that start the process themselves.
  */
 void probe_fill(struct probe *probe, const struct probe_plan *plan);
 

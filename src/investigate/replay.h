@@ -1,6 +1,5 @@
 /*
- * Replays the schedule of a finding exactly, in a fresh process, and forwards the program's output.
- * The same replay is also available under gdb, which then starts the target itself.
+ * Replays a finding's schedule in a fresh process, or under gdb, and forwards the program's output.
  */
 #ifndef RADDLE_INVESTIGATE_REPLAY_H
 #define RADDLE_INVESTIGATE_REPLAY_H
@@ -24,8 +23,7 @@ struct replay_result {
 	bool has_diverged;	/* the program no longer follows the schedule */
 	uint64_t diverged_step; /* step of the divergence, as far as the runtime knows */
 	struct outcome outcome;
-	/* is_traced: the run as a finding; released with finding_release */
-	struct finding traced;
+	struct finding traced; /* is_traced: the run as a finding; released with finding_release */
 };
 
 /* Changes the working folder to that of the finding. */
@@ -33,9 +31,8 @@ int replay_finding(const struct finding *finding, const struct replay_options *o
 	struct replay_result *result, struct error *err);
 
 /*
- * Runs gdb on the finding's program under the finding's schedule. Each thread of the program is a
- * kernel thread. The program stops at the failure. Returns gdb's exit status, or a negative error
- * code.
+ * Runs gdb on the finding's program under its schedule, with kernel threads; stops at the failure.
+ * Returns gdb's exit status or a negative error.
  */
 int replay_under_gdb(
 	const struct finding *finding, const struct replay_options *options, struct error *err);

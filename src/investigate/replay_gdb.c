@@ -34,10 +34,7 @@ static void gdb_execute(struct gdb_command *command, const char *what)
 	gdb_add(command, what);
 }
 
-/*
- * Python for gdb: a frame filter that hides the frames of raddle's libraries, because backtraces
- * must show the user's program only.
- */
+/* A frame filter that hides raddle's libraries from backtraces. */
 static const char gdb_filter[] =
 	"python exec('''\n"
 	"class RaddleFrames:\n"
@@ -51,8 +48,8 @@ static const char gdb_filter[] =
 	"''')";
 
 /*
- * Python for gdb: selects the innermost frame of the user's code. Such a frame has a source file
- * outside of /usr and lies in no library of the system or of raddle.
+ * Selects the innermost frame of the user's code: with a source file outside of /usr, in no library
+ * of the system or of raddle.
  */
 static const char gdb_select[] =
 	"python exec('''\n"
@@ -79,10 +76,7 @@ static void add_quoted(struct strbuf *out, const char *text)
 	strbuf_adds(out, "'");
 }
 
-/*
- * gdb starts the target through a shell, which opens the input file. Our variables must reach the
- * target and not the shell, so `env` sets them between the two.
- */
+/* gdb starts the target through a shell; `env` sets our variables for the target only. */
 static void gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
 	const struct worker *worker)
 {
@@ -130,10 +124,7 @@ static void gdb_release(struct gdb_command *command)
 		free(command->argv[i]);
 }
 
-/*
- * Runs gdb as a child in the command's process group: gdb owns the terminal meanwhile. The command
- * ignores SIGINT, which gdb handles to interrupt the program.
- */
+/* gdb owns the terminal meanwhile, and handles SIGINT, which the command ignores. */
 static int gdb_run(struct gdb_command *command, struct error *err)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};

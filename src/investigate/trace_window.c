@@ -8,8 +8,8 @@
 #define LONGER 4
 
 /*
- * A run counts as endless after `limit` / LOOP_PART steps. LOOP_PART_KNOWN replaces LOOP_PART where
- * a passing run is known; the run must then also be PASSING_TIMES longer than the passing one.
+ * A run counts as endless after `limit` / LOOP_PART steps; if a passing run is known, after
+ * LOOP_PART_KNOWN and PASSING_TIMES the passing run's length.
  */
 #define LOOP_PART 50
 #define LOOP_PART_KNOWN 500
@@ -28,7 +28,6 @@ static bool is_long_loop(const struct failure *failure)
 	return failure->outcome.kind == OUTCOME_LIVELOCK && failure->step_count > LOOP_EVENTS;
 }
 
-/* Steps before the last time slice of the thread that runs at the end. */
 static uint64_t steps_before_last_turn(const struct schedule_segment *segments, uint32_t count)
 {
 	uint64_t steps = 0, turn = 0;
@@ -78,10 +77,7 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 	const uint64_t turn = steps_before_last_turn(schedule->segments, schedule->segment_count);
 	uint64_t loop = limit / (passing ? LOOP_PART_KNOWN : LOOP_PART);
 
-	/*
-	 * If several threads alternate to the end, the beginning of the loop is unknown and nothing
-	 * is added.
-	 */
+	/* If several threads alternate to the end, the beginning of the loop is unknown. */
 	if (schedule->step_count > turn + loop)
 		loop += turn;
 	if (loop < PASSING_TIMES * passing)

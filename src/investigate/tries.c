@@ -5,8 +5,8 @@
 #include "platform/platform.h"
 
 /*
- * Handing a run over wakes two processes and polls them: some hundred microseconds. The first run
- * of an additional probe also starts a process: a few milliseconds.
+ * Handing over a run takes some hundred microseconds, the process of an additional probe some
+ * milliseconds.
  */
 #define PAYS_FROM_NS UINT64_C(2000000)
 #define PAYS_AFTER_RUNS 4u /* the first run may have started the process */
@@ -23,10 +23,7 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 		hash_bytes(plan->directives, plan->directive_count * sizeof *plan->directives));
 }
 
-/*
- * Are additional probes worthwhile? Never for programs that bind a name, such as a port: their
- * processes would conflict.
- */
+/* Programs that bind a name, such as a port, conflict with each other. */
 static bool pays(const struct tries *tries, const struct probe *own)
 {
 	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PAYS_AFTER_RUNS &&
@@ -49,7 +46,6 @@ static int make_own(struct tries *tries, struct probe *own, const struct minimis
 	return result;
 }
 
-/* Opens the additional probes; continues with fewer if one cannot be opened. */
 static void open_hands(struct tries *tries, struct probe *own)
 {
 	tries->hands[0] = (struct try_hand){.probe = own};
@@ -100,7 +96,6 @@ static int tries_set_out(
 	return result;
 }
 
-/* Starts speculative runs on the free probes. */
 static void send_ahead(struct tries *tries, const struct minimise_course *course)
 {
 	for (uint32_t ahead = 1; ahead < tries->count && !tries->has_failed; ahead++) {

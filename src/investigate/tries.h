@@ -31,10 +31,7 @@ struct try_hand {
 
 struct tries {
 	const struct probe_params *params;
-	/*
-	 * Numbers of probes. Additional probes are opened once the runs are known to be long
-	 * enough.
-	 */
+	/* Additional probes are opened once the runs are known to be long enough. */
 	uint32_t wanted, count;
 	uint64_t pays_from_ns; /* least duration of a run that justifies side-by-side probes */
 	bool is_on, has_failed;

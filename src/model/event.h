@@ -1,8 +1,4 @@
-/*
- * One event of a trace: a step of a run as the runtime recorded it, with the addresses of that run.
- * The runtime writes arrays of events into the shared memory, trace/ stores them in files, and
- * findings/ reads them.
- */
+/* A step of a run as the runtime recorded it, with that run's addresses. Trace files store it. */
 #ifndef RADDLE_MODEL_EVENT_H
 #define RADDLE_MODEL_EVENT_H
 
@@ -11,8 +7,8 @@
 #include "model/ids.h"
 
 /*
- * The maximum number of return addresses recorded from the call stack around `site`. A std::mutex
- * that is not inlined is locked two calls below the user's code.
+ * Recorded return addresses around `site`; a std::mutex may be locked two calls below the user's
+ * code.
  */
 #define TRACE_CALLERS 10
 /* The innermost TRACE_PLACE_CALLERS of these return addresses are part of a place's identity. */
@@ -36,9 +32,8 @@ struct trace_event {
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
 	/*
-	 * The call whose frame holds the object at `address`: 1 is the function of `site`, 2 is its
-	 * caller, and so on. 0: the object is in no frame of this thread, or the frame is not
-	 * known. Trace files do not store this field.
+	 * The frame with the object at `address`: 1: the function of `site`, 2: its caller, ...; 0:
+	 * none of this thread, or unknown. Not in trace files.
 	 */
 	uint8_t frame;
 	/* offset of the object from that frame's address, which is the caller's stack pointer */

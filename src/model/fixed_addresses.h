@@ -1,7 +1,6 @@
 /*
- * Addresses of a target that the relocator loads (src/relocate/). The program and the stack get the
- * addresses that the kernel uses without randomisation. The mappings lie lower, because they must
- * lie below the lowest random start of the kernel's search.
+ * Addresses of a relocated target (src/relocate/): program and stack as without randomisation;
+ * mappings below the lowest random start of the kernel's search.
  */
 #ifndef RADDLE_MODEL_FIXED_ADDRESSES_H
 #define RADDLE_MODEL_FIXED_ADDRESSES_H

@@ -29,8 +29,8 @@ static inline bool thread_same(struct thread_id a, struct thread_id b)
 /* Stable name of a synchronisation object, of a file descriptor or of memory; 0 means no object. */
 typedef uint32_t object_name;
 /*
- * Name of a variable (eight aligned bytes of memory); the low half is the variable's object_name. A
- * program may access millions of variables, and 32-bit names of that many variables would collide.
+ * Name of a variable (eight aligned bytes); the low half is its object_name. 32-bit names of
+ * millions of variables would collide.
  */
 typedef uint64_t variable_name;
 /* Stable name of a thread. */

@@ -1,7 +1,4 @@
-/*
- * An allocation of a traced run. The runtime records allocations in shared memory; symbols/ and
- * findings/ use them to describe addresses.
- */
+/* An allocation of a traced run, recorded by the runtime; names describe addresses by it. */
 #ifndef RADDLE_MODEL_MEMORY_BLOCK_H
 #define RADDLE_MODEL_MEMORY_BLOCK_H
 

@@ -43,8 +43,8 @@ enum call_kind {
 extern const char *const call_verbs[CALL_KIND_COUNT];
 
 /*
- * Encodes a descriptor for reports: the noun and, if it fits into DESCRIPTOR_BITS, the descriptor's number. 0: not
- * known. Strategies must not depend on this value, so they do not get it.
+ * A descriptor for reports: noun and, if it fits into DESCRIPTOR_BITS, number; 0: unknown.
+ * Strategies do not get it.
  */
 enum descriptor_noun {
 	DESCRIPTOR_FILE = 1,
@@ -139,9 +139,8 @@ static inline uint32_t op_class(const struct pending_op *op)
 }
 
 /*
- * Dependence: can the exchange of two adjacent ops of different threads change the result? Two ops
- * are dependent if they have the same object and are not both reads. An op without an object is
- * independent of all others. Partial-order sampling and partial-order reduction use this relation.
+ * Dependence: can exchanging two adjacent ops of different threads change the result? Ops on one
+ * object that are not both reads are dependent; an op without object is independent.
  */
 static inline bool op_dependent(const struct pending_op *a, const struct pending_op *b)
 {

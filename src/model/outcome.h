@@ -60,9 +60,8 @@ struct outcome {
 	uint64_t address;  /* object or faulting address; 0: none */
 	uint64_t clock_ns; /* virtual time at the end */
 	/*
-	 * Race: the earlier of the two accesses. Use after free: the call that freed the memory.
-	 * Abort: the call that aborted; 0: not known. Lock destroyed while held, or released by
-	 * another thread: its holder and the place of the acquisition.
+	 * Race: the earlier access. Use after free: the freeing call. Abort: the aborting call, 0:
+	 * unknown. Misused lock: its holder and the place of the acquisition.
 	 */
 	uint64_t other_site;
 	uint64_t other_step;

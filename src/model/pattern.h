@@ -1,7 +1,6 @@
 /*
  * Access patterns: one to four accesses to one or two variables by two threads, in an order that is
- * often wrong. patterns.def lists the kinds. Patterns of different runs are the same pattern if
- * their keys are equal.
+ * often wrong (patterns.def). Equal keys in different runs: the same pattern.
  */
 #ifndef RADDLE_MODEL_PATTERN_H
 #define RADDLE_MODEL_PATTERN_H
@@ -34,8 +33,8 @@ struct pattern_description {
 extern const struct pattern_description pattern_descriptions[PATTERN_KIND_COUNT];
 
 /*
- * A pattern observed in one run. The key covers the fields that are equal in all runs: kind, sites,
- * roles and classes. The other fields describe the first occurrence in this run.
+ * A pattern of one run. The key covers kind, sites, roles and classes; other fields describe the
+ * first occurrence.
  */
 struct pattern {
 	uint64_t key;

@@ -1,6 +1,6 @@
 /*
- * The state that a strategy sees at a scheduling point. The view is read-only and valid during the
- * call. Every array is indexed by thread index; entries at or above thread_count are undefined.
+ * The state that a strategy sees at a scheduling point: read-only, valid during the call. Arrays
+ * are indexed by thread; entries from thread_count on are undefined.
  */
 #ifndef RADDLE_MODEL_VIEW_H
 #define RADDLE_MODEL_VIEW_H
@@ -21,8 +21,7 @@ struct schedule_view {
 	uint32_t thread_count;	/* threads created so far in this run, ended ones included */
 	uint32_t enabled_count; /* >= 1 */
 	/*
-	 * Enabled threads: their pending op can happen now, and fairness does not delay them.
-	 * Fairness delays a thread that yielded until the threads to which it yielded have moved.
+	 * Threads whose pending op can happen now, and that fairness does not delay after a yield.
 	 * Never empty.
 	 */
 	const uint64_t *enabled;

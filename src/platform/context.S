@@ -160,8 +160,8 @@ FUNCTION platform_signal_return
 	.size platform_signal_return, . - platform_signal_return
 
 /*
- * platform_thread_vanish(word): sets *word to 1, wakes one waiter, and ends the kernel thread. No
- * instruction uses the stack after the store, because another thread may then reuse the stack.
+ * platform_thread_vanish(word): no instruction uses the stack after the store, because another
+ * thread may then reuse it.
  */
 FUNCTION platform_thread_vanish
 	movl	$1, (%rdi)
@@ -176,9 +176,8 @@ FUNCTION platform_thread_vanish
 	.size platform_thread_vanish, . - platform_thread_vanish
 
 /*
- * platform_clone_resume(number, registers): repeats a trapped clone that gives the child a stack of
- * its own (posix_spawn). `registers` is the gregset_t of the trapped context. The child continues
- * after the trapped instruction on its own stack; the parent returns from this function.
+ * platform_clone_resume(number, registers): repeats a trapped clone whose child has its own stack
+ * (posix_spawn). The child continues after the trapped instruction; the parent returns from here.
  */
 FUNCTION platform_clone_resume
 	pushq	%rbx
@@ -218,10 +217,7 @@ FUNCTION platform_clone_resume
 1:	jmpq	*platform_clone_return(%rip)
 	.size platform_clone_resume, . - platform_clone_resume
 
-/*
- * platform_thread_begin(registers, stack). A system call overwrites rcx, so rcx is free to hold the
- * target of the jump.
- */
+/* platform_thread_begin(registers, stack): rcx is free, because a system call overwrites it. */
 FUNCTION platform_thread_begin
 	movq	%rsi, %rsp
 	movq	%rdi, %rcx

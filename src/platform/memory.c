@@ -7,9 +7,8 @@
 #include "platform/platform.h"
 
 /*
- * The mappings of the runtime lie in an address range of their own, which the kernel never chooses.
- * So they do not change the addresses of the program's mappings. Every sanitizer treats this range
- * as memory of the program.
+ * The runtime's mappings lie in a range that the kernel never chooses, so that they do not move the
+ * program's. Every sanitizer treats it as program memory.
  */
 #define RANGE_START UINT64_C(0x7a0000000000)
 #define RANGE_END UINT64_C(0x7c0000000000)
@@ -17,10 +16,7 @@
 #define GAP_BYTES ((size_t)64 * 1024)
 #define PAGE_BYTES ((size_t)4096)
 
-/*
- * Address of the next mapping. The counter lies in shared memory, because a rewind to a checkpoint
- * must not reset it. The pointer is set once.
- */
+/* Address of the next mapping, in shared memory: a rewind to a checkpoint must not reset it. */
 static uint64_t *range_next;
 
 static long memory_map_at(uint64_t start, size_t bytes, int flags)
@@ -29,10 +25,7 @@ static long memory_map_at(uint64_t start, size_t bytes, int flags)
 		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/*
- * Reserves an address for a mapping. 0: the range is full or not available, and the kernel chooses
- * the address.
- */
+/* 0: the range is full or not available, and the kernel chooses. */
 static uint64_t memory_place(size_t bytes)
 {
 	uint64_t place;
@@ -55,10 +48,7 @@ void *platform_map(size_t bytes, bool is_shared)
 {
 	const int flags = is_shared ? MAP_SHARED : MAP_PRIVATE;
 	const uint64_t place = memory_place(bytes);
-	/*
-	 * Without MAP_FIXED `place` is a hint: the kernel chooses another address if it is
-	 * occupied.
-	 */
+	/* Without MAP_FIXED `place` is a hint only. */
 	const long start = memory_map_at(place, bytes, flags);
 
 	return platform_failed(start) ? NULL : (void *)start;
@@ -106,8 +96,8 @@ void platform_copy(void *to, const void *from, size_t bytes)
 	const memory_block *source = from;
 
 	/*
-	 * From about 1 KB on the processor's string instruction is faster (by a third for whole
-	 * pages). Below, its start-up cost dominates.
+	 * From about 1 KB on the processor's string instruction is faster; below, its start-up
+	 * dominates.
 	 */
 	if (bytes >= STRING_BYTES_LEAST) {
 		__asm__ volatile("rep movsb"

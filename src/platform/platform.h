@@ -37,43 +37,30 @@ extern const char platform_syscalls_end[];
 void platform_signal_return(void);
 
 /*
- * Sets *word to 1, wakes one waiter of *word and ends this kernel thread. The code uses no stack
- * after the store, because the waiter may reuse the stack.
+ * Sets *word to 1, wakes one waiter and ends this kernel thread without using its stack any more.
  */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 
 /*
- * Repeats a trapped clone or clone3 whose child has a stack of its own. The SIGSYS handler calls
- * this function with the registers of its signal context (gregset_t). The child continues after
- * the trapped instruction; the parent returns from this function with the result.
+ * Repeats a trapped clone or clone3 whose child has its own stack; `registers` as in the SIGSYS
+ * handler's context (gregset_t). The child continues after the trapped instruction; the parent
+ * returns from here with the result.
  */
 long platform_clone_resume(long number, const void *registers);
 
-/*
- * Continues as the child of a trapped clone: with the registers of the call (gregset_t), on the
- * given stack, and with 0 as the result.
- */
+/* Continues as the child of a trapped clone: with these registers, on this stack, with result 0. */
 void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
 
 /* ---- memory ---- */
 
-/*
- * Maps zeroed anonymous pages; NULL when the kernel refuses. A rewind does not restore shared
- * pages, and forked children see them.
- */
+/* Zeroed anonymous pages; NULL when refused. Shared pages survive a rewind and a fork. */
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 
-/*
- * Copies memory of this process that may be unmapped. Returns false if a part is unmapped; then
- * `to` may have been filled in part.
- */
+/* Copies memory of this process. False: a part is unmapped; `to` may be filled in part. */
 bool platform_read(const void *from, void *to, size_t bytes);
 
-/*
- * Copy and clear without libc: memcpy may be the interceptor of a sanitizer, which checks
- * addresses. A rewind copies memory that those checks would reject.
- */
+/* Without libc: a sanitizer's memcpy checks addresses, and a rewind copies what it would reject. */
 void platform_copy(void *to, const void *from, size_t bytes);
 
 static inline void platform_clear(void *start, size_t bytes)
@@ -91,8 +78,8 @@ struct platform_mapping {
 };
 
 /*
- * Calls `visit` for each mapping of this process, in the state at the time of the call. Returns
- * false if `visit` returned false or the list could not be read.
+ * Calls `visit` for each mapping present at the call. False: `visit` returned false, or the list is
+ * unreadable.
  */
 typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
 bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
@@ -100,8 +87,7 @@ bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 /* ---- futex ---- */
 
 /*
- * Sleeps while *word == expected, at most timeout_ns nanoseconds (UINT64_MAX: no limit). May return
- * spuriously.
+ * Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May return spuriously.
  */
 void platform_futex_wait(
 	const uint32_t *word, uint32_t expected, uint64_t timeout_ns, bool is_shared);
@@ -120,18 +106,15 @@ static inline uint64_t platform_time_stamp(void)
 /* ---- user-level contexts (context.S) ---- */
 
 /*
- * A suspended user-level thread: its stack pointer and its thread-local base (FS). The callee-saved
- * registers and the floating-point control words lie on its stack.
+ * A suspended user-level thread: stack pointer and thread-local base (FS); the rest lies on its
+ * stack.
  */
 struct context {
 	void *stack_pointer;
 	uintptr_t thread_base;
 };
 
-/*
- * Suspends the caller into `from` and resumes `to`. The first form uses wrfsbase; the second uses
- * arch_prctl, for kernels without FSGSBASE.
- */
+/* Suspends the caller into `from` and resumes `to`. arch_prctl serves kernels without FSGSBASE. */
 void context_switch_fsgsbase(struct context *from, const struct context *to);
 void context_switch_prctl(struct context *from, const struct context *to);
 /* Switches without writing FS: both contexts share one thread-local base. */
@@ -141,15 +124,9 @@ void context_switch_plain(struct context *from, const struct context *to);
 void context_make(struct context *context, void *stack_top, uintptr_t thread_base,
 	void (*entry)(void *), void *argument);
 
-/*
- * Returns the thread-local base of the caller (read from %fs:0x10, which also works under
- * valgrind).
- */
+/* The caller's thread-local base, read from %fs:0x10, which also works under valgrind. */
 uintptr_t context_thread_base(void);
-/*
- * Changes the thread-local base. Until it is changed back, code that uses thread-local variables
- * accesses those of another thread.
- */
+/* Until it is changed back, thread-local variables are those of another thread. */
 void context_set_thread_base(uintptr_t base);
 /* Returns whether the kernel enabled FSGSBASE, which lets user code write FS. */
 bool context_has_fsgsbase(void);

@@ -15,10 +15,7 @@ int capture_open(struct capture *capture, struct error *err)
 	if (file < 0)
 		return error_set(err, ERROR_IO, "no memory file for the target's output (%s)",
 			strerror(errno));
-	/*
-	 * The target's two descriptors share one offset. A file that the target opens again must
-	 * append as well.
-	 */
+	/* A file that the target opens again must append as well. */
 	(void)fcntl(file, F_SETFL, O_APPEND); /* cannot fail on a memory file */
 	*capture = (struct capture){.file = file, .cut_to = CAPTURE_KEPT_BYTES};
 	return 0;

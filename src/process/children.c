@@ -13,8 +13,8 @@
 #include "process/supervisor.h"
 
 /*
- * File scope, because a signal handler has no argument. Written by the command's only thread; the
- * handler reads `doorbells`. Free slots are NULL or 0.
+ * File scope, because a signal handler, which reads `doorbells`, has no argument. Written by the
+ * command's only thread. Free slots are NULL or 0.
  */
 static struct {
 	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
@@ -108,7 +108,6 @@ void children_kill_added(void)
 
 #define STRAYS_AT_ONCE 64
 
-/* Fills `strays` with unregistered children, as many as fit, and returns their number. */
 static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 {
 	FILE *list;
@@ -134,16 +133,14 @@ void children_kill_strays(void)
 	unsigned count;
 
 	/*
-	 * The usual case needs one system call: there is no child. Without __WALL, which would
-	 * include the supervisor. A process that is given to a new reaper always signals its end by
-	 * SIGCHLD.
+	 * Usually there is no child, by one system call. Without __WALL, which includes the
+	 * supervisor: a process with a new reaper always signals its end by SIGCHLD.
 	 */
 	if (children.process_count == 0 &&
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
 	/*
-	 * Children of killed strays become children of the command and are listed in the next
-	 * iteration.
+	 * Children of killed strays become children of the command: listed in the next iteration.
 	 */
 	while ((count = list_strays(strays)) > 0) {
 		for (unsigned i = 0; i < count; i++)

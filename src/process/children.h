@@ -36,16 +36,15 @@ void children_remove(pid_t pid);
 void children_kill_added(void);
 
 /*
- * Kills and reaps every stray, including those that become children of the command through these
- * deaths. A stray cannot be distinguished from a process that a live run still needs. Call it only
- * while no run, or only the caller's ended run, is under way.
+ * Kills and reaps every stray, also those that its deaths bring. Call it only while no run, or only
+ * the caller's ended run, is under way: a live run's process looks the same.
  */
 void children_kill_strays(void);
 /* Registers a child that is a stray. False: `pid` is no such process. */
 bool children_adopt(pid_t pid);
 /*
- * Reaps strays that have ended, except `except`. Returns the number of remaining strays; 0 also
- * where the kernel cannot list them.
+ * Reaps ended strays but `except`. Returns the number that remain; 0 also where the kernel cannot
+ * list them.
  */
 unsigned children_reap_strays(pid_t except);
 /* True if the process is a descendant of this one. */

@@ -17,7 +17,6 @@ unsigned cores_of_quota(const char *text)
 	return quota < UINT_MAX ? (unsigned)quota : 0;
 }
 
-/* Reads the first line of a group's file. False: the file does not exist. */
 static bool cores_read_line(const char *folder, const char *name, char *text, int size)
 {
 	char path[PATH_MAX];
@@ -76,10 +75,7 @@ static unsigned smallest_quota(const char *mount, const char *group)
 	}
 }
 
-/*
- * Quota for a line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version
- * 1, mounted by controller).
- */
+/* A line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version 1). */
 static unsigned quota_of_line(const char *mounts, const char *line)
 {
 	const char *list = strchr(line, ':');
@@ -123,10 +119,7 @@ unsigned cores_available(void)
 	unsigned cores = 0;
 	cpu_set_t set;
 
-	/*
-	 * Fails on machines with more than 1,024 processors: then as many workers as CPU_SETSIZE
-	 * allows.
-	 */
+	/* Fails with more than 1,024 processors: then CPU_SETSIZE workers. */
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		cores = (unsigned)CPU_COUNT(&set);
 	if (!cores)

@@ -10,8 +10,8 @@ unsigned cores_of_quota(const char *text);
 
 /*
  * The smallest quota of this process's control groups and their ancestors, versions 1 and 2; 0:
- * none. `mounts`: mount point of the groups; `memberships`: /proc/self/cgroup. In a container the
- * process's own group is the visible root, whatever `memberships` names.
+ * none. `mounts`: their mount point; `memberships`: /proc/self/cgroup. In a container the visible
+ * root is the own group.
  */
 unsigned cores_of_groups(const char *mounts, const char *memberships);
 

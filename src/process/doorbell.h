@@ -1,6 +1,6 @@
 /*
- * Sleeps until one of several words in shared memory changes. The words are the doorbells of
- * workers: guests and the SIGCHLD handler (children.h) increment them.
+ * Sleeps until one of several words in shared memory (doorbells) changes: guests and the SIGCHLD
+ * handler (children.h) increment them.
  */
 #ifndef RADDLE_PROCESS_DOORBELL_H
 #define RADDLE_PROCESS_DOORBELL_H

@@ -43,14 +43,11 @@ struct forked_jobs_run {
 	bool is_quiet_wanted;
 };
 
-/* ---- in the job's process ---- */
-
 static void ignore(int number)
 {
 	(void)number; /* a handler instead of SIG_IGN, which the target would inherit */
 }
 
-/* Sets up state that belongs to this process alone. */
 static void settle_in(pid_t parent)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -104,8 +101,6 @@ static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number,
 	_exit(EXIT_SUCCESS);
 }
 
-/* ---- in the parent ---- */
-
 static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *err)
 {
 	struct job *job = &run->list[number];
@@ -148,7 +143,6 @@ static void end_job(struct forked_jobs_run *run, struct job *job)
 	run->under_way--;
 }
 
-/* Kills all running jobs. */
 static void call_off(struct forked_jobs_run *run)
 {
 	for (uint32_t i = 0; i < run->jobs->count; i++) {
@@ -163,7 +157,6 @@ static void call_off(struct forked_jobs_run *run)
 	children_kill_strays();
 }
 
-/* Starts jobs up to the number of workers. */
 static int send_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
@@ -193,7 +186,6 @@ static void read_some(struct forked_jobs_run *run, struct job *job)
 		end_job(run, job);
 }
 
-/* Waits for answers, at most LOOK_EVERY_MS. */
 static void listen_to(struct forked_jobs_run *run)
 {
 	struct pollfd *files = calloc(run->under_way + 1u, sizeof *files);
@@ -214,7 +206,6 @@ static void listen_to(struct forked_jobs_run *run)
 	free(owners);
 }
 
-/* Separates the answer from its head. */
 static int open_answer(const struct job *job, struct strbuf *answer, struct error *err)
 {
 	struct forked_job_head head;
@@ -239,7 +230,6 @@ static void forked_jobs_go_on_alone(struct forked_jobs_run *run)
 	}
 }
 
-/* Takes available answers in order. */
 static int take_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
@@ -321,8 +311,6 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 	(void)munmap(page, sizeof *run.interruption); /* a whole mapping: cannot fail */
 	return result < 0 ? result : 0;
 }
-
-/* ---- answers ---- */
 
 struct forked_job_reading forked_job_read(const struct strbuf *answer)
 {

@@ -34,16 +34,16 @@ struct jobs {
 	void *context;
 	const volatile int *is_interrupted;
 	/*
-	 * Runs in the job's process. *is_interrupted is nonzero when the job shall end; signals do
-	 * not reach the job.
+	 * Runs in the job's process. *is_interrupted is non-zero when the job shall end; signals do
+	 * not reach it.
 	 */
 	int (*work)(void *context, uint32_t number, const volatile int *is_interrupted,
 		struct strbuf *answer, struct error *err);
 	/* Runs in the parent. `answer` is what `work` has written. */
 	int (*take)(void *context, uint32_t number, const struct strbuf *answer, struct error *err);
 	/*
-	 * Optional; asked before an answer is taken. True: no other job may run meanwhile (an
-	 * exclusive confirmation run). Running jobs complete first.
+	 * Optional, asked before an answer is taken. True: no other job may run meanwhile; running
+	 * jobs complete first.
 	 */
 	bool (*needs_quiet)(void *context, uint32_t number, const struct strbuf *answer);
 	/* Optional; called about ten times a second. `number`: the first job without answer. */
@@ -51,8 +51,8 @@ struct jobs {
 };
 
 /*
- * Makes all jobs. Returns the first error by job number. After an interruption, running jobs end
- * early and existing answers are taken; that is no error.
+ * Returns the first error by job number. After an interruption running jobs end early and existing
+ * answers are taken, without an error.
  */
 int forked_jobs_run(const struct jobs *jobs, struct error *err);
 
@@ -62,10 +62,7 @@ struct forked_job_reading {
 };
 struct forked_job_reading forked_job_read(const struct strbuf *answer);
 bool forked_job_take_bytes(struct forked_job_reading *reading, void *bytes, size_t size);
-/*
- * A text or bytes, preceded by the size. The copy is NUL-terminated and freed by the caller; NULL
- * stays NULL.
- */
+/* Preceded by its size. The copy is NUL-terminated and freed by the caller; NULL stays NULL. */
 void forked_job_add_text(struct strbuf *answer, const char *bytes, size_t size);
 bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_t *size);
 

@@ -12,8 +12,8 @@
 #define SIGNALS_END 65
 
 /*
- * File scope, because a signal handler has no argument. `ring` and `next` are written by the
- * handler, which no other signal interrupts; the rest by the command's only thread.
+ * File scope, because a signal handler has no argument. The handler writes `ring` and `next`, the
+ * command's only thread the rest.
  */
 static struct {
 	siginfo_t ring[RING_SIZE];
@@ -36,8 +36,8 @@ static void forward_take(int number, siginfo_t *information, void *context)
 }
 
 /*
- * Excludes signals that concern raddle itself: the death of children, faults, limits, output. Also
- * excludes the stops of a terminal, which would look like a hang.
+ * Not signals that concern raddle itself, nor the stops of a terminal, which would look like a
+ * hang.
  */
 static bool is_forwarded(int number)
 {

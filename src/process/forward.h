@@ -20,10 +20,7 @@ void forward_begin(void);
 /* Restores the previous handlers. No effect without forward_begin(). */
 void forward_end(void);
 
-/*
- * Sends the signals queued since the last call. Errors are ignored, since the process may have
- * ended.
- */
+/* Sends the signals queued since the last call. Errors are ignored: the process may have ended. */
 void forward_pass_on(pid_t target);
 /* Number of SIGINT and SIGTERM received. 1: the target shall end; more: raddle too. */
 unsigned forward_stop_count(void);

@@ -20,18 +20,15 @@
 extern char **environ;
 
 /*
- * Error report from the vfork child to its parent through common memory. Declare it volatile as a
- * whole, or the compiler may clear it after the child has filled it.
+ * Report of the vfork child in common memory. Volatile as a whole, or the compiler may clear it
+ * after the child has filled it.
  */
 struct launch_failure {
 	int number; /* errno */
 	bool is_directory;
 };
 
-/*
- * Runs in the child between vfork and exec, in the parent's memory. Makes system calls only, and
- * changes no memory of the parent except *failure.
- */
+/* Between vfork and exec, in the parent's memory: system calls only, changes only *failure. */
 static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
 	volatile struct launch_failure *failure)
 {
@@ -100,8 +97,6 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 	return child;
 }
 
-/* ---- environment ---- */
-
 #define SANITIZER_STATUS 66
 #define SANITIZER_STATUS_TEXT "66"
 
@@ -136,10 +131,9 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
 }
 
 /*
- * The environment lies above the target's stack, so its size would change stack addresses and
- * traces from shell to shell. A filler variable rounds the size up to a multiple of this; the
- * runtime removes the variable. The multiple exceeds the usual size of an environment and is far
- * below every limit.
+ * The environment lies above the stack, so its size would change stack addresses. A filler
+ * variable, which the runtime removes, rounds the size up to a multiple of this: above usual sizes,
+ * far below limits.
  */
 #define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
 
@@ -149,8 +143,8 @@ static void environment_fill_up(struct environment *out)
 	struct strbuf filler;
 
 	/*
-	 * The kernel aligns the strings and the pointers to them to 16 bytes separately. An even
-	 * number of pointers needs no padding, so the computed size is exact.
+	 * The kernel aligns strings and pointers to 16 bytes separately; an even number of pointers
+	 * needs no padding.
 	 */
 	if (out->count % 2 == 0)
 		environment_add(out, CONTRACT_FILLER, "", "", NULL);
@@ -163,7 +157,6 @@ static void environment_fill_up(struct environment *out)
 	strbuf_release(&filler);
 }
 
-/* True if the kernel refuses to fix addresses, as in most containers. */
 static bool launch_has_random_addresses(void)
 {
 	const int persona = personality(0xffffffff);
@@ -175,10 +168,7 @@ static bool launch_has_random_addresses(void)
 	return true;
 }
 
-/*
- * Adds the relocator, which lies beside the runtime. As an audit library it runs before anything
- * else.
- */
+/* The relocator lies beside the runtime; as an audit library it runs before anything else. */
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");
@@ -218,10 +208,9 @@ char **launch_environment(
 	launch_add_audit(&out, runtime);
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
-	 * Settings without which ASan fails under raddle. ASan refuses to be preloaded second. Its
-	 * leak checker stops all threads, it starts a symbolizer process, and it has a signal
-	 * stack per kernel thread. None of them works with many threads on one kernel thread. The
-	 * user's own options come last and override these.
+	 * ASan refuses to be preloaded second; its leak checker, symbolizer process and signal
+	 * stacks do not work with many threads on one kernel thread. The user's options come last
+	 * and override these.
 	 */
 	if (traits->has_address_sanitizer)
 		environment_add(&out, "ASAN_OPTIONS",
@@ -245,8 +234,6 @@ void launch_environment_free(char **environment)
 		free(*entry);
 	free(environment);
 }
-
-/* ---- the runtime ---- */
 
 int launch_find_runtime(char **path, struct error *err)
 {

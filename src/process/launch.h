@@ -24,16 +24,16 @@ struct launch {
 pid_t launch_process(const struct launch *launch, struct error *err);
 
 /*
- * The environment of a target: the command's own, with the runtime first in LD_PRELOAD and
- * RADDLE_CONTRACT set. `runtime` NULL: nothing is preloaded. Free with launch_environment_free.
+ * The command's own environment with the runtime first in LD_PRELOAD (NULL: nothing preloaded) and
+ * RADDLE_CONTRACT. Free with launch_environment_free.
  */
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
 /*
- * The exit status by which a sanitizer in the target reports an error. ASan, whose usual status 1
- * is ambiguous, is configured to use TSan's. 0: the target has no sanitizer.
+ * Exit status of a sanitizer's report: TSan's, for ASan too, whose own 1 is ambiguous. 0: no
+ * sanitizer.
  */
 int launch_sanitizer_status(const struct target_traits *traits);
 

@@ -20,18 +20,14 @@
 #include <unistd.h>
 
 /*
- * A mark consists of bit 62, 30 random bits and 32 set bits. A nested raddle may only lower the
- * limit. Its mark keeps the outer random bits, replaces the upper 16 of the set bits by random
- * ones, and ends in 16 set bits.
+ * A mark is bit 62, 30 random bits, 32 set bits. A nested raddle may only lower it: the outer
+ * random bits stay, 16 of the set bits become random, 16 stay.
  */
 #define MARK_BIT (UINT64_C(1) << 62)
 #define OUTER_FREE UINT64_C(0xffffffff)
 #define INNER_FREE UINT64_C(0xffff)
 
-/*
- * Maximum number of scans. A scan that kills a process is followed by another one; a process that
- * survives all scans is given up.
- */
+/* Each scan that kills is followed by another; a process that survives all is given up. */
 #define SCANS_MOST 1000
 #define SCAN_EVERY_NS 10000000
 
@@ -48,7 +44,6 @@ static struct {
 
 /* ---- in the supervisor: system calls only, since other threads may have held libc's locks ---- */
 
-/* Reads the beginning of a process's file. False: the process is gone. */
 static bool supervisor_read(const char *process, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -88,7 +83,6 @@ static bool supervisor_has_ended(const char *process)
 	return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
 }
 
-/* Kills all marked processes. Returns how many were alive. */
 static unsigned supervisor_scan(const struct mark *mark)
 {
 	char entries[4096] __attribute__((aligned(8)));
@@ -136,8 +130,6 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 		(void)nanosleep(&pause, NULL);
 	_exit(EXIT_SUCCESS);
 }
-
-/* ---- in the command ---- */
 
 /* False: this raddle is nested in two others, whose supervisors cover its processes. */
 static bool supervisor_choose_mark(uint64_t limit, struct mark *mark)

@@ -12,10 +12,7 @@
 
 #include <sys/types.h>
 
-/*
- * Starts the supervisor and marks this process; repeated calls have no effect. The supervisor ends
- * with the command.
- */
+/* Repeated calls have no effect. The supervisor ends with the command. */
 void supervisor_start(void);
 
 /* Process id of the supervisor, a child of the process that started it; 0: none. */

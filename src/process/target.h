@@ -28,8 +28,8 @@ struct target {
 };
 
 /*
- * Finds `name` as execvp would (PATH is searched where it has no slash) and checks it. Fails with
- * ERROR_TARGET or ERROR_NOTFOUND and one line with cause and remedy. Release with target_release.
+ * Finds `name` as execvp would and checks it. Fails with ERROR_TARGET or ERROR_NOTFOUND, cause and
+ * remedy. Release with target_release.
  */
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);

@@ -6,8 +6,8 @@
 #include "abi/instrument_abi.h"
 
 /*
- * Reads ELF headers without libelf, which accepts far more than the kernel does. Every offset comes
- * from a file that may be damaged, so `elf_at` is the only access to its bytes.
+ * Reads ELF headers without libelf, which accepts more than the kernel. Files may be damaged:
+ * `elf_at` is the only access to their bytes.
  */
 struct elf {
 	const char *bytes;
@@ -30,7 +30,6 @@ static int elf_damaged(const struct elf *elf, const char *what, struct error *er
 		"%s is a damaged ELF file (%s); build or install it again", elf->path, what);
 }
 
-/* Refuses other file types, each with a remedy. */
 static int elf_check_magic(const struct elf *elf, struct error *err)
 {
 	if (elf->size == 0)
@@ -97,10 +96,7 @@ static int elf_program_header(
 	return 0;
 }
 
-/*
- * The bytes of the file that are loaded at a virtual address, and the number of bytes available
- * there; NULL: none.
- */
+/* The bytes loaded at a virtual address and their number; NULL: none. */
 static const char *elf_loaded_at(const struct elf *elf, uint64_t address, uint64_t *available)
 {
 	for (unsigned i = 0; i < elf->header.e_phnum; i++) {
@@ -125,9 +121,8 @@ static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
 }
 
 /*
- * Searches the dynamic string table for library and symbol names. The table contains needed
- * libraries as well as symbols of a statically linked sanitizer. A wrong result only affects
- * settings.
+ * Searches the dynamic string table, which has needed libraries as well as symbols of a statically
+ * linked sanitizer. A wrong result only affects settings.
  */
 static void elf_read_dynamic(
 	const struct elf *elf, const Elf64_Phdr *dynamic, struct target_traits *traits)

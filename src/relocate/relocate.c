@@ -16,8 +16,7 @@
 #define WORK_STACK_BYTES (UINT64_C(64) * 1024)
 #define MAPS_BYTES (UINT64_C(64) * 1024)
 /*
- * The kernel's search begins below the stack's limit. Greater limits than this are refused, except an unlimited
- * stack.
+ * The kernel's search begins below the stack's limit: greater limits are refused, except unlimited.
  */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
 /* Room below the strings that the kernel gives a new stack. */
@@ -26,7 +25,7 @@
 #define RSEQ_BYTES_MOST 512
 
 /*
- * The kernel's downward search for a free range begins at a random start between start_least and start_most. The
+ * The kernel's downward search begins at a random start between start_least and start_most. The
  * relocation fills every gap from start_most down to fixed_end.
  */
 struct search {
@@ -96,7 +95,6 @@ static bool relocate_maps_read(struct relocation *relocation)
 	return got == 0;
 }
 
-/* Parses the next line of the list. False: no more lines. */
 static bool maps_next(const char **at, struct mapping *mapping)
 {
 	if (!**at)
@@ -136,8 +134,6 @@ static bool relocate_fill_gaps(const struct relocation *relocation, bool is_fill
 	}
 	return true;
 }
-
-/* ---- checks without side effects ---- */
 
 static bool relocate_is_wanted(void)
 {
@@ -251,8 +247,6 @@ static bool relocate_end_rseq(void)
 			return true;
 	return false;
 }
-
-/* ---- the relocation ---- */
 
 static bool relocate_is_kept(const struct mapping *mapping)
 {

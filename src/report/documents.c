@@ -1,4 +1,3 @@
-/* Summarises explanations, predictions and branches as text. */
 #include "report/documents.h"
 
 #include <string.h>
@@ -21,8 +20,6 @@ static void add_labelled(struct strbuf *out, const struct report_style *style, c
 	strbuf_addf(out, "%-*s", LABEL_COLUMNS, label);
 	add_wrapped(out, style, text->text, LABEL_COLUMNS, LABEL_COLUMNS);
 }
-
-/* ---- explanation of a finding ---- */
 
 static void documents_add_answer(
 	const json_t *answer, const struct report_style *style, struct strbuf *out)
@@ -66,8 +63,6 @@ void report_explanation(const struct report_document *documents, uint32_t count,
 		json_decref(value);
 	}
 }
-
-/* ---- predictions and branches ---- */
 
 static void documents_add_candidate(
 	const json_t *candidate, const struct report_style *style, struct strbuf *out)

@@ -42,10 +42,7 @@ struct report {
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
-	/*
-	 * For each finding the id of the campaign that found it first; 0: unknown. NULL: unknown
-	 * for all.
-	 */
+	/* For each finding the campaign that found it first; 0: unknown. NULL: unknown for all. */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
 	/* allowed source folders for findings of others; NULL: the working folder */

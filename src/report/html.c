@@ -35,8 +35,6 @@ static void add_sources(json_t *list, const struct source_roots *roots)
 	}
 }
 
-/* ---- the page ---- */
-
 static json_t *data_value(const struct report *report)
 {
 	char *text = report_formats[FORMAT_json]->make(report);

@@ -1,7 +1,4 @@
-/*
- * The interleaving as a table: one column per thread, time runs downwards. If the threads do not
- * fit side by side, the rows become a list.
- */
+/* The interleaving as a table with a column per thread; where that is too wide, as a list. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +42,8 @@ static bool interleaving_is_shown(const struct interleaving *table, uint32_t ste
 }
 
 /*
- * Is the step internal to the C library (locks of streams, unwinding)? A step after a context
- * switch is shown anyway. libstdc++ is excluded, because std::condition_variable waits inside it.
+ * Is the step internal to the C library (streams, unwinding)? Not libstdc++:
+ * std::condition_variable waits inside it.
  */
 static bool is_internal(const struct interleaving *table, const struct finding_step *step)
 {
@@ -65,7 +62,6 @@ static bool is_folded(const struct interleaving *table, const struct finding_ste
 	return step->library_call && !table->style->has_system_frames && !table->style->has_callers;
 }
 
-/* Does the step share the row of the previous step? */
 static bool goes_with(const struct interleaving *table, const struct finding_step *before,
 	const struct finding_step *step)
 {
@@ -126,10 +122,7 @@ static void interleaving_find_file(struct interleaving *table)
 		table->file = NULL;
 }
 
-/*
- * Chooses the displayed steps: a quarter from the beginning, the rest from the end, which matters
- * most.
- */
+/* A quarter from the beginning, the rest from the end, which matters most. */
 static void choose_steps(struct interleaving *table)
 {
 	const uint32_t count = table->finding->step_count;
@@ -260,7 +253,6 @@ static void interleaving_add_step(
 	strbuf_release(&text);
 }
 
-/* Adds a row for each blocked thread with the operation that the thread is blocked on. */
 static void interleaving_add_waits(const struct interleaving *table, struct strbuf *out)
 {
 	const struct finding *finding = table->finding;

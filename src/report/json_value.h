@@ -14,8 +14,7 @@ json_t *json_text(const char *text);
 json_t *json_textf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *json_count(uint64_t value);
 /*
- * The document as text with a final newline, all strings filtered. Releases `root`; the caller
- * frees the text.
+ * The document with a final newline, strings filtered. Releases `root`; the caller frees the text.
  */
 char *json_document(json_t *root);
 

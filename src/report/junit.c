@@ -12,7 +12,6 @@
 #include "report/json_value.h"
 #include "report/text.h"
 
-/* Escapes for text and attributes. */
 static void add_escaped(struct strbuf *out, const char *text)
 {
 	char *visible = visible_text(text, true);
@@ -41,12 +40,7 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
 	strbuf_adds(out, "\"");
 }
 
-/* ---- when a finding was found ---- */
-
-/*
- * Seconds from the start of the campaign until it had `number` findings, by the recorded course. Where the course is
- * missing or ends earlier, the campaign's full duration is returned.
- */
+/* By the campaign's recorded course; where that is missing or ends earlier, the full duration. */
 static double seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
 	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;
@@ -63,8 +57,6 @@ static double seconds_until(const struct report_campaign *campaign, uint32_t num
 	json_decref(course);
 	return seconds < campaign->seconds ? seconds : campaign->seconds;
 }
-
-/* ---- test cases ---- */
 
 /* `classname` is the program, so that a CI system lists its cases together. */
 static void begin_case(struct strbuf *out, const struct report_campaign *campaign, const char *name,
@@ -131,8 +123,6 @@ static void add_campaign_case(struct strbuf *out, const struct report_campaign *
 	}
 	strbuf_adds(out, "\n    </testcase>\n");
 }
-
-/* ---- suites ---- */
 
 static bool junit_is_of(const struct report *report, uint32_t finding, int64_t campaign)
 {

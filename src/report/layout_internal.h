@@ -1,6 +1,4 @@
-/*
- * Lays out text in columns: wraps words, filters them by base/visible.h, and adds optional colours.
- */
+/* Lays out text in columns: wraps words, filters them by base/visible.h, adds colours. */
 #ifndef RADDLE_REPORT_LAYOUT_INTERNAL_H
 #define RADDLE_REPORT_LAYOUT_INTERNAL_H
 
@@ -28,8 +26,8 @@ void add_coloured(
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
 /*
- * The next piece of *text that fits into `width` columns, broken at a blank if possible. Returns
- * its length in bytes and advances *text past it and the following blanks.
+ * The next piece of *text that fits into `width`, broken at a blank if possible. Returns its bytes
+ * and advances *text past it and the blanks.
  */
 size_t next_piece(const char **text, unsigned width);
 

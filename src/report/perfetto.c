@@ -12,7 +12,6 @@
 
 #define CATEGORY "raddle"
 
-/* Number of the thread's track, in the order of first steps, from 1. */
 static json_int_t track_of(json_t *tracks, const char *thread)
 {
 	char *name = visible_text(thread, true); /* JSON object names must be UTF-8 */
@@ -70,7 +69,6 @@ static json_t *slice_value(const struct finding_step *step, uint32_t process, js
 	return event;
 }
 
-/* One end of an arrow at a step. */
 static json_t *arrow_value(const struct finding_step *step, uint32_t process, json_int_t track,
 	bool is_begin, uint64_t arrow)
 {

@@ -13,9 +13,6 @@
 
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 
-/* ---- places ---- */
-
-/* A path as a URI: a file URI if absolute, else a relative reference. */
 static json_t *uri_value(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -77,8 +74,6 @@ json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 		json_put(location, "message", sarif_message(text));
 	return location;
 }
-
-/* ---- a result ---- */
 
 static json_t *step_value(const struct finding_step *step)
 {
@@ -182,7 +177,6 @@ static json_t *stacks_value(const struct finding *finding)
 	return list;
 }
 
-/* Locations of the other threads. */
 static json_t *related_value(const struct finding *finding)
 {
 	json_t *list = json_array();
@@ -266,8 +260,6 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 	json_put(value, "properties", properties_value(finding));
 	return value;
 }
-
-/* ---- the run ---- */
 
 size_t sarif_rule(json_t *rules, const char *id, const char *sentence)
 {

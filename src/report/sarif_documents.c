@@ -1,10 +1,8 @@
-/* Explanations, predictions and branches in SARIF, from the commands' stored JSON. */
 #include <string.h>
 
 #include "base/strbuf.h"
 #include "report/sarif_internal.h"
 
-/* The text of a field; "" if absent. */
 static const char *sarif_documents_text_of(const json_t *value, const char *name)
 {
 	const char *text = json_string_value(json_object_get(value, name));
@@ -28,8 +26,6 @@ static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 
 	return sarif_location(&frame, text);
 }
-
-/* ---- explanations ---- */
 
 static void add_pattern(json_t *answer, json_t *result)
 {
@@ -76,8 +72,6 @@ void sarif_add_explanation(const struct report *report, const char *finding, jso
 		json_decref(value);
 	}
 }
-
-/* ---- predictions and branches ---- */
 
 struct note {
 	const char *rule, *sentence;

@@ -1,4 +1,3 @@
-/* The sections of the text report, except the interleaving. */
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -14,8 +13,6 @@
 #define OUTPUT_LINES_MAX 10
 #define FRAMES_INNER 10
 #define FRAMES_OUTER 4
-
-/* ---- title ---- */
 
 void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
@@ -36,8 +33,6 @@ void report_title(
 	if (finding->detail)
 		add_wrapped(out, style, finding->detail, 0, 0);
 }
-
-/* ---- cause ---- */
 
 void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
@@ -64,8 +59,6 @@ void report_cause(
 	}
 }
 
-/* ---- waits ---- */
-
 /* Adds "bank.c:41", or the function if the line is unknown. The stacks have the full path. */
 static void text_add_place(struct strbuf *out, const struct finding_frame *frame)
 {
@@ -77,7 +70,6 @@ static void text_add_place(struct strbuf *out, const struct finding_frame *frame
 		strbuf_adds(out, "?");
 }
 
-/* Is the same held object listed before? Several threads may wait for one object. */
 static bool is_held_before(const struct finding *finding, uint32_t index)
 {
 	const struct finding_wait *wait = &finding->waits[index];
@@ -190,8 +182,6 @@ void report_candidate(
 	text_add_waits(&as_if, "predicted wait-for graph", "would be blocked on", style, out);
 }
 
-/* ---- stacks ---- */
-
 static void text_add_frame(
 	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
 {
@@ -213,8 +203,7 @@ static void text_add_frame(
 }
 
 /*
- * Adds the inner and the outer end of a stack; frames in between, as of an endless recursion, are
- * counted.
+ * Adds inner and outer end of a stack; frames in between, as of an endless recursion, are counted.
  */
 static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	const struct report_style *style, struct strbuf *out)
@@ -323,8 +312,6 @@ void report_stacks(
 			finding, finding->waits[i].thread, &finding->waits[i].at, style, out);
 }
 
-/* ---- objects ---- */
-
 /* Limit for a readable list; the tables themselves use the short names. */
 #define OBJECTS_MAX 16
 
@@ -333,7 +320,6 @@ struct object_list {
 	unsigned count;
 };
 
-/* Adds an object with a short name once. */
 static void list_object(struct object_list *list, const char *object)
 {
 	if (!object || !object[finding_short_name(object)] || list->count == OBJECTS_MAX)
@@ -364,9 +350,6 @@ static void report_objects(
 	}
 }
 
-/* ---- output and facts ---- */
-
-/* Adds the last lines of the target's output. */
 static void report_output(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Text report of a finding: what went wrong, the wait-for graph, the call stacks, the interleaving
- * and the replay command. The interleaving is a table with one column per thread.
+ * Text report of a finding: what went wrong, wait-for graph, call stacks, interleaving, replay
+ * command.
  */
 #ifndef RADDLE_REPORT_TEXT_H
 #define RADDLE_REPORT_TEXT_H
@@ -19,8 +19,7 @@ struct report_style {
 	unsigned columns;	/* of the terminal, limits the line length; 0: 80 */
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show library frames, too */
-	/* show the callers of each step and every access inside of libraries */
-	bool has_callers;
+	bool has_callers; /* show the callers of each step and every access inside of libraries */
 	/* text behind commands that read the store: " --store DIR"; NULL: none */
 	const char *store_option;
 	/* allowed source folders for findings of others; NULL: the working folder */

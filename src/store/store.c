@@ -41,8 +41,6 @@ const char store_schema[] =
 	" text TEXT NOT NULL, UNIQUE(kind, campaign, finding));" PRAGMA_TEXT(
 		"application_id", STORE_APPLICATION) PRAGMA_TEXT("user_version", STORE_VERSION);
 
-/* ---- errors and statements ---- */
-
 int store_error(struct store *store, const char *doing, struct error *err)
 {
 	const char *cause = sqlite3_errmsg(store->database);
@@ -140,8 +138,6 @@ int store_read_integer(struct store *store, const char *sql, int64_t *value, str
 	return status;
 }
 
-/* ---- opening ---- */
-
 static int store_check_version(struct store *store, int64_t version, struct error *err)
 {
 	int64_t application;
@@ -199,8 +195,8 @@ static int store_check_integrity(struct store *store, struct error *err)
 }
 
 /*
- * Replaces an empty database file by an empty store in memory. A raddle that is killed before its
- * first commit leaves such a file, which is no error for a reader.
+ * A raddle that is killed before its first commit leaves an empty file, which is no error for a
+ * reader.
  */
 static int store_read_as_empty(struct store *store, struct error *err)
 {
@@ -249,10 +245,7 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
-/*
- * Without write permission SQLite opens a file for reading and reports no error, so the store
- * checks for permission itself.
- */
+/* Without write permission SQLite opens a file for reading and reports no error. */
 static bool store_is_writable(struct store *store)
 {
 	return sqlite3_db_readonly(store->database, "main") == 0 &&
@@ -315,8 +308,6 @@ void store_close(struct store *store)
 	free(store->folder);
 	free(store);
 }
-
-/* ---- campaigns ---- */
 
 static void bind_progress(sqlite3_stmt *statement, const struct store_campaign *campaign)
 {

@@ -49,37 +49,32 @@ enum store_access {
 };
 
 /*
- * Opens `<directory>/.raddle`; STORE_WRITE also creates it. The errors name the cause: read-only,
- * full disk, damaged, other version. Processes that have the same store open wait for each other's
- * changes. Symbolic links in the store are not followed, and a database with a schema that is not
- * raddle's is refused, because the store may be hostile (docs/security.md).
+ * Opens `<directory>/.raddle`; STORE_WRITE also creates it. Errors name the cause. Processes wait
+ * for each other's changes. Symbolic links and schemas that are not raddle's are refused
+ * (docs/security.md).
  */
 int store_open(
 	struct store **out, const char *directory, enum store_access access, struct error *err);
 void store_close(struct store *store);
 
-/*
- * Assigns an id to the campaign. `update` stores everything but id, command, options and started.
- */
+/* Assigns an id to the campaign. `update` stores all but id, command, options and started. */
 int store_campaign_begin(struct store *store, struct store_campaign *campaign, struct error *err);
 int store_campaign_update(
 	struct store *store, const struct store_campaign *campaign, struct error *err);
 void store_campaign_release(struct store_campaign *campaign);
 
 /*
- * Adds a finding to a campaign: assigns an id, writes its folder, commits. If the store already has
- * a finding of the same program with this signature, only the count grows: *is_new is false and
- * finding->id is the known id. Of the two, the finding with fewer preemptions (then switches, then
- * steps) is stored, with its output and trace.
+ * Assigns an id, writes the finding's folder, commits. If this program's signature is known, only
+ * the count grows (*is_new false, known id), and the finding with fewer preemptions (switches,
+ * steps) is stored.
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
 /* Total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
 /*
- * Copies all campaigns and findings of `from`, in one transaction. A finding that both stores have
- * is counted together, and the shorter one is kept. Fails without changes for stores of other
- * programs or builds, and for runs that both stores have. `folders`: names of both stores for
+ * Copies all campaigns and findings of `from` in one transaction; of findings in both, the shorter
+ * is kept. Fails unchanged for other programs or builds, and for runs in both. `folders`: for
  * messages.
  */
 struct store_merged {
@@ -88,20 +83,14 @@ struct store_merged {
 };
 int store_merge(struct store *into, struct store *from, const char *const folders[2],
 	struct store_merged *merged, struct error *err);
-/*
- * Path of a file in the finding's folder; the caller frees it. NULL: `id` does not have the form
- * F12.
- */
+/* Path of a file in the finding's folder; the caller frees it. NULL: `id` is not like F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
-/*
- * Loads a finding from its folder. finding->is_own is set if the seal proves that this user's
- * raddle wrote the finding on this machine and that it is unchanged.
- */
+/* finding->is_own: its seal proves that this user's raddle wrote it on this machine. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
 /*
- * Replaces the schedule of a loaded finding by the one in its schedule.txt. *is_edited: that file
- * differs from the schedule that raddle stored. Fails if the file is missing or damaged.
+ * Loads the finding's schedule.txt. *is_edited: it differs from the stored one. Fails if it is
+ * missing or damaged.
  */
 int store_read_schedule(
 	struct store *store, struct finding *finding, bool *is_edited, struct error *err);
@@ -124,9 +113,8 @@ int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
 /*
- * Further results of a command, as the JSON that it prints: "predict" and "branches" of a campaign,
- * "explain" of a finding, or "verdict" (shards.h). The last document of each kind is kept per
- * campaign or finding.
+ * Further results of a command, as JSON: "predict" and "branches" of a campaign, "explain" of a
+ * finding, "verdict" (shards.h). The last of each kind is kept.
  */
 struct store_document {
 	char *kind;
@@ -137,8 +125,7 @@ struct store_document {
 };
 
 /*
- * Copies the document and adds the source lines of its places (findings/source_lines.h) and the
- * current time.
+ * Copies the document, with the source lines of its places (findings/source_lines.h) and the time.
  */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
@@ -154,22 +141,16 @@ json_t *store_verdict_of(const struct store_document *documents, uint32_t count,
 /* Number of shards of the campaign; 0: unknown; 1: not divided. */
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 
-/*
- * State of an exhaustive campaign. The file is written under a temporary name and renamed when
- * complete, so a kill never leaves a partial state.
- */
+/* State of an exhaustive campaign, written under a temporary name and renamed when complete. */
 /* returns the descriptor of an empty file, or -1 */
 int store_state_create(struct store *store, int64_t campaign);
 /*
- * Seals the file of store_state_create() and renames it. Removes the file instead if `is_whole` is
- * false or a step fails. Takes ownership of the descriptor, which must be readable.
+ * Seals and renames the file, or removes it if !is_whole or a step fails. Takes ownership of the
+ * readable descriptor.
  */
 bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole);
 bool store_state_exists(struct store *store, int64_t campaign);
-/*
- * Opens the state for reading; its first *size bytes are the state, the seal follows. Fails if the
- * campaign has no state, if the seal is not valid, or if this user has no key.
- */
+/* Opens the state, *size bytes before its seal. Fails without state, valid seal or key. */
 int store_state_open(
 	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err);
 void store_state_remove(struct store *store, int64_t campaign);

@@ -105,8 +105,6 @@ void store_aside_free(struct store_aside *aside)
 	free(aside);
 }
 
-/* ---- packing and unpacking ---- */
-
 static void pack_text(struct strbuf *answer, const char *text)
 {
 	forked_job_add_text(answer, text, text ? strlen(text) : 0);

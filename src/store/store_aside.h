@@ -1,6 +1,5 @@
 /*
- * A store in memory: campaigns and findings are recorded and later kept in a real store, or
- * dropped. Forked jobs use it, whose results count only when the command accepts them
+ * A store in memory, later kept in a real one or dropped, for the results of forked jobs
  * (forked_jobs.h).
  */
 #ifndef RADDLE_STORE_STORE_ASIDE_H
@@ -11,9 +10,9 @@
 #include "store/store.h"
 
 /*
- * Opens a store in memory. It has no folder, hence only these functions may be called:
- * store_campaign_begin, store_campaign_update, store_add_finding, store_list_campaigns (none),
- * store_bytes (0) and store_close. Its findings have the ids A1, A2, ...
+ * Only these functions may be called: store_campaign_begin, store_campaign_update,
+ * store_add_finding, store_list_campaigns (none), store_bytes (0), store_close. Its findings are
+ * A1, A2, ...
  */
 void store_open_aside(struct store **out);
 /* Appends everything that was recorded to `answer`. */

@@ -25,10 +25,7 @@
 
 #define DATABASE "raddle.db"
 #define JOURNAL DATABASE "-journal"
-/*
- * Another raddle holds the lock for the few fsyncs of one finding, which take far less than this
- * even on slow disks.
- */
+/* The lock is held for the few fsyncs of one finding, far less than this even on slow disks. */
 #define BUSY_MS 20000
 /* A statement of raddle over its largest stores takes some 10^7 steps of SQLite's machine. */
 #define PROGRESS_EVERY 100000
@@ -44,10 +41,7 @@ static int database_refuse(
 		why);
 }
 
-/*
- * Opens a file of the store as *fd, which is -1 if the file does not exist. Fails for anything but
- * a regular file, such as a symbolic link or a FIFO.
- */
+/* *fd: -1 if the file does not exist. Fails for anything but a regular file. */
 static int database_open_file(struct store *store, const char *name, int *fd, struct error *err)
 {
 	struct stat status;
@@ -63,9 +57,7 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 	return database_refuse(store, name, "is no regular file", err);
 }
 
-/*
- * Refuses a database in write-ahead mode: SQLite would create and map further files in the store.
- */
+/* In write-ahead mode SQLite would create and map further files in the store. */
 static int database_check_header(struct store *store, int fd, struct error *err)
 {
 	unsigned char header[20];
@@ -80,8 +72,8 @@ static int database_check_header(struct store *store, int fd, struct error *err)
 }
 
 /*
- * Refuses a journal that names a super-journal, because SQLite may delete the named file. Format:
- * https://www.sqlite.org/fileformat.html#the_rollback_journal, "super-journal".
+ * SQLite may delete the super-journal that a journal names
+ * (https://www.sqlite.org/fileformat.html#the_rollback_journal).
  */
 static int database_check_journal(struct store *store, int fd, struct error *err)
 {
@@ -118,10 +110,7 @@ static int database_check_files(struct store *store, struct error *err)
 	return status;
 }
 
-/*
- * Creates the database with mode 0600, because SQLite would apply the umask only. SQLite gives the
- * journal the mode of the database.
- */
+/* With mode 0600: SQLite would apply the umask only, and gives the journal the same mode. */
 static void database_create(struct store *store)
 {
 	const int fd = openat(store->folder_fd, DATABASE,
@@ -170,8 +159,6 @@ static int database_open_at(struct store *store, const char *folder, int flags, 
 	return store_execute(store, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", "open", err);
 }
 
-/* ---- private copy of a database with a journal ---- */
-
 static bool database_copy_file(struct store *store, const char *name)
 {
 	char *path;
@@ -192,8 +179,8 @@ static bool database_copy_file(struct store *store, const char *name)
 }
 
 /*
- * Copies the database and its journal, then opens the copy, which rolls the journal back. No raddle
- * writes to the originals before one has rolled them back, so the copies are consistent.
+ * Opening the copy rolls its journal back. No raddle writes to the originals before one has rolled
+ * them back, so the copies are consistent.
  */
 static int database_open_copy(struct store *store, struct error *err)
 {
@@ -237,12 +224,7 @@ void store_remove_copy(struct store *store)
 	store->copy = NULL;
 }
 
-/* ---- opening ---- */
-
-/*
- * Makes SQLite read the file: sqlite3_open_v2() does not access it yet. Returns SQLite's extended
- * result code.
- */
+/* sqlite3_open_v2() does not access the file yet. Returns SQLite's extended result code. */
 static int database_look(struct store *store)
 {
 	(void)sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
@@ -259,8 +241,8 @@ int store_connect(struct store *store, struct error *err)
 	if (status)
 		return status;
 	/*
-	 * SQLITE_OPEN_NOFOLLOW refuses symbolic links anywhere in the path. The user may have links
-	 * above the store, so realpath() resolves those first.
+	 * SQLITE_OPEN_NOFOLLOW refuses links anywhere in the path; those above the store are the
+	 * user's.
 	 */
 	if (!realpath(store->folder, path))
 		return error_set(err, ERROR_STORE, "cannot open %s: %s; move it to a shorter path",
@@ -274,16 +256,11 @@ int store_connect(struct store *store, struct error *err)
 	return status;
 }
 
-/* ---- schema ---- */
-
 static const char schema_query[] =
 	"SELECT group_concat(type || char(9) || name || char(9) || tbl_name || char(9) ||"
 	" coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
 
-/*
- * All entries of a database's schema as one text, which the caller frees. NULL: the schema cannot
- * be read.
- */
+/* All entries of the schema as one text, which the caller frees; NULL: unreadable. */
 static char *schema_text(sqlite3 *database)
 {
 	sqlite3_stmt *statement;

@@ -1,4 +1,3 @@
-/* Stores further results of commands, each as the JSON that the command prints. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* Findings in the store: adding, loading and listing them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,19 +13,13 @@
 #include "base/strbuf.h"
 #include "store/store_internal.h"
 
-/*
- * A finding.json has a few hundred kilobytes. The limit protects the reader of a hostile store,
- * since parsing takes about ten times the size in memory.
- */
+/* Some hundred kilobytes are usual; parsing a hostile file takes ten times its size in memory. */
 #define FINDING_BYTES_MAX ((size_t)32 << 20)
 
-/* The database's entry for a finding with the same signature. */
 struct known_finding {
 	int64_t number; /* 0: none */
 	int64_t preemptions, switches, steps;
 };
-
-/* ---- texts of a row ---- */
 
 /* Program with folder: "./bank" in another folder is another program. */
 static char *program_of(const struct finding *finding)
@@ -46,8 +39,6 @@ static void signature_text(const struct finding *finding, char text[17])
 {
 	(void)snprintf(text, 17, "%016" PRIx64, finding->signature); /* 16 digits */
 }
-
-/* ---- adding ---- */
 
 static int store_finding_find_known(struct store *store, const struct finding *finding,
 	const char *program, struct known_finding *known, struct error *err)
@@ -258,8 +249,6 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 	return status;
 }
 
-/* ---- loading ---- */
-
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err)
 {
@@ -319,7 +308,6 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 	return status;
 }
 
-/* Does the seal prove that this user's raddle wrote these bytes as finding.json? */
 static bool has_valid_seal(struct store *store, const char *id, const char *text, size_t size)
 {
 	const char *const name[2] = {id, "seal"};
@@ -369,9 +357,6 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 	return status;
 }
 
-/* ---- listing ---- */
-
-/* Doubles the array when it is full. */
 static void *store_finding_grown(void *rows, uint32_t count, size_t size)
 {
 	if (count & (count - 1) || (count && count < 8))

@@ -44,8 +44,8 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 }
 
 /*
- * Total size of the regular files in a folder and `levels` levels of subfolders. Unreadable entries
- * count as 0. Takes ownership of the descriptor; -1 counts as an empty folder.
+ * Total size of regular files down to `levels` subfolders. Unreadable entries count as 0. Takes
+ * ownership of the descriptor; -1: empty.
  */
 static uint64_t folder_bytes(int fd, int levels)
 {
@@ -96,7 +96,6 @@ static int folder_error(const char *doing, const char *path, struct error *err)
 		err, ERROR_STORE, "cannot %s %s: %s; %s", doing, path, strerror(cause), remedy);
 }
 
-/* folder_error() for a file or folder of the store. */
 static int folder_error_in(
 	struct store *store, const char *doing, const char *a, const char *b, struct error *err)
 {
@@ -109,8 +108,6 @@ static int folder_error_in(
 	free(path);
 	return status;
 }
-
-/* ---- opening ---- */
 
 /* Opens the folder, and creates it if it is missing. Does not follow a symbolic link. */
 static int folder_make(int parent, const char *name, const char *path, int *fd, struct error *err)
@@ -189,8 +186,8 @@ static int folder_sync(struct store *store, int fd, const char *name, struct err
 }
 
 /*
- * Removes an entry of findings/: a folder that holds files only, or any other kind of file. Fails
- * if the folder has a subfolder, because raddle never creates one there.
+ * Removes an entry of findings/: a file, or a folder of files only, since raddle makes no
+ * subfolders.
  */
 static int folder_remove(struct store *store, const char *name, struct error *err)
 {
@@ -222,9 +219,6 @@ static int folder_remove(struct store *store, const char *name, struct error *er
 	return status;
 }
 
-/* ---- orphans ---- */
-
-/* The number in "F12"; 0 when the name is not of that form. */
 static int64_t folder_number(const char *name)
 {
 	char *end = NULL;
@@ -282,8 +276,6 @@ int store_remove_orphans(struct store *store, struct error *err)
 	return status;
 }
 
-/* ---- writing a finding ---- */
-
 static int store_folder_write_all(int fd, const char *bytes, size_t size)
 {
 	while (size) {
@@ -299,7 +291,6 @@ static int store_folder_write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-/* A folder of findings/ that is being filled. */
 struct new_folder {
 	struct store *store;
 	const char *name;
@@ -351,9 +342,8 @@ static int folder_fill(
 }
 
 /*
- * Moves the new folder to its final name. An existing folder is exchanged atomically. On file
- * systems without exchange (EINVAL) the old folder is removed first; a kill in between leaves a row
- * without a folder, which loading reports.
+ * An existing folder is exchanged atomically. Where the file system cannot (EINVAL), the old one is
+ * removed first; a kill in between leaves a row without folder, which loading reports.
  */
 static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
 {

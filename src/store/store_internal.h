@@ -59,16 +59,13 @@ void store_aside_free(struct store_aside *aside);
 /* ---- store_finding.c ---- */
 
 /*
- * Reads a whole file of a finding; fails if it has more than `limit` bytes. The caller frees the
- * text, which has a terminating 0 beyond its size.
+ * Fails if the file has more than `limit` bytes. The caller frees the text, which ends with an
+ * extra 0.
  */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
-/*
- * Adds a finding inside a transaction. `program`: its program with the folder; NULL: any program.
- * `times`: how often it was seen.
- */
+/* Inside a transaction. `program`: with the folder; NULL: any. `times`: how often it was seen. */
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
 	const char *program, uint64_t times, bool *is_new, struct error *err);
 
@@ -89,24 +86,18 @@ void store_remove_copy(struct store *store);
 
 /* ---- store_folder.c ---- */
 
-/*
- * Path <folder>/a/b/c, up to the first NULL, for messages only: files are opened by descriptor. The
- * caller frees the path.
- */
+/* Path <folder>/a/b/c up to the first NULL, for messages; the caller frees it. */
 char *store_path(struct store *store, const char *a, const char *b, const char *c);
 /* Opens folder_fd and findings_fd. STORE_WRITE creates missing folders and syncs `directory`. */
 int store_open_folders(struct store *store, const char *directory, struct error *err);
-/*
- * Opens a regular file in the folder of finding `id` for reading; returns -1 and sets errno on
- * failure.
- */
+/* Opens a regular file of finding `id` for reading; -1 and errno on failure. */
 int store_open_file(struct store *store, const char *id, const char *file);
 /* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);
 /*
- * Writes the finding's folder under a temporary name, synced, and moves it to its place; a folder
- * that was there is exchanged and removed. Until the transaction commits, a new folder is an
- * orphan. The id must be set. The caller holds the write lock.
+ * Writes the finding's folder under a temporary name, synced, and moves it to its place, exchanging
+ * one that was there. An orphan until the transaction commits. The caller holds the write lock and
+ * has set the id.
  */
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * Merges stores of parts of one campaign: shards on other machines, jobs of a build matrix.
- * Program, strategy, seed and run number identify a run, which reveals runs that both stores have.
+ * Merges stores of parts of one campaign. Program, strategy, seed and run number identify a run,
+ * which reveals runs that both stores have.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include "store/store_internal.h"
 #include "trace/trace_reader.h"
 
-/* Old and new id of a finding, for the documents that refer to it. */
 struct renamed {
 	char from[32], to[32];
 };
@@ -31,9 +30,6 @@ struct merge {
 	uint32_t finding_count;
 };
 
-/* ---- compatibility ---- */
-
-/* Base name of the program. */
 static const char *program_name(const struct store_campaign *campaign)
 {
 	const char *command = campaign->command ? campaign->command : "";
@@ -68,10 +64,7 @@ static bool share_runs(const struct store_campaign *a, const struct store_campai
 	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
-/*
- * Checks that shards of an exhaustive search have the same division: shards of different divisions
- * overlap.
- */
+/* Shards of different divisions of an exhaustive search overlap. */
 static int check_division(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
@@ -130,8 +123,6 @@ static int store_merge_check(const struct merge *merge, struct error *err)
 	}
 	return 0;
 }
-
-/* ---- copying ---- */
 
 static int store_merge_add_campaigns(
 	struct merge *merge, struct store_merged *merged, struct error *err)

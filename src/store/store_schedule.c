@@ -1,4 +1,3 @@
-/* Reads the schedule.txt of a stored finding, which the user may have edited. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,12 +21,7 @@ struct seal_key {
 
 _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
-/* ---- the key's file ---- */
-
-/*
- * Creates the folders of the path behind its first `kept` bytes. A failure shows in the later
- * open().
- */
+/* Creates the folders behind the first `kept` bytes. A failure shows in the later open(). */
 static void seal_make_folders(char *path, size_t kept)
 {
 	char *slash = path + kept;
@@ -40,8 +35,8 @@ static void seal_make_folders(char *path, size_t kept)
 }
 
 /*
- * Opens the key's folder. Missing folders of $XDG_STATE_HOME are created, as the XDG base directory
- * specification requires; a missing home folder is not.
+ * Creates missing folders of $XDG_STATE_HOME, as the XDG specification requires, but no home
+ * folder.
  */
 static int seal_open_folder(bool may_make)
 {
@@ -81,10 +76,7 @@ static bool seal_read_key(int folder, struct seal_key *key)
 	return is_read;
 }
 
-/*
- * Writes a new key under a temporary name and links it to its name. link() fails if a key exists,
- * so two concurrent processes end up with the same key.
- */
+/* link() fails if a key exists, so that two concurrent processes end up with one key. */
 static void seal_make_key(int folder)
 {
 	unsigned char bytes[crypto_generichash_KEYBYTES];
@@ -136,8 +128,6 @@ void seal_key_free(struct seal_key *key)
 	sodium_memzero(key, sizeof *key);
 	free(key);
 }
-
-/* ---- seals ---- */
 
 void seal_text(
 	const struct seal_key *key, const void *bytes, size_t size, char text[SEAL_TEXT_BYTES])

@@ -17,8 +17,8 @@
 struct seal_key;
 
 /*
- * Opens the user's key; `may_make` creates a missing key. Returns NULL if no key can be read or
- * created; nothing is sealed then. The caller frees the key with seal_key_free().
+ * `may_make` creates a missing key. NULL: there is no key, and nothing is sealed. Free with
+ * seal_key_free().
  */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);

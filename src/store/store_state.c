@@ -31,7 +31,6 @@ int store_state_create(struct store *store, int64_t campaign)
 		store->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Appends the seal of the file's bytes to the file. */
 static bool state_seal(const struct store *store, int fd)
 {
 	unsigned char seal[SEAL_BYTES];

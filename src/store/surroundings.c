@@ -11,15 +11,11 @@
 
 extern char **environ;
 
-/*
- * Variables that libc, loaders, OpenMP and sanitizers read; a final * matches any rest of a name.
- */
+/* Variables that libc, loaders, OpenMP and sanitizers read; a final * matches any rest. */
 static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
 	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
 	"TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
-/*
- * Variables that shells, terminals or raddle change themselves (ASAN_OPTIONS: launch.c adds to it).
- */
+/* Variables that shells, terminals or raddle change (ASAN_OPTIONS: launch.c). */
 static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDPWD", "COLUMNS",
 	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",
 	"DBUS_*"};
@@ -42,8 +38,8 @@ static bool surroundings_is_kept(const char *name)
 }
 
 /*
- * The value of a kept variable, else the hash of `entry` ("NAME=value") under the key; an empty
- * hash without a key. Values that are not UTF-8 are hashed, too.
+ * The value of a kept variable in UTF-8, else the hash of `entry` ("NAME=value") under the key;
+ * empty without a key.
  */
 static json_t *surroundings_value_of(
 	const struct seal_key *key, const char *name, const char *entry)
@@ -95,10 +91,7 @@ static void surroundings_add_name(struct strbuf *out, const char *name)
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
 }
 
-/*
- * Does a replay set this variable to `text`? Only if the variable is restored and has another value
- * now.
- */
+/* Only variables that are restored and have another value now. */
 static bool is_restored(const char *name, const char *text)
 {
 	const char *now = getenv(name);

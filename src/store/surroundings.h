@@ -11,24 +11,18 @@
 
 #include "base/strbuf.h"
 
-/*
- * The variables of this process as a JSON object {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the
- * caller frees it.
- */
+/* This process's variables: {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the caller frees it. */
 char *surroundings_take(void);
 /*
- * Sets the known variables of `json` in this process and removes those that it lacks. Adds their
- * names to `changed`, separated by ", ". Does nothing if `json` is NULL or no such object.
+ * Sets the known variables of `json` (NULL: nothing), removes those that it lacks, and adds their
+ * names to `changed`, separated by ", ".
  */
 void surroundings_restore(const char *json, struct strbuf *changed);
-/*
- * Lists the variables that surroundings_restore() would set, as "NAME='value' NAME='value'".
- * Changes no variable.
- */
+/* What surroundings_restore() would set, as "NAME='value' NAME='value'". */
 void surroundings_list(const char *json, struct strbuf *out);
 /*
- * Adds the names of all variables that differ, separated by ", ". Hashes under another key cannot
- * be compared: hashed variables are omitted unless `is_own` is set and the key can be read.
+ * Adds the names of variables that differ, separated by ", ". Hashes are compared only if `is_own`
+ * and with the key.
  */
 void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
 

@@ -65,7 +65,6 @@ struct portfolio_account {
 	uint64_t novel;
 };
 
-/* A run of the round. */
 struct portfolio_turn {
 	uint16_t arm;
 	uint16_t place; /* among the runs of its arm in this round */
@@ -80,8 +79,7 @@ struct portfolio {
 	uint32_t remembered;
 	bool is_running; /* between begin_run and end_run */
 	struct portfolio_account account[ARM_COUNT];
-	/* offset of the arm's state from the start of this block */
-	uint64_t arm_offset[ARM_COUNT];
+	uint64_t arm_offset[ARM_COUNT]; /* offset of the arm's state from the start of this block */
 	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* by place */
 	uint64_t lessons[STRATEGY_ROUND_MOST];		 /* hash of the run's order, by place */
 	struct order_hash order;
@@ -141,8 +139,6 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	portfolio->best = FIRST_ARM;
 }
 
-/* ---- selection of the arm ---- */
-
 static uint64_t root(uint64_t value)
 {
 	uint64_t result = 0;
@@ -158,10 +154,7 @@ static uint64_t root(uint64_t value)
 	return result;
 }
 
-/*
- * Mean gain plus sqrt(2 ln N / plays), both times 2^16. Planned runs count as plays with the mean
- * gain of the others.
- */
+/* Mean gain plus sqrt(2 ln N / plays), times 2^16. Planned runs count with the mean gain. */
 static uint64_t portfolio_bound(
 	const struct portfolio_account *account, uint64_t planned, uint64_t log_total)
 {
@@ -239,8 +232,6 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	strategy->begin_run(arm_state, seed);
 }
 
-/* ---- during the run ---- */
-
 static struct thread_id portfolio_choose(void *state, const struct schedule_view *view)
 {
 	struct portfolio *portfolio = state;
@@ -275,9 +266,6 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 	return value;
 }
 
-/* ---- reward ---- */
-
-/* Stores the order; returns whether it was new. */
 static bool portfolio_remember(struct portfolio *portfolio, uint64_t order)
 {
 	const uint32_t first = (uint32_t)order % FILTER_BITS;
@@ -308,8 +296,6 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
 	portfolio->lessons[portfolio->place] = portfolio->order.value;
 }
-
-/* ---- rounds ---- */
 
 static void portfolio_begin_place(void *state, uint32_t place)
 {
@@ -394,8 +380,8 @@ static void portfolio_share(void *state, const void *other)
 }
 
 /*
- * The best guarantee among the arms of depth 3 or more (the default depth of pct alone), scaled by
- * the share that every arm keeps: one run in CYCLE * PLAYED_ARMS.
+ * The best guarantee of the arms of depth 3 or more (as pct alone), scaled by the share that every
+ * arm keeps: one run in CYCLE * PLAYED_ARMS.
  */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {

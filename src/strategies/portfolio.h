@@ -1,6 +1,5 @@
 /*
- * Queries about the state of strategy `portfolio`. A campaign reports the strategy that found a
- * failure; with a portfolio this is the arm (member) that made the run.
+ * A campaign reports the strategy that found a failure: of a portfolio the arm that made the run.
  */
 #ifndef RADDLE_STRATEGIES_PORTFOLIO_H
 #define RADDLE_STRATEGIES_PORTFOLIO_H

@@ -1,7 +1,6 @@
 /*
- * glibc keeps the text of an abort in __abort_msg for debuggers: a pointer to a length and the
- * characters. The symbol is private to glibc and has existed since 2010; without it there is no
- * message.
+ * glibc keeps the text of an abort in __abort_msg: a pointer to a length and the characters. The
+ * symbol is private and dates from 2010.
  */
 #include <string.h>
 

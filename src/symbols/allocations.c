@@ -15,8 +15,6 @@
 
 #define NAME_BYTES 256
 
-/* ---- words of the statement ---- */
-
 static const char *skip_blanks(const char *at)
 {
 	return at + strspn(at, " \t\r\n");
@@ -63,8 +61,6 @@ static const char *read_type(const char *at, char name[NAME_BYTES])
 	return end;
 }
 
-/* ---- names to types ---- */
-
 /* Where a name is looked up: the function with the call, and the block that must fit. */
 struct allocation {
 	struct symbols *symbols;
@@ -80,7 +76,6 @@ struct allocation {
 	const char *alias;
 };
 
-/* Looks the name up in the scopes of the function, the innermost first. */
 static bool allocations_find_type(struct allocation *allocation, const char *name, Dwarf_Die *type)
 {
 	char scoped[2 * NAME_BYTES + 2];
@@ -125,12 +120,7 @@ static bool find_target(struct allocation *allocation, const char *name, Dwarf_D
 	return true;
 }
 
-/* ---- evidence in the statement ---- */
-
-/*
- * Considers a type that fits the block. True: it differs from an earlier one, so the text is
- * ambiguous.
- */
+/* True: it differs from an earlier type that fits, so the text is ambiguous. */
 static bool allocations_add_candidate(
 	struct allocation *allocation, Dwarf_Die *candidate, Dwarf_Die *type, unsigned *count)
 {
@@ -243,8 +233,6 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* ---- combination ---- */
-
 /* The T of a C++ allocator's "T *allocate(size_t)". */
 static bool is_allocator(Dwarf_Die *function, Dwarf_Die *type)
 {
@@ -264,9 +252,7 @@ static bool returns_any_pointer(Dwarf_Die *function)
 	       !types_of(&pointer, &target);
 }
 
-/*
- * Examines the call that returns to `site`. True: the search is over; `*is_known`: it found a type.
- */
+/* True: the search is over; `*is_known`: a type was found. */
 static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
 {
 	struct symbols_frame frames[CHAIN_MAX];

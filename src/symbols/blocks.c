@@ -20,7 +20,6 @@
 /* Offset of the counters of a shared_ptr in libstdc++, behind the vtable pointer. */
 #define USE_COUNT 8
 
-/* A kind of access to a block that was already examined. */
 struct seen_access {
 	struct {
 		uint64_t site;
@@ -30,7 +29,6 @@ struct seen_access {
 	UT_hash_handle hh;
 };
 
-/* The type of a block, by the block's number. */
 struct block_type {
 	Dwarf_Die type;
 	const char *name; /* as displayed; NULL: no type is known */
@@ -53,8 +51,6 @@ struct block_index {
 	struct block_type *types;
 	struct seen_access *seen;
 };
-
-/* ---- which block ---- */
 
 static int blocks_compare_starts(const void *a, const void *b, void *argument)
 {
@@ -142,8 +138,6 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 	return found;
 }
 
-/* ---- type of a block ---- */
-
 /* Searches the types of pointers in scope that fit the block. */
 struct type_search {
 	const struct memory_block *block;
@@ -228,8 +222,8 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 }
 
 /*
- * A block of make_shared() holds counters and the program's object, which names the block. A block
- * of shared_ptr<T>(new T) holds only counters.
+ * make_shared()'s block holds counters and the object, which names it; shared_ptr<T>(new T)'s only
+ * counters.
  */
 static void look_into_shared(struct symbols *symbols, struct block_type *known)
 {
@@ -256,7 +250,6 @@ static void look_into_shared(struct symbols *symbols, struct block_type *known)
 	known->is_shared = true;
 }
 
-/* Examines the allocation once per block. */
 static void ask_allocation(
 	struct symbols *symbols, struct block_type *known, const struct memory_block *block)
 {
@@ -317,8 +310,6 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 		known->is_contradicted = true;
 	}
 }
-
-/* ---- descriptions ---- */
 
 static const char *block_word(const struct memory_block *block)
 {

@@ -16,12 +16,7 @@ static struct variable_place data_place_of(const struct symbols_access *access)
 		.place = access->address, .bytes = access->bytes, .is_brief = access->is_brief};
 }
 
-/* ---- stacks and thread-local memory ---- */
-
-/*
- * Chooses the thread with the nearest stack pointer below the address; among ended threads the one
- * with the nearest base above.
- */
+/* The thread with the nearest stack pointer below; among ended ones the nearest base above. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address)
 {
@@ -105,8 +100,6 @@ static bool describe_stack(struct symbols *symbols, const struct symbols_memory 
 		}
 	return false;
 }
-
-/* ---- all kinds ---- */
 
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)

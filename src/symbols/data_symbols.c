@@ -1,4 +1,3 @@
-/* See data_symbols.h. */
 #include "symbols/data_symbols.h"
 
 #include <fcntl.h>

@@ -15,11 +15,9 @@
 /* The innermost function may keep variables below the stack pointer. */
 #define RED_ZONE_BYTES 128
 
-/* ---- variables in scope ---- */
-
 /*
- * Visits the variables of one function around local->address. `is_thorough`: also blocks that do
- * not contain the code, because their variables may still occupy their places.
+ * `is_thorough`: also blocks that do not contain the code: their variables may still occupy their
+ * places.
  */
 static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
 	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
@@ -75,9 +73,6 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 	return false;
 }
 
-/* ---- location of a variable ---- */
-
-/* Evaluates a DWARF location expression in a frame. */
 struct evaluation {
 	struct symbols *symbols;
 	pid_t pid;
@@ -196,9 +191,6 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 	return locals_evaluate(evaluation, ops, count, NULL, base);
 }
 
-/* ---- descriptions ---- */
-
-/* Search for the variable at an address in a frame. */
 struct local_search {
 	struct evaluation evaluation;
 	uint64_t address, bytes, object_bytes;
@@ -206,10 +198,7 @@ struct local_search {
 	struct strbuf *out;
 };
 
-/*
- * types_visit: does the type have the object's size? A declared but undefined class has no known
- * size and is accepted.
- */
+/* A declared but undefined class has no known size and is accepted. */
 static void note_object(Dwarf_Die *type, void *argument)
 {
 	struct local_search *search = argument;
@@ -246,10 +235,7 @@ static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 	free(name);
 }
 
-/*
- * Is the location relative to the frame base? It then holds in the whole function, whereas other
- * registers change.
- */
+/* Relative to the frame base a location holds in the whole function; other registers change. */
 static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 {
 	Dwarf_Attribute attribute;
@@ -264,10 +250,7 @@ static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 	       count == 1 && base->atom - DW_OP_reg0 == op->atom - DW_OP_breg0;
 }
 
-/*
- * Finds the start of the variable. At -O2 its location list has gaps, for example at the call of
- * its destructor. A variable in the frame has only one place, so any entry of the list serves.
- */
+/* At -O2 the location list has gaps. A variable in the frame has one place, so any entry serves. */
 static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
 	Dwarf_Attribute attribute;

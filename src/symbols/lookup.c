@@ -1,7 +1,4 @@
-/*
- * Finds the source places of code addresses. Results are cached by address: a trace of thousands of
- * events has a few dozen different sites.
- */
+/* Source places of code addresses, cached: thousands of events have a few dozen sites. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +72,8 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 }
 
 /*
- * The nearest line before the address in the same file, for code with line 0, which the compiler
- * moved or merged. 0: none.
+ * The nearest line before the address, for code with line 0, moved or merged by the compiler; 0:
+ * none.
  */
 static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 {
@@ -225,8 +222,8 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 }
 
 /*
- * Raw name of a scope. A mangled name includes namespace and class. Static functions have no
- * mangled name in the debug information, but their symbol has, unless they were inlined.
+ * Raw name of a scope; a mangled one includes namespace and class. Of static functions that were
+ * not inlined only the symbol has it.
  */
 static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
 {
@@ -238,9 +235,8 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 }
 
 /*
- * Descends from `parent` to the functions around the address. dwarf_getscopes() of libdw fails on
- * members inlined by clang. `is_thorough` examines every function of the unit, which also finds
- * code outside its parent's range, such as a lambda beside its enclosing function.
+ * dwarf_getscopes() fails on members inlined by clang. `is_thorough` examines every function of the
+ * unit, and so finds code outside its parent's range, such as a lambda.
  */
 static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
 	unsigned depth, struct chain *chain)
@@ -278,8 +274,8 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 }
 
 /*
- * Names the first frame and adds the frames it was inlined into, from the innermost outwards. Each
- * inlined function gives the place of its call.
+ * Names the first frame and adds those it was inlined into, outwards, each with the place of its
+ * call.
  */
 static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
 	Dwarf_Die *unit, Dwarf_Addr address)

@@ -8,8 +8,6 @@
 
 #define DEPTH_MAX 16
 
-/* ---- functions and variables ---- */
-
 struct name_search {
 	const char *name;
 	bool wants_function; /* otherwise a variable */
@@ -101,9 +99,6 @@ bool symbols_has_function(struct symbols *symbols, const char *name)
 	return has_name(symbols, name, true);
 }
 
-/* ---- structs ---- */
-
-/* Finds a member of this name, also in base classes. */
 static bool find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *out)
 {
 	Dwarf_Die child, base;
@@ -149,8 +144,6 @@ bool symbols_has_part(struct symbols *symbols, const char *name)
 
 	return visit_modules(&visit) || has_name(symbols, name, false);
 }
-
-/* ---- texts ---- */
 
 struct text_visit {
 	const char *section;

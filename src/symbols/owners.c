@@ -10,8 +10,6 @@
 #define BASES_DEPTH_MAX 8
 #define FIELD_BYTES_MOST 256
 
-/* ---- lists of structs ---- */
-
 struct type_list {
 	struct symbols *symbols;
 	const char **names;
@@ -35,7 +33,6 @@ static void owners_add_name(const struct type_list *list, const char *name)
 		list->names[(*list->count)++] = name;
 }
 
-/* Adds a struct and its base classes. */
 static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 {
 	const char *name = types_name(list->symbols, type);
@@ -57,8 +54,6 @@ static void visit_struct(Dwarf_Die *type, void *argument)
 	add_struct(argument, type, 0);
 }
 
-/* ---- memory ---- */
-
 static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
 	const struct symbols_access *access, struct symbols_part *out)
 {
@@ -76,10 +71,7 @@ static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset
 			     owners_is_of_system(&object) && !list.has_users;
 }
 
-/*
- * Selects the element of an array of structs, each of which is an object. `*offset` becomes
- * relative to the element.
- */
+/* Selects the element of an array of structs; `*offset` becomes relative to it. */
 static uint64_t enter_elements(Dwarf_Die *type, uint64_t *offset)
 {
 	uint64_t skipped = 0;
@@ -132,10 +124,9 @@ static bool part_of_static(
 #define PAYLOAD_OFFSET 16
 
 /*
- * Enters the user's object of std::make_shared(). libstdc++ (bits/shared_ptr_base.h) stores it in
+ * The user's object of std::make_shared(), which libstdc++ (bits/shared_ptr_base.h) stores in
  * untyped bytes behind the counts; its type is the first template argument. Returns its start; 0:
- * no such type, the offset lies before the object, or the object is no struct. *is_payload: the
- * offset lies in the object.
+ * none. *is_payload: the offset lies in it.
  */
 static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
 {
@@ -220,8 +211,6 @@ bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memor
 		       (part_of_block(symbols, memory, access, out) ||
 			       part_of_field(symbols, access, out)));
 }
-
-/* ---- functions ---- */
 
 static void add_parameter(const struct type_list *list, Dwarf_Die *parameter)
 {

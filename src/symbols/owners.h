@@ -1,7 +1,6 @@
 /*
- * Ownership of memory by debug information: the object that contains an address, and the functions
- * that get pointers to objects of a type. Atomic sets and units of work are inferred from this
- * (analyses/atomic_sets.h).
+ * The object that contains an address, and the functions that get pointers to objects of a type.
+ * Atomic sets and units of work are inferred from this.
  */
 #ifndef RADDLE_SYMBOLS_OWNERS_H
 #define RADDLE_SYMBOLS_OWNERS_H
@@ -25,17 +24,16 @@ struct symbols_part {
 	bool is_of_library;
 	bool is_lasting; /* static, or allocated before the first thread: exists in every run */
 	/*
-	 * The structs that enclose the part, with their base classes. A function with a pointer to
-	 * one of them works on the part.
+	 * The enclosing structs, with base classes: functions with a pointer to one work on the
+	 * part.
 	 */
 	const char *types[OWNERS_TYPES_MAX];
 	uint32_t type_count;
 };
 
 /*
- * The object that an access refers to: the outermost struct. Each element of an array of structs is
- * an object. All accesses of the run must have been noted before (symbols_note_access). False:
- * unknown.
+ * The outermost struct that an access refers to; each element of an array of structs is an object.
+ * All accesses must have been noted (symbols_note_access). False: unknown.
  */
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
@@ -53,22 +51,17 @@ struct symbols_routine {
 };
 
 /*
- * The function at a code address and those inlined into it there, outermost first. 0: no debug
- * information.
+ * The function at a code address and those inlined there, outermost first. 0: no debug information.
  */
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
 
-/*
- * Does the user's code have a function of this name; a struct ("account"), field
- * ("account.checking") or static variable?
- */
+/* Has the user's code this function; this struct, field ("account.checking") or static variable? */
 bool symbols_has_function(struct symbols *symbols, const char *name);
 bool symbols_has_part(struct symbols *symbols, const char *name);
 
 /*
- * Visits the zero-terminated strings of the sections of that name in all modules, until `visit`
- * returns non-zero. Returns the last result of `visit`.
+ * Visits the strings of these sections in all modules until `visit` returns non-zero, the result.
  */
 typedef int symbols_visit_text(void *argument, const char *text, const char *module);
 int symbols_each_text(

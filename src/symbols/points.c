@@ -1,4 +1,3 @@
-/* The sites of modules built by raddle-cc, by address in the layout. */
 #include <stdlib.h>
 
 #include <uthash.h>

@@ -41,8 +41,6 @@ static int site_table_damaged(const struct site_table *table, struct error *err,
 	return error_set(err, ERROR_FORMAT, "%s is damaged: %s; build it again", table->name, what);
 }
 
-/* ---- sections ---- */
-
 static const char *section_name(
 	const struct site_table *table, size_t names, const GElf_Shdr *header)
 {
@@ -101,18 +99,13 @@ static const unsigned char *section_bytes(
 	return section->contents + offset;
 }
 
-/* ---- resolving offsets ---- */
-
 /* Address meant by the offset stored at `address`; 0: none. */
 static uint64_t target(uint64_t address, int32_t distance)
 {
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-/*
- * Reads the string at the address; NULL for address 0 and for the empty string. False: no
- * terminated string.
- */
+/* NULL for address 0 and the empty string. False: no terminated string. */
 static bool read_string(const struct site_table *table, uint64_t address, const char **text)
 {
 	const struct section *strings = &table->strings;
@@ -173,8 +166,6 @@ const char *site_table_function(const struct site_table *table, const struct sit
 	return place.function;
 }
 
-/* ---- opening ---- */
-
 static bool read_site(const struct site_table *table, uint32_t index, struct site *site)
 {
 	const uint64_t address = table->records.address + index * sizeof(struct site_record);
@@ -207,10 +198,7 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 		       &site->field);
 }
 
-/*
- * qsort_r() order of indices; equal addresses are ordered by index, which makes the order
- * deterministic.
- */
+/* Equal addresses are ordered by index, which makes the order deterministic. */
 static int compare_points(const void *a, const void *b, void *sites)
 {
 	const struct site *first = (const struct site *)sites + *(const uint32_t *)a;
@@ -385,8 +373,6 @@ void site_table_free(struct site_table *table)
 	free(table->by_point);
 	free(table);
 }
-
-/* ---- queries ---- */
 
 uint32_t site_table_count(const struct site_table *table)
 {

@@ -35,17 +35,11 @@ struct site {
 	uint32_t flags; /* SITE_VOLATILE, ... */
 	const char *type, *field;
 	struct site_source place;
-	/*
-	 * position in the embedded bitcode: n-th defined function of its unit, n-th instruction of
-	 * that
-	 */
+	/* position in the embedded bitcode: n-th function of its unit, n-th instruction of that */
 	uint32_t function_number, instruction_number;
 };
 
-/*
- * Errors: ERROR_NOTFOUND for a file without sites, ERROR_VERSION for another version of raddle,
- * ERROR_FORMAT for a damaged file.
- */
+/* Errors: ERROR_NOTFOUND: no sites; ERROR_VERSION: another raddle's; ERROR_FORMAT: damaged. */
 int site_table_open(struct site_table **out, const char *path, struct error *err);
 /*
  * As site_table_open() from memory, which must live as long as the table; `name` is for messages.
@@ -62,15 +56,11 @@ const struct site *site_table_find(const struct site_table *table, uint64_t poin
 /* The place of the call where `place` was inlined; false: not inlined. */
 bool site_table_outer(
 	const struct site_table *table, const struct site_source *place, struct site_source *outer);
-/*
- * Linker name of the function whose code contains the site: the outermost of its places; NULL:
- * unknown.
- */
+/* Linker name of the outermost function of the site's places; NULL: unknown. */
 const char *site_table_function(const struct site_table *table, const struct site *site);
 
 /*
- * A section of the file that is not loaded (".raddle.bitcode"); NULL and 0: none. The bytes live as
- * long as the table.
+ * A section that is not loaded (".raddle.bitcode"), valid as long as the table; NULL and 0: none.
  */
 const void *site_table_section(const struct site_table *table, const char *name, size_t *size);
 

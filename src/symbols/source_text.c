@@ -1,7 +1,4 @@
-/*
- * Reads statements of the program's source, which some names depend on. A source newer than the
- * program is ignored, because its lines may have changed.
- */
+/* Statements of the source. One that is newer than the program is ignored. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

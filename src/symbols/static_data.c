@@ -1,6 +1,5 @@
 /*
- * Names global and static variables. With debug information, elements and members have their source
- * names: accounts[1].lock; else an offset: accounts+40.
+ * Names global and static variables, with debug information as accounts[1].lock, else accounts+40.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +14,8 @@
 #define DEPTH_MAX 32
 
 struct variable {
-	/* in the layout; of thread-local variables in the module's block */
-	uint64_t start, size;
-	uint64_t inner; /* offset in the variable, if this is a piece of it */
+	uint64_t start, size; /* in the layout; of thread-local variables in the module's block */
+	uint64_t inner;	      /* offset in the variable, if this is a piece of it */
 	bool is_thread_local;
 	Dwarf_Die die, unit;
 	const char *scope; /* "bank::teller::serve::" where no mangled name contains it */
@@ -30,8 +28,6 @@ struct variable_index {
 	size_t count, capacity;
 	UT_hash_handle hh;
 };
-
-/* ---- the index ---- */
 
 /* Location of a variable, or of a piece of a variable that the compiler split. */
 struct fixed_place {
@@ -62,7 +58,6 @@ static bool static_data_operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *o
 	}
 }
 
-/* Context of the variables being added. */
 struct surroundings {
 	struct symbols *symbols;
 	struct variable_index *index;
@@ -232,8 +227,6 @@ static const struct variable *static_data_find_variable(
 	return NULL;
 }
 
-/* ---- descriptions ---- */
-
 static void add_declaration(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, struct strbuf *out)
 {
@@ -246,8 +239,8 @@ static void add_declaration(
 }
 
 /*
- * The mangled name, which includes the scope. NULL: none, or variable->scope has it. gcc defines
- * variables of anonymous namespaces outside of them, so only the symbol has the scope.
+ * The mangled name; NULL: none, or variable->scope has it. Only the symbol has the scope of an
+ * anonymous namespace's variable by gcc.
  */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {

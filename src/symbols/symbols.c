@@ -21,8 +21,6 @@ struct kept_text {
 	char text[];
 };
 
-/* ---- debug information in separate files ---- */
-
 /* The debug file beside the object, if it has the object's build id. Returns a descriptor or -1. */
 static int open_debuglink(Dwfl_Module *module, const char *path)
 {
@@ -73,12 +71,9 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_debuginfo,
 };
 
-/* ---- life cycle ---- */
-
 /*
- * Rewrites the kernel's memory map for libdwfl: zeroed data (.bss) behind an object's last file
- * mapping is assigned to that object. The kernel lists it as anonymous memory, and most global
- * variables would have no name.
+ * Zeroed data (.bss) behind an object's last file mapping is anonymous memory for the kernel:
+ * assigns it to the object, for the names of global variables.
  */
 static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
@@ -197,8 +192,6 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
 	return kept->text;
 }
 
-/* ---- modules ---- */
-
 const char *symbols_module_name(Dwfl_Module *module)
 {
 	const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -286,8 +279,6 @@ const char *symbols_lacks_debug_information(
 	*has_symbols = has_symbol_table(module);
 	return symbols_module_name(module);
 }
-
-/* ---- names and paths ---- */
 
 const char *symbols_die_linkage_name(Dwarf_Die *die)
 {

@@ -38,10 +38,7 @@ struct symbols_frame {
 	bool is_system; /* libc, libstdc++, the loader or raddle itself */
 };
 
-/*
- * The source of a code address. `is_return_address`: looks up the call before it. Writes frames
- * innermost first and returns their number, at least 1 (at worst module and address only).
- */
+/* `is_return_address`: looks up the call before it. Frames innermost first; at least one. */
 unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,
 	struct symbols_frame *frames, unsigned capacity);
 
@@ -51,19 +48,18 @@ void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
 /*
- * Adds "accounts[1].lock (bank.c:7)" for static data with debug information, "accounts+40" without.
- * False: no symbol covers the address, and nothing is added.
+ * Adds "accounts[1].lock (bank.c:7)", without debug information "accounts+40". False: no symbol
+ * covers the address.
  */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
 /* A thread of a stopped process, possibly already ended. */
 struct symbols_thread {
 	thread_name name;
-	const char *path; /* "main.0" */
-	/* as for symbols_unwind(); 0: ended, or the stack cannot be read */
-	uint64_t stack_pointer;
-	uint64_t thread_base; /* 0: unknown */
-	uint64_t last_step;   /* last step of the thread; UINT64_MAX: it ran to the end */
+	const char *path;	/* "main.0" */
+	uint64_t stack_pointer; /* as for symbols_unwind(); 0: ended, or the stack cannot be read */
+	uint64_t thread_base;	/* 0: unknown */
+	uint64_t last_step;	/* last step of the thread; UINT64_MAX: it ran to the end */
 };
 
 /* Memory of a run besides the data of modules. */
@@ -115,68 +111,50 @@ bool symbols_describe_local(
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
-/*
- * Infers the type of a heap block from an access. Note all known accesses of a run before the first
- * description, so that a block has the same type in all of them.
- */
+/* Infers the type of a heap block. Note all accesses of a run before the first description. */
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 
 /*
- * Is there an instrumentation point of raddle-cc at this code address? It is then the place of an
- * access, not a return address.
+ * Is there a raddle-cc point at this address? It is then an access's place, not a return address.
  */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
-/*
- * Offset of the address in its module, and the module's name (owned by `symbols`). 0, with *module
- * untouched, if no module contains it.
- */
+/* Offset in the module, whose name `symbols` owns; 0: no module contains the address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
 /*
- * Name of the module that contains the address if it has no debug information (owned by `symbols`);
- * *has_symbols: it has a symbol table at least. NULL: debug information exists, or no module of the
- * user contains the address.
+ * Name of the user's module around the address (owned by `symbols`) if it lacks debug information,
+ * else NULL; *has_symbols: it has a symbol table.
  */
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
-/*
- * Position-independent identity of a code address: hash of module base name and offset. Equal in
- * every run, also in another layout.
- */
+/* Identity of code in every run and layout: hash of module base name and offset. */
 uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 
 /*
- * Unwinds the stack of a suspended fiber of a stopped process, or of the thread that stopped it.
- * `stack_pointer` is the value saved by context_switch_* (platform/context.S has the frame).
- * Returns the number of return addresses written, innermost first.
+ * Return addresses, innermost first, of a stopped process's suspended fiber or thread.
+ * `stack_pointer`: as saved by context_switch_* (platform/context.S).
  */
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
-/*
- * Adds glibc's message about the abort of the stopped process as one line: a failed assertion, a
- * damaged heap, a smashed stack. False: no message, and nothing is added.
- */
+/* Adds glibc's message about the abort as one line. False: no message. */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
 /* ---- readable.c ---- */
 
 /*
- * A demangled name without the parameter list and the compiler's suffixes (.part.0, .1234,
- * @@VERSION). Long names have "..." for template arguments. The caller frees it.
+ * Demangled, without parameters and the compiler's suffixes (.part.0, .1234, @@VERSION); long names
+ * with "..." for template arguments. The caller frees it.
  */
 char *symbols_readable_name(const char *raw);
 /* Does the last component of the first `length` bytes of a readable name denote a lambda? */
 bool symbols_is_lambda(const char *name, size_t length);
 /* Shortens a name that is readable but too long. The caller frees it. */
 char *symbols_short_name(const char *name);
-/*
- * As symbols_readable_name() for a type, which may be given by the name of its type information
- * ("_ZTS7account").
- */
+/* As symbols_readable_name() for a type, also by its type information ("_ZTS7account"). */
 char *symbols_readable_type(const char *raw);
 /* Removes "." and ".." from an absolute path, in place. */
 void symbols_simplify_path(char *path);

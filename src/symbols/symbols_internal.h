@@ -1,7 +1,4 @@
-/*
- * Shared by the files of this folder: the open layout, stored strings, modules and small DWARF
- * functions.
- */
+/* The open layout, stored strings, modules and small DWARF functions. */
 #ifndef RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
 #define RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
 
@@ -76,24 +73,16 @@ bool symbols_module_is_system(Dwfl_Module *module);
 /* Is it a header of the C++ library or of the compiler? */
 bool symbols_is_system_file(const char *file);
 
-/*
- * The mangled name of a DIE, also through its origin. NULL: none, as for static functions and data.
- */
+/* Mangled name, also through the origin. NULL: none, as for static functions and data. */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
-/*
- * The displayed form of a path: absolute, without . and .., relative to the working folder if below
- * it.
- */
+/* Displayed path: absolute and normalised, relative to the working folder if below it. */
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
 /* The displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL: none. */
 const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
-/*
- * The compilation unit whose code contains the address; false: none. The module's bias is that of
- * dwfl_module_getdwarf().
- */
+/* False: no unit's code contains the address. The bias is that of dwfl_module_getdwarf(). */
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
 
@@ -104,13 +93,12 @@ bool types_of(Dwarf_Die *die, Dwarf_Die *type);
 /* In bytes; 0: unknown, for example a declared struct. */
 uint64_t types_size(Dwarf_Die *type);
 /*
- * Adds "[1].lock" for an offset in an object of this type. `bytes` of the access distinguish union
- * members, and a struct from its first member; 0: unknown.
+ * Adds "[1].lock" for an offset. `bytes` of the access tell union members, and a struct from its
+ * first member, apart; 0: unknown.
  */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
 /*
- * As types_describe_inside(); also visits the enclosing structs, outermost first. True: the place
- * is declared constant.
+ * As types_describe_inside(); also visits the enclosing structs, outermost first. True: constant.
  */
 struct types_path {
 	Dwarf_Die *type;
@@ -191,9 +179,8 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
 /* ---- locals.c ---- */
 
 /*
- * Visits the variables and parameters in scope at a code address, innermost function first, until
- * `visit` returns true. Returns whether it did. `function` declares the variable, `outermost` is
- * the function with the frame; `address` is the code address without the module's bias.
+ * Visits variables and parameters in scope at a code address, innermost function first, until
+ * `visit` returns true. `function` declares the variable, `outermost` has the frame.
  */
 struct local {
 	Dwarf_Die variable, function, outermost;
@@ -207,24 +194,15 @@ struct local_place {
 	uint64_t address, bytes;
 	bool is_standing; /* the thread has not run since the access */
 	bool is_brief;	  /* add the name only */
-	/*
-	 * Size of the object at the address. If not 0, only a variable with a part of this size
-	 * matches, in any frame.
-	 */
+	/* If not 0, only a variable with a part of this size matches, in any frame. */
 	uint64_t object_bytes;
 };
-/*
- * Adds "local 'done' of main". If the thread has run since the access, only its first frame is
- * certain to be the same: inner frames may hold other objects now.
- */
+/* Adds "local 'done' of main". If the thread has run since, only its first frame is certain. */
 bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
 /* ---- blocks.c ---- */
 
-/*
- * The last block allocated before that step which contains the address, even if it was freed since;
- * NULL: none.
- */
+/* The last block allocated before that step around the address, even if freed; NULL: none. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 /* The type of the block as learnt from accesses; false: unknown. */
@@ -240,20 +218,14 @@ const char *source_statement(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
 /* As source_statement() for a code address; not a return address. */
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
-/*
- * The text after the next occurrence of a word from `at` on, in the text that begins at `start`;
- * NULL: none.
- */
+/* The text behind the next occurrence of a word; NULL: none. */
 const char *source_find_word(const char *at, const char *word, const char *start);
 /* Can the byte be part of a C identifier? */
 bool source_is_word(char byte);
 
 /* ---- allocations.c ---- */
 
-/*
- * The name of the type that the code around the allocation gives, if the type fits the block. NULL:
- * none.
- */
+/* The type that the code around the allocation gives, if it fits the block; NULL: none. */
 const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);
 

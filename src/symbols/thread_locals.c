@@ -12,14 +12,10 @@
 #define MODULES_MAX 1024
 /* struct r_debug and struct link_map of <link.h>, as they lie in the process. */
 #define DEBUG_MAP offsetof(struct r_debug, r_map)
-/*
- * Offsets in tcbhead_t: the vector follows the thread's own address. A vector entry has the block
- * and the pointer to free.
- */
+/* Offsets in tcbhead_t: the vector; an entry has the block and the pointer to free. */
 #define BASE_VECTOR 8
 #define VECTOR_ENTRY 16
 
-/* Size of the module's thread-local block, 0: none. */
 static uint64_t block_bytes(Dwfl_Module *module)
 {
 	GElf_Addr bias;
@@ -35,7 +31,6 @@ static uint64_t block_bytes(Dwfl_Module *module)
 	return 0;
 }
 
-/* Modules with a thread-local block, in the order of their numbers. */
 struct numbered_modules {
 	unsigned count;
 	Dwfl_Module *modules[MODULES_MAX];

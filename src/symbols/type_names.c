@@ -1,4 +1,3 @@
-/* Finds types of a module by their source names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +69,8 @@ static void add_types(
 			tag != DW_TAG_lexical_block && tag != DW_TAG_typedef)
 			continue;
 		/*
-		 * Types inside functions keep their plain names; a struct without a name takes that
-		 * of its typedef.
+		 * Types inside functions keep plain names; a struct without a name takes its
+		 * typedef's.
 		 */
 		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
 			strbuf_adds(prefix, name ? name : "(anonymous namespace)");

@@ -57,12 +57,7 @@ bool types_is_constant(Dwarf_Die *die)
 	return false;
 }
 
-/* ---- arrays ---- */
-
-/*
- * Elements per dimension, outermost first. The first may be unknown (0): a flexible array, or one
- * defined in another unit. Returns 0: no array with known elements.
- */
+/* Elements per dimension, outermost first, which may be 0: unknown. Returns 0: no such array. */
 static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 {
 	Dwarf_Die child;
@@ -89,7 +84,6 @@ static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 	return count;
 }
 
-/* The descent from a variable to the accessed place. */
 struct descent {
 	Dwarf_Die type;
 	uint64_t offset; /* in the type */
@@ -99,7 +93,6 @@ struct descent {
 	struct strbuf *out;
 };
 
-/* Descends into the element that contains the offset: "[1][2]". */
 static bool step_into_array(struct descent *descent)
 {
 	uint64_t counts[DIMENSIONS_MAX];
@@ -125,8 +118,6 @@ static bool step_into_array(struct descent *descent)
 	descent->type = element;
 	return true;
 }
-
-/* ---- structs ---- */
 
 /* Offset and size of a member in bytes. False: no fixed offset. */
 static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
@@ -246,9 +237,7 @@ static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t plac
 	strbuf_addf(descent->out, ".%s", strncmp(name, "_vptr", 5) ? name : "vptr");
 }
 
-/*
- * Is it the raw byte array of glibc's pthread_mutex_t and the like? An index in it means nothing.
- */
+/* The raw bytes of glibc's pthread_mutex_t and the like: an index means nothing. */
 static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 {
 	const char *name = dwarf_diename(member);
@@ -257,8 +246,8 @@ static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 }
 
 /*
- * Descends into the accessed member. Base classes and unnamed members add no name. False: the
- * access refers to the struct as a whole, or to no member.
+ * Base classes and unnamed members add no name. False: the access is to the whole struct, or to no
+ * member.
  */
 static bool step_into_struct(struct descent *descent)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds the compilation unit of a code address. libdw uses .debug_aranges, which clang does not
- * write; this file reads the ranges of all units instead, once per module.
+ * libdw finds units by .debug_aranges, which clang does not write: the ranges of all units are read
+ * once per module.
  */
 #include <stdlib.h>
 

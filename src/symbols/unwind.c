@@ -66,7 +66,6 @@ static bool read_page(struct unwind *unwind, uint64_t start)
 	return true;
 }
 
-/* Reads one word, which may cross a page boundary. */
 static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *value)
 {
 	unsigned char bytes[sizeof *value];
@@ -81,8 +80,6 @@ static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *
 	memcpy(value, bytes, sizeof bytes);
 	return true;
 }
-
-/* ---- callbacks of libdwfl ---- */
 
 static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 {
@@ -170,9 +167,8 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 		unwind->last_frame = stack_pointer;
 	}
 	/*
-	 * A frame interrupted by a signal made no call: adding one turns its address into the
-	 * return address of that instruction. The innermost frame did make a call, to the context
-	 * switch.
+	 * A frame interrupted by a signal made no call: one more turns its address into a return
+	 * address. The innermost frame called the context switch.
 	 */
 	address += unwind->count && is_interrupted;
 	if (unwind->addresses)

@@ -9,10 +9,7 @@
 /* Longer files are refused: an endless pipe or device must not exhaust the memory. */
 #define READ_FILE_BYTES_MAX ((size_t)1 << 30)
 
-/*
- * Sets *bytes, which the caller frees, and *size. Returns an error with its cause if the file is
- * missing, not readable, a folder, or too long.
- */
+/* The caller frees *bytes. Fails if the file is missing, unreadable, a folder, or too long. */
 int read_whole_file(const char *path, char **bytes, size_t *size, struct error *err);
 
 #endif

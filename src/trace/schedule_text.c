@@ -1,6 +1,6 @@
 /*
- * Reads and writes the text form of schedules (docs/trace-format.md). The reader validates
- * everything, because people edit these files and a full disk may truncate them.
+ * The text form of schedules (docs/trace-format.md). People edit these files: everything is
+ * checked.
  */
 #include "trace/schedule_text.h"
 
@@ -19,7 +19,6 @@
 /* Twice the maximum number of threads, so that probing always finds a free slot. */
 #define SLOT_COUNT (2 * THREAD_CAPACITY)
 
-/* A part of the input, not NUL-terminated. */
 struct piece {
 	const char *start;
 	size_t length;
@@ -48,8 +47,6 @@ void schedule_file_release(struct schedule_file *file)
 	free(file->outcome);
 	*file = (struct schedule_file){0};
 }
-
-/* ---- lexical parsers ---- */
 
 static bool schedule_text_is_blank(char byte)
 {
@@ -81,9 +78,7 @@ static int parser_no_memory(struct parser *parser)
 		parser->line);
 }
 
-/*
- * Parses decimal digits up to `most`. Leading zeros are refused, so each number has one spelling.
- */
+/* Refuses leading zeros, so that each number has one spelling. */
 static bool schedule_text_read_number(struct piece piece, uint64_t most, uint64_t *value)
 {
 	uint64_t result = 0;
@@ -101,7 +96,6 @@ static bool schedule_text_read_number(struct piece piece, uint64_t most, uint64_
 	return true;
 }
 
-/* Returns the value of a hexadecimal digit; 256 for every other byte. */
 static unsigned schedule_text_read_hex(char digit)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -110,10 +104,7 @@ static unsigned schedule_text_read_hex(char digit)
 	return found ? (unsigned)(found - digits) : 256;
 }
 
-/*
- * Parses "main" or "main.0.2" into the stable thread name. Returns false if the piece is no
- * creation path.
- */
+/* "main" or "main.0.2" as the stable name. False: no creation path. */
 static bool read_path(struct piece piece, thread_name *name)
 {
 	const char *at = piece.start;
@@ -168,10 +159,7 @@ static bool parser_next_line(struct parser *parser)
 	return false;
 }
 
-/*
- * Splits at blanks; a word that starts with # begins a comment. A result of WORDS_MAX means "too
- * many".
- */
+/* A word that starts with # begins a comment. A result of WORDS_MAX means "too many". */
 static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 {
 	unsigned count = 0;
@@ -191,8 +179,6 @@ static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 	}
 	return count;
 }
-
-/* ---- lines ---- */
 
 static int read_version(struct parser *parser)
 {
@@ -216,7 +202,6 @@ static int read_version(struct parser *parser)
 	return 0;
 }
 
-/* Reverses the escapes of write_escaped(). */
 static int read_text(struct parser *parser, struct piece piece, char **out)
 {
 	char *text, *to;
@@ -433,8 +418,6 @@ int schedule_text_read(const char *path, struct schedule_file *out, struct error
 	free(bytes);
 	return status;
 }
-
-/* ---- writing ---- */
 
 /* Control characters, backslashes and blanks at either end become \xHH. */
 static void write_escaped(struct strbuf *out, const char *text)

@@ -45,10 +45,7 @@ struct schedule_file {
 
 void schedule_file_release(struct schedule_file *file);
 
-/*
- * Parses `bytes`; `path` names the source in messages. On failure *out is untouched. The caller
- * releases *out with schedule_file_release().
- */
+/* `path`: for messages. On failure *out is untouched. Release with schedule_file_release(). */
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err);
 /* Reads and parses a file, as schedule_text_parse(). */
@@ -56,10 +53,7 @@ int schedule_text_read(const char *path, struct schedule_file *out, struct error
 /* Appends the text form of *file to `out`. */
 void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
 
-/*
- * Returns the stable name of a creation path: 1 for main, a hash of parent and ordinal for a child.
- * 0: `path` is not a creation path.
- */
+/* Stable name of a creation path: 1 for main, else a hash. 0: no creation path. */
 thread_name thread_path_name(const char *path);
 
 #endif

@@ -8,10 +8,7 @@
 #include "base/strbuf.h"
 #include "trace/trace_reader.h"
 
-/*
- * Callbacks that describe addresses. Without a callback, or if it returns false, the number is
- * printed.
- */
+/* Describe addresses. Without a callback, or if it returns false, the number is printed. */
 struct trace_words {
 	void *context;
 	/* Describes a code address: "eat (philosophers.c:31)". May be NULL. */
@@ -21,9 +18,8 @@ struct trace_words {
 };
 
 /*
- * Reads the trace to its end and prints it:
- *     14  main.1  locks mutex forks[0] at eat (philosophers.c:31), 2 enabled
- * The events before a damaged block are printed. `words` may be NULL.
+ * Prints all events, those before a damaged block included: 14  main.1  locks mutex forks[0] at eat
+ * (philosophers.c:31), 2 enabled. `words` may be NULL.
  */
 int trace_dump(
 	struct trace_reader *reader, const struct trace_words *words, FILE *out, struct error *err);

@@ -1,7 +1,4 @@
-/*
- * Byte layout of trace files, version 3, shared by writer and reader. docs/trace-format.md is the
- * specification; numbers are little-endian on every machine.
- */
+/* Byte layout of trace files, version 3 (docs/trace-format.md); numbers are little-endian. */
 #ifndef RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 #define RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 

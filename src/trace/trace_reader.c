@@ -46,8 +46,6 @@ static int refuse(struct trace_reader *reader, const char *cause, struct error *
 		reader->path, cause);
 }
 
-/* ---- items ---- */
-
 static uint64_t take_number(struct block_cursor *cursor, unsigned size)
 {
 	uint64_t value;
@@ -62,7 +60,6 @@ static uint64_t take_number(struct block_cursor *cursor, unsigned size)
 	return value;
 }
 
-/* Returns a copy, which the caller frees; a NUL inside makes the block bad. */
 static char *take_text(struct block_cursor *cursor)
 {
 	const size_t length = take_number(cursor, 2);
@@ -78,8 +75,6 @@ static char *take_text(struct block_cursor *cursor)
 	return text;
 }
 
-/* ---- blocks ---- */
-
 static int read_bytes(struct trace_reader *reader, void *bytes, size_t size, struct error *err)
 {
 	if (fread(bytes, 1, size, reader->file) == size)
@@ -90,9 +85,7 @@ static int read_bytes(struct trace_reader *reader, void *bytes, size_t size, str
 	return refuse(reader, "it ends too early", err);
 }
 
-/*
- * Reads one block into `plain` and verifies both checksums and the sizes; *cursor then covers it.
- */
+/* *cursor covers the block. Verifies checksums and sizes. */
 static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
 	unsigned char bytes[TRACE_BLOCK_HEADER_BYTES];
@@ -144,8 +137,6 @@ static int trace_reader_read_header(struct trace_reader *reader, struct error *e
 		return refuse(reader, "its head is wrong", err);
 	return 0;
 }
-
-/* ---- head and threads ---- */
 
 static int trace_reader_find_kind(const char *name)
 {
@@ -223,8 +214,6 @@ static int trace_reader_read_threads(struct trace_reader *reader, struct error *
 	return status;
 }
 
-/* ---- events ---- */
-
 static bool take_event(struct trace_reader *reader, struct trace_event *event)
 {
 	struct block_cursor *cursor = &reader->cursor;
@@ -269,8 +258,6 @@ static int read_events(struct trace_reader *reader, struct error *err)
 	reader->run.event_count += count;
 	return 0;
 }
-
-/* ---- the end ---- */
 
 static bool trace_reader_is_thread(const struct trace_reader *reader, struct thread_id thread)
 {
@@ -400,8 +387,6 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 	*count = reader->is_over ? 0 : reader->header.item_count;
 	return 0;
 }
-
-/* ---- opening ---- */
 
 static void *trace_reader_allocate(size_t count, size_t size)
 {

@@ -12,9 +12,7 @@
 
 struct trace_reader;
 
-/*
- * Opens a trace and reads program and threads. `path` is used in messages. The caller closes *out.
- */
+/* Reads program and threads. `path` is for messages. The caller closes *out. */
 int trace_reader_open(struct trace_reader **out, const char *path, struct error *err);
 /* The same from memory, which must stay valid until the reader is closed. */
 int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
@@ -22,9 +20,8 @@ int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_
 void trace_reader_close(struct trace_reader *reader);
 
 /*
- * Sets *events to the next events, which stay valid until the next call. *count is 0 at the end.
- * Then the whole file was valid, and outcome, event_count and events_dropped of trace_reader_run()
- * are filled.
+ * Sets *events, valid until the next call; *count is 0 at the end: then the file was valid, and
+ * trace_reader_run() complete.
  */
 int trace_reader_next(struct trace_reader *reader, const struct trace_event **events,
 	uint32_t *count, struct error *err);

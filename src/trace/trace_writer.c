@@ -36,8 +36,6 @@ static int writer_error(struct trace_writer *writer, struct error *err)
 				: "check the disk and the permissions of that folder");
 }
 
-/* ---- items ---- */
-
 static void add_number(struct trace_writer *writer, uint64_t value, unsigned size)
 {
 	unsigned char bytes[8];
@@ -55,8 +53,6 @@ static void trace_writer_add_text(struct trace_writer *writer, const char *text)
 	add_number(writer, length, 2);
 	strbuf_add(&writer->block, text ? text : "", length);
 }
-
-/* ---- blocks ---- */
 
 static int trace_writer_write_bytes(
 	struct trace_writer *writer, const void *bytes, size_t size, struct error *err)
@@ -95,14 +91,11 @@ static int end_block(struct trace_writer *writer, struct error *err)
 	return status;
 }
 
-/* Ends an item, and the block if it has reached its target size. */
 static int end_item(struct trace_writer *writer, struct error *err)
 {
 	writer->item_count++;
 	return writer->block.length < TRACE_BLOCK_TARGET ? 0 : end_block(writer, err);
 }
-
-/* ---- the parts of a file ---- */
 
 static int write_header(struct trace_writer *writer, struct error *err)
 {
@@ -166,10 +159,7 @@ void trace_writer_abandon(struct trace_writer *writer)
 	writer_free(writer);
 }
 
-/*
- * Writes the head of the trace. Takes ownership of `writer`; if writer->file is NULL, opening
- * failed with errno.
- */
+/* Takes ownership of `writer`; writer->file NULL: opening failed with errno. */
 static int trace_writer_open_stream(struct trace_writer **out, struct trace_writer *writer,
 	const struct trace_run *run, struct error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Writes a trace file: open, add events, finish. Equal input gives equal bytes. Only the command
- * uses it, because the writer calls bug_report() when memory is exhausted.
+ * Writes a trace file; equal input gives equal bytes. For the command only: calls bug_report() when
+ * out of memory.
  */
 #ifndef RADDLE_TRACE_TRACE_WRITER_H
 #define RADDLE_TRACE_TRACE_WRITER_H
@@ -11,25 +11,19 @@
 
 struct trace_writer;
 
-/*
- * Creates or replaces the file and writes program and threads of `run`; other fields of `run` are
- * not read. On failure no file is left.
- */
+/* Creates or replaces the file, with program and threads of `run`. On failure no file is left. */
 int trace_writer_open(struct trace_writer **out, const char *path, const struct trace_run *run,
 	struct error *err);
 /*
- * The same into memory: trace_writer_finish() sets *bytes, which the caller frees, and *size. Both
- * variables must exist until then. After a failure or trace_writer_abandon() *bytes is NULL.
+ * Into memory: trace_writer_finish() sets *bytes, which the caller frees, and *size. After a
+ * failure or trace_writer_abandon() *bytes is NULL.
  */
 int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
 	const struct trace_run *run, struct error *err);
 /* Appends events. They must name threads of the run and be ordered by step (checked by BUG_ON). */
 int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
 	struct error *err);
-/*
- * Completes the file, calls fsync and frees the writer. On failure the file is removed and the
- * writer is freed too.
- */
+/* Completes and syncs the file and frees the writer. On failure the file is removed. */
 int trace_writer_finish(struct trace_writer *writer, const struct outcome *outcome,
 	uint64_t events_dropped, struct error *err);
 /* Frees the writer and removes the file. */

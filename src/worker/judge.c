@@ -50,10 +50,7 @@ static int wait_for_judge(pid_t pid, const char *command, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"--check %s was stopped by signal %d; mend the command", command,
 			WTERMSIG(status));
-	/*
-	 * The shell reports that it cannot run the command. That is no judgement: treating it as
-	 * one would invent failures.
-	 */
+	/* The shell cannot run the command, which is no judgement. */
 	if (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127)
 		return error_set(err, ERROR_USAGE,
 			"--check %s cannot be run; check the command by hand", command);
@@ -84,8 +81,7 @@ int judge_run(const struct judge *judge, int printed, struct outcome *outcome, s
 	judge->environment[judge->variables] = word;
 	judge->environment[judge->variables + 1] = status;
 	/*
-	 * A new open file description: the judge reads from the beginning, and the offset of the
-	 * run stays unchanged.
+	 * A new open file description: the judge reads from the beginning, the run's offset stays.
 	 */
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", printed);
 	launch.input = open(path, O_RDONLY | O_CLOEXEC);

@@ -26,9 +26,8 @@ int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 
 /*
- * Judges a run; `printed` is a descriptor of a file with the output of the run. Sets the outcome to
- * PASSED, or to CHECK_FAILED with the command's exit status as its code. Negative where the judge
- * cannot be run.
+ * `printed`: a file with the run's output. Sets the outcome to PASSED, or CHECK_FAILED with the
+ * command's status. Negative where the judge cannot be run.
  */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
 

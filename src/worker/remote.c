@@ -10,8 +10,6 @@ struct remote_extent {
 	uint64_t offset, bytes;
 };
 
-/* ---- messages ---- */
-
 static void remote_pack(
 	struct strbuf *message, struct contract *contract, uint64_t offset, uint64_t bytes)
 {
@@ -49,7 +47,6 @@ void remote_pack_end(struct strbuf *message)
 	strbuf_add(message, (const char *)&end, sizeof end);
 }
 
-/* True if the extent lies inside an area that a message may contain. */
 static bool is_in_place(const struct contract *contract, const struct remote_extent *extent)
 {
 	const struct remote_extent areas[] = {
@@ -92,8 +89,6 @@ bool remote_unpack(struct worker *worker, const char *bytes, size_t size)
 	}
 	return false;
 }
-
-/* ---- the worker on this side ---- */
 
 bool remote_is_lost(struct worker *worker)
 {

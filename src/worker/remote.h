@@ -61,8 +61,8 @@ void remote_pack_run(struct strbuf *message, struct contract *contract);
 /* Appends the end mark. */
 void remote_pack_end(struct strbuf *message);
 /*
- * Copies all extents of a message into the worker's block. Clears the strategy's area first, and
- * the memory area if the message contains it. False: the message is damaged.
+ * Copies a message's extents into the block, after clearing the strategy's area, and the memory
+ * area if it has it. False: the message is damaged.
  */
 bool remote_unpack(struct worker *worker, const char *bytes, size_t size);
 

@@ -12,14 +12,10 @@
 /* Time for the runtime to end the run itself: processor time, or real time if it gets no processor. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
-/*
- * After this part of the limit the guest runs at native speed. Otherwise a program that only the
- * instrumentation slows down would count as hanging.
- */
+/* From then on at native speed: a program that the instrumentation slows down does not hang. */
 #define NATIVE_PART 4
 /*
- * After this processor time without progress, the runtime checks whether a thread waits by reading
- * memory. Few programs compute that long between two operations.
+ * Then the runtime checks whether a thread waits by reading memory. Few programs compute so long.
  */
 #define SPIN_NS UINT64_C(1000000000)
 
@@ -38,10 +34,7 @@ static uint64_t processor_time_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/*
- * True if the process sleeps in the kernel or is stopped. A runnable process that waits for a
- * processor does not sleep.
- */
+/* A runnable process that waits for a processor does not sleep. */
 static bool is_asleep(pid_t pid)
 {
 	char path[64];
@@ -75,10 +68,7 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 	return true;
 }
 
-/*
- * True if the runtime has extended the limit since the last check. The watchdog then measures the
- * limit from now on.
- */
+/* After an extension by the runtime the limit is measured from now on. */
 static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
 {
 	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);

@@ -22,13 +22,8 @@
 
 /* Interval of checks without a ring: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
-/*
- * Interval while a process with a complete report ends, because the end of a process rings no
- * doorbell.
- */
+/* The end of a process rings no doorbell. */
 #define ENDING_NS UINT64_C(500000)
-
-/* ---- life cycle ---- */
 
 static int worker_open_files(struct worker *worker, struct error *err)
 {
@@ -117,11 +112,8 @@ void worker_clear_strategy(struct worker *worker, size_t bytes)
 	worker->is_strategy_fresh = true;
 }
 
-/* ---- processes ---- */
-
 /*
- * Opens the input again for each process, so that the process reads from the beginning with an
- * offset of its own. If that fails, because the file was deleted, the existing descriptor is used.
+ * So that each process reads from the beginning. If the file was deleted, the descriptor is used.
  */
 static int reopen_input(const struct worker *worker)
 {
@@ -130,9 +122,8 @@ static int reopen_input(const struct worker *worker)
 }
 
 /*
- * True if the program receives the command's descriptor itself. That is so where the user redirects
- * raddle to a file in place of the program, which may seek there. For pipes and terminals raddle
- * prints instead. A replay prints to a file, and the run must have the same scheduling points.
+ * Does the program get the command's descriptor? Only a file, which it may seek; for pipes and
+ * terminals raddle prints. A replay prints to a file, and must have the same scheduling points.
  */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {
@@ -231,8 +222,6 @@ static bool worker_has_ended(const struct worker *worker)
 	       ended.si_pid == worker->pid;
 }
 
-/* ---- starting a batch ---- */
-
 static void command_guest(struct worker *worker, enum contract_command command)
 {
 	__atomic_store_n(&worker->block.shared->command, command, __ATOMIC_SEQ_CST);
@@ -310,8 +299,6 @@ void worker_stop(struct worker *worker)
 	worker->batch_end = worker->batch_next;
 }
 
-/* ---- observing ---- */
-
 int worker_check(const struct worker *worker, struct error *err)
 {
 	uint64_t step;
@@ -340,8 +327,8 @@ int worker_receive(struct worker *worker, struct error *err)
 }
 
 /*
- * Id of the guest as the target names it. Signals go to this process and debuggers read it, so it
- * must descend from the worker's process. Any other id is damage and is ignored.
+ * Signals go to this process and debuggers read it: it must descend from the worker's process. Any
+ * other id is damage.
  */
 uint32_t worker_guest_pid(struct worker *worker)
 {
@@ -366,8 +353,8 @@ enum contract_report worker_load_report(struct worker *worker)
 }
 
 /*
- * Handles a ring of a living guest. The guest waits, except with restart exec, where it is about to
- * end. *report: REPORT_NONE where the batch continues.
+ * The guest waits, except with restart exec, where it ends. *report: REPORT_NONE where the batch
+ * continues.
  */
 static int worker_take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
@@ -378,9 +365,8 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
 		return worker_check(worker, err);
 	/*
-	 * Without a server, the end of the process is the event to wait for, unless the process
-	 * stands still for inspection. The same holds for a program that ended without a thread
-	 * creation, before it became a server.
+	 * Without a server the end of the process is awaited, unless it stands still for
+	 * inspection; likewise for a program that ended without a thread creation.
 	 */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
@@ -464,7 +450,6 @@ static bool is_ending(const struct worker *worker)
 	       worker->contract->report != REPORT_NONE;
 }
 
-/* Calls params.care. False: the run is to be killed. */
 static bool take_care(struct worker *worker)
 {
 	const enum worker_care care =

@@ -51,8 +51,8 @@ struct worker_params {
 	uint64_t run_limit_ns; /* worker_run: a longer run is killed; 0: no limit */
 	struct contract_sizes sizes;
 	/*
-	 * worker_run: called after each ring of the guest; may delay the guest. CARE_TAKEN: it did.
-	 * CARE_ENOUGH: the run is killed, as if the user had interrupted. NULL: never called.
+	 * Called after each ring of worker_run(); may delay the guest. CARE_TAKEN: it did.
+	 * CARE_ENOUGH: kill the run, as an interrupt does. NULL: never called.
 	 */
 	enum worker_care (*care)(void *context);
 	void *care_context;
@@ -88,10 +88,8 @@ struct worker {
 	uint32_t seen; /* value of the doorbell at the last poll */
 	struct watchdog watchdog;
 	struct judge judge;
-	/* the process has ended and left a daemon, which is searched for */
-	bool is_left;
-	/* such a daemon has been searched for in the life of this process */
-	bool has_followed;
+	bool is_left;	   /* the process has ended and left a daemon, which is searched for */
+	bool has_followed; /* such a daemon has been searched for in the life of this process */
 	bool is_strategy_fresh;	 /* the strategy's state was zeroed and no run has begun since */
 	bool was_killed_outside; /* REPORT_DIED: a SIGKILL that raddle did not send */
 
@@ -111,21 +109,19 @@ void worker_close(struct worker *worker);
 void worker_clear_strategy(struct worker *worker, size_t bytes);
 
 /*
- * Starts the batch that contract->plan describes. The worker fills plan.is_fresh_state itself.
- * Reuses the process of the last batch if that is a suitable server. Negative where no process can
- * be started.
+ * Starts the batch of contract->plan, in the last batch's process if that is a suitable server.
+ * Fills plan.is_fresh_state. Negative where no process can be started.
  */
 int worker_begin(struct worker *worker, struct error *err);
 /*
- * Never blocks. *report: REPORT_NONE while the batch is under way. Otherwise REPORT_BATCH,
- * _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED, once per batch. With _FAILURE and _BATCH,
- * outcome and schedule are those of the last run, even if its process died without a report.
+ * Never blocks. *report: REPORT_NONE while the batch is under way, else once per batch _BATCH,
+ * _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED. With _FAILURE and _BATCH outcome and schedule
+ * are the last run's.
  */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /*
  * worker_begin(), then worker_poll() until it reports. If *is_interrupted, or after CARE_ENOUGH,
- * the guest is killed and the result is ERROR_INTERRUPTED. After run_limit_ns the guest is killed
- * and the report is REPORT_DIED.
+ * ERROR_INTERRUPTED; after run_limit_ns REPORT_DIED. The guest is killed.
  */
 int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err);

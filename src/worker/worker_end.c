@@ -1,4 +1,3 @@
-/* Interprets the end of a worker's process, which was a single run or a server of runs. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -33,10 +32,7 @@ static void take_exit_status(struct worker *worker)
 			THREAD_NONE, WEXITSTATUS(status));
 }
 
-/*
- * The process ended without a report: it was killed, or it ended by a means that the runtime does
- * not see. Updates the totals as the guest would have done.
- */
+/* The process was killed, or ended unseen by the runtime: updates the totals for the guest. */
 static void account_silent_end(struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -74,10 +70,7 @@ static void account_silent_end(struct worker *worker)
 int worker_pass_output_on(struct worker *worker, struct error *err)
 {
 	if (worker->params.output == OUTPUT_SHOW) {
-		/*
-		 * If the reader of the output has gone, SIGPIPE ends the command as it would end
-		 * any program.
-		 */
+		/* If the reader of the output has gone, SIGPIPE ends the command as any program. */
 		if (!capture_pass_on(&worker->capture, STDOUT_FILENO) ||
 			!capture_pass_on(&worker->capture_error, STDERR_FILENO))
 			return error_set(err, ERROR_IO,
@@ -89,20 +82,14 @@ int worker_pass_output_on(struct worker *worker, struct error *err)
 	return 0;
 }
 
-/*
- * True if a SIGKILL from outside ended the process: from the user, or from the kernel for lack of
- * memory.
- */
+/* A SIGKILL by the user, or by the kernel for lack of memory. */
 static bool is_killed_outside(const struct worker *worker)
 {
 	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
 	       worker->watchdog.state != WATCHDOG_KILLED;
 }
 
-/*
- * True if no further run may be made before the campaign has seen this one. Corresponds to
- * runtime_is_exhausted() of the other restarts.
- */
+/* May no further run be made before the campaign has seen this one? See runtime_is_exhausted(). */
 static bool is_exhausted(const struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -210,8 +197,6 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 	worker_reap(worker);
 	return account_end(worker, state, report, err);
 }
-
-/* ---- daemons ---- */
 
 void worker_reap_leaver(struct worker *worker)
 {

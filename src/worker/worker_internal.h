@@ -1,7 +1,4 @@
-/*
- * Functions shared by the files of a worker. worker.c starts and observes its processes,
- * worker_end.c interprets their ends.
- */
+/* worker.c starts and observes a worker's processes, worker_end.c interprets their ends. */
 #ifndef RADDLE_WORKER_WORKER_INTERNAL_H
 #define RADDLE_WORKER_WORKER_INTERNAL_H
 
@@ -23,9 +20,8 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 int worker_pass_output_on(struct worker *worker, struct error *err);
 
 /*
- * The program has ended after its work moved to a daemon. The command is the reaper of its
- * descendants, so the daemon becomes its child (is_left). worker_follow() identifies the daemon
- * among the children and makes it the worker's process.
+ * The program ended after its work moved to a daemon, now a child of the command (is_left).
+ * worker_follow() makes the daemon the worker's process.
  */
 void worker_reap_leaver(struct worker *worker);
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err);

@@ -21,7 +21,6 @@
 
 /* Beyond this number only the count of patterns is reported. */
 #define PATTERNS_TOLD 2000u
-/* A page of them is read from its top. */
 #define PATTERNS_KEPT 100u
 
 enum {
@@ -230,7 +229,6 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	char *text;
 
 	terminal_hint("%s", result->notes.text);
-	/* A note only: the result does not depend on it. */
 	if (explain_is_disturbed(result->explain))
 		terminal_hint(
 			"note: what a process of the program did beside others did not repeat without "
@@ -247,9 +245,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	return EXIT_NOTHING_FOUND;
 }
 
-/*
- * Saves the explanation for `raddle report`. A store that cannot be written is no reason to fail.
- */
+/* Saves the explanation for `raddle report`; an unwritable store is no failure. */
 static void cmd_explain_keep(
 	const struct explain_result *result, const struct explain_arguments *arguments)
 {

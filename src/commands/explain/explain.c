@@ -15,10 +15,7 @@
 #include "platform/platform.h"
 #include "strategies/directed/directed.h"
 
-/*
- * Runs to learn the shared memory: until this many in a row have found no new one, at most
- * LEARN_RUNS_MAX.
- */
+/* Runs to learn the shared memory end when this many in a row found no new one. */
 #define LEARN_QUIET_RUNS 12
 #define LEARN_RUNS_MAX 200
 
@@ -33,12 +30,7 @@ uint64_t explain_elapsed_ns(const struct explain *explain)
 	return platform_monotonic_ns() - explain->opened_ns;
 }
 
-/* ---- the finding's own run ---- */
-
-/*
- * Replays the finding to get its failure's key and, if the process stops for inspection, its
- * symbols.
- */
+/* Replays the finding for its failure's key and, if the process stops, its symbols. */
 static int replay_own_run(struct explain *explain, bool stands_still, struct error *err)
 {
 	struct probe_params params = explain->setting.probe;
@@ -56,7 +48,7 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	contract->plan.inspect = stands_still;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
-		/* Without symbols, places are shown as addresses. */
+		/* Without symbols, places are addresses. */
 		if (probe.report == REPORT_INSPECT)
 			(void)symbols_from_process(
 				&explain->symbols, (pid_t)contract->guest_pid, NULL);
@@ -78,8 +70,6 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 	return replay_own_run(explain, false, err);
 }
 
-/* ---- life cycle ---- */
-
 void *explain_patterns_state(const struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -88,10 +78,7 @@ void *explain_patterns_state(const struct worker *worker)
 		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
 }
 
-/*
- * A run with many times the finding's steps is in an endless loop, and hundreds of runs are to be
- * made.
- */
+/* A run with many times the finding's steps is in an endless loop. */
 #define STEPS_LEAST 20000u
 #define STEPS_TIMES 50u
 
@@ -234,8 +221,6 @@ struct symbols *explain_symbols(const struct explain *explain)
 	return explain->symbols;
 }
 
-/* ---- runs ---- */
-
 /* Two copies of a line made by the compiler are one place, as in a finding's signature. */
 static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
 {
@@ -277,10 +262,7 @@ static int explain_run_once(struct explain *explain, struct error *err)
 					       : explain_runs_take(explain, err);
 }
 
-/*
- * Kinds of failure that depend on the order of locks, waits and signals: explanations compare these
- * orders even where accesses to memory are instrumented.
- */
+/* Explanations of these failures compare orders of locks, waits and signals, too. */
 static bool explain_is_wait(enum outcome_kind kind)
 {
 	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_LOST_WAKEUP ||
@@ -309,7 +291,6 @@ int explain_learn(struct explain *explain, struct error *err)
 		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);
 	patterns_include_orders(
 		explain_patterns_state(&explain->hands[0].worker), explain->has_orders);
-	/* Compared runs must have had the same memory view. */
 	memory->is_frozen = true;
 	memory_view_release(&explain->memory);
 	memory_view_take(&explain->memory, memory);

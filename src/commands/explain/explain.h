@@ -29,15 +29,11 @@ struct explain_options {
 	uint32_t strategy;   /* index in `strategies` */
 	struct strategy_config strategy_config;
 	uint64_t seed;
-	/* accesses to a variable that a pattern may span; 0: the default */
-	uint32_t window;
+	uint32_t window;       /* accesses to a variable that a pattern may span; 0: the default */
 	bool without_patterns; /* records no patterns: to measure the cost of recording */
 	/* Number of concurrent workers; the results do not depend on it. 0: one per core. */
 	uint32_t workers;
-	/*
-	 * libraddle-noise.so: runs on kernel threads with timing jitter (explain_noise.c). NULL:
-	 * controlled runs.
-	 */
+	/* libraddle-noise.so: runs on kernel threads with timing jitter. NULL: controlled runs. */
 	const char *noise_runtime;
 	const volatile int *is_interrupted;
 };
@@ -77,16 +73,11 @@ int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
 
-/*
- * Does the finding's schedule still show its failure? If not, failures of its kind count instead.
- */
+/* Does the finding's schedule still fail? If not, failures of its kind count instead. */
 bool explain_repeats(const struct explain *explain);
 /* The failure that runs are compared with; OUTCOME_NONE: unknown. */
 const struct outcome *explain_failure(const struct explain *explain);
-/*
- * Did concurrent processes of the program disturb each other? From then on one run is made at a
- * time.
- */
+/* Did concurrent processes of the program disturb each other? Runs are then made one at a time. */
 bool explain_is_disturbed(const struct explain *explain);
 /* Are accesses to memory instrumented? Without them there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
@@ -114,14 +105,13 @@ const char *explain_function(struct explain *explain, uint64_t start);
 /* ---- directed runs (explain_direct.c) ---- */
 
 /*
- * From now on strategy `directed` drives the runs to show the pattern between these threads (names:
- * PATTERN_PARTIES of them; NULL: between any). explain_forbid(): to show none of the patterns.
+ * Later runs are driven to show the pattern between these PATTERN_PARTIES threads; NULL: any.
+ * explain_forbid(): to show none of the patterns.
  */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
 /*
- * Finds the threads, by party, between which the pattern separates failing from passing runs best,
- * and at least as well as between any threads. False: none.
+ * Finds the threads between which the pattern separates runs best, and no worse than any threads.
  */
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
@@ -137,10 +127,7 @@ struct explain_shown {
 	uint32_t pattern_count;
 };
 
-/*
- * The finding's own run as the failing one, for a ranking without any other. False: its schedule no
- * longer fails.
- */
+/* The finding's own run as the failing one, for a ranking without others. False: it passes now. */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
 /*
  * Repeats one of the kept runs, the one with the fewest switches: a failing run with the pattern, or

@@ -4,11 +4,7 @@
 
 /* Forcing a pattern is given up when this many tries per wanted run did not show it. */
 #define TRIES_PER_RUN 40
-/*
- * Rule of three: 3 / rate runs without a failure show with 95 % confidence that the failure rate is
- * lower than without the restriction. FORBIDDEN_RUNS_MOST bounds their number, FORBIDDEN_TRIES the
- * tries per run.
- */
+/* Rule of three: 3 / rate runs without a failure show with 95 % confidence a lower failure rate. */
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
@@ -17,10 +13,7 @@
 #define FORCED_TIMES 1.5
 /* Fewer runs than this prove nothing. */
 #define RUNS_LEAST 10
-/*
- * A forced pattern causes the failure if the lower end of the confidence interval of its failure
- * rate exceeds this.
- */
+/* A forced pattern causes the failure if the interval of its failure rate begins above this. */
 #define FORCED_LOW 0.5
 #define FORCED_LOW_UNDRIVEN 0.75
 /* Factor on the number of runs where the first ones are inconclusive. */
@@ -98,10 +91,7 @@ static int force(struct explain *explain, const struct explain_test *test, const
 	return 0;
 }
 
-/*
- * Forces the pattern between the threads of failing runs. Between other threads it may be harmless,
- * for example because a later write repairs it.
- */
+/* Forces the pattern between the threads of failing runs; between others it may be harmless. */
 static int force_between(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
@@ -131,14 +121,12 @@ static bool shows_any(const struct explain_run *run, const struct explain_cause 
 	return false;
 }
 
-/* Is it unlikely that further tries bring enough runs that comply? */
 static bool is_hopeless(const struct explain_cause *cause)
 {
 	return cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
 	       cause->forbidden.runs < RUNS_LEAST;
 }
 
-/* Makes runs without the patterns. The residue ranks these runs. */
 static int forbid(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
@@ -196,9 +184,8 @@ static bool explain_cause_is_same(struct explain *explain, const struct pattern_
 }
 
 /*
- * The most suspicious pattern of the runs that failed although the cause was forbidden, if it
- * belongs to the same explanation. A pattern that no passing run has is preferred, but may not
- * exist: a second pattern or a later write may undo its effect.
+ * The most suspicious pattern of the explanation in runs that failed with the cause forbidden. A
+ * pattern that no passing run has is preferred.
  */
 static const struct pattern *same_conflict(struct explain *explain,
 	const struct pattern_ranking *ranking, const struct pattern_record *record,
@@ -248,7 +235,6 @@ static int find_forbidden(struct explain *explain, const struct pattern_ranking 
 	}
 }
 
-/* Number of runs without the pattern that have to pass. */
 static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
 {
 	const uint32_t all = ranking->failed + ranking->passed;
@@ -270,9 +256,8 @@ static double natural_rate(
 }
 
 /*
- * Did the strategy prevent the pattern? Runs that lack the pattern by chance only repeat the
- * correlation. The pattern must therefore occur far less often in forbidden runs than in compared
- * runs.
+ * Did the strategy prevent the pattern? It must occur far less often than in compared runs: runs
+ * that lack it by chance only repeat the correlation.
  */
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
@@ -292,9 +277,8 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
 }
 
 /*
- * Did the strategy cause the pattern? It must occur clearly more often, or be absent clearly less
- * often, than in compared runs. Otherwise the forced runs are an ordinary sample, and a higher
- * failure rate is required.
+ * Did the strategy cause the pattern? If it is not clearly more frequent than in compared runs,
+ * forced runs are an ordinary sample and need a higher failure rate.
  */
 static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,
 	const struct explain_cause *cause)
@@ -305,10 +289,7 @@ static bool was_driven(const struct pattern_ranking *ranking, const struct patte
 	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
 }
 
-/*
- * Makes more runs without the pattern where the sample is too small to show that the strategy
- * prevented it.
- */
+/* Makes more runs without the pattern where the sample cannot show that it was prevented. */
 static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {

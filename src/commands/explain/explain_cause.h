@@ -1,6 +1,6 @@
 /*
- * Tests whether a pattern that accompanies a failure is its cause. One sort of runs is driven to
- * show the pattern (forced), the other is kept from showing it (forbidden).
+ * Tests whether a pattern causes the failure, by runs driven to show it (forced) and kept from it
+ * (forbidden).
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
@@ -19,7 +19,7 @@ struct explain_cause {
 	/* of another cause: the pattern does not occur where that cause is forbidden */
 	bool is_consequence;
 	/*
-	 * rates of failure of runs that showed the pattern, and of those that showed none of
+	 * failure rates of runs that showed the pattern, and of those that showed none of
 	 * `patterns`
 	 */
 	struct rate forced, forbidden;
@@ -29,28 +29,24 @@ struct explain_cause {
 	/* `forced` counts runs with the pattern between the same threads as in failing runs */
 	bool is_between;
 	/*
-	 * Patterns that had to be forbidden together; the first is `key`. The others belong to the
-	 * same explanation, or to the same variable and one of its functions.
+	 * Patterns that had to be forbidden together, `key` first: of one explanation, or of one
+	 * variable.
 	 */
 	struct pattern patterns[EXPLAIN_FORBIDDEN_MAX];
 	uint32_t pattern_count;
-	/* ranking of the runs that showed none of them; owned */
-	struct pattern_ranking residue;
+	struct pattern_ranking residue; /* ranking of the runs that showed none of them; owned */
 };
 
 void explain_cause_release(struct explain_cause *cause);
 
 /*
- * Tests the record's pattern with test->runs runs of each sort. Where failures are rare, more runs
- * are made without the pattern, until a passing sample is no chance. Another pattern of the same
- * explanation that occurs in failures meanwhile belongs to the same conflict and is forbidden too.
- * If forced runs fail too seldom and the threads matter, the pattern is forced between those
- * threads.
+ * Tests the record's pattern with test->runs runs of each sort, more without it where failures are
+ * rare. Further patterns of the same conflict are forbidden, too. If forced runs seldom fail and
+ * the threads matter, the pattern is forced between those.
  */
 struct explain_test {
 	uint32_t runs;
-	/* deadline of explain_elapsed_ns(); the results so far are used then */
-	uint64_t until_ns;
+	uint64_t until_ns; /* deadline of explain_elapsed_ns(); the results so far are used then */
 };
 
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,

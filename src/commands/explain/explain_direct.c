@@ -24,10 +24,7 @@ static struct directed_order explain_direct_order_of(
 		access->party = (uint8_t)pattern_party(pattern, i);
 		access->function = explain_place(&explain->places, pattern->sites[i])->function;
 		access->variable = (uint8_t)pattern_variable(pattern, i);
-		/*
-		 * Reads and writes of one line are different sites, and the pattern means only one
-		 * kind.
-		 */
+		/* Reads and writes of one line are different sites; the pattern means one kind. */
 		access->site_count = explain_places_like(
 			&explain->places, pattern, i, access->sites, DIRECTED_SITES_MAX);
 	}

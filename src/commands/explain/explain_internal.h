@@ -44,9 +44,8 @@ struct explain_hand {
 #define EXPLAIN_KNOWN_MAX 64u
 
 /*
- * A round of runs. What its runs teach takes effect in the next round: the strategy's learning in
- * compared runs, the orders' results in directed ones. The results are therefore independent of the
- * number of workers.
+ * What a round's runs teach takes effect in the next round, so that the results are independent of
+ * the number of workers.
  */
 struct explain_round {
 	uint64_t number, first;
@@ -109,10 +108,7 @@ void explain_keep(struct explain *explain, const struct explain_run *run);
 
 /* ---- explain_runs.c ---- */
 
-/*
- * Makes the next run, or takes it where it was made ahead. explain->made has it until
- * explain_runs_go_on().
- */
+/* Makes the next run, or takes one made ahead; in explain->made until explain_runs_go_on(). */
 int explain_runs_take(struct explain *explain, struct error *err);
 void explain_runs_go_on(struct explain *explain);
 /* Discards runs made ahead; no worker works afterwards. */
@@ -126,10 +122,7 @@ void explain_runs_spread(struct explain *explain, uint32_t hands);
 /* explain_noise.c: replace the functions of the same names under the noise runtime. */
 int explain_noise_run(struct explain *explain, struct error *err);
 int explain_noise_learn(struct explain *explain, struct error *err);
-/*
- * Is the outcome of the kind of the explained failure, as far as can be seen from outside the
- * process?
- */
+/* Is the outcome of the explained failure's kind, as far as can be seen from outside? */
 bool explain_noise_is_kind(const struct explain *explain, const struct outcome *outcome);
 
 #endif

@@ -110,7 +110,6 @@ static json_t *steps_to_json(const struct explain_shown *shown)
 	return out;
 }
 
-/* Numbers of the steps that are the pattern's accesses; empty for a run that does not show it. */
 static json_t *marks_to_json(const struct explain_shown *shown, uint64_t key)
 {
 	const struct pattern *pattern = explain_shown_pattern(shown, key);

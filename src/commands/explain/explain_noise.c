@@ -1,6 +1,6 @@
 /*
- * Runs on kernel threads under the noise runtime (src/noise). Schedules are neither controlled nor
- * repeatable. The command sees the outcome of a run from outside the process.
+ * Runs on kernel threads under the noise runtime: not controlled, not repeatable, observed from
+ * outside.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -15,28 +15,17 @@
 #include "detectors/patterns.h"
 #include "platform/platform.h"
 
-/*
- * Interval for reading reported accesses: a thread that does nothing else fills its ring in this
- * time.
- */
+/* Interval for reading accesses: a thread that does nothing else fills its ring in this time. */
 #define READ_EVERY_NS UINT64_C(1000000)
-/*
- * Interval for checking whether all threads are blocked, and the number of consecutive checks that
- * decide.
- */
+/* Interval of checks for blocked threads, and the number of consecutive checks that decide. */
 #define LOOK_EVERY_NS UINT64_C(20000000)
 #define STUCK_LOOKS 3u
 /* A run hangs if it exceeds this multiple of the longest passing run, and the limit for hangs. */
 #define LONGEST_TIMES 10u
-/*
- * Runs to learn which sites touch shared memory: until LEARN_QUIET in a row found none, within
- * these limits.
- */
+/* Learning runs end when LEARN_QUIET in a row found no new shared site, within these limits. */
 #define LEARN_QUIET 12u
 #define LEARN_MOST 60u
 #define LEARN_NS UINT64_C(5000000000)
-
-/* ---- blocked threads ---- */
 
 /* Is the thread in a futex wait without time limit: "202 0xWORD 0xOP 0xVALUE 0x0 ..."? */
 static bool thread_waits(const char *path)
@@ -79,14 +68,11 @@ static bool all_wait(pid_t pid)
 	return waiting && !others;
 }
 
-/* ---- a run ---- */
-
 struct noise_run {
 	uint64_t began_ns, looked_ns;
 	uint32_t stuck_looks;
 };
 
-/* Ends a run in which all threads are blocked. */
 static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -107,13 +93,10 @@ static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 	return true;
 }
 
-/*
- * Reads the addresses of the modules while the process stands still at its first thread creation.
- */
+/* Reads the modules' addresses while the process is stopped at its first thread creation. */
 static void explain_noise_read_symbols(struct explain *explain)
 {
 	explain->hands[0].worker.contract->plan.inspect = false;
-	/* Without symbols, places are shown as addresses. */
 	(void)symbols_from_process(
 		&explain->symbols, (pid_t)explain->hands[0].worker.contract->guest_pid, NULL);
 	explain_places_release(&explain->places);
@@ -207,8 +190,6 @@ int explain_noise_learn(struct explain *explain, struct error *err)
 	memory->is_frozen = true;
 	return 0;
 }
-
-/* ---- kinds of failure ---- */
 
 /* From outside, these kinds look the same. */
 static bool stands_still(uint32_t kind)

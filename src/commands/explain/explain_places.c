@@ -28,7 +28,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return text ? hash_pair(hash, hash_bytes(text, strlen(text))) : hash_pair(hash, 0);
 }
 
-/* The innermost frame of the user's code, else the innermost frame. */
 static void fill_from_symbols(struct symbols *symbols, struct explain_place *place)
 {
 	struct symbols_frame frames[FRAMES_MAX];

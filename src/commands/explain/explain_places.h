@@ -35,8 +35,8 @@ void explain_places_init(struct explain_places *places, struct symbols *symbols)
 void explain_places_release(struct explain_places *places);
 
 /*
- * Adds all accesses of the program, so that explain_places_like() also finds copies of a line that
- * no pattern contains. `site`: one in the program's own code. Very large programs are skipped.
+ * Adds all accesses of the program, so that copies of a line outside of patterns are found. `site`:
+ * one in the program's own code. Very large programs are skipped.
  */
 void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site);
 

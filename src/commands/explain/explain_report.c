@@ -1,7 +1,3 @@
-/*
- * Text output of an explanation: the answers, the first one with a failing run beside a passing
- * one.
- */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +26,6 @@ const struct finding_step *explain_shown_step(
 	return NULL;
 }
 
-/* ---- words ---- */
-
 static const char *base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -39,10 +33,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/*
- * Adds the source line that the finding holds for a place, without indentation. Adds nothing if the
- * line is unknown.
- */
+/* Adds the source line that the finding holds for a place, without indentation. */
 static void add_source_line(struct strbuf *out, const struct finding *finding,
 	const struct explain_place *place, size_t most)
 {
@@ -51,7 +42,6 @@ static void add_source_line(struct strbuf *out, const struct finding *finding,
 	struct strbuf line;
 
 	strbuf_init(&line);
-	/* adds nothing where the line is unknown */
 	if (place->file && place->line)
 		(void)source_lines_get(sources, place->file, place->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
@@ -85,7 +75,6 @@ static bool explain_report_add_block(
 	return true;
 }
 
-/* Adds the program's name of the variable of the n-th access. */
 static void explain_report_add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
 {
@@ -105,8 +94,6 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 				     pattern->addresses[pattern_variable(pattern, access)], out))
 		strbuf_adds(out, "a variable");
 }
-
-/* ---- one answer ---- */
 
 static void add_accesses(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
@@ -201,8 +188,8 @@ static void explain_report_add_answer(
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
 	/*
-	 * A cause found in the failing run comes with its own remedy. The general remedy of a
-	 * pattern could contradict that one, so it is left out.
+	 * A cause found in the failing run has its own remedy, which the general one could
+	 * contradict.
 	 */
 	if (number == 0 && !result->finding->cause) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
@@ -212,12 +199,7 @@ static void explain_report_add_answer(
 	}
 }
 
-/* ---- two runs side by side ---- */
-
-/*
- * Is this step about a variable of the pattern? Compares names, because addresses differ between
- * runs.
- */
+/* Compares names, because addresses differ between runs. */
 static bool explain_report_is_about(
 	const struct explain_answer *answer, const struct finding_step *step)
 {
@@ -234,8 +216,7 @@ static bool explain_report_is_about(
 }
 
 /*
- * Rows of a run: the steps about the pattern's variables; of many those around `from`. The caller
- * frees the array.
+ * Rows of a run about the pattern's variables; of many those around `from`. The caller frees them.
  */
 static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
@@ -335,9 +316,7 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	free((void *)right);
 }
 
-/*
- * Adds "abort at bank.c:41": the first failure of a program that was explained without a finding.
- */
+/* Adds "abort at bank.c:41": the first failure of a program without a finding. */
 static void explain_report_add_failure(struct strbuf *out, struct explain *explain)
 {
 	const struct outcome *failure = explain_failure(explain);
@@ -351,7 +330,6 @@ static void explain_report_add_failure(struct strbuf *out, struct explain *expla
 	}
 }
 
-/* Adds the cause and the remedy that the finding's own run gave. */
 static void add_cause(struct strbuf *out, const struct finding *finding)
 {
 	const char *line = finding->cause;
@@ -368,10 +346,7 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
 }
 
-/*
- * Least score of a pattern shown beside the cause from the failing run. A pattern that is as
- * frequent in passing runs explains nothing.
- */
+/* Least score beside a cause: a pattern as frequent in passing runs explains nothing. */
 #define TOLD_SCORE_LEAST 0.5
 
 static bool explain_report_is_told(
@@ -380,7 +355,6 @@ static bool explain_report_is_told(
 	return !result->finding->cause || answer->record->score >= TOLD_SCORE_LEAST;
 }
 
-/* Adds how many runs were compared, and that no order of them adds to the cause where `told` is 0. */
 static void explain_report_add_counts(
 	struct strbuf *out, const struct explain_result *result, uint32_t told)
 {

@@ -48,16 +48,12 @@ const struct finding_step *explain_shown_step(
 
 /* "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place);
-/*
- * Step of the failing run that made the n-th access of the answer's pattern. NULL: no failing run
- * is known.
- */
+/* Step of the failing run that made the n-th access; NULL: no failing run is known. */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
 /*
- * Place of the n-th access of a pattern. For an access inside a library's header, this is the
- * user's line that calls the header's function. The call stack of the failing run gives that line,
- * since unoptimised code does not inline the call.
+ * Place of an access; inside a library's header, the user's line that calls it, from the failing
+ * run's call stack, since unoptimised code does not inline the call.
  */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);

@@ -37,7 +37,6 @@ static const struct strategy *explain_runs_strategy_of(const struct explain *exp
 /* Bound on a directed round: larger rounds would delay what the runs teach. */
 #define DRIVEN_ROUND_MOST 32u
 
-/* Does the strategy currently learn in rounds? */
 static bool is_learning(const struct explain *explain)
 {
 	return explain->has_learnt && !explain->is_directed &&
@@ -59,9 +58,6 @@ static struct contract *contract_of(const struct explain *explain, uint32_t hand
 	return explain->hands[hand].worker.contract;
 }
 
-/* ---- rounds ---- */
-
-/* Copies the strategy state of worker 0, the shared state, to the other workers. */
 static void explain_runs_share(struct explain *explain)
 {
 	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
@@ -89,7 +85,6 @@ static uint32_t next_round_size(const struct explain *explain)
 	return driven < DRIVEN_ROUND_MOST ? (uint32_t)driven : DRIVEN_ROUND_MOST;
 }
 
-/* Ends the round. All its runs have been taken and no worker works. */
 static void explain_runs_end_round(struct explain *explain)
 {
 	struct explain_round *round = &explain->round;
@@ -111,7 +106,6 @@ static void explain_runs_end_round(struct explain *explain)
 	explain_runs_begin_round(explain, next);
 }
 
-/* Records what the taken run teaches; its worker still has the run. */
 static void take_lesson(struct explain *explain, const struct explain_hand *hand)
 {
 	if (is_learning(explain))
@@ -121,8 +115,6 @@ static void take_lesson(struct explain *explain, const struct explain_hand *hand
 		directed_orders_learn(explain->known_orders, explain->base,
 			explain_runs_orders_of(hand), explain->order_count);
 }
-
-/* ---- starting runs ---- */
 
 static int explain_runs_begin(struct explain *explain, struct explain_hand *hand, struct error *err)
 {
@@ -141,7 +133,6 @@ static int explain_runs_begin(struct explain *explain, struct explain_hand *hand
 	return worker_begin(&hand->worker, err);
 }
 
-/* Gives the next runs of the round to the free workers. */
 static int explain_runs_give_runs(struct explain *explain, struct error *err)
 {
 	const uint64_t end =
@@ -165,8 +156,6 @@ static int explain_runs_give_runs(struct explain *explain, struct error *err)
 	}
 	return result;
 }
-
-/* ---- reports ---- */
 
 /* The current restart does not work: tries the next allowed one. */
 static int fall_back(struct explain *explain, struct explain_hand *hand, struct error *err)
@@ -193,7 +182,6 @@ static int explain_runs_take_report(struct explain *explain, struct explain_hand
 	if (report == REPORT_REFUSED && contract->outcome.code != REFUSAL_RESTART)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 	if (report == REPORT_TAINTED && contract->outcome.kind != OUTCOME_TAINTED)
-		/* The run counts; only the next one needs another restart. */
 		hand->state = EXPLAIN_HAND_DONE;
 	else if (report != REPORT_REFUSED && report != REPORT_TAINTED && report != REPORT_DIED) {
 		hand->state = EXPLAIN_HAND_DONE;
@@ -230,7 +218,6 @@ static void sleep_for_hands(struct explain *explain)
 		worker_sleep(busy, count, SLEEP_NS);
 }
 
-/* Waits until this worker has made its run. */
 static int explain_runs_wait_for(
 	struct explain *explain, const struct explain_hand *wanted, struct error *err)
 {
@@ -251,12 +238,7 @@ static int explain_runs_wait_for(
 	return 0;
 }
 
-/* ---- exclusive runs ---- */
-
-/*
- * Lets runs in progress end for GRACE_NS. Others, and those that cannot be made, are killed and
- * repeated later.
- */
+/* Lets runs in progress end for GRACE_NS, then kills them; they are repeated later. */
 static void come_to_rest(struct explain *explain)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + GRACE_NS;
@@ -300,10 +282,7 @@ static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 	for (uint32_t i = 0; i < explain->known_count; i++)
 		if (explain->known[i] == key)
 			return true;
-	/*
-	 * A full table means that every failure has another key: repeating runs would teach
-	 * nothing.
-	 */
+	/* Every failure has another key: repeating runs would teach nothing. */
 	return explain->known_count == EXPLAIN_KNOWN_MAX;
 }
 
@@ -341,7 +320,6 @@ static struct explain_hand *explain_runs_hand_of(struct explain *explain, uint64
 	return NULL;
 }
 
-/* Makes the next run; `out` is the worker that made it. */
 static int make_next(struct explain *explain, struct explain_hand **out, struct error *err)
 {
 	int result = explain_runs_give_runs(explain, err);
@@ -351,7 +329,6 @@ static int make_next(struct explain *explain, struct explain_hand **out, struct 
 		result = explain_runs_wait_for(explain, *out, err);
 	if (result == ERROR_INTERRUPTED || result == 0 || explain->active == 1)
 		return result;
-	/* Other processes may have disturbed this run. */
 	explain_runs_go_on_alone(explain);
 	return make_next(explain, out, err);
 }
@@ -389,14 +366,9 @@ void explain_runs_go_on(struct explain *explain)
 	if (has_rounds(explain) && explain->run_next == explain->round.first + explain->round.runs)
 		explain_runs_end_round(explain);
 	if (explain->has_learnt)
-		/*
-		 * A run that cannot be started now is tried again, with its error, when it is
-		 * needed.
-		 */
+		/* A run that cannot be started now is tried again when it is needed. */
 		(void)explain_runs_give_runs(explain, NULL);
 }
-
-/* ---- directed runs ---- */
 
 static uint32_t directed_index(void)
 {
@@ -429,8 +401,6 @@ void explain_runs_direct(
 	explain_runs_begin_round(explain, 1);
 }
 
-/* ---- more workers ---- */
-
 static int open_hand(struct explain *explain, uint32_t number, struct error *err)
 {
 	const struct explain_hand *first = &explain->hands[0];
@@ -457,10 +427,7 @@ static int open_hand(struct explain *explain, uint32_t number, struct error *err
 void explain_runs_spread(struct explain *explain, uint32_t hands)
 {
 	explain->has_learnt = true;
-	/*
-	 * Processes that bind the same name disturb each other: one waits for clients that reach
-	 * the other one.
-	 */
+	/* Processes that bind the same name disturb each other. */
 	if (explain->hands[0].worker.contract->takes_name)
 		hands = 1;
 	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&

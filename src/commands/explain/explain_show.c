@@ -1,4 +1,3 @@
-/* Keeps runs to be shown, and repeats one of them as a finding. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +63,6 @@ void explain_shown_release(struct explain_shown *shown)
 	*shown = (struct explain_shown){0};
 }
 
-/* ---- repeating ---- */
-
 static bool shows_key(const struct explain_shown *shown, uint64_t key)
 {
 	for (uint32_t i = 0; i < shown->pattern_count; i++)
@@ -120,7 +117,6 @@ static const struct explain_kept_pattern *find_key(const struct explain_kept *ke
 	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted, compare_keys);
 }
 
-/* The matching kept run with the fewest switches; NULL: none. */
 static const struct explain_kept *best_kept(
 	const struct explain *explain, enum explain_verdict verdict, uint64_t key)
 {
@@ -136,9 +132,7 @@ static const struct explain_kept *best_kept(
 	return best;
 }
 
-/*
- * Counts the kept runs in which the pattern occurs first between these threads. NULL: any threads.
- */
+/* Counts the kept runs in which the pattern occurs first between these threads; NULL: any. */
 static uint32_t count_kept(const struct explain *explain, enum explain_verdict verdict,
 	uint64_t key, const thread_name *names)
 {

@@ -1,4 +1,3 @@
-/* The words for a pattern in an explanation: places, operations, the fault and its remedy. */
 #include <string.h>
 
 #include "commands/explain/explain_result.h"
@@ -20,9 +19,6 @@ void explain_add_place(struct strbuf *out, const struct explain_place *place)
 			(unsigned long long)place->offset);
 }
 
-/*
- * Step of the failing run that made the n-th access of the pattern. NULL: no failing run is known.
- */
 const struct finding_step *explain_answer_step(const struct explain_answer *answer, unsigned access)
 {
 	const struct pattern *shown =
@@ -31,11 +27,6 @@ const struct finding_step *explain_answer_step(const struct explain_answer *answ
 	return shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
 }
 
-/*
- * For an access inside a library's header, the result is the user's line that calls the header's
- * function. The call stack of the failing run gives that line, since unoptimised code does not
- * inline the call.
- */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access)
 {
@@ -76,21 +67,16 @@ const char *explain_meaning(const struct pattern *pattern)
 	return "nothing that should come before this operation has come";
 }
 
-/* ---- the remedy ---- */
-
 /*
- * Accesses of a pattern, with the answer whose failing run gives their places. The pattern need not
- * be the answer's own.
+ * Accesses of a pattern, with an answer (of this or another pattern) whose failing run gives
+ * places.
  */
 struct words_accesses {
 	const struct explain_answer *answer;
 	const struct pattern *pattern;
 };
 
-/*
- * Adds the lines of one thread's accesses, as "bank.c:18 to bank.c:19 (pay)". The function is left
- * out if unknown.
- */
+/* Adds one thread's lines, as "bank.c:18 to bank.c:19 (pay)". */
 static void words_add_lines(struct strbuf *out, const struct explain_result *result,
 	const struct words_accesses *accesses, unsigned party)
 {

@@ -5,10 +5,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-/*
- * With fewer than ten runs of a sort, a single run decides what is suspicious. More runs are made,
- * up to RUNS_MORE times N.
- */
+/* With fewer runs of a sort a single run decides; up to RUNS_MORE times N runs are made. */
 #define RUNS_OF_A_SORT 10
 #define RUNS_MORE 20
 /* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
@@ -18,10 +15,7 @@
 #define CAUSE_SCORE_PART 0.7
 /* Comparing ends after this fraction of the time. */
 #define COMPARING_PART 2
-/*
- * Testing ends this fraction of the time before the end, which leaves time to replay runs for the
- * report.
- */
+/* Testing leaves this fraction of the time to replay runs for the report. */
 #define SHOWING_PART 10
 
 void explain_work_init(struct explain_work *work)
@@ -41,8 +35,6 @@ void explain_result_release(struct explain_result *result)
 	strbuf_release(&result->notes);
 	explain_close(result->explain);
 }
-
-/* ---- runs ---- */
 
 static void take_run(struct explain_result *result, const struct explain_run *run)
 {
@@ -111,8 +103,6 @@ static int explain_work_make_runs(
 		"longer (--time)",
 		result->finding->argv[0]);
 }
-
-/* ---- notes about the runs ---- */
 
 static void note_runs(struct explain_result *result)
 {
@@ -197,17 +187,12 @@ static void note_symbols(struct explain_result *result)
 			"compile with -g and do not strip it\n");
 }
 
-/* ---- answers ---- */
-
 static uint64_t same_function(void *context, uint64_t site)
 {
 	return explain_site(context, site)->function;
 }
 
-/*
- * Chooses the first pattern of an explanation and others nearly as suspicious. Atomicity patterns
- * come before order patterns.
- */
+/* Chooses the first pattern of an explanation and others nearly as suspicious, atomicity first. */
 static uint32_t choose_candidates(const struct pattern_ranking *ranking,
 	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
 {
@@ -270,9 +255,8 @@ static uint64_t completed_in(const struct explain_answer *answer, const struct e
 }
 
 /*
- * Is the second answer a consequence of the first? A chain of events has several links, each of
- * which can be forced and forbidden. A consequence does not occur where its cause is forbidden. If
- * this holds in both directions, the pattern that was complete earlier is the cause.
+ * Is the second answer a consequence of the first? A consequence does not occur where its cause is
+ * forbidden. If this holds both ways, the earlier pattern is the cause.
  */
 static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
 {
@@ -303,7 +287,6 @@ static void find_consequences(struct explain_result *result)
 	}
 }
 
-/* Merges the answer into an earlier one of the same conflict. */
 static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
 	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
@@ -328,10 +311,7 @@ static bool explain_work_share_conflict(
 	return pattern_shares_conflict(a, b, same_function, result->explain);
 }
 
-/*
- * Are both answers about the same conflict? A cause covers all patterns that had to be forbidden
- * with it.
- */
+/* A cause covers all patterns that had to be forbidden with it. */
 static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
 	const struct explain_answer *b)
 {
@@ -346,7 +326,6 @@ static bool is_same_conflict(const struct explain_result *result, const struct e
 	return false;
 }
 
-/* An earlier answer with the same conflict, and with this value of is_cause; UINT32_MAX: none. */
 static uint32_t find_same_conflict(
 	const struct explain_result *result, uint32_t number, bool is_cause)
 {
@@ -357,10 +336,7 @@ static uint32_t find_same_conflict(
 	return UINT32_MAX;
 }
 
-/*
- * Tests the answers. A conflict whose cause is known needs no test; a new cause may belong to an
- * earlier conflict.
- */
+/* A conflict with a known cause needs no test; a new cause may belong to an earlier conflict. */
 static int test_answers(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
@@ -390,7 +366,6 @@ static void show_answer(struct explain_result *result, struct explain_answer *an
 	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
 }
 
-/* Chooses the first pattern of each of the first explanations. */
 static void choose_answers(struct explain_result *result, const struct explain_work *work)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
@@ -407,7 +382,6 @@ static void choose_answers(struct explain_result *result, const struct explain_w
 	}
 }
 
-/* Moves proven causes to the front, whatever their rank. */
 static void put_causes_first(struct explain_result *result)
 {
 	uint32_t to = 0;
@@ -422,7 +396,6 @@ static void put_causes_first(struct explain_result *result)
 	}
 }
 
-/* Marks patterns inside libraries, which are seldom the user's mistake. */
 static void mark_foreign(struct explain_result *result)
 {
 	for (uint32_t i = 0; i < result->ranking.count; i++) {
@@ -489,8 +462,6 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 		explain_result_release(result);
 	return status;
 }
-
-/* ---- cost ---- */
 
 #define COST_ROUNDS 7
 

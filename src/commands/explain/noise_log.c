@@ -74,7 +74,6 @@ static void skip(struct noise_log *log, uint32_t ring, uint64_t end)
 	log->read[ring] = to;
 }
 
-/* Reads the ring's next event; false: it was overwritten meanwhile. */
 static bool noise_log_take(struct noise_log *log, uint32_t at, struct noise_event *event)
 {
 	const struct noise_ring *ring = &log->noise->rings[at];

@@ -1,6 +1,6 @@
 /*
- * Reads the accesses that a target on kernel threads reports (abi/contract_noise.h) while it runs.
- * The log passes them to the recorder of access patterns in the order in which they occurred.
+ * Passes the accesses that a target on kernel threads reports (abi/contract_noise.h) to the
+ * recorder of access patterns, in the order of their occurrence.
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
 #define RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
@@ -17,16 +17,12 @@ struct noise_log {
 	uint64_t read[NOISE_RINGS]; /* number of events read, since the process started */
 	uint64_t ends[NOISE_RINGS]; /* end of the events that the current pass reads */
 	uint64_t step;		    /* accesses of this run so far */
-	/* accesses of this run that were overwritten before they were read */
-	uint64_t lost;
+	uint64_t lost; /* accesses of this run that were overwritten before they were read */
 };
 
 /* Call before a process starts. */
 void noise_log_begin(struct noise_log *log, struct contract *contract, void *patterns);
-/*
- * Reads the accesses reported so far. The newest ones are read only when `is_over`, because their
- * order is not final before.
- */
+/* Reads new accesses; the newest only when `is_over`, since their order is not final before. */
 void noise_log_read(struct noise_log *log, bool is_over);
 /* Accesses of this run that are missing. Call when the run is over. */
 uint64_t noise_log_lost(const struct noise_log *log);

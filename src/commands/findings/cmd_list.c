@@ -81,7 +81,6 @@ static int list_analyses(void)
 	return 0;
 }
 
-/* Prints the array and releases it. */
 static int cmd_list_print_json(json_t *array)
 {
 	char *text = json_dumps(array, JSON_INDENT(1));

@@ -94,7 +94,6 @@ static void say_merged(const struct merge_arguments *arguments, const struct sto
 	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }
 
-/* Prints the joint result of the shards of an exhaustive search. */
 static void say_together(const struct shards *shards)
 {
 	char prefix[320];

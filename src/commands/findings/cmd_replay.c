@@ -121,7 +121,6 @@ static int cmd_replay_load(
 	return 0;
 }
 
-/* Parts of the commands suggested next. */
 struct again {
 	struct strbuf run;   /* text after "raddle run" */
 	struct strbuf store; /* text after the finding */
@@ -142,7 +141,6 @@ static void again_release(struct again *again)
 	strbuf_release(&again->store);
 }
 
-/* Prints the outcome and the next command. */
 static int cmd_replay_conclude(const struct finding *finding, const struct replay_result *result,
 	const struct again *again)
 {

@@ -22,7 +22,6 @@ static struct argp_option report_options[FORMAT_COUNT + 4] = {
 	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
 };
 
-/* Limit on --source-root options. */
 #define SOURCE_ROOTS_MAX 16
 
 struct report_arguments {
@@ -102,8 +101,6 @@ static void cmd_report_describe(const struct store_campaign *from, struct report
 		.started = from->started,
 	};
 }
-
-/* ---- gathering ---- */
 
 /* Special values in place of a campaign's number. */
 #define ALL_CAMPAIGNS -1
@@ -223,10 +220,7 @@ static bool cmd_report_is_of(const struct store_document *row, int64_t campaign)
 	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
 }
 
-/*
- * Adds the documents after the findings: first those that lead to further findings, then those
- * about all of them.
- */
+/* Adds the documents that lead to further findings, then those about the findings. */
 static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
@@ -251,10 +245,7 @@ static int cmd_report_add_documents(
 	return result;
 }
 
-/*
- * Sets the campaign that found each finding first. Requires that findings and documents have been
- * added.
- */
+/* Requires that findings and documents have been added. */
 static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
 {
 	struct store_finding_row *rows;
@@ -284,7 +275,6 @@ static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign
 	return false;
 }
 
-/* Adds the campaign with this number, all campaigns, or those of the findings. */
 static int cmd_report_add_campaigns(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
@@ -304,8 +294,6 @@ static int cmd_report_add_campaigns(
 	gathered->campaigns = rows;
 	return 0;
 }
-
-/* ---- printing ---- */
 
 static void cmd_report_print_text(const struct report_arguments *arguments,
 	const struct report_campaign *campaign, const struct gathered *gathered)

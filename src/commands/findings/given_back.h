@@ -7,16 +7,11 @@
 
 struct store;
 
-/*
- * Restores the environment variables that libraries read to their values at the time of the
- * finding. Prints which ones change.
- */
+/* Restores the environment variables that libraries read, and prints which ones change. */
 void give_environment_back(const struct finding *finding);
 /* Prints the variables that differ, as a possible reason why the failure does not repeat. */
 void hint_environment(const struct finding *finding);
-/*
- * Gives the finding the schedule from its folder. Prints a note if the user has edited that file.
- */
+/* Loads the schedule of the finding's folder, with a note if the user has edited it. */
 int read_own_schedule(struct store *store, struct finding *finding, struct error *err);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Prints a finding for people: what failed, the evidence, the interleaving, and the next command.
- */
+/* Prints a finding for people: failure, evidence, interleaving, next command. */
 #ifndef RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 #define RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 
@@ -11,8 +9,7 @@
 #include "report/format.h"
 
 /*
- * `store`: the option's text, NULL: not given. `roots`: allowed source folders for a finding of
- * another user, NULL: the working folder.
+ * `store`: as given, or NULL. `roots`: source folders for a foreign finding; NULL: working folder.
  */
 void show_finding(const struct finding *finding, const char *store,
 	const struct source_roots *roots, FILE *stream);

@@ -8,10 +8,7 @@
 #include "cli/next_command.h"
 #include "cli/terminal.h"
 
-/*
- * Adds all parts of the finding that decide which command a replay runs: folder, --check,
- * environment, program and arguments.
- */
+/* Adds all that decides which command a replay runs. */
 static void trust_describe(const struct finding *finding, struct strbuf *out)
 {
 	struct strbuf names;

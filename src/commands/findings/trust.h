@@ -1,6 +1,5 @@
 /*
- * Decides whether raddle may run the command of a finding. The user must agree if another user made
- * the finding (docs/security.md).
+ * The user must agree before raddle runs the command of another user's finding (docs/security.md).
  */
 #ifndef RADDLE_COMMANDS_FINDINGS_TRUST_H
 #define RADDLE_COMMANDS_FINDINGS_TRUST_H
@@ -10,9 +9,8 @@
 #include "findings/finding.h"
 
 /*
- * Returns 0 if this user made the finding on this machine, if `is_trusted` (--trust), or if the
- * user agrees at the terminal. Otherwise prints the command on standard error and returns a
- * negative code.
+ * Returns 0 if the finding is this user's and machine's, if `is_trusted`, or if the user agrees at
+ * the terminal; else prints the command and returns a negative code.
  */
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err);
 

@@ -38,9 +38,8 @@ struct follow {
 	pid_t first; /* the given program */
 	struct followed *processes;
 	size_t count, capacity;
-	/* raddle's own executable: its programs are already under control */
-	struct stat command;
-	bool has_started; /* the given program was executed */
+	struct stat command; /* raddle's own executable: its programs are already under control */
+	bool has_started;    /* the given program was executed */
 	bool is_first_gone;
 	bool is_killing; /* kills all current and new processes */
 	struct follow_result *result;
@@ -72,8 +71,6 @@ static void follow_drop(struct follow *follow, struct followed *process)
 	followed_program_leave(process->program);
 	*process = follow->processes[--follow->count];
 }
-
-/* ---- stops ---- */
 
 /* A new process is a copy of its parent. Its first stop may be reported before its parent's. */
 static void on_fork(struct follow *follow, pid_t parent, pid_t child)
@@ -175,8 +172,6 @@ static void on_stop(struct follow *follow, pid_t task, int status)
 	(void)ptrace(PTRACE_CONT, task, NULL, (void *)(long)(event ? 0 : number));
 }
 
-/* ---- ends ---- */
-
 static int status_of(const siginfo_t *ended)
 {
 	if (ended->si_code == CLD_EXITED)
@@ -209,7 +204,6 @@ static void follow_kill_all(struct follow *follow)
 		(void)kill(follow->processes[i].pid, SIGKILL); /* may fail: it has just ended */
 }
 
-/* Watches until no process is left. */
 static void follow_watch(struct follow *follow, const volatile int *is_interrupted)
 {
 	siginfo_t what;
@@ -236,9 +230,6 @@ static void follow_watch(struct follow *follow, const volatile int *is_interrupt
 	}
 }
 
-/* ---- start ---- */
-
-/* Runs in the child: waits until it is traced, and executes the program. */
 static void become_program(char *const *argv, int output, int go)
 {
 	char byte;

@@ -34,10 +34,7 @@ struct follow_process {
 
 struct follow_listener {
 	void *context;
-	/*
-	 * A process that created threads has ended. The listener may start and wait for processes
-	 * of its own.
-	 */
+	/* The listener may start and wait for processes of its own. */
 	void (*ended)(void *context, const struct follow_process *process);
 	/* A program was started; `programs`: how many so far, not counting the first. */
 	void (*started)(void *context, uint32_t programs);
@@ -52,8 +49,8 @@ struct follow_result {
 };
 
 /*
- * Runs argv[0] (found in PATH) with descriptor `output` as 1 and 2; negative: the command's own.
- * Kills the processes that are left when the program has ended.
+ * Runs argv[0] (found in PATH) with `output` as 1 and 2; negative: the command's own. Kills
+ * processes left at its end.
  */
 int follow_run(char *const *argv, int output, const struct follow_listener *listener,
 	const volatile int *is_interrupted, struct follow_result *result, struct error *err);

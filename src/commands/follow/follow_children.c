@@ -24,7 +24,6 @@
 /* Shortest abbreviation of --follow-children: "--f" could also be --fail-on. */
 #define OPTION_LEAST sizeof "--f"
 
-/* Lines shown of a failed runner's output. */
 #define TAIL_LINES 15
 
 extern char **environ;
@@ -40,10 +39,7 @@ struct following {
 	json_t *children;
 };
 
-/*
- * Is the word --follow-children or an abbreviation? The runs made for the descendants must not get
- * it.
- */
+/* Is the word --follow-children, abbreviated or not? The descendants' runs must not get it. */
 static bool is_option(const char *word)
 {
 	const size_t length = strcspn(word, "=");
@@ -51,12 +47,7 @@ static bool is_option(const char *word)
 	return length >= OPTION_LEAST && length < sizeof OPTION && !strncmp(word, OPTION, length);
 }
 
-/* ---- which programs ---- */
-
-/*
- * Does the program belong to the system? A runner starts shells, tools and interpreters, which are
- * not under test.
- */
+/* A runner starts shells, tools and interpreters, which are not under test. */
 static bool follow_children_is_of_system(const char *path)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
@@ -98,8 +89,6 @@ static bool follow_children_is_known(
 	following->known[following->known_count++] = strbuf_detach(&key);
 	return false;
 }
-
-/* ---- a run of raddle for one program ---- */
 
 static bool is_here(const char *directory)
 {
@@ -148,7 +137,6 @@ static char **command_for(const struct following *following, const struct follow
 	return argv;
 }
 
-/* Waits for the child and forwards signals to it. */
 static int follow_children_wait_for(pid_t child, const volatile int *is_interrupted)
 {
 	int status;
@@ -181,7 +169,6 @@ static int run_raddle(
 			 : follow_children_wait_for(child, following->is_interrupted);
 }
 
-/* A memory file for the output of others; -1: none, the output is inherited. */
 static int hidden_file(void)
 {
 	return memfd_create("raddle-output", MFD_CLOEXEC);
@@ -197,8 +184,6 @@ static char *read_hidden(int file)
 		text[0] = '\0';
 	return text;
 }
-
-/* ---- messages ---- */
 
 static void add_status(struct strbuf *out, int status)
 {
@@ -234,10 +219,7 @@ static bool follow_children_is_in(char *const *list, const char *entry)
 	return false;
 }
 
-/*
- * Names the variables that the runner set. A finding does not keep them, and the program may need
- * them.
- */
+/* Names variables set by the runner: a finding does not keep them. */
 static void say_environment(const struct follow_program *program)
 {
 	static const char *const always[] = {"PWD=", "OLDPWD=", "SHLVL=", "_=", "ASAN_OPTIONS="};
@@ -262,8 +244,6 @@ static void say_environment(const struct follow_program *program)
 			words.text);
 	strbuf_release(&words);
 }
-
-/* ---- events of the tracer ---- */
 
 static void note_json(struct following *following, const struct follow_process *process, int status,
 	const char *text)
@@ -363,8 +343,6 @@ static void on_without_rights(void *context, const struct follow_program *progra
 		program->path);
 }
 
-/* ---- the command ---- */
-
 static void say_tail(int output)
 {
 	char *text = read_hidden(output);
@@ -443,10 +421,7 @@ static int follow_children_conclude(
 	return EXIT_NOTHING_FOUND;
 }
 
-/*
- * Disables AddressSanitizer's leak checker, which traces its own process and fails if that is
- * traced already.
- */
+/* AddressSanitizer's leak checker traces its own process and fails if that is traced. */
 static void switch_off_leak_checker(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
@@ -455,7 +430,6 @@ static void switch_off_leak_checker(void)
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
 		options && *options ? ":" : "");
-	/* out of memory: the leak checker prints its own message */
 	(void)setenv("ASAN_OPTIONS", text.text, 1);
 	strbuf_release(&text);
 }

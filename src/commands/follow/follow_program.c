@@ -11,7 +11,6 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 
-/* Reads /proc/PID/NAME completely. */
 static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
 {
 	char path[64], bytes[4096];
@@ -38,7 +37,6 @@ static char *read_link(pid_t pid, const char *name)
 	return count < 0 ? NULL : strndup(text, (size_t)count);
 }
 
-/* Splits zero-terminated strings into an array that ends with NULL. */
 static char **follow_program_split(const struct strbuf *strings)
 {
 	size_t count = 0;
@@ -75,10 +73,7 @@ static void free_list(char **list)
 	free(list);
 }
 
-/*
- * Keeps argv[0] where it names the file, because programs may look at it: an absolute path, or one
- * below the folder. Otherwise the file's own path replaces it.
- */
+/* Keeps argv[0] where it names the file (absolute, or below the folder); else the file's path. */
 static void settle_name(struct follow_program *program)
 {
 	struct strbuf path;
@@ -109,10 +104,7 @@ static void read_input(pid_t pid, struct follow_program *program)
 		free(path);
 }
 
-/*
- * Does the file have set-user-id or similar bits? They have no effect on a traced process unless
- * the tracer is privileged.
- */
+/* Set-user-id has no effect in a traced process unless the tracer is privileged. */
 static bool has_rights_to_lose(const char *path)
 {
 	struct stat file;

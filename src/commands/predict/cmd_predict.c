@@ -13,23 +13,14 @@
 #include "commands/predict/predict_result.h"
 #include "commands/predict/predict_work.h"
 
-/*
- * Default numbers of runs: lock orders are mostly equal in all runs, whereas written values depend
- * on the order of threads.
- */
-/*
- * Time reserved for naming places, which starts the program once more; at most this part of a short
- * budget.
- */
+/* Default numbers of runs: lock orders hardly vary between runs, written values do. */
+/* Naming places starts the program once more; at most this part of a short budget. */
 #define NAMING_NS UINT64_C(150000000)
 #define NAMING_PART 10
 
 #define RUNS 5
 #define RUNS_WITH_MEMORY 20
-/*
- * Fractions of the time budget: 1/RECORDING_PART for recording, 1/CANDIDATE_PART for each
- * candidate.
- */
+/* Fractions of the time budget for recording, and for each candidate. */
 #define RECORDING_PART 2
 #define CANDIDATE_PART 5
 
@@ -265,9 +256,7 @@ static const struct argp predict_argp = {
 	       "raddle could not work.",
 };
 
-/* ---- the work ---- */
-
-/* Saves the result for `raddle report`. A store that cannot be written is no reason to fail. */
+/* Saves the result for `raddle report`; an unwritable store is no failure. */
 static void cmd_predict_keep(const struct predict_result *result)
 {
 	const struct predict_options *options = result->options;
@@ -413,18 +402,15 @@ static int predict_run_command(int argc, char **argv)
 	(void)command_limit_time(
 		campaign->time_ns - (naming_ns < NAMING_NS ? naming_ns : NAMING_NS));
 	sees_memory = arguments.wants_atomicity || arguments.wants_races;
-	/*
-	 * Threads block at operations only; scheduling points at memory accesses would only add
-	 * steps.
-	 */
+	/* Threads block at operations only; points at memory accesses would only add steps. */
 	if (!sees_memory)
 		campaign->settings.memory_mode = MEMORY_NONE;
 	arguments.options.has_contexts = sees_memory;
 	if (!arguments.options.runs)
 		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
 	/*
-	 * With priorities, each thread in turn gets the highest one, so threads that run far apart
-	 * are recorded in every order.
+	 * Each thread in turn gets the highest priority: distant threads are recorded in every
+	 * order.
 	 */
 	arguments.options.takes_turns = sees_memory && !arguments.strategy;
 	if (!arguments.strategy)

@@ -12,14 +12,9 @@
 #include "platform/platform.h"
 #include "trace/trace_writer.h"
 
-/*
- * Step limit for runs where the thread with the highest priority never blocks: a tenth of a second.
- */
+/* Step limit of a run whose highest-priority thread never blocks: a tenth of a second. */
 #define TURN_STEPS_MOST 100000
-/*
- * Failing runs are not recorded. If nearly all runs fail, recording stops after this many runs per
- * wanted one.
- */
+/* If nearly all runs fail, recording stops after this many runs per wanted one. */
 #define RUNS_FOR_ONE 4
 /* Time to read symbols after an interrupt. */
 #define SYMBOLS_LIMIT_NS UINT64_C(300000000)
@@ -67,8 +62,6 @@ void predict_close(struct predict *predict)
 	free(predict);
 }
 
-/* ---- recording ---- */
-
 static void *predict_copy_array(const void *from, size_t count, size_t size)
 {
 	void *copy = calloc(count + 1, size);
@@ -114,7 +107,6 @@ void recorded_run_take(struct recorded_run *run, struct contract *contract)
 	run->blocks = predict_copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
 }
 
-/* Takes the memory view for later runs: all shared memory known so far. */
 static void take_view(struct predict *predict, struct contract *contract)
 {
 	if (!predict->options->has_contexts ||
@@ -149,10 +141,7 @@ static void predict_on_ran(void *context, struct contract *contract)
 	predict->last_ns = now;
 }
 
-/*
- * Is the remaining time needed for driving candidates? Without a recorded run there are no
- * candidates.
- */
+/* Without a recorded run there are no candidates to drive. */
 static bool is_recording_late(const struct predict *predict)
 {
 	const uint64_t limit_ns = predict->options->recording_ns;
@@ -167,8 +156,6 @@ static bool has_enough(void *context)
 
 	return predict->run_count == predict->wanted_count || is_recording_late(predict);
 }
-
-/* ---- forwarding events to the user's listener ---- */
 
 static void pass_started(void *context, const struct campaign_start *start)
 {
@@ -238,9 +225,8 @@ int predict_check_file(const struct predict *predict, struct error *err)
 }
 
 /*
- * Recording with the own strategy has three parts: one thread after the other in any order; with
- * one preemption; random. The first part shows how each thread uses what another one has completed.
- * Runs with preemptions rarely show this when threads are long.
+ * Recording has three parts: one thread after the other, one preemption, random. The first shows
+ * how each thread uses completed work of others, which preempted runs rarely show.
  */
 struct recording_part {
 	const struct strategy *strategy;
@@ -339,8 +325,6 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 		.run_ns = run->run_ns};
 }
 
-/* ---- traces and descriptions ---- */
-
 struct finding_source recorded_run_source(const struct recorded_run *run, const char *program)
 {
 	return (struct finding_source){
@@ -398,7 +382,6 @@ struct symbols *predict_symbols(struct predict *predict)
 	return predict->symbols;
 }
 
-/* Repeats the run in a process that stops at its end, and reads its symbols. */
 static void predict_read_symbols(struct predict *predict, const struct target *target)
 {
 	static const volatile int never = STOP_NONE;
@@ -412,7 +395,6 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 			.output = OUTPUT_DISCARD},
 		.settings = &options->settings,
 		.restart = RESTART_EXEC,
-		/* makes the process stop for inspection even if the run passes */
 		.trace_events = 1,
 		/* An interrupted command still names its places, within SYMBOLS_LIMIT_NS. */
 		.is_interrupted = is_stopped ? &never : options->is_interrupted,
@@ -424,7 +406,6 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 	if (probe_open(&probe, &params, NULL) < 0)
 		return;
 	probe.worker.contract->plan.inspect = true;
-	/* Without symbols, places are shown as addresses. */
 	if (probe_run(&probe, &plan, NULL) == 0 && probe.report == REPORT_INSPECT)
 		(void)symbols_from_process(
 			&predict->symbols, (pid_t)probe.worker.contract->guest_pid, NULL);

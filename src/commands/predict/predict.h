@@ -28,13 +28,11 @@ struct predict_options {
 	uint32_t attempts; /* runs per candidate */
 	bool has_contexts; /* runs record functions and accesses (runtime/contexts.h) */
 	/*
-	 * Use a strategy that gives each thread in turn the highest priority. A thread that spins
-	 * as long as others exist never ends such a run. Too long runs are therefore abandoned and
-	 * the remaining ones recorded at random.
+	 * Give each thread in turn the highest priority. Runs that get too long (a thread spins
+	 * while others exist) are abandoned, and the remaining ones recorded at random.
 	 */
 	bool takes_turns;
-	/* use all attempts even when the result is clear: for counting */
-	bool makes_all_attempts;
+	bool makes_all_attempts; /* use all attempts even when the result is clear: for counting */
 	/* Time limits, 0: none. Recording continues beyond its limit until a run has passed. */
 	uint64_t recording_ns, candidate_ns;
 };
@@ -84,16 +82,13 @@ struct predict_span {
 /* From the first to the last place of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
 /*
- * Fills `out` with these steps of a recorded run and some around them; the caller releases it.
- * Requires predict_describe(). Only the beginning of a long range is shown.
+ * Fills `out` with these steps of a recorded run and some around them, only the beginning of a long
+ * range; the caller releases it. Requires predict_describe().
  */
 int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
 	struct finding *out, struct error *err);
 
-/*
- * Decides by its trace whether a run shows the candidate. The judge may use the trace's memory
- * during the call only.
- */
+/* Decides whether a run shows the candidate. The trace's memory is valid during the call only. */
 struct predict_trace {
 	struct trace_reader *reader;
 	const struct symbols_memory *memory;
@@ -103,10 +98,9 @@ typedef bool predict_judge(void *context, const struct predict_trace *trace);
 
 /* Result of driving one candidate. */
 struct predict_attempt {
-	/* a run ended as predicted (scenario or race: showed it), and repeats */
-	bool is_confirmed;
-	bool fails;	  /* such a run failed */
-	bool is_unsteady; /* a run ended as predicted, but does not repeat */
+	bool is_confirmed; /* a run ended as predicted (scenario or race: showed it), and repeats */
+	bool fails;	   /* such a run failed */
+	bool is_unsteady;  /* a run ended as predicted, but does not repeat */
 	bool is_interrupted;
 	/* The resulting finding, or another failure that occurred; empty: none. */
 	char finding[32];
@@ -118,13 +112,10 @@ struct predict_attempt {
 	/* a process ended without creating threads, unlike the recorded runs */
 	bool has_no_threads;
 	uint64_t runs;
-	/* runs in which all places were taken at once */
-	uint64_t meetings;
+	uint64_t meetings;			 /* runs in which all places were taken at once */
 	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread reached the place */
-	/* threads released because no other thread was enabled */
-	uint64_t thrashes;
-	/* scenarios and races: runs that showed the candidate */
-	uint64_t shown;
+	uint64_t thrashes;     /* threads released because no other thread was enabled */
+	uint64_t shown;	       /* scenarios and races: runs that showed the candidate */
 	uint64_t shown_failed; /* such runs that failed */
 };
 
@@ -132,10 +123,7 @@ struct predict_attempt {
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);
 
-/*
- * Drives all candidates, several at a time. Results are reported in the order of the candidates and
- * do not depend on the number of workers.
- */
+/* Drives candidates in parallel; reports in their order, independent of the number of workers. */
 struct predict_drive {
 	const struct candidate *candidates;
 	uint32_t count;

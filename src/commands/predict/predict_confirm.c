@@ -25,7 +25,6 @@ struct drive {
 	uint64_t awaited_key;
 };
 
-/* Is the place part of the same wide access as the one before? */
 static bool is_one_op(const struct candidate *candidate, uint32_t place)
 {
 	const struct candidate_place *places = candidate->places;
@@ -131,10 +130,7 @@ static void fail_as(struct drive *drive, const char *finding)
 	(void)snprintf(drive->attempt->finding, sizeof drive->attempt->finding, "%s", finding);
 }
 
-/*
- * Notes that a run showed the candidate and failed. The failure's investigation may be reported
- * before or after this call.
- */
+/* The failure's investigation may be reported before or after this call. */
 static void note_failed(struct drive *drive, struct contract *contract)
 {
 	const uint64_t key = failure_key(&contract->outcome);
@@ -148,10 +144,7 @@ static void note_failed(struct drive *drive, struct contract *contract)
 		fail_as(drive, finding);
 }
 
-/*
- * Evaluates a finished run: the strategy tells whether the scenario completed, the judge whether it
- * is the predicted one.
- */
+/* The strategy reports a complete scenario, the judge whether it is the predicted one. */
 static void look_at_scenario(
 	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {
@@ -179,9 +172,7 @@ static void look_at_scenario(
 		note_failed(drive, contract);
 }
 
-/*
- * Two threads stand before the same memory and one of them is about to write: no trace is needed.
- */
+/* Two threads before the same memory, one about to write: no trace is needed. */
 static void look_at_race(
 	struct drive *drive, struct contract *contract, const struct directed_state *state)
 {
@@ -290,10 +281,9 @@ static void predict_confirm_on_progress(void *context, const struct campaign_pro
 }
 
 /*
- * Makes a finding of the run that shows the candidate. A failing candidate gets such a finding in
- * addition to the failure's own. The latter may have been minimised to a schedule without the
- * violation, or found by another candidate. A passing run that no fresh process repeats is not
- * reported as shown.
+ * Makes a finding of the run that shows the candidate, also for a failing one: the failure's own
+ * finding may be minimised to a schedule without the violation. A passing run that no fresh process
+ * repeats is not reported as shown.
  */
 static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct error *err)
 {
@@ -352,10 +342,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	options.part_of = predict->campaign;
 	options.keep_going = true;
 	options.is_one_by_one = true;
-	/*
-	 * Threads block at operations only; scheduling points at memory accesses would only add
-	 * steps.
-	 */
+	/* Threads block at operations only; points at memory accesses would only add steps. */
 	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
 		options.settings.memory_mode = MEMORY_NONE;
 	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {

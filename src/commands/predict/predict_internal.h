@@ -8,10 +8,7 @@
 #include "plan/memory_view.h"
 #include "commands/predict/predict.h"
 
-/*
- * 88 MB of address space for events; memory is committed as it is used. Later events are only
- * counted.
- */
+/* 88 MB of address space, committed as used; later events are only counted. */
 #define PREDICT_EVENTS_MAX (UINT64_C(1) << 20)
 
 /* A passing run. Owns everything. */
@@ -52,9 +49,8 @@ struct predict {
 };
 
 /*
- * Replaces the object names of a run's events by names that hold in other runs as well
- * (predict_objects.c). The runtime's names hold only as long as threads create objects in the same
- * order. That suffices to find an object in a driven run, but not to combine runs.
+ * Replaces a run's object names by names that hold in all runs. The runtime's names hold only while
+ * threads create objects in the same order, which does not suffice to combine runs.
  */
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
 /* The runtime's name of the object of this step's event; 0: none. */
@@ -63,9 +59,7 @@ object_name predict_object_of(const struct predict *predict, uint32_t run, uint6
 /* Copies the last run from the contract; the caller releases it. */
 void recorded_run_take(struct recorded_run *run, struct contract *contract);
 void recorded_run_release(struct recorded_run *run);
-/*
- * The run's trace, with object names that hold in other runs; the caller frees it. NULL: no events.
- */
+/* The trace with object names that hold in all runs; the caller frees it. NULL: no events. */
 int recorded_run_trace(const struct recorded_run *run, const char *program, char **bytes,
 	size_t *size, struct error *err);
 struct finding_source recorded_run_source(const struct recorded_run *run, const char *program);

@@ -21,7 +21,6 @@ struct told {
 	bool is_minimal;
 };
 
-/* State of a job, in its own process. */
 struct drive_job {
 	const struct predict *predict;
 	struct strbuf told;
@@ -36,7 +35,6 @@ struct driving {
 	struct error *err;
 };
 
-/* The unpacked answer of a job. */
 struct driven {
 	struct predict_attempt attempt;
 	bool has_no_threads; /* its process created no threads, unlike recorded runs */
@@ -47,8 +45,6 @@ struct driven {
 	struct told *told;
 	struct store_unpacked kept;
 };
-
-/* ---- in the job's process ---- */
 
 static void predict_jobs_on_confirming(void *context, const struct failure *failure)
 {
@@ -119,8 +115,6 @@ static int predict_jobs_work(void *context, uint32_t number, const volatile int 
 	return result; /* the process ends and frees the rest */
 }
 
-/* ---- in the command ---- */
-
 static void predict_jobs_release(struct driven *driven)
 {
 	free(driven->keys);
@@ -162,7 +156,6 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 	return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
 }
 
-/* Did the job investigate a failure that is known by now? */
 static bool knew_too_little(const struct predict *predict, const struct driven *driven)
 {
 	for (uint32_t i = 0; i < driven->known_count; i++)
@@ -171,7 +164,6 @@ static bool knew_too_little(const struct predict *predict, const struct driven *
 	return false;
 }
 
-/* Does the finding repeat while no other process of the program runs? */
 static bool repeats_alone(const struct predict *predict, const struct finding *finding)
 {
 	const struct replay_options options = {.runtime = predict->options->campaign.runtime,
@@ -196,7 +188,6 @@ static bool was_confirmed(const struct driven *driven, const char *aside_id)
 	return true; /* a finding that is not reported was replayed before it was kept */
 }
 
-/* Did other processes disturb the job? A failure that does not repeat is a sign of it. */
 static bool was_disturbed(const struct predict *predict, const struct driven *driven)
 {
 	if (driven->attempt.has_no_threads || driven->attempt.is_unsteady)
@@ -286,7 +277,6 @@ static int predict_jobs_take(
 	return result;
 }
 
-/* Does the answer need an exclusive confirmation run? True if it has a finding. */
 static bool needs_quiet(void *context, uint32_t number, const struct strbuf *answer)
 {
 	const struct driving *driving = context;

@@ -51,7 +51,6 @@ static const char *const kind_words[CANDIDATE_KINDS] = {
 	[CANDIDATE_LOCK_WINDOW] = "lock window",
 };
 
-/* Adds the fields that only some kinds have. */
 static void add_kind(
 	const struct candidate *candidate, const struct predict_attempt *attempt, json_t *value)
 {
@@ -161,9 +160,6 @@ void predict_print_json(const struct predict_result *result)
 	json_decref(runs);
 }
 
-/* ---- the stored document ---- */
-
-/* The steps of the recorded run that the first candidates refer to; null: none. */
 static json_t *steps_of_run(
 	const struct predict_result *result, const uint32_t *order, uint32_t run)
 {

@@ -18,9 +18,7 @@
 #include "store/surroundings.h"
 #include "findings/source_lines.h"
 
-/*
- * Small, because a program may have dozens of violations, and failures have been minimised already.
- */
+/* Small: a program may have dozens of violations, and failures are minimised already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
 static char *predict_keep_copy_text(const char *text)
@@ -45,7 +43,6 @@ static char **copy_arguments(char *const *argv)
 	return copy;
 }
 
-/* Shows the recorded run that the violation was inferred from as the passing run. */
 static void show_recorded(
 	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
 {
@@ -63,10 +60,7 @@ static void show_recorded(
 	finding_release(&recorded);
 }
 
-/*
- * Sets title and signature. A failing run keeps the kind of its failure, but is another finding
- * than that failure.
- */
+/* A failing run keeps its failure's kind, but is another finding. */
 static void name_it(const struct predict_keeping *keeping, struct finding *finding)
 {
 	char *failure = finding->title;
@@ -87,7 +81,6 @@ static void name_it(const struct predict_keeping *keeping, struct finding *findi
 	free(failure);
 }
 
-/* Fills the fields of a violation, and those that a replay needs. */
 static void complete(const struct predict_keeping *keeping, struct finding *finding)
 {
 	const struct predict *predict = keeping->predict;
@@ -156,7 +149,7 @@ static bool predict_keep_shows(void *context, const struct probe *probe)
 		       keeping->predict, probe->worker.contract, keeping->judge, keeping->context);
 }
 
-/* Repeats the run and asks the judge. *is_shown false: the run does not repeat. */
+/* *is_shown false: the run does not repeat. */
 static int predict_keep_repeat(const struct predict_keeping *keeping, const struct target *target,
 	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
 {
@@ -175,9 +168,7 @@ static int predict_keep_repeat(const struct predict_keeping *keeping, const stru
 	return result;
 }
 
-/*
- * Replaces the finding by that of a simpler run that shows the violation as well, if one repeats.
- */
+/* Replaces the finding by a simpler run that shows the violation and repeats. */
 static int simplify(const struct predict_keeping *keeping, const struct target *target,
 	struct finding *finding, struct error *err)
 {

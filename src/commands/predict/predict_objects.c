@@ -12,10 +12,7 @@
 #include "commands/predict/predict_internal.h"
 #include "model/op.h"
 
-/*
- * Limit on the blocks examined per address. Blocks overlap because memory is reused; the right
- * block is rarely far away.
- */
+/* Blocks overlap because memory is reused; the right one is rarely far away. */
 #define BLOCKS_LOOKED_AT 64
 
 static int compare_blocks(const void *first, const void *second)

@@ -1,4 +1,3 @@
-/* Ranks the candidates for the report of `raddle predict`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +9,7 @@
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 
-/*
- * Does a scenario consist of atomic variables and locks only? Programs intend such orders more
- * often than orders of plain accesses.
- */
+/* Programs intend orders of atomics and locks more often than orders of plain accesses. */
 static bool is_meant(const struct candidate *candidate)
 {
 	for (uint32_t i = 0; i < candidate->place_count; i++)
@@ -37,7 +33,6 @@ static int predict_rank_compare_ranks(const void *first, const void *second, voi
 		predict_rank_compare_numbers(x->state, y->state),
 		predict_rank_compare_numbers(is_meant(&result->candidates.items[a]),
 			is_meant(&result->candidates.items[b])),
-		/* Compares the fractions of failing runs. */
 		predict_rank_compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
 			x->attempt.shown_failed * (y->attempt.shown + 1)),
 		predict_rank_compare_numbers(y->attempt.shown, x->attempt.shown),
@@ -62,8 +57,6 @@ uint32_t *predict_ranking(const struct predict_result *result)
 			(void *)(uintptr_t)result);
 	return order;
 }
-
-/* ---- words ---- */
 
 static void add_verdict(const struct candidate *candidate, const struct prediction *prediction,
 	const char *store, struct strbuf *out)

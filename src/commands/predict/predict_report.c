@@ -1,4 +1,3 @@
-/* Text output of `raddle predict`, during the work and at the end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +17,6 @@ const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_CANDIDATE] = "candidate",
 	[PREDICTION_UNTRIED] = "not tried",
 };
-
-/* ---- progress ---- */
 
 static bool is_silent(const struct predict_result *result)
 {
@@ -90,7 +87,6 @@ static void predict_report_on_notice(void *context, const char *text)
 		predict_report_on_warning(context, text);
 }
 
-/* True once per finding of this command. */
 static bool is_first_time(struct predict_result *result, const char *id)
 {
 	char key[40];
@@ -227,8 +223,6 @@ void predict_report_notes(const struct predict_result *result, const char *lines
 		(void)fprintf(stderr, "note: %.*s\n", (int)(end - lines), lines);
 }
 
-/* ---- candidates ---- */
-
 static void predict_report_add_place(
 	const struct candidate *candidate, uint32_t place, struct strbuf *out)
 {
@@ -341,8 +335,6 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	(void)fflush(stdout); /* main checks the stream */
 	strbuf_release(&reason);
 }
-
-/* ---- summary ---- */
 
 /* The first candidate by rank that occurred and has a schedule; NULL: none. */
 static const char *first_shown(const struct predict_result *result)

@@ -44,10 +44,7 @@ struct predict_result {
 	char last_finding[32];
 	uint64_t begun_ns, recorded_ns, inferred_ns; /* start of the phases */
 	uint64_t driving_ns;			     /* time of driving, total over all processes */
-	/*
-	 * Investigation of failures between the phases: its start (0: none in progress), and its
-	 * total time.
-	 */
+	/* Investigation of failures: its start (0: none in progress), and its total time. */
 	uint64_t investigating_since_ns, investigated_recording_ns, investigated_driving_ns;
 	bool has_started;
 	bool has_memory_sites; /* the program was built by raddle-cc */
@@ -60,9 +57,7 @@ struct predict_result {
 /* "confirmed", "candidate", "not tried" */
 extern const char *const prediction_state_words[PREDICTION_STATES];
 
-/*
- * Explains why no run reached the candidate, as far as the runs tell. The caller releases the text.
- */
+/* Why no run reached the candidate. The caller releases the text. */
 struct strbuf prediction_reason(
 	const struct candidate *candidate, const struct prediction *prediction);
 
@@ -83,8 +78,7 @@ void predict_report_end(const struct predict_result *result);
 /* Prints the whole result as JSON on standard output. */
 void predict_print_json(const struct predict_result *result);
 /*
- * The JSON document for `raddle report`, with the first PREDICTIONS_KEPT candidates; the caller
- * frees it.
+ * The document for `raddle report`, of the first PREDICTIONS_KEPT candidates; the caller frees it.
  */
 #define PREDICTIONS_KEPT 100u
 char *predict_to_document(const struct predict_result *result);

@@ -1,4 +1,3 @@
-/* Shows a recorded run as the steps of a finding, as evidence for what was inferred from it. */
 #include <string.h>
 
 #include "commands/predict/predict_internal.h"

@@ -1,4 +1,3 @@
-/* Judges runs by their traces, and remembers the findings of their failures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,6 @@ uint64_t predict_clock_ns(void)
 {
 	return platform_monotonic_ns();
 }
-
-/* ---- failures ---- */
 
 const char *predict_known(const struct predict *predict, uint64_t key)
 {
@@ -38,8 +35,6 @@ void predict_learn(struct predict *predict, uint64_t key, const char *finding)
 		predict->known_findings[count - 1], sizeof *predict->known_findings, "%s", finding);
 	predict->known_count = count;
 }
-
-/* ---- traces ---- */
 
 bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context)
@@ -70,8 +65,6 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	recorded_run_release(&run);
 	return is_shown;
 }
-
-/* ---- random runs ---- */
 
 struct watch {
 	struct predict *predict;

@@ -23,8 +23,6 @@ const char *const predict_method_words[METHODS] = {
 /* Candidates described even if the command is to end; each takes some milliseconds. */
 #define DESCRIBED_LEAST 20
 
-/* ---- start ---- */
-
 struct note_reading {
 	struct atomic_rules *rules;
 	struct error *err;
@@ -39,7 +37,6 @@ static int read_note(void *argument, const char *text, const char *module)
 	return atomic_rules_add(reading->rules, text, source, reading->err);
 }
 
-/* Reads the program's annotations, then the file's. */
 static int read_rules(struct predict_work *work, struct error *err)
 {
 	struct note_reading reading = {.rules = &work->rules, .err = err};
@@ -136,8 +133,6 @@ static void *predict_work_state_of(const struct predict_work *work, const struct
 	return NULL;
 }
 
-/* ---- driving ---- */
-
 static struct prediction *prediction_at(struct predict_result *result, uint32_t index)
 {
 	while (result->prediction_count <= index) {
@@ -182,10 +177,7 @@ static enum prediction_state state_after(
 		return PREDICTION_CONFIRMED;
 	if (attempt->fails)
 		return PREDICTION_CONFIRMED;
-	/*
-	 * A race is undefined behaviour even if no run fails. An order of accesses is a fault only
-	 * if a run fails.
-	 */
+	/* A race is undefined behaviour even if no run fails; an order of accesses is not. */
 	return candidate->kind == CANDIDATE_RACE ? PREDICTION_HARMLESS : PREDICTION_BENIGN;
 }
 
@@ -220,7 +212,6 @@ static void predict_work_on_wait(void *context, uint32_t index)
 	predict_report_driving(work->result, index);
 }
 
-/* Prints the notes of the analyses. */
 static void predict_work_tell(const struct predict_work *work)
 {
 	struct strbuf lines;
@@ -276,8 +267,6 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 		status = drive_all(work, predict, err);
 	return status;
 }
-
-/* ---- watching ---- */
 
 static bool judge_watched(void *context, const struct predict_trace *trace)
 {
@@ -345,8 +334,6 @@ int predict_work_do(struct predict_work *work, struct predict *predict, struct e
 	return work->method == METHOD_MONITOR ? predict_work_watch(work, predict, err)
 					      : drive(work, predict, err);
 }
-
-/* ---- what was inferred ---- */
 
 void predict_work_show_sets(const struct predict_work *work)
 {

@@ -36,10 +36,7 @@ struct predict_work {
 	struct predict_judging judging; /* for the candidate that this process drives */
 };
 
-/*
- * Call before any run. Returns an error if the file of --atomic-sets is unreadable or a line of it
- * is no annotation.
- */
+/* Call before any run. Fails if the file of --atomic-sets is unreadable or a line is invalid. */
 int predict_work_check_file(const char *atomic_sets, struct error *err);
 /* Call after recording. Reads annotations, starts the analyses and feeds them all recorded runs. */
 int predict_work_begin(struct predict_work *work, struct predict *predict, struct error *err);

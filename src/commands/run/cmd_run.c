@@ -336,7 +336,6 @@ static const struct argp run_argp = {
 	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
 };
 
-/* Reads the suppressions if races are searched for. */
 static int read_suppressions(
 	const struct run_arguments *arguments, struct suppressions *out, struct error *err)
 {

@@ -1,11 +1,9 @@
-/* `raddle run --json`. */
 #include <stdio.h>
 
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "commands/run/run_report.h"
 
-/* Prints the strategy's guarantee about the schedules that were not run, or that all were run. */
 static void print_json_promise(const struct campaign_result *result)
 {
 	const struct strategy_guarantee *guarantee = &result->guarantee;

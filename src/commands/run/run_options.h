@@ -1,7 +1,4 @@
-/*
- * Options of raddle run: their keys, and the table from which --help, manual and completion are
- * made.
- */
+/* Options of raddle run: keys, and the table for --help, manual and completion. */
 #ifndef RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
 #define RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
 

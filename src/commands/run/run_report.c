@@ -230,8 +230,6 @@ void run_report_listen(struct run_report *report, struct campaign_listener *list
 	};
 }
 
-/* ---- summary ---- */
-
 /* Prints pct's guarantee for the same n, k and depth, for comparison. */
 static void say_guarantee_without_radius(const struct strategy_guarantee *guarantee)
 {
@@ -301,7 +299,6 @@ static void say_checkpoints(const struct campaign_result *result)
 			result->checkpoint_obstacle);
 }
 
-/* Prints the number of races although they were not requested. */
 static void say_races_seen(const struct campaign_result *result)
 {
 	if (!result->races_seen)
@@ -329,10 +326,7 @@ static void say_races(const struct run_report *report, const struct campaign_res
 	(void)fprintf(stderr, "\n");
 }
 
-/*
- * Prints the reasons why "nothing found" does not mean much. They are also shown where the user
- * asked for findings only.
- */
+/* Why "nothing found" does not mean much; shown even if only findings were asked for. */
 static void say_shortcomings(const struct campaign_result *result)
 {
 	char runs[32];
@@ -366,7 +360,6 @@ static void add_what_waits_may_meet(const struct campaign_options *options,
 		strbuf_addf(out, "%s--forked-children", before);
 }
 
-/* Adds the command for a longer campaign with other schedules. */
 static void add_another(const struct run_report *report, struct strbuf *out)
 {
 	static const int dropped[] = {OPTION_TIME, OPTION_SEED, OPTION_SCHEDULES, OPTION_RESUME,
@@ -455,10 +448,7 @@ static void say_replay(const struct run_report *report)
 	strbuf_release(&store);
 }
 
-/*
- * Why no run ended, so that the campaign has no result. NULL: a run ended, in this or another
- * shard.
- */
+/* Why no run ended. NULL: a run ended, in this or another shard. */
 static const char *reason_for_no_run(
 	const struct campaign_options *options, const struct campaign_result *result)
 {

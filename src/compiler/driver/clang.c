@@ -1,4 +1,3 @@
-/* Finds clang. Its version must be the one that the pass was built for. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +53,8 @@ int compile_ask_version(const char *program, const char *before)
 }
 
 /*
- * A name that contains the version is trusted, also behind symbolic links (clang to
- * llvm-19/bin/clang). Running --version takes as long as compiling a small file, and a build calls
- * raddle-cc thousands of times.
+ * A name with the version is trusted, also behind links: --version takes as long as compiling a
+ * small file, and a build calls raddle-cc thousands of times.
  */
 static bool names_its_version(const char *name)
 {

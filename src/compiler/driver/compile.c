@@ -11,7 +11,6 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/tsan_link.h"
 
-/* Returns 1 if the option is raddle's own, after storing it; 0 if it is the compiler's. */
 static int take_option(const char *option, struct compile_options *options, struct error *err)
 {
 	if (strncmp(option, "--abi=", 6) == 0) {
@@ -51,7 +50,6 @@ int compile_take_options(
 		if (result != 0)
 			continue;
 		left[count++] = *argv;
-		/* The value of an option may look like an option of raddle */
 		if (arguments_takes_next(*argv) && argv[1])
 			left[count++] = *++argv;
 	}
@@ -74,10 +72,7 @@ static int execute(char **argv, struct error *err)
 		strerror(errno));
 }
 
-/*
- * The added options precede the user's, which therefore win. clang must not warn that they are
- * unused if nothing is compiled.
- */
+/* Added options precede the user's, which win. clang must not warn of unused ones. */
 static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
 	struct strbuf option;
@@ -101,8 +96,8 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, "-fno-omit-frame-pointer");
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");
 	/*
-	 * The stub of the entry point reads the caller from the frame. Shrink-wrapping could set up
-	 * the frame after that point.
+	 * The stub of the entry point reads the caller from the frame, which shrink-wrapping could
+	 * set up later.
 	 */
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");
@@ -132,10 +127,7 @@ static int add_script(
 	return 0;
 }
 
-/*
- * The link has lost -flto, but named objects may be bitcode and options may be meant for the
- * plugin: adds the plugin.
- */
+/* The link has lost -flto, but objects may be bitcode and options meant for the plugin. */
 static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
 {
 	char *plugin = compile_find_plugin(clang);

@@ -24,24 +24,18 @@ struct compile_options {
 	bool warns_opaque;
 };
 
-/*
- * Removes raddle's own options from argv (without argv[0]). *argv_left is a new NULL-terminated
- * array, which the caller frees; its strings are those of argv.
- */
+/* *argv_left: argv without raddle's options, NULL-terminated; the caller frees the array only. */
 int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
 /*
- * Replaces the process by the compiler, and returns only on failure. Calls `note` first with a
- * one-line message for each missing part. May remove options from argv.
+ * Replaces the process by the compiler, and returns only on failure. Calls `note` first for each
+ * missing part. May remove options from argv.
  */
 int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err);
 
-/*
- * Sets *path to the compiler to use, which the caller frees: RADDLE_CLANG, else clang-19, else a
- * clang of version 19 in PATH.
- */
+/* The compiler: RADDLE_CLANG, else clang-19, else a clang 19 in PATH. The caller frees *path. */
 int compile_find_clang(char **path, struct error *err);
 
 /* The pass is built against this version of LLVM and runs in no other. */
@@ -49,10 +43,7 @@ int compile_find_clang(char **path, struct error *err);
 
 /* Returns the path of a program in PATH, which the caller frees; NULL: not found. */
 char *compile_find_program(const char *name);
-/*
- * Returns the number after the text `before` in the first line of `program --version`: 19 for
- * "clang version 19.1.7". 0: no such text.
- */
+/* The number after `before` in the first line of `program --version`; 0: no such text. */
 int compile_ask_version(const char *program, const char *before);
 
 /* Returns true if -fopenmp is given, and neither this clang nor an include folder in argv has omp.h. */
@@ -65,9 +56,8 @@ void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 
 /*
- * Expands each @FILE that contains -flto; other response files stay, because their words may be too
- * many for a command line. Returns false if nothing was expanded; then *out is empty. The caller
- * releases *out.
+ * Expands each @FILE with -flto; others stay, since a command line may not hold them. False: none,
+ * and *out is empty. The caller releases *out.
  */
 bool compile_open_files(char *const *argv, struct arguments *out);
 
@@ -82,15 +72,9 @@ enum compile_lto {
 
 /* Judges the link in argv. *version is the version of lld if lld is chosen. */
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
-/*
- * Removes the options of link-time optimisation from a command that compiles. Returns false if
- * there are none, or if other options require them.
- */
+/* Removes the options of link-time optimisation. False: none, or other options require them. */
 bool compile_drop_lto(char **argv);
-/*
- * Returns the path of the plugin with which linkers other than lld read bitcode. The caller frees
- * it; NULL: not installed.
- */
+/* Path of the plugin for linkers other than lld, which the caller frees; NULL: not installed. */
 char *compile_find_plugin(const char *clang);
 /* Returns whether the option selects lld. */
 bool compile_is_lld(const char *option);

@@ -21,10 +21,7 @@ bool compile_is_lld(const char *option)
 	return strcmp(option, "-fuse-ld=lld") == 0;
 }
 
-/*
- * Returns the path of a file of clang's installation, relative to the program. The caller frees it;
- * NULL: not found.
- */
+/* Path of a file of clang's installation, which the caller frees; NULL: not found. */
 static char *file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
@@ -55,7 +52,6 @@ static int lld_version(const char *clang)
 	return version;
 }
 
-/* Returns whether the compiler refuses this option without -flto. */
 static bool needs_lto(const char *option)
 {
 	return strncmp(option, "-fsanitize=cfi", 14) == 0 || strstr(option, ",cfi") ||

@@ -1,7 +1,4 @@
-/*
- * -fopenmp: clang's header omp.h and its library are a separate package, of which only one version
- * can be installed.
- */
+/* -fopenmp: clang's omp.h and library are a separate package, installable in one version only. */
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +19,6 @@ static bool has_header(const char *folder)
 	return has;
 }
 
-/* Returns whether the header is where clang searches by default, beside its own headers. */
 static bool clang_has_header(const char *clang)
 {
 	char *real = realpath(clang, NULL);
@@ -39,7 +35,7 @@ static bool clang_has_header(const char *clang)
 	return has;
 }
 
-/* Returns the include folder that the option names, as -Ifolder or -I folder; NULL: another option. */
+/* The folder of -Ifolder or -I folder; NULL: another option. */
 static const char *folder_of(char *const *option)
 {
 	static const char *const options[] = {"-I", "-isystem", "-idirafter"};

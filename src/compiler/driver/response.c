@@ -1,4 +1,4 @@
-/* Response files (@FILE): options that a build system writes into a file because they exceed a command line. */
+/* Response files (@FILE): options that exceed a command line. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +29,7 @@ static char *response_read_file(const char *path)
 	return strbuf_detach(&text);
 }
 
-/*
- * Reads the next word as clang does: both kinds of quotes keep blanks, and a backslash escapes the
- * next character.
- */
+/* The next word as clang reads it: quotes keep blanks, a backslash escapes. */
 static const char *take_word(const char *at, struct strbuf *word)
 {
 	char quote = '\0';

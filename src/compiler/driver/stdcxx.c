@@ -7,8 +7,8 @@
 #include "compiler/driver/compile.h"
 
 /*
- * Returns whether the option excludes the library: another standard library, none, another
- * architecture, a relocatable link, or an option after which nothing can be added.
+ * Options that exclude the library: another or no standard library, another architecture, a
+ * relocatable link.
  */
 static bool is_against(const char *option)
 {

@@ -19,7 +19,6 @@ static void add_flags(struct arguments *command, const struct arguments_kind *ki
 		arguments_add(command, "-g");
 }
 
-/* Adds libraddle-tsan.so by its path, with an rpath for the run of the program. */
 static int tsan_link_add_library(struct arguments *command, struct error *err)
 {
 	struct strbuf folder;
@@ -54,11 +53,10 @@ static int tsan_link_run(char **argv, struct error *err)
 		continue;
 	if (status == 0)
 		return 0;
-	/* The compiler has printed the error */
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Creates an empty temporary object file, which link_and_clean() removes. The caller frees the name. */
+/* An empty temporary object, which link_and_clean() removes. The caller frees the name. */
 static char *temporary_object(struct error *err)
 {
 	const char *folder = getenv("TMPDIR");

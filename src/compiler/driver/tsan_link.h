@@ -6,10 +6,9 @@
 #include "compiler/driver/arguments.h"
 
 /*
- * Fills *command with a command line that makes `compiler` do what argv says. gcc links its
- * sanitizer library whenever it sees -fsanitize=thread. If argv both compiles and links, this
- * function therefore first compiles the sources to temporary objects, and does not return after
- * success: it links them and exits. The caller releases *command.
+ * Makes `compiler` do what argv says. gcc links its sanitizer library whenever it sees
+ * -fsanitize=thread; a command that compiles and links is therefore done here in two steps and does
+ * not return on success. The caller releases *command.
  */
 int tsan_command(
 	const char *compiler, char *const *argv, struct arguments *command, struct error *err);

@@ -1,7 +1,4 @@
-/*
- * The node operations of std::list, for the same reason as in tree.cc. The nodes form a ring
- * through the list object.
- */
+/* Node operations of std::list, as in tree.cc. The nodes form a ring through the list object. */
 #include <list>
 
 namespace std
@@ -51,7 +48,7 @@ __attribute__((weak)) void _List_node_base::_M_reverse() noexcept
 	} while (at != this);
 }
 
-/* After the exchange the neighbours must point to the other list object. An empty list is its own neighbour. */
+/* The neighbours must point to the other list object; an empty list is its own neighbour. */
 __attribute__((weak)) void _List_node_base::swap(_List_node_base &a, _List_node_base &b) noexcept
 {
 	const bool is_a_empty = a._M_next == &a, is_b_empty = b._M_next == &b;

@@ -79,10 +79,7 @@ static void rotate(node *at, bool is_left, node &header)
 		rotate_right(at, header);
 }
 
-/*
- * Restores the invariant that no red node has a red parent: moves the violation up, or ends it with
- * one or two rotations.
- */
+/* Moves a red node with a red parent up, or ends it with one or two rotations. */
 static void mend_red(node *at, node &header)
 {
 	while (at != header._M_parent && is_red(at->_M_parent)) {
@@ -225,11 +222,9 @@ __attribute__((weak)) void _Rb_tree_insert_and_rebalance(const bool is_left,
 	raddle_tree::mend_red(node, header);
 }
 
-/* Removes `node` from the tree and returns it. */
 __attribute__((weak)) _Rb_tree_node_base *_Rb_tree_rebalance_for_erase(
 	_Rb_tree_node_base *const node, _Rb_tree_node_base &header) throw()
 {
-	/* The node that takes the removed place, and its parent */
 	_Rb_tree_node_base *at, *up = node->_M_parent;
 	_Rb_tree_color lost = node->_M_color;
 

@@ -11,8 +11,6 @@
 #define TURNS_LEAST 8
 #define TURNS_MOST (UINT64_C(1) << 40)
 
-/* ---- induction variables ---- */
-
 static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
@@ -54,8 +52,6 @@ static bool step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
 	*step = LLVMConstIntGetSExtValue(LLVMGetOperand(next, 1));
 	return true;
 }
-
-/* ---- end of the loop ---- */
 
 /* Returns the counter if `value` is the counter or its next value, else NULL. */
 static LLVMValueRef counter_of(const struct loop *loop, LLVMValueRef value)
@@ -109,7 +105,6 @@ static bool predicate_ends(LLVMIntPredicate predicate, int64_t step)
 	}
 }
 
-/* Tries a block that every iteration executes: finds the condition on which the loop ends there. */
 static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
 {
 	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block);
@@ -144,7 +139,6 @@ bool affine_count(struct loop *loop)
 	return count_at(loop, loop->latch) || count_at(loop, loop->header);
 }
 
-/* Extends the value to 64 bits. */
 static LLVMValueRef widened(struct instrument *instrument, LLVMValueRef value)
 {
 	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
@@ -196,12 +190,9 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 				: LLVMBuildAdd(builder, turns, affine_number(instrument, 1), "")};
 }
 
-/* ---- addresses ---- */
-
 /*
- * Context of an expression traversal. With is_built the traversal emits code; otherwise it only
- * tests whether the expression is affine. `turn` is the iteration number, NULL for the first
- * iteration.
+ * With is_built the traversal emits code; otherwise it only tests whether the expression is affine.
+ * `turn` is the iteration number, NULL for the first iteration.
  */
 struct affine {
 	struct instrument *instrument;
@@ -231,7 +222,6 @@ static bool affine_phi(const struct affine *at, LLVMValueRef phi, LLVMValueRef *
 	return true;
 }
 
-/* Adds index * bytes to *sum. */
 static bool affine_add_index(const struct affine *at, LLVMValueRef index, uint64_t bytes,
 	unsigned depth, LLVMValueRef *sum)
 {

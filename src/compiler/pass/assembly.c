@@ -1,6 +1,6 @@
 /*
- * Inline assembly: only the memory that it names as operands is known to be accessed. Libraries
- * write their own atomic operations this way ("lock; xaddl %0, %1" : "+m"(*at)).
+ * Inline assembly: only memory that it names as operands is known to be accessed, as in the atomic
+ * operations of libraries ("lock; xaddl %0, %1" : "+m"(*at)).
  */
 #include "compiler/pass/instrument.h"
 
@@ -40,8 +40,8 @@ static unsigned assembly_add_operand(
 }
 
 /*
- * Operands are the arguments of the call in the order of their constraints. Register results
- * ("=r"), labels ("!i") and clobbers ("~{cc}") are no arguments. A star marks memory.
+ * Operands are call arguments in the order of their constraints, without register results ("=r"),
+ * labels ("!i") and clobbers ("~{cc}"). A star marks memory.
  */
 static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands)
 {
@@ -88,10 +88,7 @@ bool assembly_names_memory(LLVMValueRef call)
 	return LLVMIsACallInst(call) && find_operands(call, operands) > 0;
 }
 
-/*
- * Counts as an atomic access: such assembly is usually one instruction, written for its atomicity.
- * The order is that of x86-64 for every access.
- */
+/* Such assembly is usually one atomic instruction; every x86-64 access has the order given here. */
 void collect_assembly(struct instrument *instrument, const struct site *site)
 {
 	struct memory_operand operands[OPERANDS_MOST];

@@ -1,7 +1,6 @@
 /*
- * Calls of libatomic. Compilers emit them for atomic accesses of unusual sizes or without processor
- * support: __atomic_load_16(pointer, order), __atomic_load(bytes, pointer, result, order) and
- * others.
+ * Calls of libatomic, for atomic accesses of unusual sizes or without processor support:
+ * __atomic_load_16(pointer, order), __atomic_load(bytes, pointer, result, order).
  */
 #include "compiler/pass/instrument.h"
 
@@ -55,8 +54,8 @@ static uint8_t atomic_calls_order_of(LLVMValueRef argument)
 }
 
 /*
- * The last argument is the memory order. A compare-exchange has two, the one for success first. Its
- * expected value is in memory, so the site does not report it.
+ * The last argument is the order; a compare-exchange has two, the one for success first, and its
+ * expected value in memory, which the site does not report.
  */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 {

@@ -61,7 +61,6 @@ static void note_write_back(struct instrument *instrument, struct site *write)
 	write->flags |= SITE_WRITES_BACK;
 }
 
-/* Adds a load, store or atomic access of a value of `type`. */
 static void collect_add_access(struct instrument *instrument, struct site site,
 	LLVMValueRef pointer, LLVMTypeRef type, enum site_kind kind)
 {
@@ -93,8 +92,8 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 }
 
 /*
- * Assembly may access memory besides its operands, and the pass cannot tell which. Candidates have
- * the clobber "memory" or a memory operand, which is marked by a star.
+ * Assembly with the clobber "memory" or a memory operand (a star) may access more than its
+ * operands.
  */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
@@ -232,10 +231,7 @@ static bool is_intrinsic(LLVMValueRef call)
 	return name && strncmp(name, "llvm.", 5) == 0;
 }
 
-/*
- * Returns whether the function ends with this instruction. A tail call must directly precede its
- * return, so the point of the exit is placed before the call.
- */
+/* A tail call must directly precede its return: the point of the exit stands before the call. */
 static bool is_exit(LLVMValueRef instruction)
 {
 	LLVMValueRef other;

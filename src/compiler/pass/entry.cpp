@@ -1,5 +1,4 @@
-// The only C++ file of the pass, because the plugin entry point of clang is C++. It passes the
-// module to C.
+// The only C++ file of the pass: clang's plugin entry point is C++.
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"

@@ -17,7 +17,6 @@
 
 /* Operand positions of debug information nodes, fixed by LLVM's format. */
 enum { DI_NAME = 2, DI_BASE_TYPE = 3, DI_ELEMENTS = 4 };
-/* DWARF tag numbers. */
 enum { DI_TAG_POINTER = 0x0f, DI_TAG_REFERENCE = 0x10 };
 
 struct known_type {
@@ -45,8 +44,6 @@ static void *fields_grow(void *items, size_t count, size_t *capacity, size_t siz
 		abort(); /* out of memory: abort as the compiler does */
 	return items;
 }
-
-/* ---- structs in the debug information ---- */
 
 static bool see(struct field_types *types, LLVMMetadataRef node)
 {
@@ -166,8 +163,6 @@ void field_types_free(struct field_types *types)
 	free(types);
 }
 
-/* ---- field names ---- */
-
 static LLVMValueRef fields_find_type(const struct field_types *types, const char *name)
 {
 	const struct known_type key = {.name = (char *)(uintptr_t)name};
@@ -217,7 +212,6 @@ struct field_path {
 	bool is_bit_field;
 };
 
-/* Appends the path of members that leads to the offset: "pos.x". */
 static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
 {
 	LLVMValueRef elements = type ? fields_operand(type, DI_ELEMENTS) : NULL;
@@ -241,8 +235,6 @@ static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path
 		return;
 	}
 }
-
-/* ---- accessed struct ---- */
 
 /* Reads the TBAA tag: (base type, access type, offset). Returns false if it names no struct. */
 static bool field_by_tag(const struct site *site, const char **type, uint64_t *offset)

@@ -83,7 +83,6 @@ static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
 	return false;
 }
 
-/* Returns the object that the address is based on, as far as visible. */
 static LLVMValueRef filter_object_of(LLVMValueRef pointer)
 {
 	for (unsigned i = 0; i < DEPTH_MOST; i++) {

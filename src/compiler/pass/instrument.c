@@ -1,4 +1,3 @@
-/* Processes one module: instrument.h lists the steps. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -43,16 +42,13 @@ void instrument_check_version(unsigned built_for)
 	exit(EXIT_FAILURE);
 }
 
-/* ---- before the optimiser ---- */
-
 #define SANITIZED "sanitize_thread"
 #define MARKED "raddle-marked"
 
 /*
- * Optimisers may read memory speculatively and discard the value. That is harmless to the program,
- * but an observer would see accesses, and races, that the source code does not contain. LLVM avoids
- * it in functions with the attribute sanitize_thread, so all functions have this attribute until
- * their points are inserted.
+ * Optimisers may read memory speculatively, which an observer would see as accesses and races that
+ * the source does not contain. sanitize_thread forbids it, so all functions have this attribute
+ * until their points are inserted.
  */
 void instrument_mark(LLVMModuleRef module)
 {
@@ -83,8 +79,6 @@ static void unmark(LLVMModuleRef module)
 	}
 }
 
-/* ---- after the optimiser ---- */
-
 static bool is_instrumented(LLVMValueRef function)
 {
 	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
@@ -93,8 +87,8 @@ static bool is_instrumented(LLVMValueRef function)
 }
 
 /*
- * Stubs push onto the stack, so the code must not use the red zone. This includes functions without
- * sites, because functions with sites may be inlined into them.
+ * Stubs push onto the stack, so no function may use the red zone, also none that others are inlined
+ * into.
  */
 static void add_text_attribute(
 	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
@@ -105,8 +99,8 @@ static void add_text_attribute(
 }
 
 /*
- * The recorder finds the caller through the frame and the return address. A function therefore
- * keeps its frame pointer, and a function that code without bitcode calls makes no tail calls.
+ * The recorder finds the caller by frame and return address: functions keep their frame pointer,
+ * and those called from code without bitcode make no tail calls.
  */
 static void keep_frame(struct instrument *instrument, LLVMValueRef function)
 {
@@ -180,10 +174,7 @@ static void warn_of_opaque(const struct instrument *instrument)
 	}
 }
 
-/*
- * Gives private constants (strings, tables) local symbols. A walk of a recorded run finds their
- * addresses in the symbol table.
- */
+/* Local symbols let a walk of a recorded run find the addresses of private constants. */
 static void name_constants(LLVMModuleRef module)
 {
 	for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;

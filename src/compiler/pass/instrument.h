@@ -33,8 +33,8 @@
 #include "abi/instrument_abi.h"
 
 /*
- * Calls that write what the kernel or a stream delivers. Their point is after the call: only then
- * is the number of bytes known, and the event that the call waits for has happened.
+ * Calls that write what the kernel or a stream delivers: their point is after the call, when the
+ * number of bytes is known.
  */
 enum site_behind {
 	BEHIND_NOTHING, /* the point is before the instruction, as for all other kinds */
@@ -96,8 +96,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 /* values.c: appends the value sites at the start of a function, after its entry site. */
 void collect_arguments(struct instrument *instrument, const struct site *entry);
 /*
- * values.c: appends the value sites of an instruction. `entry` is the position after the allocas
- * of the entry block.
+ * Appends the value sites of an instruction. `entry`: the position after the entry block's allocas.
  */
 void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry);
 /* Returns whether code without bitcode may call the function. */
@@ -138,8 +137,8 @@ const char *called_name(LLVMValueRef call);
 struct field_types *field_types_new(struct instrument *instrument);
 void field_types_free(struct field_types *types);
 /*
- * Finds type and field of an access ("pos.x", or "+8" for an unnamed field), and sets the flag of
- * bit-fields. Returns false if the access is not inside a struct.
+ * Finds type and field ("pos.x"; "+8": unnamed) of an access, and sets the flag of bit-fields.
+ * False: the access is not inside a struct.
  */
 bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
 	char *field, size_t field_size);

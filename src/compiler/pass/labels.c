@@ -39,7 +39,6 @@ static bool is_told_to_others(LLVMValueRef label)
 	return false;
 }
 
-/* Collects the targets of all computed gotos of the function. Returns false if the gotos must stay. */
 static bool collect_labels(LLVMValueRef function, struct labels *labels)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;

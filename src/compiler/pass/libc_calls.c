@@ -114,7 +114,6 @@ static bool libc_calls_is_recomputed(const char *name)
 	return false;
 }
 
-/* Sets the flags of memcpy() and memmove(): recorded runs store more about these. */
 static void set_copy(struct site *site, bool is_read)
 {
 	LLVMValueRef call = site->instruction;

@@ -25,7 +25,6 @@ static bool calls(LLVMValueRef instruction, const char *start)
 	return name && strncmp(name, start, strlen(start)) == 0;
 }
 
-/* Returns whether the address is that of a local that escapes at most to va_list intrinsics. */
 static bool is_private_list(LLVMValueRef address)
 {
 	while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address))
@@ -34,9 +33,9 @@ static bool is_private_list(LLVMValueRef address)
 }
 
 /*
- * Computes the first word of a fresh va_list: the offsets of the first unnamed argument in the
- * register save area. The lower half counts general-purpose registers (six of 8 bytes), the upper
- * half vector registers (eight of 16 bytes). NULL: a parameter is of another class.
+ * The first word of a fresh va_list: offsets of the first unnamed argument in the register save
+ * area, general-purpose registers in the lower half, vector registers in the upper. NULL: a
+ * parameter is of another class.
  */
 static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef function)
 {
@@ -61,8 +60,8 @@ static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef
 }
 
 /*
- * Copies the list word by word before the instruction `before`, with the source position of
- * `place`. `first` is the first word if known.
+ * Copies the list word by word before `before`, at the source position of `place`. `first`: the
+ * first word if known.
  */
 static void copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
 	LLVMValueRef first, LLVMValueRef before, LLVMValueRef place)

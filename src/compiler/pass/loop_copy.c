@@ -1,11 +1,9 @@
-/* Copies a loop (loops.h): its instructions, its control flow, and its results for the code after it. */
 #include "compiler/pass/loops.h"
 
 #include <stdlib.h>
 
 #include <llvm-c/DebugInfo.h>
 
-/* Maps blocks and instructions to their copies. */
 struct copies {
 	struct instrument *instrument;
 	const struct loop *loop;
@@ -32,8 +30,6 @@ static LLVMValueRef loop_copy_copy_of(const struct copies *copies, LLVMValueRef 
 	return value;
 }
 
-/* ---- results ---- */
-
 static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use))
@@ -53,10 +49,7 @@ static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
 	return false;
 }
 
-/*
- * Returns whether a new phi must merge the value with its copy. An exit phi that receives the value
- * on an edge from outside the loop needs it too.
- */
+/* An exit phi that receives the value on an edge from outside the loop needs a new phi, too. */
 static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef user)
 {
 	if (loop_has(loop, user))
@@ -156,7 +149,6 @@ static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBl
 	}
 }
 
-/* Extends the phis of an exit block by the edges from the copy. */
 static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 {
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
@@ -197,8 +189,6 @@ static void extend_exits(const struct copies *copies)
 		}
 	}
 }
-
-/* ---- instructions and control flow ---- */
 
 static void copy_instructions(struct copies *copies, unsigned block)
 {

@@ -1,4 +1,3 @@
-/* Finds loops that get a second copy without points, and inserts the guard. See loops.h. */
 #include "compiler/pass/loops.h"
 
 #include <stdlib.h>
@@ -7,8 +6,6 @@
 #define TEXT(text) text, sizeof(text) - 1
 /* Maximum number of memory ranges in the guard; more would make the guard too slow. */
 #define RANGES_MOST 10
-
-/* ---- finding loops ---- */
 
 bool loop_has_block(const struct loop *loop, LLVMBasicBlockRef block)
 {
@@ -40,8 +37,8 @@ static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsi
 }
 
 /*
- * Collects all blocks from which the latch is reached without passing the header. Returns false if
- * there are too many, or the loop has another entry.
+ * Collects the blocks from which the latch is reached without the header. False: too many, or
+ * another entry.
  */
 static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 {
@@ -108,8 +105,6 @@ static bool find_loop(LLVMBasicBlockRef header, LLVMBasicBlockRef entry, struct 
 	}
 	return false;
 }
-
-/* ---- contents of the loop ---- */
 
 static bool touches_no_memory(LLVMValueRef call)
 {
@@ -183,8 +178,6 @@ static bool gather_accesses(
 	return loop->access_count != 0;
 }
 
-/* ---- the guard ---- */
-
 /* A range of addresses that differ by constants only. */
 struct range {
 	LLVMValueRef root;
@@ -205,7 +198,6 @@ static LLVMValueRef loops_root_of(
 	return pointer;
 }
 
-/* Returns the number of ranges; RANGES_MOST + 1: too many. */
 static unsigned gather_ranges(const struct instrument *instrument, const struct loop *loop,
 	struct range ranges[RANGES_MOST])
 {
@@ -311,8 +303,6 @@ static void build_guard(struct instrument *instrument, const struct loop *loop,
 			build_missed(instrument, loop, &ranges[i], turns.last, words), "");
 	LLVMBuildCondBr(builder, all, copy, loop->header);
 }
-
-/* ---- insertion ---- */
 
 static void replace_in_sites(
 	struct instrument *instrument, size_t first, size_t end, LLVMValueRef old, LLVMValueRef new)

@@ -27,11 +27,10 @@ struct loop {
 	unsigned block_count;
 	const struct site *accesses[LOOP_ACCESSES_MOST];
 	unsigned access_count;
-	/* The induction variable that ends the loop: a phi of the header. */
-	LLVMValueRef counter;
-	int64_t step;	    /* increment per iteration */
-	LLVMValueRef bound; /* upper bound of the counter */
-	bool is_exact;	    /* the loop ends only when the counter equals the bound */
+	LLVMValueRef counter; /* The induction variable that ends the loop: a phi of the header. */
+	int64_t step;	      /* increment per iteration */
+	LLVMValueRef bound;   /* upper bound of the counter */
+	bool is_exact;	      /* the loop ends only when the counter equals the bound */
 };
 
 /* Iteration counts that the guard computes. */

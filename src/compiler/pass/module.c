@@ -13,8 +13,6 @@
 /* Fast, and within a few per cent of the compression of slow levels. */
 #define COMPRESSION_LEVEL 6
 
-/* ---- protected globals ---- */
-
 void keep_global(struct instrument *instrument, LLVMValueRef global)
 {
 	static const char name[] = "llvm.compiler.used";
@@ -37,8 +35,6 @@ void keep_global(struct instrument *instrument, LLVMValueRef global)
 	LLVMSetSection(old, "llvm.metadata");
 	free(members);
 }
-
-/* ---- registration ---- */
 
 /* Makes the global unique per executable or library, although each unit defines it. */
 static void make_unique(struct instrument *instrument, LLVMValueRef global, const char *name)
@@ -78,9 +74,8 @@ static LLVMValueRef make_descriptor(struct instrument *instrument)
 }
 
 /*
- * Makes a function that calls the runtime's function if the runtime is loaded. Assembly loads its
- * address from the global offset table, because the compiler would treat a weak symbol as null in a
- * non-PIC program.
+ * Calls the runtime's function if the runtime is loaded. Its address comes from the global offset
+ * table: the compiler would treat a weak symbol as null in a non-PIC program.
  */
 static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef descriptor,
 	const char *name, const char *code, size_t length)
@@ -111,7 +106,6 @@ static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef desc
 	return function;
 }
 
-/* Appends an entry to llvm.global_ctors or llvm.global_dtors. */
 static void add_to_list(struct instrument *instrument, const char *name, LLVMValueRef function)
 {
 	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
@@ -167,9 +161,6 @@ void insert_registration(struct instrument *instrument)
 	module_add_note(instrument);
 }
 
-/* ---- bitcode ---- */
-
-/* Writes `.ascii` lines with three-digit octal escapes. */
 static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

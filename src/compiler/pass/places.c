@@ -13,7 +13,6 @@
 #define INFO_SECTION "raddle_info"
 #define STRING_SECTION "raddle_strings"
 
-/* Open-addressing hash table. The key is the text of a string or the debug location of a place. */
 struct table_entry {
 	char *text;
 	LLVMMetadataRef location;
@@ -67,7 +66,6 @@ static struct table_entry *table_slot(
 	}
 }
 
-/* Returns the entry of the key, or a free entry with room for an insertion. */
 static struct table_entry *table_find(
 	struct table *table, const char *text, LLVMMetadataRef location)
 {
@@ -92,8 +90,6 @@ static void table_release(struct table *table)
 		free(table->entries[i].text);
 	free(table->entries);
 }
-
-/* ---- constants ---- */
 
 static LLVMValueRef places_add_constant(
 	struct instrument *instrument, LLVMTypeRef type, const char *section, unsigned alignment)
@@ -123,7 +119,6 @@ static LLVMValueRef string_constant(struct writer *writer, const char *text)
 	return entry->global;
 }
 
-/* Returns the address of a member; `path` leads from the global to the struct and the member. */
 static LLVMValueRef member_address(const struct writer *writer, LLVMValueRef global,
 	LLVMTypeRef type, const unsigned *path, unsigned count)
 {
@@ -149,9 +144,6 @@ static LLVMValueRef places_number(const struct writer *writer, uint32_t value)
 	return LLVMConstInt(writer->instrument->i32, value, 0);
 }
 
-/* ---- source positions ---- */
-
-/* Returns the subprogram that contains a scope; NULL: unknown. */
 static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < 64; depth++) {
@@ -184,9 +176,8 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 }
 
 /*
- * Returns the linkage name of a subprogram, else its name; NULL: none. The caller frees it.
- * -gline-tables-only omits linkage names. For `function` itself, or a function specialised from it
- * ("_Z4findv.specialized.1"), the symbol gives the name.
+ * The subprogram's linkage name, else its name; NULL: none. The caller frees it. -gline-tables-only
+ * omits linkage names: the symbol names `function` and what was specialised from it.
  */
 static char *subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
@@ -214,7 +205,6 @@ static char *subprogram_name(
 static LLVMValueRef place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function);
 
-/* Returns the struct site_place of a location as a part of `global`, at the position `path`. */
 static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef location,
 	const char *function, LLVMValueRef global, LLVMTypeRef type, const unsigned *path,
 	unsigned count)
@@ -252,7 +242,6 @@ static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef lo
 	return LLVMConstStructInContext(instrument->context, members, 6, false);
 }
 
-/* Returns a separate struct site_place for a call into which code was inlined. */
 static LLVMValueRef place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function)
 {
@@ -271,7 +260,6 @@ static LLVMValueRef place_global(
 	return global;
 }
 
-/* Returns the distance from member `member` of description `index` to a string; 0: empty string. */
 static LLVMValueRef text_offset(
 	struct writer *writer, const char *text, unsigned index, unsigned member)
 {

@@ -35,7 +35,6 @@
 	"\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                        \
 	"\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                        \
 				       "\t.long 2b - .\n"
-/* The rest of a record: the operands with its description and its properties. */
 #define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
 
 static const char with_address[] =
@@ -53,7 +52,6 @@ static const char without_address_but_length[] =
 static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
 	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
 
-/* Operands: memory, length in %rsi, description, properties, function number. */
 static const char with_length[] =
 	POINT("${4:c}") "\tleaq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 static const char with_pointer_and_length[] =
@@ -71,7 +69,6 @@ static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
 }
 
-/* Copies the text with every gap replaced. Returns the length. */
 static size_t fill_in(
 	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
 {
@@ -95,10 +92,7 @@ static size_t fill_in(
 	return filled;
 }
 
-/*
- * Code generators duplicate ends of blocks, mostly of computed gotos. Each copy of a point would be
- * another site for the same instruction of the bitcode. The attribute "convergent" prevents that.
- */
+/* "convergent" prevents that code generators duplicate the end of a block and so the point. */
 static void keep_single(struct instrument *instrument, LLVMValueRef call)
 {
 	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
@@ -174,7 +168,6 @@ static LLVMValueRef printed_bytes(struct instrument *instrument, const struct si
 		builder, LLVMBuildICmp(builder, LLVMIntSLT, length, none, ""), none, bytes, "");
 }
 
-/* Computes the number of bytes written from the result of the call. */
 static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -197,7 +190,6 @@ static LLVMValueRef length_behind(struct instrument *instrument, const struct si
 	}
 }
 
-/* Converts the value to 64 bits for a general-purpose register. */
 static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef value)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -217,7 +209,6 @@ static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef valu
 	}
 }
 
-/* Extracts the 64-bit word of a larger value that the site reports. */
 static LLVMValueRef word_of(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -232,7 +223,6 @@ static LLVMValueRef word_of(struct instrument *instrument, const struct site *si
 	return LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
 }
 
-/* Extracts the struct member that the site reports; returns any other value unchanged. */
 static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(site->value));

@@ -31,7 +31,6 @@ static const struct printing_call printing_calls[] = {
 	{"__syslog_chk", 2},
 };
 
-/* One conversion specification of a format. */
 struct conversion {
 	char kind;	     /* 's', ...; 0: unsupported; the rest of the format is ignored */
 	bool is_wide;	     /* has a length modifier, as in %ls */
@@ -111,7 +110,7 @@ static void read_format(struct instrument *instrument, const struct site *site, 
 	}
 }
 
-/* Returns the text of a constant NUL-terminated string; NULL: not constant. */
+/* NULL: not constant. */
 static const char *constant_text(LLVMValueRef value)
 {
 	LLVMValueRef content;

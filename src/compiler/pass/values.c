@@ -37,8 +37,6 @@ static bool is_word(LLVMTypeRef type)
 	}
 }
 
-/* ---- start of a function ---- */
-
 bool is_called_from_outside(LLVMValueRef function)
 {
 	size_t length;
@@ -88,8 +86,6 @@ void collect_arguments(struct instrument *instrument, const struct site *entry)
 			add_site(instrument, &site);
 	}
 }
-
-/* ---- instructions ---- */
 
 static void values_add_address(
 	struct instrument *instrument, struct site site, LLVMValueRef value, LLVMValueRef before)
@@ -146,7 +142,6 @@ static bool leaves(LLVMValueRef call)
 	return true;
 }
 
-/* Returns the number of 64-bit words of a value that is reported word by word; 0: not reported. */
 static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -163,8 +158,8 @@ static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 }
 
 /*
- * Records which function the site calls. Functions that the compiler knows are excluded: the
- * compiler may remove the call, and the reference would then be undefined for the linker.
+ * Functions that the compiler knows are excluded: the compiler may remove the call, and the
+ * reference would be undefined for the linker.
  */
 static void add_callee(const struct instrument *instrument, struct site *site)
 {

@@ -53,8 +53,6 @@ ACCESSES(16)
 RANGE(__tsan_read_range, SITE_RANGE_READ)
 RANGE(__tsan_write_range, SITE_RANGE_WRITE)
 
-/* ---- pointers to virtual function tables ---- */
-
 TSAN_EXPORT void __tsan_vptr_update(void **place, void *table);
 TSAN_EXPORT void __tsan_vptr_update(void **place, void *table)
 {
@@ -68,8 +66,6 @@ TSAN_EXPORT void __tsan_vptr_read(void **place)
 {
 	tsan_reached(place, sizeof *place, SITE_LOAD, SITE_RELAXED, TSAN_SITE);
 }
-
-/* ---- block operations, which also perform the access ---- */
 
 TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes)

@@ -1,6 +1,6 @@
 /*
- * Atomic operations, which also perform the access. All are sequentially consistent, which is at
- * least as strong as the requested order. The runtime receives the requested order.
+ * Atomic operations, which also perform the access, sequentially consistent. The runtime receives
+ * the requested order.
  */
 #include "compiler/tsan/hook.h"
 

@@ -19,10 +19,7 @@ EMPTY(__tsan_func_exit, void)
 EMPTY(__tsan_ignore_thread_begin, void)
 EMPTY(__tsan_ignore_thread_end, void)
 
-/*
- * Annotations of the program's own locks (<sanitizer/tsan_interface.h>); their atomic operations
- * are instrumented anyway.
- */
+/* The atomic operations of the program's own locks are instrumented anyway. */
 EMPTY(__tsan_acquire, __attribute__((unused)) void *address)
 EMPTY(__tsan_release, __attribute__((unused)) void *address)
 EMPTY(__tsan_mutex_create, __attribute__((unused)) void *address,
@@ -51,8 +48,6 @@ TSAN_EXPORT int __tsan_mutex_pre_unlock(void *address, unsigned flags)
 	(void)flags;
 	return 1; /* number of recursion levels released */
 }
-
-/* ---- dynamic annotations, as for ThreadSanitizer and valgrind ---- */
 
 #define PLACE __attribute__((unused)) const char *file, __attribute__((unused)) int line
 #define ADDRESS __attribute__((unused)) const volatile void *address

@@ -26,8 +26,9 @@ function nextRows(steps, keyOf, isWanted) {
 }
 
 /*
- * Critical sections: {thread, object, from, to, level}, `to` being the row of the release, or the number of rows. A wait
- * on a condition variable releases the mutex that the thread acquires next, or acquired last, and has it again when it returns.
+ * Critical sections: {thread, object, from, to, level}, `to` the row of the release, or the number
+ * of rows. A wait on a condition variable releases the mutex that the thread acquires next, or
+ * acquired last.
  */
 function heldSpans(steps) {
 	const open = new Map(), released = new Map(), spans = [], byObject = step => words(step.thread) + "\n" + words(step.object);
@@ -71,8 +72,9 @@ function lastRelease(steps, wait) {
 }
 
 /*
- * The row at which an interleaving opens: an access of the cause; else the last signal to a condition variable that a
- * blocked thread waits for; else the first difference from the passing run; else the last preemption.
+ * The row at which an interleaving opens: an access of the cause; the last signal to a condition
+ * variable that a blocked thread waits for; the first difference from the passing run; the last
+ * preemption.
  */
 function decisiveRow(steps, options) {
 	const marked = steps.findIndex(step => options.marks(step));

@@ -41,7 +41,6 @@ static void directed_clear_meeting(struct directed_state *directed)
 		directed->is_stopped[i] = 0;
 }
 
-/* Restarts the meeting: no thread is stopped. */
 static void directed_start_over(struct directed_state *directed)
 {
 	directed_clear_meeting(directed);
@@ -69,8 +68,6 @@ static void directed_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
 		directed->held_count[i] = 0;
 }
-
-/* ---- stopping threads ---- */
 
 static bool directed_holds(
 	const struct directed_state *directed, uint32_t thread, object_name object)
@@ -218,7 +215,6 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	directed->has_met = true;
 	directed->meetings += !directed->has_met_before;
 	directed->has_met_before = true;
-	/* Either order of a race may fail, so the threads continue at random. */
 	directed->next = directed->shares_object ? directed->place_count : 0;
 }
 
@@ -239,8 +235,6 @@ static void directed_lose_patience(
 		bitset_add(directed->is_let_on, thread);
 	}
 }
-
-/* ---- choosing a thread ---- */
 
 static struct thread_id directed_draw(
 	struct directed_state *directed, const uint64_t *threads, uint32_t count)
@@ -444,8 +438,8 @@ static bool directed_fails(const struct directed_state *directed, const struct s
 }
 
 /*
- * Updates the held locks. A thread in a condition wait counts as holding the mutex throughout,
- * because it performs no other op. The step that reacquires the mutex is not counted.
+ * A thread in a condition wait holds the mutex throughout: it makes no other op. Reacquiring is not
+ * counted.
  */
 static void directed_note_lock(struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)

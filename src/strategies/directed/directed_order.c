@@ -49,8 +49,6 @@ void directed_order_begin_run(struct directed_order *order, struct rng *rng)
 		order->written[i] = 0;
 }
 
-/* ---- orders of one access ---- */
-
 static bool directed_order_is_write(const struct pending_op *op)
 {
 	return op->object && !(op->flags & OP_READ);
@@ -76,8 +74,6 @@ static void early_read_executed(struct directed_order *order, const struct pendi
 		bitset_add(order->written, written_bit(op->object));
 	order->is_done |= access_fits(&order->accesses[0], op);
 }
-
-/* ---- forced orders ---- */
 
 /* Is the thread's pending op the access that is due? */
 static bool order_is_due(
@@ -166,8 +162,6 @@ static void forced_executed(
 	order_restart(order);
 }
 
-/* ---- forbidden orders ---- */
-
 /* The last access of the thread that makes the first one. */
 static uint32_t order_last(const struct directed_order *order)
 {
@@ -187,9 +181,8 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 }
 
 /*
- * Is another thread between its first access to `object` (0: any) and its last? A thread that is
- * about to repeat the first access does not count: it polls in a loop, and its earlier read is
- * obsolete.
+ * Is another thread between its first access to `object` (0: any) and its last? One about to repeat
+ * the first access polls, and its earlier read is obsolete.
  */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
@@ -216,8 +209,8 @@ static bool access_meets(const struct directed_access *a, const struct directed_
 }
 
 /*
- * Does a thread that has begun one order reach accesses of the other thread in the other order?
- * True if it makes a later access there or in the same function.
+ * Does a thread that has begun one order reach the other thread's accesses of the other order, by a
+ * later access there or in the same function?
  */
 static bool order_meets(const struct directed_order *order, const struct directed_order *other)
 {
@@ -230,10 +223,7 @@ static bool order_meets(const struct directed_order *order, const struct directe
 	return false;
 }
 
-/*
- * Marks pairs of orders whose threads could wait for each other; only one order of a pair may begin
- * at a time.
- */
+/* Of orders whose threads could wait for each other only one may begin at a time. */
 void directed_orders_relate(struct directed_order *orders, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -284,10 +274,7 @@ static void order_open(struct directed_order *order, uint32_t thread, object_nam
 	order->open[order->open_count++].object = object;
 }
 
-/*
- * Does the op end the order that the thread has begun? Other accesses to the object do not count,
- * because one object name may cover two adjacent variables.
- */
+/* Other accesses to the object do not end the order: one name may cover two adjacent variables. */
 static bool order_closes(const struct directed_order *order, const struct pending_op *op)
 {
 	return op->kind == OP_THREAD_EXIT || access_fits(&order->accesses[order_last(order)], op) ||
@@ -308,8 +295,6 @@ static void forbidden_executed(
 	if (access_fits(&order->accesses[0], op))
 		order_open(order, thread, op->object);
 }
-
-/* ---- all orders ---- */
 
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread)

@@ -56,9 +56,8 @@ struct directed_order {
 		homes[2]; /* forced: the objects, in half of the runs; 0: the first that match */
 
 	/*
-	 * Forbidden, learnt over all runs: locks for which a thread between its first and last
-	 * access waited while their holder waited for that thread. From then on, no other thread
-	 * acquires these locks meanwhile.
+	 * Forbidden, learnt over all runs: locks whose holder waited for a thread that was between
+	 * its first and last access and waited for them. No other thread acquires them meanwhile.
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
@@ -104,9 +103,8 @@ bool directed_order_begins(const struct directed_order *order, const struct pend
 /* Only waiting threads are enabled: finds the lock that causes it and makes it a gate. */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
- * For runs made in parallel: a run begins with the known state (share), and its new knowledge is
- * merged afterwards (learn). The order of merging must not depend on the workers' speed. `base` is
- * the state with which the run began.
+ * For runs in parallel: a run begins with the known state (share); its new knowledge, relative to
+ * `base`, is merged afterwards (learn), in an order independent of the workers' speed.
  */
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);

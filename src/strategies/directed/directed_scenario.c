@@ -74,8 +74,6 @@ static bool is_over(const struct directed_scenario *scenario)
 	return !scenario->op_count || scenario->completed == COMPLETIONS_WANTED;
 }
 
-/* ---- matching of pending ops ---- */
-
 static bool has_context(const struct schedule_view *view, uint32_t thread, uint32_t context)
 {
 	return !context || !view->contexts || view->contexts[thread] == context;
@@ -133,8 +131,6 @@ static bool leads_to_due(
 	return could_be_of(scenario, op, thread) && fits_gate(op, view, thread);
 }
 
-/* ---- waiting threads ---- */
-
 bool directed_scenario_holds(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -187,8 +183,6 @@ bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_
 	return !is_over(scenario) && scenario->next &&
 	       scenario->threads[scenario->ops[scenario->next].party] == thread;
 }
-
-/* ---- progress ---- */
 
 /* Does a bound thread perform an op out of turn? Then thrashing released it. */
 static bool leaves_turn(

@@ -40,9 +40,8 @@ struct directed_op {
 };
 
 /*
- * A place where the scenario may begin: visit number `ordinal` of one thread to the first op's
- * site. `is_alone`: until the first completion, other threads move only if neither party is
- * enabled, and so change nothing that the parties see.
+ * Where the scenario may begin: a thread's visit `ordinal` to the first op's site. `is_alone`:
+ * until the first completion others move only if neither thread of the scenario is enabled.
  */
 struct directed_start {
 	uint32_t ordinal;	/* from 1; 0: not known */
@@ -64,13 +63,12 @@ struct directed_scenario {
 	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when due */
 	/* State of the current run. */
 	uint32_t next;
-	uint32_t skipped; /* number of first ops still to skip */
-	/* number of first ops in this run, or in the last one */
-	uint32_t firsts;
-	struct directed_start parties;	      /* the intended start of this run */
-	bool tries_proven;		      /* `parties` is the proven start */
-	struct directed_start wanted;	      /* the required start; ordinal 0: anywhere */
-	struct directed_start began;	      /* the most recent start */
+	uint32_t skipped;	       /* number of first ops still to skip */
+	uint32_t firsts;	       /* number of first ops in this run, or in the last one */
+	struct directed_start parties; /* the intended start of this run */
+	bool tries_proven;	       /* `parties` is the proven start */
+	struct directed_start wanted;  /* the required start; ordinal 0: anywhere */
+	struct directed_start began;   /* the most recent start */
 	struct directed_start completed_from; /* the start of the first completion */
 	/* number of visits of each thread to the first op's site */
 	uint32_t comings[SCENARIO_THREADS];
@@ -83,9 +81,8 @@ struct directed_scenario {
 };
 
 /*
- * Draws the first op that begins the scenario. Usually the proven start. Otherwise half of the runs
- * use the recorded start, alone or not; the others draw one of as many first ops as the last run
- * had, with a preference for early ones.
+ * Usually the proven start. Otherwise half of the runs use the recorded one, alone or not; the
+ * others draw one of as many first ops as the last run had, early ones more often.
  */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
 /* Reports the result of the run, before the next one begins. */

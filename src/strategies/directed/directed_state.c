@@ -1,4 +1,3 @@
-/* Initialisation of the state of strategy `directed`, by the caller before the first run. */
 #include "strategies/directed/directed.h"
 
 void directed_state_init(
@@ -34,8 +33,6 @@ void directed_state_set_scenario(
 	for (uint32_t i = 0; i < state->scenario.op_count; i++)
 		state->scenario.ops[i] = ops[i];
 }
-
-/* ---- runs made in parallel ---- */
 
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count)

@@ -115,8 +115,6 @@ static void pct_end_run(void *state, const struct run_summary *summary)
 		.outcome = summary->outcome};
 }
 
-/* ---- rounds ---- */
-
 static void pct_begin_place(void *state, uint32_t place)
 {
 	((struct pct *)state)->place = place;

@@ -86,8 +86,6 @@ static uint32_t variables_per_run(const struct pctvb *pctvb)
 	return pctvb->wanted < pctvb->shared_count ? pctvb->wanted : pctvb->shared_count;
 }
 
-/* ---- before a run ---- */
-
 static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 {
 	const uint16_t kept = pctvb->shared[one];
@@ -140,9 +138,8 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
 }
 
 /*
- * Draws each set of d-1 places with equal probability, among the accesses to the run's variables
- * and d-1 places past the end (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm
- * F2).
+ * Draws each set of d-1 places with equal probability, among the accesses and d-1 places past the
+ * end (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
  */
 static void draw_changes(struct pctvb *pctvb)
 {
@@ -165,7 +162,6 @@ static void draw_changes(struct pctvb *pctvb)
 	}
 }
 
-/* Draws the run's variables, once. */
 static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
 {
 	if (pctvb->drawn_for == seed + 1)
@@ -210,8 +206,6 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 		pctvb_begin_lesson(pctvb);
 	draw_changes(pctvb);
 }
-
-/* ---- during a run ---- */
 
 /* May the thread still move, or is it not yet created? */
 static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
@@ -290,10 +284,7 @@ static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *vi
 	return false;
 }
 
-/*
- * For runs with one variable, to which all accesses then belong. The lesson needs only their count:
- * the variable was drawn and is therefore known to be shared.
- */
+/* For runs with one variable, which all accesses belong to. The lesson needs only their count. */
 static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
 	const struct pctvb *pctvb = state;
@@ -330,8 +321,6 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 		chosen = fall(pctvb, view, chosen);
 	return (struct thread_id){(uint16_t)chosen};
 }
-
-/* ---- guarantee ---- */
 
 /* Upper bound of the accesses to any v variables in a run, which is the conservative choice. */
 static uint64_t accesses_most(const struct pctvb *pctvb)

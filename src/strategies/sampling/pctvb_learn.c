@@ -1,10 +1,5 @@
-/*
- * Learning of strategy `pctvb`: lessons of learning runs, and the knowledge derived from them. See
- * pctvb.c.
- */
+/* Learning of strategy `pctvb`: lessons of runs, and the knowledge derived from them. */
 #include "strategies/sampling/pctvb_internal.h"
-
-/* ---- a learning run ---- */
 
 void pctvb_begin_lesson(struct pctvb *pctvb)
 {
@@ -76,8 +71,6 @@ void pctvb_end_run(void *state, const struct run_summary *summary)
 		lesson->drawn[i] = pctvb->drawn[i].variable;
 }
 
-/* ---- rounds ---- */
-
 void pctvb_begin_place(void *state, uint32_t place)
 {
 	((struct pctvb *)state)->place = place;
@@ -105,7 +98,6 @@ void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count
 		copy_lesson(&pctvb->lessons[i], &from->lessons[i]);
 }
 
-/* Did the run see all accesses to the variable? */
 static bool knows_accesses(const struct pctvb_lesson *lesson, uint32_t variable)
 {
 	for (uint32_t i = 0; lesson->is_focused && i < lesson->drawn_count; i++)

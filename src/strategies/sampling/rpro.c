@@ -89,8 +89,6 @@ static size_t rpro_state_bytes(const struct strategy_config *config)
 	return sizeof(struct rpro);
 }
 
-/* ---- the grid ---- */
-
 static void rpro_add_member(struct rpro *rpro, uint32_t depth, uint64_t radius, int64_t windows)
 {
 	for (int many = 0; many < 2; many++)
@@ -139,10 +137,7 @@ static uint64_t rpro_pace(const struct rpro_member *member)
 	return (2 + WINDOW_GAP) * (member->radius + 1);
 }
 
-/*
- * Expected number of runs until a bug of this kind shows: n*k*(2r)^(d-2). For many windows, as if
- * each window were a run.
- */
+/* Expected runs until such a bug shows: n*k*(2r)^(d-2), as if each window were a run. */
 static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *member)
 {
 	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;
@@ -173,10 +168,7 @@ static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *m
 	return weight;
 }
 
-/*
- * Assigns the places of the next round to members: each place goes to the member with the fewest
- * runs relative to its weight.
- */
+/* Each place of the round goes to the member with the fewest runs relative to its weight. */
 static void rpro_plan(struct rpro *rpro, uint32_t places)
 {
 	uint64_t weight[GRID_PAIRS], runs[GRID_PAIRS];
@@ -198,8 +190,6 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 		rpro->plan[place] = (uint8_t)best;
 	}
 }
-
-/* ---- a run ---- */
 
 /* A place within `radius` of `first`, other than `first`, and not drawn before if one is free. */
 static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t places)
@@ -307,8 +297,6 @@ static void rpro_end_run(void *state, const struct run_summary *summary)
 	lesson->outcome = summary->outcome;
 }
 
-/* ---- rounds ---- */
-
 static void rpro_begin_place(void *state, uint32_t place)
 {
 	((struct rpro *)state)->place = place;
@@ -366,12 +354,9 @@ static void rpro_share(void *state, const void *other)
 		rpro->plan[i] = from->plan[i];
 }
 
-/* ---- guarantee ---- */
-
 /*
- * The member whose guarantee is reported for a grid: the pair of depth 3 (sufficient for most bugs)
- * with the largest radius whose guarantee is in reach. It is scaled by the pair's share of the
- * runs.
+ * The pair whose guarantee is reported for a grid: depth 3, which suffices for most bugs, with the
+ * largest radius in reach, scaled by its share of the runs.
  */
 static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 {
@@ -409,8 +394,6 @@ static bool rpro_guarantee(const void *state, struct strategy_guarantee *out)
 	out->probability = probability * out->share;
 	return out->share > 0;
 }
-
-/* ---- queries ---- */
 
 static struct rpro_pair rpro_describe(const struct rpro *rpro, const struct rpro_member *member)
 {

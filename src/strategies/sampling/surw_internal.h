@@ -21,10 +21,8 @@ struct surw_pair {	     /* a thread and an object, identified by names */
 };
 
 struct surw_object {
-	/* number of threads that ever had interesting ops on the object */
-	uint32_t thread_count;
-	/* one of these ops was made while more than one thread existed */
-	bool is_contended;
+	uint32_t thread_count; /* number of threads that ever had interesting ops on the object */
+	bool is_contended;     /* one of these ops was made while more than one thread existed */
 	struct surw_locks common; /* locks held at all of these ops */
 };
 

@@ -1,7 +1,4 @@
-/*
- * Learning of strategy `surw`: lessons of learning runs, and the knowledge derived from them. See
- * surw.c.
- */
+/* Learning of strategy `surw`: lessons of runs, and the knowledge derived from them. */
 #include "strategies/sampling/surw_internal.h"
 
 void surw_begin_lesson(struct surw *surw)
@@ -41,7 +38,6 @@ static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 		}
 }
 
-/* Removes from `common` the locks that are not in `held`. */
 static void surw_intersect(struct surw_locks *common, const struct surw_locks *held)
 {
 	for (uint32_t i = 0; i < SURW_LOCKS; i++) {
@@ -123,8 +119,6 @@ void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thr
 		surw_note_op(surw, view, thread, op->object);
 	surw_hold(&surw->held[thread], op);
 }
-
-/* ---- rounds ---- */
 
 void surw_begin_place(void *state, uint32_t place)
 {
