@@ -244,7 +244,7 @@ static void lock_order_find(void *state, struct candidates *out)
 
 const struct analysis analysis_lock_order = {
 	.name = "lock_order",
-	.summary = "deadlocks: locks that threads take in orders that close a circle",
+	.summary = "deadlocks: threads acquire locks in orders that form a cycle",
 	.begin = lock_order_begin,
 	.add_run = lock_order_add_run,
 	.find = lock_order_find,

@@ -12,16 +12,16 @@
 /* For help only: argp would reject the compiler's options. */
 static const struct argp_option cc_options[] = {
 	{"abi", 1, "sites|tsan", 0,
-		"How accesses are seen: by raddle's pass in clang 19, or by ThreadSanitizer's calls, "
-		"which any gcc or clang makes (sites)",
+		"How raddle sees accesses: by its own pass in clang 19, or by ThreadSanitizer's calls, "
+		"which any gcc or clang generates (sites)",
 		0},
 	{"cc", 2, "COMPILER", 0, "With --abi=tsan: the compiler (gcc, g++)", 0},
 	{"warn-opaque", 3, NULL, 0,
-		"Name each piece of inline assembly, and each gather and scatter of vectors, whose "
-		"accesses cannot be seen",
+		"Name the inline assembly, and the gathers and scatters of vectors, whose accesses raddle "
+		"cannot see",
 		0},
 	{"points-to", 4, "PROGRAM [LIBRARY...]", 0,
-		"Compile nothing; print which accesses may touch which variables of a program that "
+		"Compile nothing; print the accesses that may touch each variable of a program that "
 		"raddle-cc built",
 		0},
 	{0},
@@ -30,9 +30,9 @@ static const struct argp_option cc_options[] = {
 static const struct argp cc_argp = {
 	.options = cc_options,
 	.args_doc = "[COMPILER-OPTION...] FILE...",
-	.doc = "Compiles and links as clang 19 does, so that raddle sees accesses to memory. "
-	       "CC=raddle-cc CXX=raddle-c++ builds projects as they are. The program also runs "
-	       "without raddle, as if nothing were.\v"
+	.doc = "Compiles and links as clang 19 does, so that raddle sees memory accesses. "
+	       "CC=raddle-cc CXX=raddle-c++ builds projects unchanged. The program also runs "
+	       "without raddle.\v"
 	       "RADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
 };
 
@@ -103,14 +103,14 @@ static int cxx_run(int argc, char **argv)
 
 const struct command command_cc = {
 	.name = "cc",
-	.summary = "compile C so that accesses to memory are seen (raddle-cc)",
+	.summary = "compile C so that raddle sees memory accesses (raddle-cc)",
 	.argp = &cc_argp,
 	.run = cc_run,
 };
 
 const struct command command_cxx = {
 	.name = "c++",
-	.summary = "compile C++ so that accesses to memory are seen (raddle-c++)",
+	.summary = "compile C++ so that raddle sees memory accesses (raddle-c++)",
 	.argp = &cc_argp,
 	.run = cxx_run,
 };

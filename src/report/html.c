@@ -91,6 +91,6 @@ static char *make_html(const struct report *report)
 
 const struct report_format format_html = {
 	.name = "html",
-	.summary = "As one page for a browser, with the interleaving in lanes",
+	.summary = "As an HTML page, with the interleaving in lanes",
 	.make = make_html,
 };

@@ -93,6 +93,6 @@ static char *make_json(const struct report *report)
 
 const struct report_format format_json = {
 	.name = "json",
-	.summary = "As JSON, with all that is known",
+	.summary = "As JSON, with all stored data",
 	.make = make_json,
 };

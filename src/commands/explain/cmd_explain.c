@@ -43,37 +43,36 @@ enum {
 static const struct argp_option explain_options[] = {
 	{.doc = "Which runs are compared:", .group = 1},
 	{"runs", OPTION_RUNS, "N", 0,
-		"So many, or more until enough of them failed and enough passed (100)", 1},
-	{"exactly", OPTION_EXACTLY, NULL, 0, "Not more runs than that", 1},
+		"Number of runs; more until enough of them failed and enough passed (100)", 1},
+	{"exactly", OPTION_EXACTLY, NULL, 0, "No more runs than --runs", 1},
 	{"time", OPTION_TIME, "TIME", 0,
-		"End after this time, such as 30s, 2m (60s); comparing takes half of it at most",
+		"End after this time, such as 30s, 2m (60s); the comparison takes at most half of it",
 		1},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Who chooses the next thread in them (portfolio)", 1},
-	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 1},
-	{"jobs", 'j', "N", 0, "Runs that are made side by side; that changes no result (the cores)",
-		1},
+		"Strategy that chooses the next thread (portfolio)", 1},
+	{"seed", OPTION_SEED, "N", 0,
+		"Seed of the random numbers; the same seed gives the same runs (1)", 1},
+	{"jobs", 'j', "N", 0,
+		"Number of runs in parallel; the result does not depend on it (all cores)", 1},
 	{"noise", OPTION_NOISE, NULL, 0,
-		"Do not control the runs but let threads run at full speed and disturb them with "
-		"random delays, for programs that are too large to be controlled. Instead of a "
-		"finding a program may be given. Neither are such runs repeatable, also with the same "
-		"seed, nor can the cause be tested in them",
+		"Timing jitter: let threads run at full speed with random delays instead of controlling them, for programs that are too large to be controlled. A program may be given instead of a finding. Such runs do not repeat, even with the same seed, and cannot test the cause",
 		1},
 	{.doc = "How patterns are found and ranked:", .group = 2},
 	{"window", OPTION_WINDOW, "N", 0,
-		"Look for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
+		"Search for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
 	{"suspicion", OPTION_SUSPICION, "NAME", 0,
-		"jaccard, tarantula, ochiai; to compare with: avio, plain (jaccard)", 2},
+		"Formula of the ranking: jaccard, tarantula, ochiai; for comparison: avio, plain (jaccard)",
+		2},
 	{"patterns", OPTION_LIMIT, "N", 0, "Keep at most N different patterns (100000)", 2},
-	{.doc = "What is done with the first of them:", .group = 3},
-	{"answers", OPTION_ANSWERS, "N", 0, "Tell N explanations in full, at most 8 (3)", 3},
+	{.doc = "What is done with the first patterns:", .group = 3},
+	{"answers", OPTION_ANSWERS, "N", 0, "Print N explanations in full, at most 8 (3)", 3},
 	{"no-cause", OPTION_NO_CAUSE, NULL, 0,
-		"Do not force and forbid them in new runs to see which is the cause", 3},
-	{.doc = "What is said:", .group = 4},
+		"Do not force and forbid the first patterns in new runs to find the cause", 3},
+	{.doc = "Output and store:", .group = 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{"quiet", 'q', NULL, 0, "Only the explanations", 4},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
-	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 4},
+	{"trust", OPTION_TRUST, NULL, 0, "Run somebody else's finding without asking", 4},
 	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
 		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
 	{0},
@@ -199,9 +198,9 @@ static const struct argp explain_argp = {
 	.parser = parse_explain,
 	.args_doc = "FINDING\n--noise -- PROGRAM [ARG...]",
 	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
-	       "variables by how well they tell failing runs from passing ones, and makes the first "
-	       "of them happen and not happen in new runs to see which is the cause.\v"
-	       "Exit status: 0 it was explained, as far as that was possible, 2 raddle could not "
+	       "variables by how well they separate failing runs from passing ones, and forces and "
+	       "forbids the first of them in new runs to find the cause.\v"
+	       "Exit status: 0 the failure was explained, as far as possible, 2 raddle could not "
 	       "work.",
 };
 
@@ -382,7 +381,7 @@ static int explain_run_command(int argc, char **argv)
 
 const struct command command_explain = {
 	.name = "explain",
-	.summary = "rank the access patterns that separate failing from passing runs",
+	.summary = "find the order of accesses that causes a failure",
 	.argp = &explain_argp,
 	.run = explain_run_command,
 };

@@ -15,7 +15,7 @@ enum { OPTION_STORE = 256, OPTION_JSON };
 
 static const struct argp_option list_options[] = {
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	{"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
+	{"quiet", 'q', NULL, 0, "No hint if the list is empty", 0},
 	{"json", OPTION_JSON, NULL, 0, "As a JSON array", 0},
 	{0},
 };
@@ -57,7 +57,8 @@ static const struct argp list_argp = {
 	.options = list_options,
 	.parser = parse_list,
 	.args_doc = "strategies|analyses|findings|campaigns",
-	.doc = "Lists the strategies that choose schedules, the analyses that predict, or what is in the store.",
+	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of "
+	       "the store.",
 };
 
 static int list_strategies(void)

@@ -10,9 +10,9 @@
 enum { OPTION_STORE = 256 };
 
 static const struct argp_option merge_options[] = {
-	{"store", OPTION_STORE, "DIR", 0, "Into DIR/.raddle, which is made if it is not there (.)",
-		0},
-	{"quiet", 'q', NULL, 0, "Say nothing but errors", 0},
+	{"store", OPTION_STORE, "DIR", 0,
+		"Merge into DIR/.raddle, which raddle creates if it is missing (.)", 0},
+	{"quiet", 'q', NULL, 0, "Print errors only", 0},
 	{0},
 };
 
@@ -40,7 +40,7 @@ static error_t parse_merge(int key, char *text, struct argp_state *state)
 		arguments->other_count = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which folders? each holds a .raddle, such as shard-*/");
+		argp_error(state, "no folder given; each contains a .raddle, such as shard-*/");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -51,10 +51,10 @@ static const struct argp merge_argp = {
 	.options = merge_options,
 	.parser = parse_merge,
 	.args_doc = "FOLDER...",
-	.doc = "Puts the stores of FOLDER/.raddle together: the parts of one campaign that raddle run "
-	       "--shard made. Findings that several have become one.\v"
-	       "The folders are only read. Each is taken over whole or not at all; one that cannot be is "
-	       "named, and those before it are in.",
+	.doc = "Combines the stores FOLDER/.raddle of one campaign's shards, which raddle run --shard "
+	       "made. Equal findings become one.\v"
+	       "raddle only reads the folders, and merges each store as a whole or not at all. An error names "
+	       "the store that could not be merged; the stores before it are merged.",
 };
 
 static int merge_one(
@@ -163,7 +163,7 @@ static int merge_run(int argc, char **argv)
 
 const struct command command_merge = {
 	.name = "merge",
-	.summary = "put the stores of a campaign's parts together",
+	.summary = "combine the stores of a campaign's shards",
 	.argp = &merge_argp,
 	.run = merge_run,
 };

@@ -23,16 +23,17 @@ enum {
 };
 
 static const struct argp_option replay_options[] = {
-	{"gdb", OPTION_GDB, NULL, 0, "Under gdb, with real threads; stops where the run fails", 0},
+	{"gdb", OPTION_GDB, NULL, 0, "Run under gdb, with real threads; gdb stops at the failure",
+		0},
 	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
 	{"callers", OPTION_CALLERS, NULL, 0,
-		"As --trace, with the calls around each step and each access inside of libraries",
+		"As --trace, with the calls around each step, and with each access inside libraries",
 		0},
 	{"schedule", OPTION_SCHEDULE, "FILE", 0,
 		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
-	{"quiet", 'q', NULL, 0, "Only what the program prints, and errors", 0},
+	{"quiet", 'q', NULL, 0, "Only the output of the program, and errors", 0},
 	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	{"trust", OPTION_TRUST, NULL, 0, "Run a finding of somebody else without a question", 0},
+	{"trust", OPTION_TRUST, NULL, 0, "Run somebody else's finding without asking", 0},
 	{0},
 };
 
@@ -89,8 +90,8 @@ static const struct argp replay_argp = {
 	.options = replay_options,
 	.parser = parse_replay,
 	.args_doc = "FINDING",
-	.doc = "Runs the schedule of a finding again, the same every time. What the program prints "
-	       "is passed on.\v"
+	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of "
+	       "the program.\v"
 	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
 	       "replay it.",
 };

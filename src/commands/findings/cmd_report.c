@@ -18,8 +18,8 @@ enum { OPTION_STORE = 256, OPTION_SOURCE_ROOT, OPTION_FORMAT };
 static struct argp_option report_options[FORMAT_COUNT + 4] = {
 	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
 	[FORMAT_COUNT + 1] = {"source-root", OPTION_SOURCE_ROOT, "DIR", 0,
-		"Read source files below DIR, too, for findings of somebody else", 0},
-	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hints where there is nothing", 0},
+		"Also read source files below DIR for somebody else's findings", 0},
+	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hint if the store is empty", 0},
 };
 
 #define SOURCE_ROOTS_MAX 16

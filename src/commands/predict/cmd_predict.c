@@ -49,53 +49,52 @@ enum {
 static const struct argp_option predict_options[] = {
 	{.doc = "What to predict:", .group = 1},
 	{"deadlocks", OPTION_DEADLOCKS, NULL, 0,
-		"Locks that threads take in orders that close a circle", 1},
+		"Deadlocks: threads acquire locks in orders that form a cycle", 1},
 	{"atomicity", OPTION_ATOMICITY, NULL, 0,
-		"Memory that has to agree and is seen, or left, as it does not (programs of raddle-cc)",
+		"Atomicity violations: values that must agree are read, or left, while they do not (programs built by raddle-cc)",
 		1},
 	{"races", OPTION_RACES, NULL, 0,
-		"Accesses to the same memory that nothing keeps apart (programs of raddle-cc)", 1},
+		"Accesses to the same memory that neither locks nor waits order (programs built by raddle-cc)",
+		1},
 	{"method", OPTION_METHOD, "NAME", 0,
-		"How --atomicity looks for it: predict; or what it is compared with: monitor (watch runs "
-		"at random), race (bring the accesses of races together), atomicity (take a lock "
-		"between two times that a critical section takes it)",
+		"How --atomicity searches: predict; for comparison: monitor (watch random runs), race (drive the accesses of races together), atomicity (acquire a lock between two acquisitions in one critical section)",
 		1},
 	{"show-sets", OPTION_SHOW_SETS, NULL, 0,
-		"Only print which memory has to agree and which functions work on it, as inferred",
-		1},
+		"Only print the inferred atomic sets and the functions that work on them", 1},
 	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
-		"Annotations that correct what is inferred, as in raddle.h, a line each", 1},
+		"Annotations that correct the inferred atomic sets, in the words of raddle.h, one a line",
+		1},
 	{"library-sets", OPTION_LIBRARY_SETS, NULL, 0,
-		"Also ask it of the C++ library's own types, such as std::_Stop_state_t", 1},
+		"Also infer atomic sets of the C++ library's own types, such as std::_Stop_state_t",
+		1},
 	{.doc = "How much is done:", .group = 2},
 	{"runs", OPTION_RUNS, "N", 0,
 		"Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)", 2},
-	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate for up to N runs (50)", 2},
+	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate in up to N runs (50)", 2},
 	{"candidates", OPTION_CANDIDATES, "N", 0, "Drive at most N candidates (100)", 2},
 	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
-		"Make all attempts, also when it is clear what comes of a candidate", 2},
+		"Make all attempts, even if the result of a candidate is already clear", 2},
 	{"time", OPTION_TIME, "TIME", 0,
-		"End after this time, such as 30s, 2m (5m); recording takes half of it at most, each "
-		"candidate a fifth",
+		"End after this time, such as 30s, 2m (5m); recording takes at most half of it, each candidate a fifth",
 		2},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Who chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
+		"Strategy that chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
 		2},
-	{"seed", OPTION_SEED, "N", 0, "Same seed, same runs (1)", 2},
+	{"seed", OPTION_SEED, "N", 0,
+		"Seed of the random numbers; the same seed gives the same runs (1)", 2},
 	{"jobs", 'j', "N", 0,
-		"Runs that are recorded, and candidates that are driven, side by side; that changes no "
-		"result (the cores)",
+		"Number of recorded runs, and of driven candidates, in parallel; the result does not depend on it (all cores)",
 		2},
-	{.doc = "What the program meets, and what counts as a failure:", .group = 3},
+	{.doc = "Environment of the program, and what counts as a failure:", .group = 3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
 	{"tolerate", OPTION_TOLERATE, "KIND[,KIND...]", 0,
-		"Not these: exit, abort, crash, ... as printed with a finding", 3},
+		"Kinds that are no failure: exit, abort, crash, ... as printed with a finding", 3},
 	{"max-steps", OPTION_MAX_STEPS, "N", 0, "A run of more operations is a livelock (10000000)",
 		3},
-	{.doc = "What is said and kept:", .group = 4},
+	{.doc = "Output and store:", .group = 4},
 	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
 	{"quiet", 'q', NULL, 0, "Only findings and candidates", 4},
-	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep schedules as they were found", 4},
+	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep schedules as found", 4},
 	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 4},
 	{0},
 };
@@ -249,9 +248,9 @@ static const struct argp predict_argp = {
 	.options = predict_options,
 	.parser = parse_predict,
 	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Runs PROGRAM a few times, infers from runs that pass what could go wrong in others, "
-	       "and drives the program to make it happen. What has happened is a finding; what has "
-	       "not is a candidate, told with the reason why it was not reached.\v"
+	.doc = "Runs PROGRAM a few times, predicts failures of other runs from runs that pass, and drives "
+	       "the program to them. A prediction that happens is a finding. Any other prediction "
+	       "stays a candidate, printed with the reason why it was not reached.\v"
 	       "Exit status: 0 nothing was confirmed, 1 a prediction was confirmed or a run failed, 2 "
 	       "raddle could not work.",
 };
@@ -335,7 +334,7 @@ static int do_work(const struct predict_arguments *arguments)
 		.is_quiet = arguments->is_quiet,
 		.nothing = arguments->wants_atomicity || arguments->wants_races
 				   ? "nothing in them could go wrong, as far as is seen"
-				   : "no circle of locks that could close"};
+				   : "no cycle of locks that could deadlock"};
 	struct predict_work work = {.result = &result,
 		.candidates = arguments->candidates,
 		.method = arguments->method,
@@ -430,7 +429,7 @@ static int predict_run_command(int argc, char **argv)
 
 const struct command command_predict = {
 	.name = "predict",
-	.summary = "infer from passing runs what could go wrong, and make it happen",
+	.summary = "predict failures from passing runs, and make them happen",
 	.argp = &predict_argp,
 	.run = predict_run_command,
 };

@@ -45,7 +45,7 @@ static json_t *places_to_json(
 }
 
 static const char *const kind_words[CANDIDATE_KINDS] = {
-	[CANDIDATE_LOCK_CYCLE] = "circle of locks",
+	[CANDIDATE_LOCK_CYCLE] = "cycle of locks",
 	[CANDIDATE_RACE] = "race",
 	[CANDIDATE_VIOLATION] = "violation",
 	[CANDIDATE_LOCK_WINDOW] = "lock window",

@@ -151,11 +151,11 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 	};
 }
 
-/* "1 circle of locks, 12 violations to be tried" */
+/* "1 cycle of locks, 12 violations to be tried" */
 static void say_candidates(const struct predict_result *result)
 {
 	static const char *const words[CANDIDATE_KINDS] = {
-		[CANDIDATE_LOCK_CYCLE] = "circle%s of locks",
+		[CANDIDATE_LOCK_CYCLE] = "cycle%s of locks",
 		[CANDIDATE_RACE] = "possible race%s",
 		[CANDIDATE_VIOLATION] = "possible violation%s of atomic sets",
 		[CANDIDATE_LOCK_WINDOW] = "critical section%s that may be come between",

@@ -330,10 +330,10 @@ static const struct argp run_argp = {
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
 	       "failure is replayed, minimised, stored and explained.\v"
-	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign; with --schedules 1 raddle stands "
-	       "for the program, and these, SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and the "
-	       "real-time ones are passed on to it. A second SIGINT or SIGTERM then ends both.\n"
-	       "Exit status: 0 nothing found, 1 a failure was found, 2 raddle could not work.",
+	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign. With --schedules 1 raddle passes them on "
+	       "to the program, together with SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and "
+	       "the real-time signals. A second SIGINT or SIGTERM then ends both.\n"
+	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work.",
 };
 
 static int read_suppressions(

@@ -130,7 +130,7 @@ static void test_candidate__is_described_without_being_called_a_deadlock(void **
 	}
 }
 
-/* Three of one pair of units and one of another, and one circle of locks. */
+/* Three of one pair of units and one of another, and one cycle of locks. */
 static void test_candidates__are_mixed_by_units(void **state)
 {
 	static const char *const units[][2] = {
