@@ -46,12 +46,6 @@ static inline void text_unsigned(struct text *text, uint64_t value)
 	text_number(text, value, 10);
 }
 
-static inline void text_hex(struct text *text, uint64_t value)
-{
-	text_add(text, "0x");
-	text_number(text, value, 16);
-}
-
 static inline size_t text_length(const struct text *text)
 {
 	return (size_t)(text->at - text->start);

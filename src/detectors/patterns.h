@@ -16,7 +16,6 @@
  * are unrelated to the newest.
  */
 #define PATTERNS_WINDOW 10u
-#define PATTERNS_WINDOW_LEAST 2u
 #define PATTERNS_WINDOW_MOST 64u
 /* Limits per run: number of watched variables, and number of distinct patterns. */
 #define PATTERNS_VARIABLES_MAX 24576u
@@ -29,9 +28,6 @@ void patterns_configure(void *state, uint32_t window);
  */
 void patterns_include_orders(void *state, bool has_orders);
 bool patterns_includes_orders(const void *state);
-/* Limits the patterns kept per run, for tests and small machines; 0: PATTERNS_KEPT_MAX. */
-void patterns_limit(void *state, uint32_t kept);
-
 /* Number of distinct patterns of the last run; *patterns: in the order of first occurrence. */
 uint32_t patterns_of_run(void *state, const struct pattern **patterns);
 /* Losses of the last run: accesses to variables beyond the limit, and patterns beyond the limit. */

@@ -67,7 +67,6 @@ struct patterns_slot {
 struct patterns_state {
 	/* Written by the command. */
 	uint32_t window; /* 0: PATTERNS_WINDOW */
-	uint32_t limit;	 /* number of patterns to keep, 0: PATTERNS_KEPT_MAX */
 	bool has_orders; /* record operations on synchronisation objects as accesses */
 	/* State of the run. */
 	uint32_t generation;

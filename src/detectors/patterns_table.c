@@ -2,11 +2,6 @@
 
 #include "detectors/patterns_internal.h"
 
-static uint32_t patterns_limit_of(const struct patterns_state *state)
-{
-	return state->limit && state->limit < PATTERNS_KEPT_MAX ? state->limit : PATTERNS_KEPT_MAX;
-}
-
 static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 	enum pattern_kind kind, const struct patterns_part *parts)
 {
@@ -67,7 +62,7 @@ void patterns_keep(
 		}
 		slot = (slot + 1) % PATTERNS_KEPT_SLOTS;
 	}
-	if (state->kept_count >= patterns_limit_of(state)) {
+	if (state->kept_count >= PATTERNS_KEPT_MAX) {
 		state->patterns_dropped++;
 		return;
 	}
@@ -95,13 +90,6 @@ void patterns_include_orders(void *block, bool has_orders)
 bool patterns_includes_orders(const void *block)
 {
 	return ((const struct patterns_state *)block)->has_orders;
-}
-
-void patterns_limit(void *block, uint32_t kept)
-{
-	struct patterns_state *state = block;
-
-	state->limit = kept;
 }
 
 uint32_t patterns_of_run(void *block, const struct pattern **patterns)

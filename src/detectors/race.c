@@ -48,14 +48,6 @@ bool race_ignore(void *block, struct race_pair pair)
 	return true;
 }
 
-uint32_t race_ignored_list(const void *block, const struct race_pair **pairs)
-{
-	const struct race_state *state = block;
-
-	*pairs = state->ignored;
-	return state->ignored_pairs;
-}
-
 uint64_t race_ignored_count(const void *block)
 {
 	return ((const struct race_state *)block)->ignored_count;

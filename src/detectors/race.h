@@ -37,7 +37,6 @@ uint32_t race_seen_list(const void *state, const struct race_seen **seen);
 
 /* Suppresses races between these two sites from now on. Returns false if the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
-uint32_t race_ignored_list(const void *state, const struct race_pair **pairs);
 /* Returns whether the last event was a suppressed race. */
 bool race_has_let_pass(const void *state);
 struct detector_event;

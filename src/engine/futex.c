@@ -136,7 +136,7 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 	(void)futex_block(&op, FUTEX_ANY); /* the caller checks the word again */
 }
 
-long futex_wait_for(const struct futex_waiting *wait)
+long futex_wait(const struct futex_waiting *wait)
 {
 	struct engine_op op = futex_block_op(wait->word, wait->deadline_ns, wait->site);
 	uint32_t found;
@@ -151,18 +151,6 @@ long futex_wait_for(const struct futex_waiting *wait)
 		return -EAGAIN;
 	}
 	return futex_block(&op, wait->bitset);
-}
-
-long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
-	uint64_t site)
-{
-	const struct futex_waiting wait = {.word = word,
-		.expected = expected,
-		.bitset = bitset,
-		.deadline_ns = deadline_ns,
-		.site = site};
-
-	return futex_wait_for(&wait);
 }
 
 /* ---- waiting on several words ---- */

@@ -15,19 +15,16 @@
 
 #define FUTEX_ANY UINT32_MAX /* the bitset of waits and wake-ups without a bitset */
 
-/* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. bitset is not 0. Not a cancellation point. */
-long futex_wait(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns,
-	uint64_t site);
-/* As futex_wait(), for words that other processes may wake: a changed value ends the wait. */
 struct futex_waiting {
 	const uint32_t *word;
 	uint32_t expected;
-	uint32_t bitset;
+	uint32_t bitset; /* not 0 */
 	uint64_t deadline_ns;
 	uint64_t site;
-	bool is_shared;
+	bool is_shared; /* other processes may wake the word: a changed value ends the wait */
 };
-long futex_wait_for(const struct futex_waiting *wait);
+/* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. Not a cancellation point. */
+long futex_wait(const struct futex_waiting *wait);
 /* futex_waitv(): waits on several words, each as FUTEX_WAIT does. The words must outlive the
  * wait. */
 struct futex_vector_word {

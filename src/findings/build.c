@@ -307,9 +307,8 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		status = make_paths(&builder, err);
 	if (!status)
 		status = finding_schedule_from_segments(&finding.schedule, &resolved, err);
-	if (!status)
-		status = builder_fill_trace(&builder, err);
 	if (!status) {
+		builder_fill_trace(&builder);
 		builder_note_first_uses(&builder);
 		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);

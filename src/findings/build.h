@@ -60,8 +60,7 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	struct error *err);
 
 /* The run as the bytes of a trace file; the caller frees them. NULL: the run has no events. */
-int finding_trace_bytes(
-	const struct finding_source *source, char **bytes, size_t *size, struct error *err);
+char *finding_trace_bytes(const struct finding_source *source, size_t *size);
 
 /* "main.0.2"; the caller frees it. NULL: no such thread, or the table is inconsistent. */
 char *finding_thread_path(

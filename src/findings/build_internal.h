@@ -153,7 +153,7 @@ void builder_fill_race(struct builder *builder);
 /* ---- trace.c ---- */
 
 /* Fills the finding's trace file; leaves it empty without events. */
-int builder_fill_trace(struct builder *builder, struct error *err);
+void builder_fill_trace(struct builder *builder);
 
 /* ---- interleaving.c ---- */
 

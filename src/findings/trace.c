@@ -17,51 +17,41 @@ static struct trace_thread *threads_of(const struct finding_source *source, char
 	return threads;
 }
 
-static int write_trace(const struct finding_source *source, char **paths, char **bytes,
-	size_t *size, struct error *err)
+static char *write_trace(const struct finding_source *source, char **paths, size_t *size)
 {
 	struct trace_run run = {.program = source->program, .thread_count = source->thread_count};
 	struct trace_thread *threads;
 	struct trace_writer *writer;
-	int status;
 
 	if (!source->event_count)
-		return 0;
+		return NULL;
 	threads = threads_of(source, paths);
 	run.threads = threads;
-	status = trace_writer_open_memory(&writer, bytes, size, &run, err);
+	writer = trace_writer_new(&run);
 	free(threads);
-	if (status)
-		return status;
-	status = trace_writer_add(writer, source->events, source->event_count, err);
-	if (!status)
-		return trace_writer_finish(writer, source->outcome, source->events_dropped, err);
-	trace_writer_abandon(writer);
-	return status;
+	trace_writer_add(writer, source->events, source->event_count);
+	return trace_writer_finish(writer, source->outcome, source->events_dropped, size);
 }
 
-int builder_fill_trace(struct builder *builder, struct error *err)
+void builder_fill_trace(struct builder *builder)
 {
-	return write_trace(builder->source, builder->paths, &builder->finding->trace,
-		&builder->finding->trace_size, err);
+	builder->finding->trace =
+		write_trace(builder->source, builder->paths, &builder->finding->trace_size);
 }
 
-int finding_trace_bytes(
-	const struct finding_source *source, char **bytes, size_t *size, struct error *err)
+char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 {
 	char **paths = calloc(source->thread_count + 1u, sizeof *paths);
-	int status;
+	char *bytes;
 
 	BUG_ON(!paths);
-	*bytes = NULL;
-	*size = 0;
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		BUG_ON(!paths[i]); /* only called for passing runs, whose table is consistent */
 	}
-	status = write_trace(source, paths, bytes, size, err);
+	bytes = write_trace(source, paths, size);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		free(paths[i]);
 	free(paths);
-	return status;
+	return bytes;
 }

@@ -61,8 +61,6 @@ static const struct portfolio_arm arms[] = {
 struct portfolio_account {
 	uint64_t plays; /* with fading */
 	uint64_t gains; /* with fading; at most `plays` */
-	uint64_t runs;
-	uint64_t novel;
 };
 
 struct portfolio_turn {
@@ -347,12 +345,9 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 		struct portfolio_account *account = &portfolio->account[portfolio->plan[i].arm];
 
 		runs[portfolio->plan[i].arm]++;
-		account->runs++;
 		account->plays++;
-		if (portfolio_remember(portfolio, portfolio->lessons[i])) {
-			account->novel++;
+		if (portfolio_remember(portfolio, portfolio->lessons[i]))
 			account->gains++;
-		}
 		portfolio_fade(portfolio);
 	}
 	portfolio->runs += count;
@@ -406,29 +401,11 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 	return true;
 }
 
-uint32_t portfolio_arm_count(void)
-{
-	return ARM_COUNT;
-}
-
 const char *portfolio_arm_name(const void *state)
 {
 	const struct portfolio *portfolio = state;
 
 	return arms[portfolio->arm].text;
-}
-
-void portfolio_arm_account(
-	const void *state, uint32_t arm, const char **name, uint64_t *runs, uint64_t *novel)
-{
-	const struct portfolio *portfolio = state;
-
-	if (name)
-		*name = arms[arm].text;
-	if (runs)
-		*runs = portfolio->account[arm].runs;
-	if (novel)
-		*novel = portfolio->account[arm].novel;
 }
 
 const struct strategy strategy_portfolio = {

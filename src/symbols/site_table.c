@@ -27,7 +27,6 @@ struct site_table {
 	const char *name; /* only while opening */
 	const unsigned char *bytes;
 	size_t size;
-	bool is_mapped;
 	Elf *elf;
 	struct section records, places, strings, notes;
 	struct site *sites;
@@ -302,28 +301,6 @@ static int site_table_read_file(struct site_table *table, struct error *err)
 	return status ? status : site_table_read_sites(table, err);
 }
 
-static int site_table_finish(struct site_table **out, struct site_table *table, int status)
-{
-	table->name = NULL;
-	if (status)
-		site_table_free(table);
-	else
-		*out = table;
-	return status;
-}
-
-int site_table_read(struct site_table **out, const void *bytes, size_t size, const char *name,
-	struct error *err)
-{
-	struct site_table *table = calloc(1, sizeof *table);
-
-	BUG_ON(!table);
-	table->name = name;
-	table->bytes = bytes;
-	table->size = size;
-	return site_table_finish(out, table, site_table_read_file(table, err));
-}
-
 static int site_table_map_file(struct site_table *table, struct error *err)
 {
 	const int fd = open(table->name, O_RDONLY | O_CLOEXEC);
@@ -346,7 +323,6 @@ static int site_table_map_file(struct site_table *table, struct error *err)
 			table->name, strerror(errno));
 	table->bytes = bytes;
 	table->size = (size_t)status.st_size;
-	table->is_mapped = true;
 	return 0;
 }
 
@@ -358,7 +334,14 @@ int site_table_open(struct site_table **out, const char *path, struct error *err
 	BUG_ON(!table);
 	table->name = path;
 	status = site_table_map_file(table, err);
-	return site_table_finish(out, table, status ? status : site_table_read_file(table, err));
+	if (!status)
+		status = site_table_read_file(table, err);
+	table->name = NULL;
+	if (status)
+		site_table_free(table);
+	else
+		*out = table;
+	return status;
 }
 
 void site_table_free(struct site_table *table)
@@ -367,7 +350,7 @@ void site_table_free(struct site_table *table)
 		return;
 	if (table->elf)
 		(void)elf_end(table->elf); /* returns the reference count, which is 0 */
-	if (table->is_mapped)
+	if (table->bytes)
 		(void)munmap((void *)(uintptr_t)table->bytes, table->size);
 	free(table->sites);
 	free(table->by_point);

@@ -41,11 +41,6 @@ struct site {
 
 /* Errors: ERROR_NOTFOUND: no sites; ERROR_VERSION: another raddle's; ERROR_FORMAT: damaged. */
 int site_table_open(struct site_table **out, const char *path, struct error *err);
-/*
- * As site_table_open() from memory, which must live as long as the table; `name` is for messages.
- */
-int site_table_read(struct site_table **out, const void *bytes, size_t size, const char *name,
-	struct error *err);
 void site_table_free(struct site_table *table);
 
 uint32_t site_table_count(const struct site_table *table);

@@ -11,7 +11,6 @@
 #define TRACE_HEADER_BYTES 24
 #define TRACE_BLOCK_HEADER_BYTES 32
 #define TRACE_EVENT_BYTES 123
-#define TRACE_EDGE_BYTES 36
 /* The writer ends a block when it reaches this size; the last item may exceed it. */
 #define TRACE_BLOCK_TARGET ((uint32_t)1 << 18)
 /* The reader refuses larger blocks before it allocates memory. */

@@ -1,8 +1,6 @@
 #include "trace/trace_reader.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -21,8 +19,8 @@ struct block_cursor {
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 struct trace_reader {
-	FILE *file;
-	char *path;
+	struct block_cursor rest; /* the bytes of the trace that were not read yet */
+	char *name;		  /* of the trace, in messages */
 	struct trace_run run;
 	/* The array behind run.threads; the reader owns the strings */
 	struct trace_thread *threads;
@@ -32,7 +30,7 @@ struct trace_reader {
 	uint32_t kind_count;
 	struct trace_block_header header; /* of the block in `plain` */
 	struct block_cursor cursor;	  /* in that block */
-	unsigned char *plain, *stored;	  /* TRACE_BLOCK_MAX and ZSTD_compressBound() of it */
+	unsigned char *plain;		  /* TRACE_BLOCK_MAX bytes */
 	struct trace_event *events;
 	uint64_t last_step;
 	bool has_block; /* `plain` holds a block that trace_reader_next() has not processed */
@@ -43,7 +41,7 @@ static int refuse(struct trace_reader *reader, const char *cause, struct error *
 {
 	return error_set(err, ERROR_FORMAT,
 		"the trace %s is damaged: %s; record it again with `raddle replay --trace`",
-		reader->path, cause);
+		reader->name, cause);
 }
 
 static uint64_t take_number(struct block_cursor *cursor, unsigned size)
@@ -75,26 +73,27 @@ static char *take_text(struct block_cursor *cursor)
 	return text;
 }
 
-static int read_bytes(struct trace_reader *reader, void *bytes, size_t size, struct error *err)
+/* Returns the next bytes of the trace. NULL: fewer are left. */
+static const unsigned char *take_bytes(struct block_cursor *cursor, size_t size)
 {
-	if (fread(bytes, 1, size, reader->file) == size)
-		return 0;
-	if (ferror(reader->file))
-		return error_set(err, ERROR_IO, "cannot read %s: %s; check the disk", reader->path,
-			strerror(errno));
-	return refuse(reader, "it ends too early", err);
+	const unsigned char *bytes = cursor->at;
+
+	if ((size_t)(cursor->end - cursor->at) < size)
+		return NULL;
+	cursor->at += size;
+	return bytes;
 }
 
 /* *cursor covers the block. Verifies checksums and sizes. */
 static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
-	unsigned char bytes[TRACE_BLOCK_HEADER_BYTES];
+	const unsigned char *bytes = take_bytes(&reader->rest, TRACE_BLOCK_HEADER_BYTES);
 	struct trace_block_header *header = &reader->header;
+	const unsigned char *stored;
 	size_t plain;
-	int status = read_bytes(reader, bytes, sizeof bytes, err);
 
-	if (status)
-		return status;
+	if (!bytes)
+		return refuse(reader, "it ends too early", err);
 	header->kind = (uint32_t)bytes_get(bytes, 4);
 	header->item_count = (uint32_t)bytes_get(bytes + 4, 4);
 	header->plain_bytes = (uint32_t)bytes_get(bytes + 8, 4);
@@ -104,13 +103,12 @@ static int read_block(struct trace_reader *reader, struct block_cursor *cursor, 
 		header->plain_bytes > TRACE_BLOCK_MAX ||
 		header->stored_bytes > ZSTD_compressBound(TRACE_BLOCK_MAX))
 		return refuse(reader, "the head of a block is wrong", err);
-	status = read_bytes(reader, reader->stored, header->stored_bytes, err);
-	if (status)
-		return status;
-	if (hash_bytes(reader->stored, header->stored_bytes) != header->checksum)
+	stored = take_bytes(&reader->rest, header->stored_bytes);
+	if (!stored)
+		return refuse(reader, "it ends too early", err);
+	if (hash_bytes(stored, header->stored_bytes) != header->checksum)
 		return refuse(reader, "a checksum is wrong", err);
-	plain = ZSTD_decompress(
-		reader->plain, TRACE_BLOCK_MAX, reader->stored, header->stored_bytes);
+	plain = ZSTD_decompress(reader->plain, TRACE_BLOCK_MAX, stored, header->stored_bytes);
 	if (ZSTD_isError(plain) || plain != header->plain_bytes)
 		return refuse(reader, "a block cannot be uncompressed", err);
 	*cursor = (struct block_cursor){.at = reader->plain, .end = reader->plain + plain};
@@ -119,20 +117,19 @@ static int read_block(struct trace_reader *reader, struct block_cursor *cursor, 
 
 static int trace_reader_read_header(struct trace_reader *reader, struct error *err)
 {
-	unsigned char header[TRACE_HEADER_BYTES];
+	const unsigned char *header = take_bytes(&reader->rest, TRACE_HEADER_BYTES);
 	uint64_t version;
 
-	if (fread(header, 1, sizeof header, reader->file) != sizeof header ||
-		memcmp(header, TRACE_MAGIC, 8))
+	if (!header || memcmp(header, TRACE_MAGIC, 8))
 		return error_set(err, ERROR_FORMAT,
-			"%s is not a trace; give the file `trace` of a finding", reader->path);
+			"%s is not a trace; give the file `trace` of a finding", reader->name);
 	version = bytes_get(header + 8, 4);
 	if (version != TRACE_VERSION)
 		return error_set(err, ERROR_VERSION,
 			"the trace %s has format version %" PRIu64
 			", and this raddle reads version %u; use the raddle that wrote it or "
 			"record it again",
-			reader->path, version, TRACE_VERSION);
+			reader->name, version, TRACE_VERSION);
 	if (bytes_get(header + 16, 8) != hash_bytes(header, 16))
 		return refuse(reader, "its head is wrong", err);
 	return 0;
@@ -168,7 +165,7 @@ static int read_head(struct trace_reader *reader, struct error *err)
 			status = error_set(err, ERROR_VERSION,
 				"the trace %s has an operation that this raddle does not know "
 				"(%.*s); use the raddle that wrote it",
-				reader->path, (int)strspn(name, NAME_LETTERS), name);
+				reader->name, (int)strspn(name, NAME_LETTERS), name);
 		free(name);
 		if (kind < 0)
 			break;
@@ -352,7 +349,7 @@ static int read_end(struct trace_reader *reader, struct error *err)
 		return refuse(reader, "events are missing", err);
 	if (!take_outcome(reader, outcome))
 		return refuse(reader, "its outcome makes no sense", err);
-	if (fgetc(reader->file) != EOF)
+	if (reader->rest.at != reader->rest.end)
 		return refuse(reader, "something follows its end", err);
 	reader->is_over = true;
 	return 0;
@@ -398,8 +395,6 @@ static void *trace_reader_allocate(size_t count, size_t size)
 
 void trace_reader_close(struct trace_reader *reader)
 {
-	if (reader->file)
-		(void)fclose(reader->file); /* read-only */
 	/* The struct trace_thread declares the strings const; the reader owns them. */
 	for (uint32_t i = 0; i < reader->run.thread_count; i++) {
 		free((void *)(uintptr_t)reader->threads[i].path);
@@ -408,33 +403,27 @@ void trace_reader_close(struct trace_reader *reader)
 	free(reader->threads);
 	free(reader->program);
 	free(reader->plain);
-	free(reader->stored);
 	free(reader->events);
-	free(reader->path);
+	free(reader->name);
 	free(reader);
 }
 
-static int trace_reader_open_stream(
-	struct trace_reader **out, FILE *file, const char *path, struct error *err)
+int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size, const char *name,
+	struct error *err)
 {
-	struct trace_reader *reader;
+	struct trace_reader *reader = trace_reader_allocate(1, sizeof *reader);
 	int status;
 
-	if (!file)
-		return error_set(err, errno == ENOENT ? ERROR_NOTFOUND : ERROR_IO,
-			"cannot open the trace %s: %s; check the name and its permissions", path,
-			strerror(errno));
-	reader = trace_reader_allocate(1, sizeof *reader);
-	reader->file = file;
-	reader->path = strdup(path);
-	BUG_ON(!reader->path);
+	reader->rest =
+		(struct block_cursor){.at = bytes, .end = (const unsigned char *)bytes + size};
+	reader->name = strdup(name);
+	BUG_ON(!reader->name);
 	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
 	/* Not zeroed, because only the parts that were filled are read. */
 	reader->plain = malloc(TRACE_BLOCK_MAX);
-	reader->stored = malloc(ZSTD_compressBound(TRACE_BLOCK_MAX));
 	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
-	BUG_ON(!reader->plain || !reader->stored || !reader->events);
+	BUG_ON(!reader->plain || !reader->events);
 	status = trace_reader_read_header(reader, err);
 	if (!status)
 		status = read_head(reader, err);
@@ -448,22 +437,6 @@ static int trace_reader_open_stream(
 	return status;
 }
 
-int trace_reader_open(struct trace_reader **out, const char *path, struct error *err)
-{
-	return trace_reader_open_stream(out, fopen(path, "rbe"), path, err);
-}
-
-int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
-	const char *path, struct error *err)
-{
-	/* fmemopen() refuses empty memory. It never writes in mode "r". */
-	if (!size)
-		return error_set(err, ERROR_FORMAT,
-			"%s is not a trace; give the file `trace` of a finding", path);
-	return trace_reader_open_stream(
-		out, fmemopen((void *)(uintptr_t)bytes, size, "rb"), path, err);
-}
-
 const struct trace_run *trace_reader_run(const struct trace_reader *reader)
 {
 	return &reader->run;
@@ -474,7 +447,7 @@ int trace_check(const void *bytes, size_t size, const char *name, struct error *
 	const struct trace_event *events;
 	struct trace_reader *reader;
 	uint32_t count = 1;
-	int status = trace_reader_open_memory(&reader, bytes, size, name, err);
+	int status = trace_reader_open(&reader, bytes, size, name, err);
 
 	if (status < 0)
 		return status;

@@ -1,6 +1,6 @@
 /*
- * Reads a trace file block by block. The file is not trusted: the reader refuses damaged, truncated
- * and newer files with a one-line message. No count in the file makes it allocate more than the
+ * Reads a trace block by block. The trace is not trusted: the reader refuses damaged, truncated
+ * and newer files with a one-line message. No count in the trace makes it allocate more than the
  * format allows.
  */
 #ifndef RADDLE_TRACE_TRACE_READER_H
@@ -12,11 +12,12 @@
 
 struct trace_reader;
 
-/* Reads program and threads. `path` is for messages. The caller closes *out. */
-int trace_reader_open(struct trace_reader **out, const char *path, struct error *err);
-/* The same from memory, which must stay valid until the reader is closed. */
-int trace_reader_open_memory(struct trace_reader **out, const void *bytes, size_t size,
-	const char *path, struct error *err);
+/*
+ * Opens the trace in this memory, which must stay valid until the reader is closed, and reads program
+ * and threads. `name` is used in messages. The caller closes *out.
+ */
+int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size, const char *name,
+	struct error *err);
 void trace_reader_close(struct trace_reader *reader);
 
 /*

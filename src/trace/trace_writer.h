@@ -1,6 +1,6 @@
 /*
- * Writes a trace file; equal input gives equal bytes. For the command only: calls bug_report() when
- * out of memory.
+ * Writes a trace into memory: create, add events, finish. Equal input gives equal bytes. Only the
+ * command uses it, because the writer calls bug_report() when memory is exhausted.
  */
 #ifndef RADDLE_TRACE_TRACE_WRITER_H
 #define RADDLE_TRACE_TRACE_WRITER_H
@@ -11,22 +11,13 @@
 
 struct trace_writer;
 
-/* Creates or replaces the file, with program and threads of `run`. On failure no file is left. */
-int trace_writer_open(struct trace_writer **out, const char *path, const struct trace_run *run,
-	struct error *err);
-/*
- * Into memory: trace_writer_finish() sets *bytes, which the caller frees, and *size. After a
- * failure or trace_writer_abandon() *bytes is NULL.
- */
-int trace_writer_open_memory(struct trace_writer **out, char **bytes, size_t *size,
-	const struct trace_run *run, struct error *err);
+/* Begins a trace with program and threads of `run`; other fields of `run` are not read. */
+struct trace_writer *trace_writer_new(const struct trace_run *run);
 /* Appends events. They must name threads of the run and be ordered by step (checked by BUG_ON). */
-int trace_writer_add(struct trace_writer *writer, const struct trace_event *events, uint64_t count,
-	struct error *err);
-/* Completes and syncs the file and frees the writer. On failure the file is removed. */
-int trace_writer_finish(struct trace_writer *writer, const struct outcome *outcome,
-	uint64_t events_dropped, struct error *err);
-/* Frees the writer and removes the file. */
-void trace_writer_abandon(struct trace_writer *writer);
+void trace_writer_add(
+	struct trace_writer *writer, const struct trace_event *events, uint64_t count);
+/* Frees the writer and returns the trace, which the caller frees; *size: its bytes. */
+char *trace_writer_finish(struct trace_writer *writer, const struct outcome *outcome,
+	uint64_t events_dropped, size_t *size);
 
 #endif

@@ -120,7 +120,7 @@ static inline struct lease_table_outcome lease_table_simulate(const struct lease
 		lease_table_push(
 			&queue, (struct lease_table_event){end_ns + model->message_ns, event.rank});
 	}
-	outcome.made = lease_table_made(leases);
+	outcome.made = lease_table_made_below(leases);
 	outcome.seconds = (double)free_ns / 1e9;
 	outcome.busy = (double)had_ns / ((double)free_ns * model->ranks);
 	outcome.useful = (double)run_ns / ((double)free_ns * model->ranks);

@@ -56,17 +56,12 @@ static inline int synthetic_open(
 	struct trace_writer *writer;
 	struct outcome outcome;
 	size_t size;
-	int status;
 
 	outcome_set(&outcome, OUTCOME_PASSED, (struct thread_id){0}, 0);
-	status = trace_writer_open_memory(&writer, bytes, &size, &about, NULL);
-	if (status == 0)
-		status = trace_writer_add(writer, run->events, run->event_count, NULL);
-	if (status == 0)
-		status = trace_writer_finish(writer, &outcome, 0, NULL);
-	if (status == 0)
-		status = trace_reader_open_memory(reader, *bytes, size, "synthetic", NULL);
-	return status;
+	writer = trace_writer_new(&about);
+	trace_writer_add(writer, run->events, run->event_count);
+	*bytes = trace_writer_finish(writer, &outcome, 0, &size);
+	return trace_reader_open(reader, *bytes, size, "synthetic", NULL);
 }
 
 #endif

@@ -347,26 +347,23 @@ struct finding_source predict_source(const struct predict *predict, uint32_t ind
 	return recorded_run_source(&predict->runs[index], predict->options->campaign.argv[0]);
 }
 
-int recorded_run_trace(const struct recorded_run *run, const char *program, char **bytes,
-	size_t *size, struct error *err)
+char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size)
 {
 	struct finding_source source = recorded_run_source(run, program);
 	struct trace_event *events =
 		predict_copy_array(source.events, source.event_count, sizeof *events);
-	int result;
+	char *bytes;
 
 	predict_name_objects(run, events);
 	source.events = events;
-	result = finding_trace_bytes(&source, bytes, size, err);
+	bytes = finding_trace_bytes(&source, size);
 	free(events);
-	return result;
+	return bytes;
 }
 
-int predict_trace(
-	struct predict *predict, uint32_t index, char **bytes, size_t *size, struct error *err)
+char *predict_trace(struct predict *predict, uint32_t index, size_t *size)
 {
-	return recorded_run_trace(
-		&predict->runs[index], predict->options->campaign.argv[0], bytes, size, err);
+	return recorded_run_trace(&predict->runs[index], predict->options->campaign.argv[0], size);
 }
 
 const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run)

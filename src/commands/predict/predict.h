@@ -62,9 +62,8 @@ struct predict_recorded {
 uint32_t predict_run_count(const struct predict *predict);
 struct predict_recorded predict_recorded(const struct predict *predict, uint32_t run);
 
-/* The run as the bytes of a trace file; the caller frees them. */
-int predict_trace(
-	struct predict *predict, uint32_t run, char **bytes, size_t *size, struct error *err);
+/* The run as the bytes of a trace file; the caller frees them. NULL: the run has no events. */
+char *predict_trace(struct predict *predict, uint32_t run, size_t *size);
 
 /* The memory of the run, for symbols. Valid until the next call, at most as long as `predict`. */
 const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run);

@@ -60,8 +60,7 @@ object_name predict_object_of(const struct predict *predict, uint32_t run, uint6
 void recorded_run_take(struct recorded_run *run, struct contract *contract);
 void recorded_run_release(struct recorded_run *run);
 /* The trace with object names that hold in all runs; the caller frees it. NULL: no events. */
-int recorded_run_trace(const struct recorded_run *run, const char *program, char **bytes,
-	size_t *size, struct error *err);
+char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size);
 struct finding_source recorded_run_source(const struct recorded_run *run, const char *program);
 
 /* predict_watch.c: the finding of a failure that was seen before; NULL: unknown. */

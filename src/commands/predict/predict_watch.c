@@ -46,7 +46,7 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	struct recorded_run run = {0};
 	struct symbols_memory memory;
 	bool is_shown = false;
-	char *bytes = NULL;
+	char *bytes;
 	size_t size;
 
 	if (!contract->is_live)
@@ -55,9 +55,9 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	memory = (struct symbols_memory){.blocks = run.blocks, .block_count = run.block_count};
 	trace.memory = &memory;
 	/* A run whose trace cannot be read shows nothing. */
-	if (recorded_run_trace(&run, program, &bytes, &size, NULL) == 0 && bytes &&
-		trace_reader_open_memory(&trace.reader, bytes, size, "the trace of a run", NULL) ==
-			0) {
+	bytes = recorded_run_trace(&run, program, &size);
+	if (bytes &&
+		trace_reader_open(&trace.reader, bytes, size, "the trace of a run", NULL) == 0) {
 		is_shown = judge(context, &trace);
 		trace_reader_close(trace.reader);
 	}

@@ -80,13 +80,13 @@ static int analyse_run(const struct analysis *analysis, void *state, struct pred
 {
 	const struct analysis_run about = {.number = run, .memory = predict_memory(predict, run)};
 	struct trace_reader *reader;
-	char *bytes;
 	size_t size;
-	int result = predict_trace(predict, run, &bytes, &size, err);
+	char *bytes = predict_trace(predict, run, &size);
+	int result;
 
-	if (result < 0 || !bytes)
-		return result;
-	result = trace_reader_open_memory(&reader, bytes, size, "the trace of a run", err);
+	if (!bytes)
+		return 0;
+	result = trace_reader_open(&reader, bytes, size, "the trace of a run", err);
 	if (result == 0) {
 		result = analysis->add_run(state, reader, &about, err);
 		trace_reader_close(reader);

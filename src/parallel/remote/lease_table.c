@@ -196,11 +196,6 @@ uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns)
 	return first;
 }
 
-uint64_t lease_table_made(const struct lease_table *leases)
-{
-	return leases->made;
-}
-
 uint64_t lease_table_made_below(const struct lease_table *leases)
 {
 	uint64_t below = leases->next;

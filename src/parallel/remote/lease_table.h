@@ -65,8 +65,7 @@ void lease_table_lose(struct lease_table *leases, uint32_t rank);
  */
 uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns);
 
-/* Number of runs made, and the number below which all runs are made. */
-uint64_t lease_table_made(const struct lease_table *leases);
+/* The number below which all runs are made. */
 uint64_t lease_table_made_below(const struct lease_table *leases);
 bool lease_table_is_over(const struct lease_table *leases);
 

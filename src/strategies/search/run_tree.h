@@ -196,11 +196,6 @@ uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 uint32_t run_tree_changes(const struct run_tree *tree);
 /* Has the run made its last deviation? */
 bool run_tree_is_past(const struct run_tree *tree);
-/* Value choices behind the last deviation. */
-static inline uint32_t run_tree_values_behind(const struct run_tree *tree)
-{
-	return tree->values;
-}
 /* Number of the point of the last run_tree_at() call. */
 static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
 {

@@ -408,7 +408,7 @@ static void test_damaged_trace__is_an_error(void **unused)
 	assert_int_equal(synthetic_open(&run, &reader, &bytes), 0);
 	trace_reader_close(reader);
 	/* The reader has seen the threads; what comes behind them is cut off. */
-	while (trace_reader_open_memory(&reader, bytes, cut, "cut", &err) < 0)
+	while (trace_reader_open(&reader, bytes, cut, "cut", &err) < 0)
 		cut++;
 	assert_true(
 		analysis_lock_order.add_run(state, reader, &(struct analysis_run){0}, &err) < 0);

@@ -43,6 +43,17 @@ static const struct outcome *run(void (*body)(void *))
 	return simulate(&plain, body, &scene);
 }
 
+static long wait_for(const uint32_t *word, uint32_t expected, uint32_t bitset, uint64_t deadline_ns)
+{
+	const struct futex_waiting wait = {.word = word,
+		.expected = expected,
+		.bitset = bitset,
+		.deadline_ns = deadline_ns,
+		.site = 1};
+
+	return futex_wait(&wait);
+}
+
 /* ---- a mutex as glibc makes one of a futex ---- */
 
 static void word_lock(uint32_t *word)
@@ -57,7 +68,7 @@ static void word_lock(uint32_t *word)
 		*word = 2;
 		if (!old)
 			return;
-		(void)futex_wait(word, 2, FUTEX_ANY, ENGINE_FOREVER, 1);
+		(void)wait_for(word, 2, FUTEX_ANY, ENGINE_FOREVER);
 	}
 }
 
@@ -114,8 +125,8 @@ static void wait_in_vain(void *argument)
 {
 	struct scene *s = argument;
 
-	s->result[0] = futex_wait(&s->word, 1, FUTEX_ANY, ENGINE_FOREVER, 1);
-	s->result[1] = futex_wait(&s->word, 0, FUTEX_ANY, MICROSECOND, 1);
+	s->result[0] = wait_for(&s->word, 1, FUTEX_ANY, ENGINE_FOREVER);
+	s->result[1] = wait_for(&s->word, 0, FUTEX_ANY, MICROSECOND);
 	s->result[2] = futex_wake(&s->word, 1, FUTEX_ANY, 1);
 	s->result[3] = (long)engine_clock_ns();
 }
@@ -135,7 +146,7 @@ static void *wait_for_bit(void *argument)
 	uint32_t bit = *(const uint32_t *)argument;
 
 	scene.queued++;
-	(void)futex_wait(&scene.word, 0, bit, ENGINE_FOREVER, 1);
+	(void)wait_for(&scene.word, 0, bit, ENGINE_FOREVER);
 	scene.woken_bits |= bit;
 	return NULL;
 }

@@ -237,8 +237,8 @@ static void test_build__keeps_the_run_as_a_trace(void **state)
 	for (unsigned i = 0; i < 2000; i++)
 		add_event(scene, i % 4, OP_YIELD, 0, take_first.address);
 	build(scene);
-	assert_int_equal(trace_reader_open_memory(&reader, scene->finding.trace,
-				 scene->finding.trace_size, "trace", &scene->err),
+	assert_int_equal(trace_reader_open(&reader, scene->finding.trace, scene->finding.trace_size,
+				 "trace", &scene->err),
 		0);
 	while (!trace_reader_next(reader, &events, &count, &scene->err) && count)
 		seen += count;

@@ -50,6 +50,18 @@ static void make_part(const char *name, struct store_campaign campaign, const un
 	store_close(store);
 }
 
+static void write_sample(const char *path)
+{
+	size_t size;
+	char *bytes = make_sample_trace(1000, &size);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+	free(bytes);
+}
+
 static int merge(const char *from_name, struct store_merged *merged, struct error *err)
 {
 	struct store *into = open_part("all", STORE_WRITE),
@@ -139,7 +151,7 @@ static void test_merge__keeps_traces(void **state)
 	(void)state;
 	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
 	(void)snprintf(path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
-	assert_int_equal(write_sample_trace(path, 1000, &err), 0);
+	write_sample(path);
 	assert_int_equal(merge("one", &merged, &err), 0);
 	run_or_fail("cmp %s/one/.raddle/findings/F1/trace %s/all/.raddle/findings/F1/trace", folder,
 		folder);
@@ -154,12 +166,11 @@ static void test_merge__copies_no_file_that_is_no_trace(void **state)
 	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
 	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
 		char path[128];
-		struct error err;
 
 		(void)snprintf(
 			path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
 		(void)unlink(path);
-		assert_int_equal(write_sample_trace(path, 1000, &err), 0);
+		write_sample(path);
 		if (i > 1)
 			assert_int_equal(unlink(path), 0);
 		run_or_fail("%s %s", attacks[i], path);

@@ -12,6 +12,7 @@
 #include "support/simulated_program.h"
 
 #define SHARE 28 /* each arm has one run in so many at least */
+#define ARMS 7	 /* besides round_robin */
 
 /* Threads that share nothing: one partial order, whatever the schedule. */
 static const struct simulated_op first_own[] = {ADD(1, 1), ADD(1, 1), ADD(1, 1)};
@@ -55,29 +56,43 @@ static const struct simulated_code skewed_codes[] = {
 static const struct simulated_program skewed_orders = {
 	.codes = skewed_codes, .code_count = 2, .initial_count = 2};
 
-static void totals(const void *state, uint64_t *runs, uint64_t *novel)
-{
-	*runs = *novel = 0;
-	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
-		uint64_t arm_runs, arm_novel;
+/* Runs by arm. */
+struct tally {
+	const char *names[16];
+	uint64_t runs[16];
+	uint32_t count;
+};
 
-		portfolio_arm_account(state, arm, NULL, &arm_runs, &arm_novel);
-		*runs += arm_runs;
-		*novel += arm_novel;
-	}
-}
-
-static uint64_t novel_orders(const struct simulated_program *program, uint64_t run_count)
+static struct tally tally_runs(const struct simulated_program *program, uint64_t run_count)
 {
 	struct simulated_campaign campaign;
-	uint64_t runs, novel;
+	struct tally tally = {0};
 
 	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
-	assert_int_equal(simulated_campaign_count(&campaign, run_count, OUTCOME_PASSED), run_count);
-	totals(campaign.state, &runs, &novel);
-	assert_int_equal(runs, run_count);
+	(void)simulated_campaign_run(&campaign); /* the first run is round_robin's */
+	for (uint64_t run = 0; run < run_count; run++) {
+		const char *name;
+		uint32_t at = 0;
+
+		assert_int_equal(simulated_campaign_run(&campaign), OUTCOME_PASSED);
+		name = portfolio_arm_name(campaign.state);
+		while (at < tally.count && strcmp(tally.names[at], name) != 0)
+			at++;
+		assert_true(at < 16);
+		tally.count += at == tally.count;
+		tally.names[at] = name;
+		tally.runs[at]++;
+	}
 	simulated_campaign_release(&campaign);
-	return novel;
+	return tally;
+}
+
+static uint64_t runs_of_arm(const struct tally *tally, const char *name)
+{
+	for (uint32_t i = 0; i < tally->count; i++)
+		if (strcmp(tally->names[i], name) == 0)
+			return tally->runs[i];
+	return 0;
 }
 
 static void portfolio__begins_without_preemptions(void **unused)
@@ -94,75 +109,55 @@ static void portfolio__begins_without_preemptions(void **unused)
 
 static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
 {
-	(void)unused;
-	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
-		struct simulated_campaign campaign;
-		const char *name;
+	const struct tally tally = tally_runs(&many_orders, 10 * SHARE);
 
-		simulated_campaign_init(&campaign, &apart, &strategy_portfolio, 0, 1);
-		portfolio_arm_account(campaign.state, arm, &name, NULL, NULL);
-		assert_non_null(strategy_find(name, strcspn(name, ",")));
-		simulated_campaign_release(&campaign);
-	}
+	(void)unused;
+	assert_int_equal(tally.count, ARMS);
+	for (uint32_t i = 0; i < tally.count; i++)
+		assert_non_null(strategy_find(tally.names[i], strcspn(tally.names[i], ",")));
 }
 
 static void portfolio__lets_no_arm_starve(void **unused)
 {
 	const uint64_t run_count = 100 * SHARE;
-	struct simulated_campaign campaign;
-	uint64_t sum = 0;
+	const struct tally tally = tally_runs(&many_orders, run_count);
 
 	(void)unused;
-	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
-	(void)simulated_campaign_count(&campaign, 1 + run_count, OUTCOME_PASSED);
-	for (uint32_t arm = 1; arm < portfolio_arm_count(); arm++) {
-		uint64_t runs;
-
-		portfolio_arm_account(campaign.state, arm, NULL, &runs, NULL);
-		assert_true(runs >= run_count / SHARE);
-		sum += runs;
-	}
-	assert_int_equal(sum, run_count);
-	simulated_campaign_release(&campaign);
-}
-
-/* Runs of the arm of that name among the first 20000. */
-static uint64_t runs_of_arm(const struct simulated_program *program, const char *arm_name)
-{
-	struct simulated_campaign campaign;
-	uint64_t found = 0;
-
-	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
-	(void)simulated_campaign_count(&campaign, 20000, OUTCOME_PASSED);
-	for (uint32_t arm = 0; arm < portfolio_arm_count(); arm++) {
-		const char *name;
-		uint64_t runs;
-
-		portfolio_arm_account(campaign.state, arm, &name, &runs, NULL);
-		if (strcmp(name, arm_name) == 0)
-			found = runs;
-	}
-	simulated_campaign_release(&campaign);
-	return found;
+	assert_int_equal(tally.count, ARMS);
+	for (uint32_t i = 0; i < tally.count; i++)
+		assert_true(tally.runs[i] >= run_count / SHARE);
 }
 
 static void portfolio__gives_more_runs_to_what_shows_more(void **unused)
 {
+	const struct tally many = tally_runs(&many_orders, 20000);
+	const struct tally skewed = tally_runs(&skewed_orders, 20000);
+
 	(void)unused;
 	/* An even split would be 2857 runs, the round alone 714. */
-	assert_in_range(runs_of_arm(&many_orders, "random"), 2500, 20000);
-	assert_in_range(runs_of_arm(&many_orders, "pct,depth=2"), 714, 2000);
-	assert_in_range(runs_of_arm(&skewed_orders, "random"), 714, 2000);
-	assert_in_range(runs_of_arm(&skewed_orders, "surw"), 4000, 20000);
+	assert_in_range(runs_of_arm(&many, "random"), 2500, 20000);
+	assert_in_range(runs_of_arm(&many, "pct,depth=2"), 714, 2000);
+	assert_in_range(runs_of_arm(&skewed, "random"), 714, 2000);
+	assert_in_range(runs_of_arm(&skewed, "surw"), 4000, 20000);
+}
+
+/* Orders that are the same partial order show nothing new, so all arms stay equal. */
+static void assert_even(const struct simulated_program *program)
+{
+	const struct tally tally = tally_runs(program, 20000);
+
+	assert_int_equal(tally.count, ARMS);
+	for (uint32_t i = 0; i < tally.count; i++)
+		assert_in_range(tally.runs[i], 2500, 3200);
 }
 
 static void portfolio__counts_a_partial_order_once(void **unused)
 {
 	(void)unused;
-	assert_int_equal(novel_orders(&apart, 500), 1);
-	assert_int_equal(novel_orders(&readers, 500), 1);
-	assert_int_equal(novel_orders(&six_orders, 500), 6);
-	assert_int_equal(novel_orders(&nine_orders, 2000), 9);
+	assert_even(&apart);
+	assert_even(&readers);
+	assert_even(&six_orders);
+	assert_even(&nine_orders);
 }
 
 static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)

@@ -1,5 +1,4 @@
 /* Writer, reader and dump of traces, against each other. */
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,11 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -23,42 +17,26 @@
 /* Several blocks of them, and an uneven end. */
 #define EVENTS 20001
 
-static char path[] = "/tmp/test_trace.XXXXXX";
-
-static int set_up(void **state)
+/* The sample with room for one more byte, to be freed. */
+static unsigned char *load(uint64_t event_count, size_t *size)
 {
-	const int fd = mkstemp(strcpy(path, "/tmp/test_trace.XXXXXX"));
+	char *sample = make_sample_trace(event_count, size);
+	unsigned char *bytes = malloc(*size + 1);
 
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
+	assert_non_null(bytes);
+	memcpy(bytes, sample, *size);
+	free(sample);
+	return bytes;
 }
 
-static int tear_down(void **state)
+static struct trace_reader *open_or_fail(const void *bytes, size_t size)
 {
-	(void)state;
-	(void)unlink(path); /* some tests make the writer remove it */
-	return 0;
-}
-
-static void write_sample(uint64_t event_count)
-{
+	struct trace_reader *reader;
 	struct error err;
 
-	if (write_sample_trace(path, event_count, &err))
+	if (trace_reader_open(&reader, bytes, size, "sample", &err))
 		fail_msg("%s", err.text);
-}
-
-/* The bytes of the file, to be freed. */
-static unsigned char *load(size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	unsigned char *bytes = malloc(1 << 22);
-
-	assert_non_null(file);
-	assert_non_null(bytes);
-	*size = fread(bytes, 1, 1 << 22, file);
-	(void)fclose(file);
-	return bytes;
+	return reader;
 }
 
 /* Reads everything; returns the first error. */
@@ -67,7 +45,7 @@ static int read_all(const void *bytes, size_t size, struct error *err)
 	struct trace_reader *reader;
 	const struct trace_event *events;
 	uint32_t count = 1;
-	int status = trace_reader_open_memory(&reader, bytes, size, "sample", err);
+	int status = trace_reader_open(&reader, bytes, size, "sample", err);
 
 	if (status)
 		return status;
@@ -80,7 +58,9 @@ static int read_all(const void *bytes, size_t size, struct error *err)
 static void test_trace__comes_back_as_it_went(void **state)
 {
 	const struct outcome expected = sample_outcome();
-	struct trace_reader *reader;
+	size_t size;
+	char *bytes = make_sample_trace(EVENTS, &size);
+	struct trace_reader *reader = open_or_fail(bytes, size);
 	const struct trace_run *run;
 	const struct trace_event *events;
 	struct error err;
@@ -88,9 +68,6 @@ static void test_trace__comes_back_as_it_went(void **state)
 	uint32_t count;
 
 	(void)state;
-	write_sample(EVENTS);
-	if (trace_reader_open(&reader, path, &err))
-		fail_msg("%s", err.text);
 	run = trace_reader_run(reader);
 	assert_string_equal(run->program, "./bank --two words");
 	assert_int_equal(run->thread_count, SAMPLE_THREADS);
@@ -112,6 +89,7 @@ static void test_trace__comes_back_as_it_went(void **state)
 	assert_int_equal(trace_reader_next(reader, &events, &count, &err), 0);
 	assert_int_equal(count, 0);
 	trace_reader_close(reader);
+	free(bytes);
 }
 
 static void test_trace__is_equal_byte_for_byte(void **state)
@@ -120,56 +98,25 @@ static void test_trace__is_equal_byte_for_byte(void **state)
 	size_t first_size, second_size;
 
 	(void)state;
-	write_sample(EVENTS);
-	first = load(&first_size);
-	write_sample(EVENTS);
-	second = load(&second_size);
+	first = load(EVENTS, &first_size);
+	second = load(EVENTS, &second_size);
 	assert_int_equal(first_size, second_size);
 	assert_memory_equal(first, second, first_size);
 	free(first);
 	free(second);
 }
 
-static void test_trace__is_the_same_in_memory(void **state)
-{
-	const struct trace_run run = {0};
-	struct outcome outcome;
-	struct trace_writer *writer;
-	struct error err;
-	char *bytes = NULL;
-	unsigned char *file;
-	size_t size = 0, file_size;
-
-	(void)state;
-	outcome_set(&outcome, OUTCOME_PASSED, THREAD_NONE, 0);
-	assert_int_equal(trace_writer_open(&writer, path, &run, &err), 0);
-	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
-	file = load(&file_size);
-	assert_int_equal(trace_writer_open_memory(&writer, &bytes, &size, &run, &err), 0);
-	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
-	assert_int_equal(size, file_size);
-	assert_memory_equal(bytes, file, size);
-	free(bytes);
-	assert_int_equal(trace_writer_open_memory(&writer, &bytes, &size, &run, &err), 0);
-	trace_writer_abandon(writer);
-	assert_null(bytes);
-	free(file);
-}
-
 static void test_trace__without_events_and_threads_is_whole(void **state)
 {
 	const struct trace_run run = {0};
 	struct outcome outcome;
-	struct trace_writer *writer;
 	struct error err;
-	unsigned char *bytes;
+	char *bytes;
 	size_t size;
 
 	(void)state;
 	outcome_set(&outcome, OUTCOME_PASSED, THREAD_NONE, 0);
-	assert_int_equal(trace_writer_open(&writer, path, &run, &err), 0);
-	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
-	bytes = load(&size);
+	bytes = trace_writer_finish(trace_writer_new(&run), &outcome, 0, &size);
 	if (read_all(bytes, size, &err))
 		fail_msg("%s", err.text);
 	free(bytes);
@@ -180,10 +127,9 @@ static void test_trace__keeps_4096_deep_threads(void **state)
 	static struct trace_thread threads[THREAD_CAPACITY];
 	const struct trace_run run = {.threads = threads, .thread_count = THREAD_CAPACITY};
 	struct outcome outcome;
-	struct trace_writer *writer;
 	struct trace_reader *reader;
-	struct error err;
-	char *deepest = malloc(2 * THREAD_CAPACITY + 8);
+	size_t size;
+	char *bytes, *deepest = malloc(2 * THREAD_CAPACITY + 8);
 
 	(void)state;
 	assert_non_null(deepest);
@@ -193,13 +139,12 @@ static void test_trace__keeps_4096_deep_threads(void **state)
 	for (unsigned i = 0; i < THREAD_CAPACITY; i++)
 		threads[i].path = deepest;
 	outcome_set(&outcome, OUTCOME_PASSED, THREAD_NONE, 0);
-	assert_int_equal(trace_writer_open(&writer, path, &run, &err), 0);
-	assert_int_equal(trace_writer_finish(writer, &outcome, 0, &err), 0);
-	if (trace_reader_open(&reader, path, &err))
-		fail_msg("%s", err.text);
+	bytes = trace_writer_finish(trace_writer_new(&run), &outcome, 0, &size);
+	reader = open_or_fail(bytes, size);
 	assert_int_equal(trace_reader_run(reader)->thread_count, THREAD_CAPACITY);
 	assert_string_equal(trace_reader_run(reader)->threads[4095].path, deepest);
 	trace_reader_close(reader);
+	free(bytes);
 	free(deepest);
 }
 
@@ -210,8 +155,7 @@ static void test_trace__refuses_every_cut(void **state)
 	size_t size;
 
 	(void)state;
-	write_sample(100);
-	bytes = load(&size);
+	bytes = load(100, &size);
 	assert_int_equal(read_all(bytes, size, &err), 0);
 	for (size_t cut = 0; cut < size; cut++)
 		assert_int_equal(read_all(bytes, cut, &err), ERROR_FORMAT);
@@ -225,8 +169,7 @@ static void test_trace__refuses_every_changed_byte(void **state)
 	size_t size;
 
 	(void)state;
-	write_sample(100);
-	bytes = load(&size);
+	bytes = load(100, &size);
 	for (size_t at = 0; at < size; at++) {
 		bytes[at] ^= 0x10;
 		err.text[0] = '\0';
@@ -245,8 +188,7 @@ static void test_trace__refuses_what_follows_the_end(void **state)
 	size_t size;
 
 	(void)state;
-	write_sample(3);
-	bytes = load(&size);
+	bytes = load(3, &size);
 	bytes[size] = 0;
 	assert_int_equal(read_all(bytes, size + 1, &err), ERROR_FORMAT);
 	assert_non_null(strstr(err.text, "follows"));
@@ -260,8 +202,7 @@ static void test_trace__refuses_a_future_version(void **state)
 	size_t size;
 
 	(void)state;
-	write_sample(3);
-	bytes = load(&size);
+	bytes = load(3, &size);
 	bytes_put(bytes + 8, TRACE_VERSION + 1, 4);
 	bytes_put(bytes + 16, hash_bytes(bytes, 16), 8);
 	assert_int_equal(read_all(bytes, size, &err), ERROR_VERSION);
@@ -271,7 +212,6 @@ static void test_trace__refuses_a_future_version(void **state)
 
 static void test_trace__refuses_what_is_no_trace(void **state)
 {
-	struct trace_reader *reader;
 	struct error err;
 
 	(void)state;
@@ -281,36 +221,6 @@ static void test_trace__refuses_what_is_no_trace(void **state)
 		ERROR_FORMAT);
 	assert_non_null(strstr(err.text, "not a trace"));
 	assert_int_equal(read_all("", 0, &err), ERROR_FORMAT);
-	assert_int_equal(trace_reader_open(&reader, "/nonexistent", &err), ERROR_NOTFOUND);
-	assert_int_equal(trace_reader_open(&reader, "/tmp", &err), ERROR_FORMAT);
-}
-
-/* In a child with a limit on the size of files, as on a full disk. */
-static int write_beyond_limit(void)
-{
-	const struct rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
-	struct error err = {0};
-
-	(void)signal(SIGXFSZ, SIG_IGN);
-	if (setrlimit(RLIMIT_FSIZE, &limit))
-		return 2;
-	if (write_sample_trace(path, EVENTS, &err) != ERROR_IO)
-		return 3;
-	if (!strstr(err.text, path))
-		return 4;
-	return access(path, F_OK) ? 0 : 5; /* half a file must not stay */
-}
-
-static void test_trace__leaves_nothing_behind_where_it_cannot_be_written(void **state)
-{
-	int status;
-	pid_t child = fork();
-
-	(void)state;
-	if (!child)
-		_exit(write_beyond_limit());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
 }
 
 static bool describe_code(void *context, uint64_t address, struct strbuf *out)
@@ -324,15 +234,15 @@ static bool describe_code(void *context, uint64_t address, struct strbuf *out)
 static void test_trace_dump__prints_a_line_per_event(void **state)
 {
 	static const struct trace_words words = {.describe_code = describe_code};
-	struct trace_reader *reader;
+	size_t trace_size;
+	char *bytes = make_sample_trace(3, &trace_size);
+	struct trace_reader *reader = open_or_fail(bytes, trace_size);
 	struct error err;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
-	write_sample(3);
-	assert_int_equal(trace_reader_open(&reader, path, &err), 0);
 	assert_int_equal(trace_dump(reader, &words, out, &err), 0);
 	(void)fclose(out);
 	assert_string_equal(text,
@@ -348,42 +258,40 @@ static void test_trace_dump__prints_a_line_per_event(void **state)
 		"outcome deadlock -3 after 77 steps\n");
 	free(text);
 	trace_reader_close(reader);
+	free(bytes);
 }
 
 static void test_trace_dump__says_when_it_cannot_print(void **state)
 {
-	struct trace_reader *reader;
+	size_t size;
+	char *bytes = make_sample_trace(3, &size);
+	struct trace_reader *reader = open_or_fail(bytes, size);
 	struct error err = {0};
 	FILE *full = fopen("/dev/full", "w");
 
 	(void)state;
 	assert_non_null(full);
 	(void)setvbuf(full, NULL, _IONBF, 0);
-	write_sample(3);
-	assert_int_equal(trace_reader_open(&reader, path, &err), 0);
 	assert_int_equal(trace_dump(reader, NULL, full, &err), ERROR_IO);
 	(void)fclose(full);
 	trace_reader_close(reader);
+	free(bytes);
 }
-
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_FILE(test_trace__comes_back_as_it_went),
-		WITH_FILE(test_trace__is_equal_byte_for_byte),
-		WITH_FILE(test_trace__is_the_same_in_memory),
-		WITH_FILE(test_trace__without_events_and_threads_is_whole),
-		WITH_FILE(test_trace__keeps_4096_deep_threads),
-		WITH_FILE(test_trace__refuses_every_cut),
-		WITH_FILE(test_trace__refuses_every_changed_byte),
-		WITH_FILE(test_trace__refuses_what_follows_the_end),
-		WITH_FILE(test_trace__refuses_a_future_version),
-		WITH_FILE(test_trace__refuses_what_is_no_trace),
-		WITH_FILE(test_trace__leaves_nothing_behind_where_it_cannot_be_written),
-		WITH_FILE(test_trace_dump__prints_a_line_per_event),
-		WITH_FILE(test_trace_dump__says_when_it_cannot_print),
+		cmocka_unit_test(test_trace__comes_back_as_it_went),
+		cmocka_unit_test(test_trace__is_equal_byte_for_byte),
+		cmocka_unit_test(test_trace__without_events_and_threads_is_whole),
+		cmocka_unit_test(test_trace__keeps_4096_deep_threads),
+		cmocka_unit_test(test_trace__refuses_every_cut),
+		cmocka_unit_test(test_trace__refuses_every_changed_byte),
+		cmocka_unit_test(test_trace__refuses_what_follows_the_end),
+		cmocka_unit_test(test_trace__refuses_a_future_version),
+		cmocka_unit_test(test_trace__refuses_what_is_no_trace),
+		cmocka_unit_test(test_trace_dump__prints_a_line_per_event),
+		cmocka_unit_test(test_trace_dump__says_when_it_cannot_print),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 		.site = call->site,
 		.is_shared = !call->is_private && runtime.has_forked};
 	do {
-		result = futex_wait_for(&wait);
+		result = futex_wait(&wait);
 	} while (result == -EINTR && signals_want_restart());
 	return result;
 }
