@@ -6,95 +6,8 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/*
- * User frames in the signature of a stack. More would count a failure once per caller; fewer would
- * merge all users of one wrapper.
- */
+/* More would count a failure once per caller, fewer would merge all users of one wrapper. */
 #define SIGNATURE_FRAMES 4
-
-static void frame_release(struct finding_frame *frame)
-{
-	free(frame->function);
-	free(frame->file);
-	free(frame->module);
-}
-
-static void stack_release(struct finding_stack *stack)
-{
-	for (uint32_t i = 0; i < stack->count; i++)
-		frame_release(&stack->frames[i]);
-	free(stack->frames);
-}
-
-static void wait_release(struct finding_wait *wait)
-{
-	free(wait->thread);
-	free(wait->verb);
-	free(wait->object);
-	stack_release(&wait->at);
-	free(wait->holder);
-	frame_release(&wait->held_since);
-}
-
-static void access_release(struct finding_access *access)
-{
-	free(access->thread);
-	free(access->verb);
-	free(access->held);
-	stack_release(&access->at);
-}
-
-static void step_release(struct finding_step *step)
-{
-	free(step->thread);
-	free(step->verb);
-	free(step->object);
-	free(step->library_call);
-	frame_release(&step->where);
-	frame_release(&step->inner);
-	stack_release(&step->callers);
-}
-
-void finding_release(struct finding *finding)
-{
-	for (char **argument = finding->argv; argument && *argument; argument++)
-		free(*argument);
-	for (uint32_t i = 0; i < finding->wait_count; i++)
-		wait_release(&finding->waits[i]);
-	for (uint32_t i = 0; i < finding->step_count; i++)
-		step_release(&finding->steps[i]);
-	for (uint32_t i = 0; i < finding->passing_step_count; i++)
-		step_release(&finding->passing_steps[i]);
-	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
-		access_release(&finding->race[i]);
-	for (uint32_t i = 0; i < finding->thread_count; i++) {
-		free(finding->threads[i].path);
-		free(finding->threads[i].label);
-	}
-	free(finding->threads);
-	free(finding->variable);
-	stack_release(&finding->at);
-	schedule_file_release(&finding->schedule);
-	free(finding->title);
-	free(finding->detail);
-	free(finding->cause);
-	free(finding->remedy);
-	free(finding->argv);
-	free(finding->directory);
-	free(finding->input);
-	free(finding->settings);
-	free(finding->memory);
-	free(finding->environment);
-	free(finding->sources);
-	free(finding->strategy);
-	free(finding->failing_thread);
-	free(finding->waits);
-	free(finding->steps);
-	free(finding->passing_steps);
-	free(finding->output);
-	free(finding->trace);
-	*finding = (struct finding){0};
-}
 
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack)
 {
@@ -235,8 +148,7 @@ static const struct finding_wait *finding_wait_of(const struct finding *finding,
 }
 
 /*
- * The object that the first waiting thread depends on, as in failure_key(); without a name, the
- * waits.
+ * The object that the first waiting thread depends on (failure_key()); without a name, the waits.
  */
 static uint64_t lost_wakeup_hash(const struct finding *finding)
 {

@@ -1,7 +1,4 @@
-/*
- * Checks every field for presence, type and range: the file may be edited, truncated, or of another
- * version.
- */
+/* Checks presence, type and range: the file may be edited, truncated, or of another version. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -13,7 +10,7 @@
 #include "base/bug.h"
 #include "base/visible.h"
 #include "findings/finding.h"
-#include "findings/json_internal.h"
+#include "findings/fields_internal.h"
 
 /* Limit on entries, so that a damaged file cannot exhaust memory. */
 #define ENTRIES_MAX (1u << 20)
@@ -41,15 +38,6 @@ static void *reader_allocate(size_t count, size_t size)
 	return memory;
 }
 
-static json_t *json_read_get(struct reader *reader, json_t *object, const char *field)
-{
-	json_t *value = json_object_get(object, field);
-
-	if (!value)
-		reader_refuse(reader, field, "is missing");
-	return value;
-}
-
 static int hex_digit(char digit)
 {
 	if (digit >= '0' && digit <= '9')
@@ -74,305 +62,209 @@ static char *text_from_hex(const char *hex)
 	return text;
 }
 
-/* NULL for null (where allowed) and after an error. */
-static char *json_read_text_of(
-	struct reader *reader, json_t *value, const char *field, bool may_be_null)
+static char *json_read_string(struct reader *reader, json_t *value, const char *field)
 {
-	const char *hex;
+	const char *hex = json_string_value(json_object_get(value, "hex"));
 	char *text = NULL;
 
-	if (!value || (may_be_null && json_is_null(value)))
-		return NULL;
 	if (json_is_string(value)) {
 		text = strdup(json_string_value(value));
 		BUG_ON(!text);
-		return text;
-	}
-	hex = json_string_value(json_object_get(value, "hex"));
-	if (hex && strlen(hex) % 2 == 0)
+	} else if (hex && strlen(hex) % 2 == 0) {
 		text = text_from_hex(hex);
+	}
 	if (!text)
 		reader_refuse(reader, field, "is not a text");
 	return text;
 }
 
-static char *get_text(struct reader *reader, json_t *object, const char *field, bool may_be_null)
+/* Reads `value`, which is not null, into the member. */
+typedef void json_read_kind(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field);
+
+static void json_read_text(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	return json_read_text_of(reader, json_read_get(reader, object, field), field, may_be_null);
+	*(char **)member = json_read_string(reader, value, field->name);
 }
 
-/* Reads a single line that is printed: filtered by base/visible.h. */
-static char *get_line(struct reader *reader, json_t *object, const char *field, bool may_be_null)
+static void json_read_line(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	char *text = get_text(reader, object, field, may_be_null);
-	char *line = visible_text(text, false);
+	char *text = json_read_string(reader, value, field->name);
 
+	*(char **)member = visible_text(text, false);
 	free(text);
-	return line;
 }
 
-static int64_t get_integer(
-	struct reader *reader, json_t *object, const char *field, int64_t least, int64_t most)
+static void json_read_object(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	json_t *value = json_read_get(reader, object, field);
+	if (json_is_object(value))
+		*(char **)member = json_dumps(value, JSON_COMPACT);
+	else
+		reader_refuse(reader, field->name, "is not an object");
+}
+
+static void json_read_id(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	char *text = json_read_string(reader, value, field->name);
+
+	if (text && strlen(text) >= field->bytes)
+		reader_refuse(reader, field->name, "is too long");
+	else if (text)
+		memcpy(member, text, strlen(text) + 1);
+	free(text);
+}
+
+static void json_read_schedule(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	char *text = json_read_string(reader, value, field->name);
+
+	if (text)
+		reader->status = schedule_text_parse(
+			text, strlen(text), "schedule of the stored finding", member, reader->err);
+	free(text);
+}
+
+static void json_read_outcome(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	const char *word = json_string_value(value);
+	int kind = 0;
+
+	while (kind < OUTCOME_KIND_COUNT &&
+		(!word || strcmp(outcome_descriptions[kind].word, word) != 0))
+		kind++;
+	if (kind < OUTCOME_KIND_COUNT)
+		*(enum outcome_kind *)member = (enum outcome_kind)kind;
+	else
+		reader_refuse(reader, field->name, "names no kind of outcome");
+}
+
+static void json_read_boolean(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	*(bool *)member = json_is_true(value);
+	if (!json_is_boolean(value))
+		reader_refuse(reader, field->name, "is neither true nor false");
+}
+
+static void json_read_integer(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	const bool is_marked = field->presence == FIELD_OPTIONAL && field->mark_at == field->at;
 	const json_int_t number = json_integer_value(value);
+	const json_int_t least = field->kind == FIELD_INTEGER ? INT32_MIN : is_marked;
+	const json_int_t most = field->kind == FIELD_COUNT	? INT64_MAX
+				: field->kind == FIELD_UNSIGNED ? UINT32_MAX
+								: INT32_MAX;
 
-	if (!value)
-		return 0;
-	if (json_is_integer(value) && number >= least && number <= most)
-		return number;
-	reader_refuse(reader, field, "is not a number of its range");
-	return 0;
+	if (!json_is_integer(value) || number < least || number > most)
+		reader_refuse(reader, field->name, "is not a number of its range");
+	else if (field->kind == FIELD_COUNT)
+		*(uint64_t *)member = (uint64_t)number;
+	else
+		*(uint32_t *)member = (uint32_t)number;
 }
 
-static bool get_boolean(struct reader *reader, json_t *object, const char *field)
+static void json_read_wide(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	json_t *value = json_read_get(reader, object, field);
-
-	if (value && !json_is_boolean(value))
-		reader_refuse(reader, field, "is neither true nor false");
-	return json_is_true(value);
-}
-
-static uint64_t get_wide(struct reader *reader, json_t *object, const char *field, int base)
-{
-	json_t *value = json_read_get(reader, object, field);
 	const char *text = json_string_value(value);
 	char *end = NULL;
-	uint64_t number;
 
-	if (!value)
-		return 0;
 	errno = 0;
-	number = text && hex_digit(*text) >= 0 ? strtoull(text, &end, base) : 0;
+	if (text && hex_digit(*text) >= 0)
+		*(uint64_t *)member = strtoull(text, &end, field->kind == FIELD_HASH ? 16 : 10);
 	if (!end || *end || errno)
-		reader_refuse(reader, field, "is not a number in a text");
-	return number;
+		reader_refuse(reader, field->name, "is not a number in a text");
 }
 
-/* The array of that name and its length; NULL and 0 if absent. */
-static json_t *get_array(struct reader *reader, json_t *object, const char *field, uint32_t *count)
+static uint32_t json_read_count(struct reader *reader, json_t *array, const char *field)
 {
-	json_t *value = json_read_get(reader, object, field);
-
-	*count = 0;
-	if (value && !json_is_array(value)) {
+	if (!json_is_array(array))
 		reader_refuse(reader, field, "is not an array");
-		return NULL;
-	}
-	if (json_array_size(value) > ENTRIES_MAX)
+	else if (json_array_size(array) > ENTRIES_MAX)
 		reader_refuse(reader, field, "is too long");
-	else
-		*count = (uint32_t)json_array_size(value);
-	return value;
+	return reader->status ? 0 : (uint32_t)json_array_size(array);
 }
 
-static void read_frame(struct reader *reader, json_t *value, struct finding_frame *frame)
+static void json_read_arguments(
+	struct reader *reader, json_t *array, void *member, const struct finding_field *field)
 {
-	if (!json_is_object(value)) {
-		reader_refuse(reader, "frame", "is not an object");
-		return;
-	}
-	frame->function = get_line(reader, value, "function", true);
-	frame->file = get_line(reader, value, "file", true);
-	frame->line = (unsigned)get_integer(reader, value, "line", 0, INT32_MAX);
-	frame->module = get_line(reader, value, "module", true);
-	frame->is_system = get_boolean(reader, value, "is_system");
-	frame->is_wrapper =
-		json_object_get(value, "is_wrapper") && get_boolean(reader, value, "is_wrapper");
-}
+	const uint32_t count = json_read_count(reader, array, field->name);
+	char **argv = reader_allocate((size_t)count + 1, sizeof *argv);
 
-static void read_stack(
-	struct reader *reader, json_t *object, const char *field, struct finding_stack *stack)
-{
-	uint32_t count;
-	json_t *array = get_array(reader, object, field, &count);
-
-	stack->frames = reader_allocate(count, sizeof *stack->frames);
-	for (; stack->count < count && !reader->status; stack->count++)
-		read_frame(
-			reader, json_array_get(array, stack->count), &stack->frames[stack->count]);
-}
-
-static void read_waits(struct reader *reader, json_t *root, struct finding *finding)
-{
-	uint32_t count;
-	json_t *array = get_array(reader, root, "waits", &count);
-
-	finding->waits = reader_allocate(count, sizeof *finding->waits);
-	while (finding->wait_count < count && !reader->status) {
-		json_t *entry = json_array_get(array, finding->wait_count);
-		struct finding_wait *wait = &finding->waits[finding->wait_count++];
-
-		wait->thread = get_line(reader, entry, "thread", false);
-		wait->verb = get_line(reader, entry, "verb", false);
-		wait->object = get_line(reader, entry, "object", true);
-		read_stack(reader, entry, "at", &wait->at);
-		wait->holder = get_line(reader, entry, "holder", true);
-		read_frame(reader, json_read_get(reader, entry, "held_since"), &wait->held_since);
-		wait->is_on_cycle = get_boolean(reader, entry, "is_on_cycle");
-		wait->lost_signals =
-			(uint32_t)get_integer(reader, entry, "lost_signals", 0, UINT32_MAX);
-	}
-}
-
-/* An absent list means that the program has named no thread. */
-static void json_read_read_threads(struct reader *reader, json_t *root, struct finding *finding)
-{
-	uint32_t count = 0;
-	json_t *array = json_object_get(root, "threads")
-				? get_array(reader, root, "threads", &count)
-				: NULL;
-
-	finding->threads = reader_allocate(count, sizeof *finding->threads);
-	while (finding->thread_count < count && !reader->status) {
-		json_t *entry = json_array_get(array, finding->thread_count);
-		struct finding_thread *thread = &finding->threads[finding->thread_count++];
-
-		thread->path = get_line(reader, entry, "path", false);
-		thread->label = get_line(reader, entry, "label", false);
-	}
-}
-
-/* Absent in findings of other kinds and of versions without race detection. */
-static void read_race(struct reader *reader, json_t *root, struct finding *finding)
-{
-	json_t *race = json_object_get(root, "race");
-	json_t *accesses;
-	uint32_t count;
-
-	if (!race)
-		return;
-	finding->variable = get_line(reader, race, "variable", true);
-	accesses = get_array(reader, race, "accesses", &count);
-	if (count != FINDING_ACCESSES)
-		reader_refuse(reader, "accesses", "has not two entries");
-	for (unsigned i = 0; i < FINDING_ACCESSES && !reader->status; i++) {
-		json_t *entry = json_array_get(accesses, i);
-		struct finding_access *access = &finding->race[i];
-
-		access->thread = get_line(reader, entry, "thread", false);
-		access->verb = get_line(reader, entry, "verb", false);
-		access->held = get_line(reader, entry, "held", true);
-		read_stack(reader, entry, "at", &access->at);
-	}
-}
-
-/* All these fields are optional: without them reports show the step's own line without callers. */
-static void read_step_calls(struct reader *reader, json_t *entry, struct finding_step *step)
-{
-	if (json_object_get(entry, "inner"))
-		read_frame(reader, json_read_get(reader, entry, "inner"), &step->inner);
-	if (json_object_get(entry, "callers"))
-		read_stack(reader, entry, "callers", &step->callers);
-	if (json_object_get(entry, "library_call"))
-		step->library_call = get_line(reader, entry, "library_call", true);
-}
-
-static void read_steps(struct reader *reader, json_t *root, struct finding_step **steps,
-	uint32_t *step_count, uint64_t *left_out)
-{
-	uint32_t count;
-	json_t *array = get_array(reader, root, "steps", &count);
-
-	*steps = reader_allocate(count, sizeof **steps);
-	while (*step_count < count && !reader->status) {
-		json_t *entry = json_array_get(array, *step_count);
-		struct finding_step *step = &(*steps)[(*step_count)++];
-
-		step->step = (uint64_t)get_integer(reader, entry, "step", 0, INT64_MAX);
-		step->thread = get_line(reader, entry, "thread", false);
-		step->verb = get_line(reader, entry, "verb", false);
-		step->object = get_line(reader, entry, "object", true);
-		read_frame(reader, json_read_get(reader, entry, "where"), &step->where);
-		read_step_calls(reader, entry, step);
-		step->is_switch = get_boolean(reader, entry, "is_switch");
-		step->is_preemption = get_boolean(reader, entry, "is_preemption");
-	}
-	*left_out = (uint64_t)get_integer(reader, root, "steps_left_out", 0, INT64_MAX);
-}
-
-/* Absent in findings of older versions. */
-static void read_passing(struct reader *reader, json_t *root, struct finding *finding)
-{
-	json_t *passing = json_object_get(root, "passing");
-
-	if (passing && !reader->status)
-		read_steps(reader, passing, &finding->passing_steps, &finding->passing_step_count,
-			&finding->passing_steps_left_out);
-}
-
-static void json_read_read_arguments(struct reader *reader, json_t *root, struct finding *finding)
-{
-	uint32_t count;
-	json_t *array = get_array(reader, root, "argv", &count);
-
-	finding->argv = reader_allocate((size_t)count + 1, sizeof *finding->argv);
+	*(char ***)member = argv;
 	for (uint32_t i = 0; i < count && !reader->status; i++)
-		finding->argv[i] =
-			json_read_text_of(reader, json_array_get(array, i), "argv", false);
+		argv[i] = json_read_string(reader, json_array_get(array, i), field->name);
 }
 
-static void read_kind(struct reader *reader, json_t *root, struct finding *finding)
-{
-	char *word = get_text(reader, root, "kind", false);
+static void json_read_members(
+	struct reader *reader, json_t *object, char *base, const struct finding_field *fields);
 
-	if (!word)
-		return;
-	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
-		if (strcmp(outcome_descriptions[kind].word, word))
-			continue;
-		finding->kind = (enum outcome_kind)kind;
-		free(word);
-		return;
+static void json_read_struct(
+	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
+{
+	json_read_members(reader, value, member, field->members);
+}
+
+static void json_read_pair(
+	struct reader *reader, json_t *array, void *member, const struct finding_field *field)
+{
+	if (json_array_size(array) != 2)
+		reader_refuse(reader, field->name, "has not two entries");
+	for (size_t i = 0; i < 2; i++)
+		json_read_members(reader, json_array_get(array, i),
+			(char *)member + i * field->bytes, field->members);
+}
+
+static void json_read_list(
+	struct reader *reader, json_t *array, void *member, const struct finding_field *field)
+{
+	const uint32_t count = json_read_count(reader, array, field->name);
+	uint32_t *done = finding_item_count(member, field);
+	char *items = reader_allocate(count, field->bytes);
+
+	memcpy(member, &items, sizeof items);
+	for (; *done < count && !reader->status; items += field->bytes)
+		json_read_members(reader, json_array_get(array, (*done)++), items, field->members);
+}
+
+static json_read_kind *const readers[] = {
+	[FIELD_TEXT] = json_read_text,
+	[FIELD_LINE] = json_read_line,
+	[FIELD_OBJECT] = json_read_object,
+	[FIELD_ID] = json_read_id,
+	[FIELD_ARGUMENTS] = json_read_arguments,
+	[FIELD_SCHEDULE] = json_read_schedule,
+	[FIELD_OUTCOME] = json_read_outcome,
+	[FIELD_BOOLEAN] = json_read_boolean,
+	[FIELD_INTEGER] = json_read_integer,
+	[FIELD_NUMBER] = json_read_integer,
+	[FIELD_UNSIGNED] = json_read_integer,
+	[FIELD_COUNT] = json_read_integer,
+	[FIELD_DECIMAL] = json_read_wide,
+	[FIELD_HASH] = json_read_wide,
+	[FIELD_STRUCT] = json_read_struct,
+	[FIELD_PAIR] = json_read_pair,
+	[FIELD_LIST] = json_read_list,
+};
+
+static void json_read_members(
+	struct reader *reader, json_t *object, char *base, const struct finding_field *fields)
+{
+	for (; fields->name && !reader->status; fields++) {
+		json_t *value = json_object_get(object, fields->name);
+
+		if (!value && fields->presence < FIELD_NEWER)
+			reader_refuse(reader, fields->name, "is missing");
+		else if (value && (fields->presence == FIELD_REQUIRED || !json_is_null(value)))
+			readers[fields->kind](reader, value, base + fields->at, fields);
 	}
-	free(word);
-	reader_refuse(reader, "kind", "names no kind of outcome");
-}
-
-static char *get_object(struct reader *reader, json_t *root, const char *name)
-{
-	json_t *object = json_read_get(reader, root, name);
-
-	if (json_is_object(object))
-		return json_dumps(object, JSON_COMPACT);
-	if (object && !json_is_null(object))
-		reader_refuse(reader, name, "is not an object");
-	return NULL;
-}
-
-static void read_identity(struct reader *reader, json_t *root, struct finding *finding)
-{
-	char *id = get_text(reader, root, "id", false);
-
-	if (id && strlen(id) >= sizeof finding->id)
-		reader_refuse(reader, "id", "is too long");
-	else if (id)
-		memcpy(finding->id, id, strlen(id) + 1);
-	free(id);
-	finding->signature = get_wide(reader, root, "signature", 16);
-	read_kind(reader, root, finding);
-	finding->code = (int)get_integer(reader, root, "code", INT32_MIN, INT32_MAX);
-	finding->seed = get_wide(reader, root, "seed", 10);
-	finding->run_number = (uint64_t)get_integer(reader, root, "run_number", 0, INT64_MAX);
-	finding->settings = get_object(reader, root, "settings");
-	finding->memory =
-		json_object_get(root, "memory") ? get_object(reader, root, "memory") : NULL;
-	finding->environment = json_object_get(root, "environment")
-				       ? get_object(reader, root, "environment")
-				       : NULL;
-	finding->sources =
-		json_object_get(root, "sources") ? get_object(reader, root, "sources") : NULL;
-}
-
-static void read_schedule(struct reader *reader, json_t *root, struct finding *finding)
-{
-	char *text = get_text(reader, root, "schedule", false);
-
-	if (text && !reader->status)
-		reader->status = schedule_text_parse(text, strlen(text),
-			"schedule of the stored finding", &finding->schedule, reader->err);
-	free(text);
 }
 
 static int check_version(json_t *root, struct error *err)
@@ -392,40 +284,6 @@ static int check_version(json_t *root, struct error *err)
 	return 0;
 }
 
-static void read_finding(struct reader *reader, json_t *root, struct finding *finding)
-{
-	read_identity(reader, root, finding);
-	json_read_read_arguments(reader, root, finding);
-	read_schedule(reader, root, finding);
-#define FIELD(member) finding->member = get_text(reader, root, #member, true);
-	FINDING_TEXT_FIELDS(FIELD)
-#undef FIELD
-#define FIELD(member) finding->member = get_line(reader, root, #member, true);
-	FINDING_LINE_FIELDS(FIELD)
-#undef FIELD
-#define FIELD(member)                                                                              \
-	if (json_object_get(root, #member))                                                        \
-		finding->member = get_text(reader, root, #member, true);
-	FINDING_NEWER_TEXT_FIELDS(FIELD)
-#undef FIELD
-#define FIELD(member) finding->member = (uint32_t)get_integer(reader, root, #member, 0, UINT32_MAX);
-	FINDING_COUNT_FIELDS(FIELD)
-#undef FIELD
-	if (json_object_get(root, "depth")) {
-		finding->depth = (uint32_t)get_integer(reader, root, "depth", 1, UINT32_MAX);
-		finding->radius = (uint32_t)get_integer(reader, root, "radius", 0, UINT32_MAX);
-	}
-	read_stack(reader, root, "at", &finding->at);
-	json_read_read_threads(reader, root, finding);
-	read_waits(reader, root, finding);
-	read_race(reader, root, finding);
-	read_steps(reader, root, &finding->steps, &finding->step_count, &finding->steps_left_out);
-	if (json_object_get(root, "later_steps_left_out"))
-		finding->later_steps_left_out =
-			(uint64_t)get_integer(reader, root, "later_steps_left_out", 1, INT64_MAX);
-	read_passing(reader, root, finding);
-}
-
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err)
 {
 	struct reader reader = {.err = err};
@@ -440,7 +298,7 @@ int finding_from_json(const char *text, size_t size, struct finding *out, struct
 			cause.line, cause.text);
 	reader.status = check_version(root, err);
 	if (!reader.status)
-		read_finding(&reader, root, &finding);
+		json_read_members(&reader, root, (char *)&finding, finding_fields);
 	json_decref(root);
 	if (reader.status)
 		finding_release(&finding);

@@ -1,6 +1,6 @@
 /*
  * {"raddle_report": 1, "campaign": {...} or null, "findings": [...], "explanations": [...], ...}:
- * everything that is stored. Findings have the form of findings/json_write.c, other documents that
+ * everything that is stored. Findings have the form of findings/fields.c, other documents that
  * of the commands that made them.
  */
 #include <inttypes.h>
