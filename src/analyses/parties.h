@@ -1,7 +1,4 @@
-/*
- * Units of work as possible parties of a violation, with their accesses to shared memory, gathered
- * over several runs. Accesses by different threads in different runs can so be combined.
- */
+/* Units of work that may take part in a violation, gathered over several runs. */
 #ifndef RADDLE_ANALYSES_PARTIES_H
 #define RADDLE_ANALYSES_PARTIES_H
 

@@ -32,8 +32,7 @@ void thread_order_free(struct thread_order *order);
 /* Adds the next event of the run. */
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
 /*
- * As thread_order_add(), which it replaces, plus the order by signals, barriers, semaphores and
- * one-time initialisation. Locks order nothing.
+ * As thread_order_add(), which it replaces, plus signals, barriers, semaphores and once controls.
  */
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
 /* Does `first` end before `second` begins? Both must belong to one run. */
@@ -48,10 +47,7 @@ thread_name thread_order_name(const struct thread_order *order, uint32_t thread)
 /* The thread that this event joined; THREAD_CAPACITY: unknown. */
 uint32_t thread_order_joined(const struct thread_order *order, const struct trace_event *event);
 
-/*
- * Can two threads be in these epochs at once? Exact within a run; across runs an
- * over-approximation.
- */
+/* Can two threads be in these epochs at once? Exact within a run, else an over-approximation. */
 bool epochs_overlap(const struct epoch *first, const struct epoch *second);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Tracks the call stack of each thread of a run, event by event. The trace has the entered
- * functions (runtime/contexts.h); debug information adds the inlined ones.
+ * Tracks each thread's call stack: entered functions by the trace, inlined ones by debug
+ * information.
  */
 #ifndef RADDLE_ANALYSES_UNIT_CALLS_H
 #define RADDLE_ANALYSES_UNIT_CALLS_H

@@ -1,7 +1,4 @@
-/*
- * A run as a list of accesses with their units of work: the memory location, the owning unit, the
- * lockset, and the epoch. Made from a trace that records functions (runtime/contexts.h).
- */
+/* A run as accesses with location, owning unit of work, lockset and epoch (runtime/contexts.h). */
 #ifndef RADDLE_ANALYSES_UNIT_TRACE_H
 #define RADDLE_ANALYSES_UNIT_TRACE_H
 

@@ -81,26 +81,17 @@ struct token {
 	uint32_t point_count;
 };
 enum token_fit { TOKEN_FITS, TOKEN_IS_FOREIGN, TOKEN_IS_BAD };
-/*
- * Sets `plan` for the replay. TOKEN_IS_FOREIGN: of a check of another name. TOKEN_IS_BAD: see
- * `err`.
- */
+/* Sets `plan` for the replay. TOKEN_IS_FOREIGN: another check's. TOKEN_IS_BAD: see `err`. */
 enum token_fit token_read(const char *token, const char *name, struct check_plan *plan,
 	struct token *out, struct error *err);
 /* Makes exactly the variables of the token scheduling points in the next run. */
 void token_apply(const struct token *token);
-/*
- * Keeps the scheduling points of the last run for the next runs, as token_apply() of its token
- * would.
- */
+/* Keeps the last run's scheduling points for the next runs, as token_apply() would. */
 void token_freeze_points(void);
 
 /* ---- describe.c ---- */
 
-/*
- * Appends the reason of the last run's failure to `message`, its blocked threads and context
- * switches to `run`.
- */
+/* `message`: the reason of the last run's failure; `run`: blocked threads and context switches. */
 void describe_failure(struct strbuf *message, struct strbuf *run);
 
 /* ---- steps.c ---- */

@@ -1,7 +1,4 @@
-/*
- * Exits from the function under test other than its return: exit(), and jumps to frames outside
- * of the check. These functions do not set up the runtime: without set-up no check is active.
- */
+/* Exits from the function under test other than its return. Without set-up no check is active. */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 

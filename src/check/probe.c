@@ -1,6 +1,6 @@
 /*
- * Implements investigate/probe.h for investigate/minimise.c in a check: a run of a plan is a run
- * of the function, in this process.
+ * Implements investigate/probe.h in a check: a run of a plan is a run of the function, in this
+ * process.
  */
 #include "investigate/probe.h"
 

@@ -159,10 +159,7 @@ static int dispatch(int argc, char **argv)
 	return status;
 }
 
-/*
- * Opens standard files that the parent closed: other files would get their numbers. For reading
- * only, so that writing to a closed output still fails.
- */
+/* Opens standard files that the parent closed, for reading only: others would get their numbers. */
 static void open_standard_files(void)
 {
 	for (int file = 0; file <= 2; file++)

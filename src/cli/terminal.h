@@ -1,7 +1,4 @@
-/*
- * Terminal features: colour, and a live line that is overwritten repeatedly. Colour is off if
- * NO_COLOR is set or the stream is no terminal.
- */
+/* Colour (off by NO_COLOR, or if the stream is no terminal) and a live line on a terminal. */
 #ifndef RADDLE_CLI_TERMINAL_H
 #define RADDLE_CLI_TERMINAL_H
 

@@ -18,10 +18,7 @@
 /* 32 MB of address space, touched as used; 1,000 threads with 1,000 locks need half of it. */
 #define CLOCK_POOL_WORDS (UINT32_C(1) << 23)
 
-/*
- * libc's memcpy and memset use wide vector registers, which each instrumented access would have to
- * save for the target.
- */
+/* libc's use wide vector registers, which each instrumented access would have to save. */
 static inline void words_copy(uint32_t *to, const uint32_t *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

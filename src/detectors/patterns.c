@@ -217,10 +217,7 @@ static void patterns_find_pairs(struct patterns_state *state,
 		if (!thread->variables[i])
 			continue;
 		other = &state->variables[thread->variables[i] - 1];
-		/*
-		 * Most common case: no other thread accessed the variable since, or both only read
-		 * it.
-		 */
+		/* Common: no other thread accessed the variable since, or both only read it. */
 		if (other == variable || other->newest_thread == access->thread ||
 			(!thread->accesses[i].is_write &&
 				other->write_step <= thread->accesses[i].step))
@@ -283,10 +280,7 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		patterns_note_recent(state, variable, access);
 }
 
-/*
- * Two adjacent four-byte variables share an eight-byte word. The upper half becomes a variable at
- * the first access to it alone.
- */
+/* Of two four-byte variables in a word the upper becomes one at the first access to it alone. */
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
 
@@ -342,10 +336,7 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 	if (patterns_is_of_thread(event)) {
 		name = THREAD_LIVES;
 		access.is_write = true;
-		/*
-		 * Sites are return addresses: one byte after the start function's first
-		 * instruction.
-		 */
+		/* Sites are return addresses: one byte after the function's first instruction. */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {
 		return;

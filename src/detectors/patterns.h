@@ -11,10 +11,7 @@
 
 #include "model/pattern.h"
 
-/*
- * Remembered accesses per variable: Falcon's study found 5 sufficient and uses 10. Older accesses
- * are unrelated to the newest.
- */
+/* Accesses per variable: Falcon found 5 sufficient, uses 10; older ones are unrelated. */
 #define PATTERNS_WINDOW 10u
 #define PATTERNS_WINDOW_MOST 64u
 /* Limits per run: number of watched variables, and number of distinct patterns. */

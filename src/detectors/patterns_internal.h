@@ -13,8 +13,7 @@
 #define PATTERNS_SLOTS_LEAST 256u  /* slots in use at first: a power of two */
 #define PATTERNS_KEPT_SLOTS 16384u /* hash table of patterns: a power of two */
 /*
- * An access is paired with the thread's last accesses to so many variables: related updates stand
- * close together in the code.
+ * An access is paired with so many of the thread's last ones: related updates stand close together.
  */
 #define PATTERNS_RECENT 3u
 

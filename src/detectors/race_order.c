@@ -248,8 +248,7 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 }
 
 /*
- * A store begins a release sequence, an update continues it; so does a relaxed store of the thread
- * that began it, as before C++20.
+ * A store begins a release sequence; an update, or the same thread's relaxed store, continues it.
  */
 void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell)

@@ -103,17 +103,11 @@ static inline uint32_t shadow_next(const struct shadow *shadow, uint32_t cell, u
 /* Returns the thread's own latest access, or NULL. */
 const struct shadow_access *shadow_of_thread(
 	const struct shadow_accesses *accesses, const struct clock_pool *pool, uint32_t thread);
-/*
- * Iterates over the accesses that do not happen before `now`. `last`: the previous result, NULL at
- * first; NULL: the end.
- */
+/* The next access that does not happen before `now`; `last`: the previous one, NULL at first. */
 const struct shadow_access *shadow_unordered(const struct shadow_accesses *accesses,
 	const struct clock_pool *pool, const struct vector_clock *now,
 	const struct shadow_access *last);
-/*
- * Records an access at `now`, which replaces the others if they all happen before it. False: no
- * memory for a table; an unordered access may be lost.
- */
+/* Replaces the others if all happen before `now`. False: no memory for a table; one may be lost. */
 bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);
 /* Discards all accesses of the cell. */

@@ -21,10 +21,7 @@ enum sync_kind {
 	SYNC_BARRIER	     /* plus round number modulo SYNC_ROUNDS; must be the last kind */
 };
 
-/*
- * Rounds of a barrier with separate clocks, which threads need until they leave. A round that
- * reuses an occupied clock only adds happens-before edges.
- */
+/* Rounds of a barrier with separate clocks; sharing an occupied one only adds edges. */
 #define SYNC_ROUNDS 4u
 
 struct sync_object {

@@ -43,8 +43,7 @@ struct finding_source {
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
 	const char *program; /* for the schedule's text; NULL: omitted */
 	/*
-	 * Race: return addresses of the earlier access, innermost first; 0: only its place is
-	 * known.
+	 * Race: return addresses of the earlier access, innermost first; 0: only its place is known
 	 */
 	const uint64_t *earlier_stack;
 	uint32_t earlier_count;

@@ -39,14 +39,10 @@ void builder_note_accesses(struct builder *builder);
 /* "main.0"; "a thread" for an unknown index. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
 /*
- * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: no object. The caller
- * frees.
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: none. The caller frees it.
  */
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
-/*
- * Memory as in the source: "counter", "((struct account *)malloc at bank.c:41, #3).balance". The
- * caller frees the text.
- */
+/* "counter", "((struct account *)malloc at bank.c:41, #3).balance". The caller frees it. */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. False: the object has no name. */
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
@@ -118,8 +114,7 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 /* ---- title.c ---- */
 
 /*
- * One line that says what went wrong. Requires waits, stack and failing thread. The caller frees
- * it.
+ * One line that says what went wrong. Requires waits, stack, failing thread. The caller frees it.
  */
 char *builder_title(const struct builder *builder);
 /* Further text; NULL: none. The caller frees it. */

@@ -93,10 +93,7 @@ uint32_t candidates_find(const struct candidates *candidates, uint64_t key);
 /* Adds the candidate, or counts the one with the same key. Takes ownership of its texts. */
 void candidates_add(struct candidates *candidates, struct candidate *candidate);
 
-/*
- * Sorts for driving when time is short: the first one of each pair of units of work, then the
- * second of each; otherwise stable.
- */
+/* For driving in short time: the first of each pair of units of work, then the second of each. */
 void candidates_mix(struct candidates *candidates);
 
 void candidate_release(struct candidate *candidate);
@@ -106,17 +103,11 @@ uint64_t candidate_scenario_key(const struct candidate *candidate);
 /* Key of the set of places: a cycle of five threads at one line equals a cycle of three. */
 uint64_t candidate_key(const struct candidate *candidate);
 
-/*
- * Fills title and waits. `source`: the recorded run of the first place, which also gives the names;
- * its `outcome` is ignored.
- */
+/* Fills title and waits. `source`: the first place's recorded run; its `outcome` is ignored. */
 int candidate_describe(struct candidate *candidate, const struct finding_source *source,
 	struct symbols *symbols, struct error *err);
 
-/*
- * As candidate_describe() for scenarios. Each place becomes a wait with thread, verb, object and
- * stack.
- */
+/* As candidate_describe() for scenarios: each place becomes a wait with its stack. */
 struct candidate_words {
 	struct symbols *symbols;	     /* NULL: none */
 	const struct symbols_memory *memory; /* NULL: unknown */

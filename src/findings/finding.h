@@ -79,10 +79,7 @@ struct finding_step {
 	bool is_preemption; /* ... which was enabled */
 };
 
-/*
- * Run numbers of a shard (raddle run --shard), more than it can make; an unsharded campaign is the
- * first.
- */
+/* Run numbers of a shard, more than it can make; an unsharded campaign is the first. */
 #define FINDING_SHARD_RUNS (UINT64_C(1) << 40)
 #define FINDING_SHARDS_MAX (1u << 20)
 
@@ -154,10 +151,7 @@ struct finding {
 
 void finding_release(struct finding *finding);
 
-/*
- * The innermost frame of the user's code with a line, else without, else the innermost; NULL: empty
- * stack.
- */
+/* The innermost frame of the user's code, preferably with a line, else the innermost. */
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
 
 /* Length of the short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0". */
@@ -180,10 +174,7 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
  */
 uint64_t finding_signature(const struct finding *finding);
 
-/*
- * Takes the title from an uncaught exception or a failed expectation (GoogleTest, Catch2) in
- * `output`.
- */
+/* Title from an uncaught exception or failed expectation (GoogleTest, Catch2) in `output`. */
 void finding_title_from_output(struct finding *finding);
 
 /* JSON, the stored form; the caller frees the text. The reader checks every field and is fuzzed. */

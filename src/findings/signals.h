@@ -1,7 +1,4 @@
-/*
- * Finds, in the trace of a run, the signal that should have ended a thread's last wait, and why it
- * did not.
- */
+/* Finds the signal that should have ended a thread's last wait, and why it did not. */
 #ifndef RADDLE_FINDINGS_SIGNALS_H
 #define RADDLE_FINDINGS_SIGNALS_H
 

@@ -31,10 +31,7 @@ static bool source_is_below(const char *path, const char *folder)
 	return !strncmp(path, folder, length) && path[length] == '/';
 }
 
-/*
- * Resolves the links of the file's folder; the file itself is opened without following a link. A
- * missing folder is allowed: nothing can be read there.
- */
+/* Resolves the folder's links; the file is opened without following one. May be missing. */
 static bool source_is_allowed(const char *path, const struct source_roots *roots)
 {
 	char folder[PATH_MAX], real[PATH_MAX], root[PATH_MAX];

@@ -1,7 +1,4 @@
-/*
- * Stored documents keep the source lines around the places they name, and a hash of each file: the
- * file may change later.
- */
+/* Stored documents keep the lines around their places, and hashes: files may change later. */
 #ifndef RADDLE_FINDINGS_SOURCE_LINES_H
 #define RADDLE_FINDINGS_SOURCE_LINES_H
 
@@ -33,10 +30,7 @@ extern const struct source_roots source_roots_everywhere;
  */
 json_t *source_lines_collect(const json_t *document, const struct source_roots *roots);
 
-/*
- * The document, made by this command, with "sources" added if missing. NULL: `text` is no object.
- * The caller frees it.
- */
+/* The document of this command, with "sources" added. NULL: no object. The caller frees it. */
 char *source_lines_add(const char *text);
 
 /* The roots of a finding's sources: everywhere for a finding that this user made on this machine, else `roots`. */
@@ -51,10 +45,7 @@ void finding_keep_sources(struct finding *finding);
  */
 json_t *source_lines_changed(const json_t *sources, const struct source_roots *roots);
 
-/*
- * Adds the line without indentation: the kept one of `sources` (NULL: none), else the file's.
- * False: neither has it.
- */
+/* Adds the kept line, else the file's, without indentation. False: neither has it. */
 bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out);
 
 #endif

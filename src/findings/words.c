@@ -184,10 +184,7 @@ struct finding_frame builder_frame_from(
 	return result;
 }
 
-/*
- * An access may be given by its instrumentation point. The same number can mean both: the point of
- * an access directly behind a call.
- */
+/* A number may mean both a return address and the point of the access directly behind the call. */
 unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
 	struct symbols_frame frames[SITE_FRAMES_MAX])
 {

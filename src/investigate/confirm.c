@@ -32,15 +32,14 @@ int confirm(struct confirmation *out, const struct failure *failure,
 		longest_ns = taken_ns > longest_ns ? taken_ns : longest_ns;
 		out->diverged += probe.has_diverged;
 		/*
-		 * Compares kind and code only: a fresh process may have other addresses than a
-		 * forked one.
+		 * Kind and code only: a fresh process may have other addresses than a forked one.
 		 */
 		out->failed_again += probe.is_failure && !probe.has_diverged &&
 				     outcome->kind == failure->outcome.kind &&
 				     outcome->code == failure->outcome.code;
 		/*
-		 * Only the first failing replay waits for the full limit, which tells a hang from a
-		 * long computation.
+		 * The first failing replay waits for the full limit, to tell a hang from a long
+		 * computation.
 		 */
 		if (out->failed_again && params->hang_ns)
 			probe.worker.params.hang_ns = params->hang_ns;

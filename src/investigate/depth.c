@@ -185,10 +185,7 @@ static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count
 	return try_priorities(measuring, &fewer, is_dropped, err);
 }
 
-/*
- * A single fall is also tried with other initial orders: its thread lowest, or, with few threads,
- * each.
- */
+/* Tries also other initial orders: its thread lowest, or, with few threads, each. */
 static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t count, bool *is_dropped,
 	struct error *err)
 {

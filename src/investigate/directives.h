@@ -25,8 +25,7 @@ void directives_release(struct directives *directives);
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
 /*
- * `run` was made under these directives and should have followed `wanted`: adds the directive
- * missing where they diverge, at step *parted_at. False: they do not diverge.
+ * Adds the directive missing where `run`, made under these, diverges from `wanted`. False: nowhere.
  */
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);

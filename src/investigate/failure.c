@@ -84,10 +84,7 @@ static const struct wait_edge *failure_wait_of(
 	return NULL;
 }
 
-/*
- * The object that the first waiting thread depends on, through joins and locks: other waits differ
- * between runs of one lost wake-up.
- */
+/* The object that the first waiting thread depends on: other waits differ between runs. */
 static uint64_t lost_wakeup_key(const struct outcome *outcome)
 {
 	const struct wait_edge *edge = outcome->waits, *next = edge;

@@ -29,10 +29,7 @@ void failure_take(struct failure *failure, struct contract *contract);
 void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
 
-/*
- * Equal for equal failures: kind, code and place; a deadlock's waits; the object of a lost wake-up.
- * Stable only while the target keeps its addresses.
- */
+/* Equal for equal failures (kind, code, evidence) while the target keeps its addresses. */
 uint64_t failure_key(const struct outcome *outcome);
 
 #endif

@@ -39,10 +39,7 @@ static const char *report_start(const char *text)
 	return NULL;
 }
 
-/*
- * The end of the output from a line's beginning, or the first paragraph of a sanitizer's report.
- * NULL: no output. The caller frees it.
- */
+/* The end of the output, or a sanitizer's first paragraph. NULL: none. The caller frees it. */
 static char *output_end(const struct capture *capture)
 {
 	struct strbuf all;
@@ -193,10 +190,7 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	return trace_run(&ingredients, plan, finding, err);
 }
 
-/*
- * The failing run ends at the second access, where the first one's stack is gone: another run stops
- * at the first access.
- */
+/* The failing run ends when the first access's stack is gone: another run stops at that access. */
 static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
 	struct earlier_access *out)
 {

@@ -62,10 +62,7 @@ int investigate_glance(const struct investigation *investigation, const struct f
 int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
 	struct finding *finding, struct error *err);
 
-/*
- * As investigate_trace(), with symbols of a run with the same modules and addresses; NULL: they are
- * read, which takes longer than a run.
- */
+/* As investigate_trace(), with symbols of a run with the same modules and addresses; NULL: read. */
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err);
 

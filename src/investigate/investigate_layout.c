@@ -1,7 +1,4 @@
-/*
- * Does a failure depend on the memory layout (model/layout.h)? If its schedule fails likewise in
- * the plain layout, the finding gets that one.
- */
+/* If a schedule fails likewise in the plain layout (model/layout.h), the finding gets that one. */
 #include "investigate/investigate_internal.h"
 
 #include <stdlib.h>

@@ -46,10 +46,7 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 	return 0;
 }
 
-/*
- * Fewer switches may cost a few steps. A much longer run, in which threads spin until a preempted
- * one runs again, is harder to read.
- */
+/* Fewer switches may cost a few steps; a much longer run, with spinning threads, reads worse. */
 static uint64_t minimise_steps_most(uint64_t found)
 {
 	return found + found / 16 + 16;
@@ -215,10 +212,7 @@ static struct probe_plan loose_plan(
 	};
 }
 
-/*
- * Starts with the preemptions alone and adds, run by run, the first missing switch at a wait. The
- * failure usually shows long before the whole schedule is followed.
- */
+/* Preemptions first; each run adds the first missing switch at a wait, until the failure shows. */
 static int find_directives(struct minimiser *minimiser, struct directives *directives,
 	bool *is_found, struct error *err)
 {

@@ -28,16 +28,12 @@ struct minimise_course {
 	uint64_t number;
 	void *context;
 	/*
-	 * Fills the plan of candidate `ahead`, valid until the next call. False: the sequence is
-	 * shorter.
+	 * Fills the plan of candidate `ahead`, valid until the next call. False: no such candidate.
 	 */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
-/*
- * Speculative runs of later candidates (tries.h). Results do not depend on the probe that runs
- * them.
- */
+/* Speculative runs of later candidates (tries.h); results do not depend on the probe. */
 struct minimise_ahead {
 	void *context;
 	/* As probe_run() for candidate 0, with `own` or another probe, which *made names. */

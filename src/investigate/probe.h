@@ -77,10 +77,7 @@ void *probe_patterns(const struct probe *probe);
 /* Performs one run. Never returns ERROR_DIVERGED: see has_diverged. */
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
 
-/*
- * probe_run() without waiting: the caller calls probe_poll() until *is_over. *is_spoilt: the run
- * did not count; repeat it with probe_run().
- */
+/* Starts a run; then probe_poll() until *is_over. *is_spoilt: repeat it with probe_run(). */
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
 int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
 

@@ -30,10 +30,7 @@ struct replay_result {
 int replay_finding(const struct finding *finding, const struct replay_options *options,
 	struct replay_result *result, struct error *err);
 
-/*
- * Runs gdb on the finding's program under its schedule, with kernel threads; stops at the failure.
- * Returns gdb's exit status or a negative error.
- */
+/* Runs gdb on the program, stopping at the failure. Returns its exit status, or an error. */
 int replay_under_gdb(
 	const struct finding *finding, const struct replay_options *options, struct error *err);
 

@@ -47,10 +47,7 @@ static const char gdb_filter[] =
 	"RaddleFrames()\n"
 	"''')";
 
-/*
- * Selects the innermost frame of the user's code: with a source file outside of /usr, in no library
- * of the system or of raddle.
- */
+/* The innermost frame with a source outside of /usr, in no library of the system or raddle. */
 static const char gdb_select[] =
 	"python exec('''\n"
 	"frame = gdb.newest_frame() if gdb.selected_thread() else None\n"

@@ -4,10 +4,7 @@
 #include "plan/restart.h"
 #include "platform/platform.h"
 
-/*
- * Handing over a run takes some hundred microseconds, the process of an additional probe some
- * milliseconds.
- */
+/* A hand-over takes some hundred microseconds, an additional probe's process milliseconds. */
 #define PAYS_FROM_NS UINT64_C(2000000)
 #define PAYS_AFTER_RUNS 4u /* the first run may have started the process */
 #define SLEEP_NS UINT64_C(20000000)

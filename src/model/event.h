@@ -6,10 +6,7 @@
 
 #include "model/ids.h"
 
-/*
- * Recorded return addresses around `site`; a std::mutex may be locked two calls below the user's
- * code.
- */
+/* Around `site`; a std::mutex may be locked two calls below the user's code. */
 #define TRACE_CALLERS 10
 /* The innermost TRACE_PLACE_CALLERS of these return addresses are part of a place's identity. */
 #define TRACE_PLACE_CALLERS 4
@@ -32,8 +29,8 @@ struct trace_event {
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
 	/*
-	 * The frame with the object at `address`: 1: the function of `site`, 2: its caller, ...; 0:
-	 * none of this thread, or unknown. Not in trace files.
+	 * Frame of the object at `address`: 1: of `site`, 2: its caller, ...; 0: none. Not in
+	 * files.
 	 */
 	uint8_t frame;
 	/* offset of the object from that frame's address, which is the caller's stack pointer */

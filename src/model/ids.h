@@ -28,10 +28,7 @@ static inline bool thread_same(struct thread_id a, struct thread_id b)
 
 /* Stable name of a synchronisation object, of a file descriptor or of memory; 0 means no object. */
 typedef uint32_t object_name;
-/*
- * Name of a variable (eight aligned bytes); the low half is its object_name. 32-bit names of
- * millions of variables would collide.
- */
+/* Eight aligned bytes; the low half is the object_name, which alone would collide. */
 typedef uint64_t variable_name;
 /* Stable name of a thread. */
 typedef uint32_t thread_name;

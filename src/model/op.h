@@ -42,10 +42,7 @@ enum call_kind {
 /* Verbs such as "accepts on", indexed by enum call_kind. */
 extern const char *const call_verbs[CALL_KIND_COUNT];
 
-/*
- * A descriptor for reports: noun and, if it fits into DESCRIPTOR_BITS, number; 0: unknown.
- * Strategies do not get it.
- */
+/* Noun and, if it fits, number of a descriptor; 0: unknown. Strategies do not get it. */
 enum descriptor_noun {
 	DESCRIPTOR_FILE = 1,
 	DESCRIPTOR_PIPE,

@@ -32,10 +32,7 @@ struct pattern_description {
 
 extern const struct pattern_description pattern_descriptions[PATTERN_KIND_COUNT];
 
-/*
- * A pattern of one run. The key covers kind, sites, roles and classes; other fields describe the
- * first occurrence.
- */
+/* A pattern of one run. The key covers kind, sites, roles and classes, not the occurrence. */
 struct pattern {
 	uint64_t key;
 	/* sites of the accesses; 0 beyond the pattern's access count */

@@ -20,10 +20,7 @@ struct object_place {
 struct schedule_view {
 	uint32_t thread_count;	/* threads created so far in this run, ended ones included */
 	uint32_t enabled_count; /* >= 1 */
-	/*
-	 * Threads whose pending op can happen now, and that fairness does not delay after a yield.
-	 * Never empty.
-	 */
+	/* Threads whose pending op can happen now, unless fairness delays them. Never empty. */
 	const uint64_t *enabled;
 	const struct pending_op *pending; /* OP_NONE for ended threads */
 	const thread_name *names;

@@ -95,10 +95,7 @@ void platform_copy(void *to, const void *from, size_t bytes)
 	memory_block *target = to;
 	const memory_block *source = from;
 
-	/*
-	 * From about 1 KB on the processor's string instruction is faster; below, its start-up
-	 * dominates.
-	 */
+	/* From about 1 KB on; below, the start-up of the string instruction dominates. */
 	if (bytes >= STRING_BYTES_LEAST) {
 		__asm__ volatile("rep movsb"
 				 : "+D"(target), "+S"(source), "+c"(bytes)

@@ -77,10 +77,7 @@ struct platform_mapping {
 	bool is_file; /* backed by a file, not anonymous */
 };
 
-/*
- * Calls `visit` for each mapping present at the call. False: `visit` returned false, or the list is
- * unreadable.
- */
+/* Calls `visit` for each mapping. False: `visit` returned false, or the list is unreadable. */
 typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
 bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 
@@ -105,10 +102,7 @@ static inline uint64_t platform_time_stamp(void)
 
 /* ---- user-level contexts (context.S) ---- */
 
-/*
- * A suspended user-level thread: stack pointer and thread-local base (FS); the rest lies on its
- * stack.
- */
+/* A suspended thread: stack pointer and thread-local base (FS); the rest lies on its stack. */
 struct context {
 	void *stack_pointer;
 	uintptr_t thread_base;

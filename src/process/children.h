@@ -42,10 +42,7 @@ void children_kill_added(void);
 void children_kill_strays(void);
 /* Registers a child that is a stray. False: `pid` is no such process. */
 bool children_adopt(pid_t pid);
-/*
- * Reaps ended strays but `except`. Returns the number that remain; 0 also where the kernel cannot
- * list them.
- */
+/* Reaps ended strays but `except`. Returns how many remain; 0 where they cannot be listed. */
 unsigned children_reap_strays(pid_t except);
 /* True if the process is a descendant of this one. */
 bool children_is_descendant(pid_t pid);

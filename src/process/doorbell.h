@@ -1,7 +1,4 @@
-/*
- * Sleeps until one of several words in shared memory (doorbells) changes: guests and the SIGCHLD
- * handler (children.h) increment them.
- */
+/* Sleeps until a doorbell changes, which guests and the SIGCHLD handler increment. */
 #ifndef RADDLE_PROCESS_DOORBELL_H
 #define RADDLE_PROCESS_DOORBELL_H
 

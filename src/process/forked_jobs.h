@@ -34,26 +34,23 @@ struct jobs {
 	void *context;
 	const volatile int *is_interrupted;
 	/*
-	 * Runs in the job's process. *is_interrupted is non-zero when the job shall end; signals do
-	 * not reach it.
+	 * In the job's process. *is_interrupted is set when the job shall end; signals do not reach
+	 * it.
 	 */
 	int (*work)(void *context, uint32_t number, const volatile int *is_interrupted,
 		struct strbuf *answer, struct error *err);
 	/* Runs in the parent. `answer` is what `work` has written. */
 	int (*take)(void *context, uint32_t number, const struct strbuf *answer, struct error *err);
 	/*
-	 * Optional, asked before an answer is taken. True: no other job may run meanwhile; running
-	 * jobs complete first.
+	 * Optional. True: take the answer only while no other job runs; running ones complete
+	 * first.
 	 */
 	bool (*needs_quiet)(void *context, uint32_t number, const struct strbuf *answer);
 	/* Optional; called about ten times a second. `number`: the first job without answer. */
 	void (*waits)(void *context, uint32_t number);
 };
 
-/*
- * Returns the first error by job number. After an interruption running jobs end early and existing
- * answers are taken, without an error.
- */
+/* Returns the first error by job number. An interruption ends running jobs, without an error. */
 int forked_jobs_run(const struct jobs *jobs, struct error *err);
 
 /* Reads raw bytes of an answer. False: fewer bytes remain. */

@@ -11,10 +11,7 @@
 #define RING_SIZE 64
 #define SIGNALS_END 65
 
-/*
- * File scope, because a signal handler has no argument. The handler writes `ring` and `next`, the
- * command's only thread the rest.
- */
+/* A signal handler has no argument. It writes `ring` and `next`, the only thread the rest. */
 static struct {
 	siginfo_t ring[RING_SIZE];
 	volatile unsigned next; /* index to fill */
@@ -35,10 +32,7 @@ static void forward_take(int number, siginfo_t *information, void *context)
 	forward.next++;
 }
 
-/*
- * Not signals that concern raddle itself, nor the stops of a terminal, which would look like a
- * hang.
- */
+/* Not raddle's own signals, nor a terminal's stops, which would look like a hang. */
 static bool is_forwarded(int number)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM,

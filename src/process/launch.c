@@ -19,10 +19,7 @@
 
 extern char **environ;
 
-/*
- * Report of the vfork child in common memory. Volatile as a whole, or the compiler may clear it
- * after the child has filled it.
- */
+/* Report of the vfork child. Volatile, or the compiler may clear it after it was filled. */
 struct launch_failure {
 	int number; /* errno */
 	bool is_directory;
@@ -142,10 +139,7 @@ static void environment_fill_up(struct environment *out)
 	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
 	struct strbuf filler;
 
-	/*
-	 * The kernel aligns strings and pointers to 16 bytes separately; an even number of pointers
-	 * needs no padding.
-	 */
+	/* The kernel aligns strings and pointers to 16 bytes: an even number needs no padding. */
 	if (out->count % 2 == 0)
 		environment_add(out, CONTRACT_FILLER, "", "", NULL);
 	for (size_t i = 0; i < out->count; i++)

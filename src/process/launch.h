@@ -24,17 +24,13 @@ struct launch {
 pid_t launch_process(const struct launch *launch, struct error *err);
 
 /*
- * The command's own environment with the runtime first in LD_PRELOAD (NULL: nothing preloaded) and
- * RADDLE_CONTRACT. Free with launch_environment_free.
+ * The command's environment, with `runtime` (NULL: none) first in LD_PRELOAD, and RADDLE_CONTRACT.
  */
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
-/*
- * Exit status of a sanitizer's report: TSan's, for ASan too, whose own 1 is ambiguous. 0: no
- * sanitizer.
- */
+/* Exit status of a sanitizer's report: TSan's, for ASan too. 0: no sanitizer. */
 int launch_sanitizer_status(const struct target_traits *traits);
 
 /* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */

@@ -28,8 +28,7 @@ struct target {
 };
 
 /*
- * Finds `name` as execvp would and checks it. Fails with ERROR_TARGET or ERROR_NOTFOUND, cause and
- * remedy. Release with target_release.
+ * Finds `name` as execvp would. Errors: ERROR_TARGET, ERROR_NOTFOUND. Release with target_release.
  */
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);

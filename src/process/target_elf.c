@@ -5,10 +5,7 @@
 
 #include "abi/instrument_abi.h"
 
-/*
- * Reads ELF headers without libelf, which accepts more than the kernel. Files may be damaged:
- * `elf_at` is the only access to their bytes.
- */
+/* libelf accepts more than the kernel. Files may be damaged: only `elf_at` accesses their bytes. */
 struct elf {
 	const char *bytes;
 	size_t size;

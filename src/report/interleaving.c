@@ -42,8 +42,7 @@ static bool interleaving_is_shown(const struct interleaving *table, uint32_t ste
 }
 
 /*
- * Is the step internal to the C library (streams, unwinding)? Not libstdc++:
- * std::condition_variable waits inside it.
+ * Of the C library (streams, unwinding), not of libstdc++: std::condition_variable waits inside it.
  */
 static bool is_internal(const struct interleaving *table, const struct finding_step *step)
 {

@@ -25,10 +25,7 @@ void add_coloured(
 /* A heading line of a section. */
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
-/*
- * The next piece of *text that fits into `width`, broken at a blank if possible. Returns its bytes
- * and advances *text past it and the blanks.
- */
+/* The next piece of *text that fits into `width`; *text advances past it and blanks. */
 size_t next_piece(const char **text, unsigned width);
 
 /* Adds a paragraph: its first line continues at column `at`, the next ones start at `indent`. */

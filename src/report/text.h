@@ -1,7 +1,4 @@
-/*
- * Text report of a finding: what went wrong, wait-for graph, call stacks, interleaving, replay
- * command.
- */
+/* Text report: what went wrong, wait-for graph, stacks, interleaving, replay command. */
 #ifndef RADDLE_REPORT_TEXT_H
 #define RADDLE_REPORT_TEXT_H
 

@@ -194,10 +194,7 @@ static int store_check_integrity(struct store *store, struct error *err)
 		store->folder);
 }
 
-/*
- * A raddle that is killed before its first commit leaves an empty file, which is no error for a
- * reader.
- */
+/* A raddle killed before its first commit leaves an empty file: no error for a reader. */
 static int store_read_as_empty(struct store *store, struct error *err)
 {
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);

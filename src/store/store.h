@@ -88,10 +88,7 @@ char *store_finding_path(struct store *store, const char *id, const char *file);
 /* finding->is_own: its seal proves that this user's raddle wrote it on this machine. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
 
-/*
- * Loads the finding's schedule.txt. *is_edited: it differs from the stored one. Fails if it is
- * missing or damaged.
- */
+/* Loads the finding's schedule.txt. *is_edited: it differs from the stored one. */
 int store_read_schedule(
 	struct store *store, struct finding *finding, bool *is_edited, struct error *err);
 
@@ -144,10 +141,7 @@ uint32_t store_shards_of(const struct store_document *documents, uint32_t count,
 /* State of an exhaustive campaign, written under a temporary name and renamed when complete. */
 /* returns the descriptor of an empty file, or -1 */
 int store_state_create(struct store *store, int64_t campaign);
-/*
- * Seals and renames the file, or removes it if !is_whole or a step fails. Takes ownership of the
- * readable descriptor.
- */
+/* Seals and renames the file; removes it if !is_whole or on failure. Takes the descriptor. */
 bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole);
 bool store_state_exists(struct store *store, int64_t campaign);
 /* Opens the state, *size bytes before its seal. Fails without state, valid seal or key. */

@@ -1,7 +1,4 @@
-/*
- * A store in memory, later kept in a real one or dropped, for the results of forked jobs
- * (forked_jobs.h).
- */
+/* A store in memory, for results of forked jobs that are later kept or dropped. */
 #ifndef RADDLE_STORE_STORE_ASIDE_H
 #define RADDLE_STORE_STORE_ASIDE_H
 

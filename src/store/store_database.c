@@ -71,10 +71,7 @@ static int database_check_header(struct store *store, int fd, struct error *err)
 	return database_refuse(store, DATABASE, "has a write-ahead log", err);
 }
 
-/*
- * SQLite may delete the super-journal that a journal names
- * (https://www.sqlite.org/fileformat.html#the_rollback_journal).
- */
+/* SQLite may delete a super-journal (www.sqlite.org/fileformat.html#the_rollback_journal). */
 static int database_check_journal(struct store *store, int fd, struct error *err)
 {
 	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -178,10 +175,7 @@ static bool database_copy_file(struct store *store, const char *name)
 	return got == 0;
 }
 
-/*
- * Opening the copy rolls its journal back. No raddle writes to the originals before one has rolled
- * them back, so the copies are consistent.
- */
+/* Opening rolls the copy's journal back; no raddle writes to the originals before that. */
 static int database_open_copy(struct store *store, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -240,10 +234,7 @@ int store_connect(struct store *store, struct error *err)
 
 	if (status)
 		return status;
-	/*
-	 * SQLITE_OPEN_NOFOLLOW refuses links anywhere in the path; those above the store are the
-	 * user's.
-	 */
+	/* SQLITE_OPEN_NOFOLLOW refuses all links in the path; those above the store are fine. */
 	if (!realpath(store->folder, path))
 		return error_set(err, ERROR_STORE, "cannot open %s: %s; move it to a shorter path",
 			store->folder, strerror(errno));

@@ -43,10 +43,7 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 	return strbuf_detach(&path);
 }
 
-/*
- * Total size of regular files down to `levels` subfolders. Unreadable entries count as 0. Takes
- * ownership of the descriptor; -1: empty.
- */
+/* Size of regular files down to `levels` subfolders. Takes the descriptor; -1: empty. */
 static uint64_t folder_bytes(int fd, int levels)
 {
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -185,10 +182,7 @@ static int folder_sync(struct store *store, int fd, const char *name, struct err
 	return folder_error_in(store, "write", name, NULL, err);
 }
 
-/*
- * Removes an entry of findings/: a file, or a folder of files only, since raddle makes no
- * subfolders.
- */
+/* Removes a file, or a folder of files only: raddle makes no subfolders. */
 static int folder_remove(struct store *store, const char *name, struct error *err)
 {
 	const int fd = openat(store->findings_fd, name, FOLDER_FLAGS);

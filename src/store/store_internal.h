@@ -58,10 +58,7 @@ void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 
-/*
- * Fails if the file has more than `limit` bytes. The caller frees the text, which ends with an
- * extra 0.
- */
+/* Fails beyond `limit` bytes. The caller frees the text, which ends with an extra 0. */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 

@@ -1,7 +1,4 @@
-/*
- * Merges stores of parts of one campaign. Program, strategy, seed and run number identify a run,
- * which reveals runs that both stores have.
- */
+/* Merges parts of one campaign. Program, strategy, seed and run number identify a run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

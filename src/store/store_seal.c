@@ -34,10 +34,7 @@ static void seal_make_folders(char *path, size_t kept)
 	(void)mkdir(path, 0700);
 }
 
-/*
- * Creates missing folders of $XDG_STATE_HOME, as the XDG specification requires, but no home
- * folder.
- */
+/* Creates missing folders of $XDG_STATE_HOME (as XDG requires), but no home folder. */
 static int seal_open_folder(bool may_make)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

@@ -16,10 +16,7 @@
 
 struct seal_key;
 
-/*
- * `may_make` creates a missing key. NULL: there is no key, and nothing is sealed. Free with
- * seal_key_free().
- */
+/* `may_make` creates a missing key. NULL: no key, nothing is sealed. Free with seal_key_free(). */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);
 

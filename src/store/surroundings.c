@@ -37,10 +37,7 @@ static bool surroundings_is_kept(const char *name)
 	return is_among(name, kept, sizeof kept / sizeof *kept);
 }
 
-/*
- * The value of a kept variable in UTF-8, else the hash of `entry` ("NAME=value") under the key;
- * empty without a key.
- */
+/* The value of a kept variable in UTF-8, else the hash of `entry` under the key, if any. */
 static json_t *surroundings_value_of(
 	const struct seal_key *key, const char *name, const char *entry)
 {

@@ -13,17 +13,11 @@
 
 /* This process's variables: {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the caller frees it. */
 char *surroundings_take(void);
-/*
- * Sets the known variables of `json` (NULL: nothing), removes those that it lacks, and adds their
- * names to `changed`, separated by ", ".
- */
+/* Restores the known variables of `json` (NULL: none) and adds those that changed, by ", ". */
 void surroundings_restore(const char *json, struct strbuf *changed);
 /* What surroundings_restore() would set, as "NAME='value' NAME='value'". */
 void surroundings_list(const char *json, struct strbuf *out);
-/*
- * Adds the names of variables that differ, separated by ", ". Hashes are compared only if `is_own`
- * and with the key.
- */
+/* Adds differing variables, separated by ", "; hashes only if `is_own` and with the key. */
 void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * glibc keeps the text of an abort in __abort_msg: a pointer to a length and the characters. The
- * symbol is private and dates from 2010.
- */
+/* glibc's private __abort_msg (since 2010): a pointer to a length and the characters. */
 #include <string.h>
 
 #include "symbols/symbols_internal.h"

@@ -221,10 +221,7 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 		blocks_learn(known, &type, types_name(symbols, &type), false);
 }
 
-/*
- * make_shared()'s block holds counters and the object, which names it; shared_ptr<T>(new T)'s only
- * counters.
- */
+/* make_shared()'s block holds the object, which names it; shared_ptr(new T)'s only counters. */
 static void look_into_shared(struct symbols *symbols, struct block_type *known)
 {
 	const char *name = dwarf_diename(&known->type);

@@ -15,10 +15,7 @@
 /* The innermost function may keep variables below the stack pointer. */
 #define RED_ZONE_BYTES 128
 
-/*
- * `is_thorough`: also blocks that do not contain the code: their variables may still occupy their
- * places.
- */
+/* `is_thorough`: also other blocks: their variables may still occupy their places. */
 static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
 	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
 {

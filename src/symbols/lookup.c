@@ -71,10 +71,7 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 	free(name);
 }
 
-/*
- * The nearest line before the address, for code with line 0, moved or merged by the compiler; 0:
- * none.
- */
+/* The nearest line before the address, for code with line 0; 0: none. */
 static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 {
 	const char *file = dwarf_linesrc(line, NULL, NULL);
@@ -221,10 +218,7 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 	return name && (!symbol.st_size || offset < symbol.st_size) ? name : NULL;
 }
 
-/*
- * Raw name of a scope; a mangled one includes namespace and class. Of static functions that were
- * not inlined only the symbol has it.
- */
+/* A mangled name includes namespace and class; of static functions only the symbol has it. */
 static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
 {
 	const char *name = symbols_die_linkage_name(scope);
@@ -273,10 +267,7 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 		(void)lookup_find_chain(unit, address, true, 0, chain);
 }
 
-/*
- * Names the first frame and adds those it was inlined into, outwards, each with the place of its
- * call.
- */
+/* Names the first frame and those it was inlined into, outwards, with their calls. */
 static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
 	Dwarf_Die *unit, Dwarf_Addr address)
 {

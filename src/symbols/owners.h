@@ -1,7 +1,4 @@
-/*
- * The object that contains an address, and the functions that get pointers to objects of a type.
- * Atomic sets and units of work are inferred from this.
- */
+/* The object around an address, and functions with pointers to a type (analyses/atomic_sets.h). */
 #ifndef RADDLE_SYMBOLS_OWNERS_H
 #define RADDLE_SYMBOLS_OWNERS_H
 
@@ -23,10 +20,7 @@ struct symbols_part {
 	 */
 	bool is_of_library;
 	bool is_lasting; /* static, or allocated before the first thread: exists in every run */
-	/*
-	 * The enclosing structs, with base classes: functions with a pointer to one work on the
-	 * part.
-	 */
+	/* The enclosing structs, with bases: functions with a pointer to one work on the part. */
 	const char *types[OWNERS_TYPES_MAX];
 	uint32_t type_count;
 };

@@ -238,10 +238,7 @@ static void add_declaration(
 			symbols_die_number(die, DW_AT_decl_line));
 }
 
-/*
- * The mangled name; NULL: none, or variable->scope has it. Only the symbol has the scope of an
- * anonymous namespace's variable by gcc.
- */
+/* NULL: none, or variable->scope has it. By gcc only the symbol has an anonymous namespace. */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {
 	Dwarf_Die die = variable->die;

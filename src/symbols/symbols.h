@@ -47,10 +47,7 @@ unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_retur
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
-/*
- * Adds "accounts[1].lock (bank.c:7)", without debug information "accounts+40". False: no symbol
- * covers the address.
- */
+/* Adds "accounts[1].lock (bank.c:7)", or "accounts+40". False: no symbol covers the address. */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
 /* A thread of a stopped process, possibly already ended. */
@@ -123,10 +120,7 @@ bool symbols_is_point(struct symbols *symbols, uint64_t address);
 /* Offset in the module, whose name `symbols` owns; 0: no module contains the address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
-/*
- * Name of the user's module around the address (owned by `symbols`) if it lacks debug information,
- * else NULL; *has_symbols: it has a symbol table.
- */
+/* Name of the user's module there if it lacks debug information, else NULL. */
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
@@ -145,10 +139,7 @@ bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *ou
 
 /* ---- readable.c ---- */
 
-/*
- * Demangled, without parameters and the compiler's suffixes (.part.0, .1234, @@VERSION); long names
- * with "..." for template arguments. The caller frees it.
- */
+/* Demangled and without parameters, suffixes, long template arguments. The caller frees it. */
 char *symbols_readable_name(const char *raw);
 /* Does the last component of the first `length` bytes of a readable name denote a lambda? */
 bool symbols_is_lambda(const char *name, size_t length);

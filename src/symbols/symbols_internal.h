@@ -92,10 +92,7 @@ bool symbols_unit_at(
 bool types_of(Dwarf_Die *die, Dwarf_Die *type);
 /* In bytes; 0: unknown, for example a declared struct. */
 uint64_t types_size(Dwarf_Die *type);
-/*
- * Adds "[1].lock" for an offset. `bytes` of the access tell union members, and a struct from its
- * first member, apart; 0: unknown.
- */
+/* Adds "[1].lock" for an offset. `bytes` of the access (0: unknown) choose union members. */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
 /*
  * As types_describe_inside(); also visits the enclosing structs, outermost first. True: constant.

@@ -68,10 +68,7 @@ static void add_types(
 		if (!is_type && tag != DW_TAG_namespace && tag != DW_TAG_subprogram &&
 			tag != DW_TAG_lexical_block && tag != DW_TAG_typedef)
 			continue;
-		/*
-		 * Types inside functions keep plain names; a struct without a name takes its
-		 * typedef's.
-		 */
+		/* Types inside functions keep plain names; unnamed structs take their typedef's. */
 		if (is_type || tag == DW_TAG_namespace || tag == DW_TAG_typedef)
 			strbuf_adds(prefix, name ? name : "(anonymous namespace)");
 		if (is_type && name && types_size(&child))

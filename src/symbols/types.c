@@ -245,10 +245,7 @@ static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 	return dwarf_tag(type) == DW_TAG_union_type && name && !strcmp(name, "__size");
 }
 
-/*
- * Base classes and unnamed members add no name. False: the access is to the whole struct, or to no
- * member.
- */
+/* Base classes and unnamed members add no name. False: the whole struct, or no member. */
 static bool step_into_struct(struct descent *descent)
 {
 	Dwarf_Die member, best, best_type, type;

@@ -1,7 +1,4 @@
-/*
- * libdw finds units by .debug_aranges, which clang does not write: the ranges of all units are read
- * once per module.
- */
+/* clang writes no .debug_aranges for libdw: all units' ranges are read once per module. */
 #include <stdlib.h>
 
 #include <uthash.h>

@@ -157,19 +157,13 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	if (!dwfl_frame_pc(frame, &address, &is_interrupted) || !address ||
 		!dwfl_addrmodule(symbols->dwfl, address))
 		return DWARF_CB_ABORT;
-	/*
-	 * A signal handler may use another stack: only an unchanged stack pointer indicates
-	 * garbage.
-	 */
+	/* A handler may use another stack: only an unchanged stack pointer indicates garbage. */
 	if (!dwfl_frame_reg(frame, REGISTER_RSP, &stack_pointer)) {
 		if (unwind->count && stack_pointer == unwind->last_frame)
 			return DWARF_CB_ABORT;
 		unwind->last_frame = stack_pointer;
 	}
-	/*
-	 * A frame interrupted by a signal made no call: one more turns its address into a return
-	 * address. The innermost frame called the context switch.
-	 */
+	/* An interrupted frame made no call: + 1 makes its address look like a return address. */
 	address += unwind->count && is_interrupted;
 	if (unwind->addresses)
 		unwind->addresses[unwind->count] = address;

@@ -1,7 +1,4 @@
-/*
- * The text form of schedules (docs/trace-format.md). People edit these files: everything is
- * checked.
- */
+/* Schedules as text (docs/trace-format.md). People edit them: everything is checked. */
 #include "trace/schedule_text.h"
 
 #include <inttypes.h>

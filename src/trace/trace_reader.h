@@ -20,10 +20,7 @@ int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size,
 	struct error *err);
 void trace_reader_close(struct trace_reader *reader);
 
-/*
- * Sets *events, valid until the next call; *count is 0 at the end: then the file was valid, and
- * trace_reader_run() complete.
- */
+/* Sets *events, valid until the next call; *count 0: the end, trace_reader_run() is complete. */
 int trace_reader_next(struct trace_reader *reader, const struct trace_event **events,
 	uint32_t *count, struct error *err);
 

@@ -1,7 +1,4 @@
-/*
- * Writes a trace into memory: create, add events, finish. Equal input gives equal bytes. Only the
- * command uses it, because the writer calls bug_report() when memory is exhausted.
- */
+/* Writes a trace into memory, equal bytes for equal input; bug_report() when out of memory. */
 #ifndef RADDLE_TRACE_TRACE_WRITER_H
 #define RADDLE_TRACE_TRACE_WRITER_H
 

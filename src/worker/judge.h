@@ -25,10 +25,7 @@ struct judge {
 int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 
-/*
- * `printed`: a file with the run's output. Sets the outcome to PASSED, or CHECK_FAILED with the
- * command's status. Negative where the judge cannot be run.
- */
+/* `printed`: the run's output. Sets PASSED, or CHECK_FAILED. Negative: the judge cannot run. */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
 
 #endif

@@ -60,10 +60,7 @@ void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_mem
 void remote_pack_run(struct strbuf *message, struct contract *contract);
 /* Appends the end mark. */
 void remote_pack_end(struct strbuf *message);
-/*
- * Copies a message's extents into the block, after clearing the strategy's area, and the memory
- * area if it has it. False: the message is damaged.
- */
+/* Copies a message's extents into the block, whose areas are cleared. False: damaged. */
 bool remote_unpack(struct worker *worker, const char *bytes, size_t size);
 
 #endif

@@ -326,10 +326,7 @@ int worker_receive(struct worker *worker, struct error *err)
 	return worker_check(worker, err);
 }
 
-/*
- * Signals go to this process and debuggers read it: it must descend from the worker's process. Any
- * other id is damage.
- */
+/* Signals go to it, so it must descend from the worker's process; any other id is damage. */
 uint32_t worker_guest_pid(struct worker *worker)
 {
 	const pid_t pid =
@@ -352,10 +349,7 @@ enum contract_report worker_load_report(struct worker *worker)
 	return worker->damage ? REPORT_NONE : (enum contract_report)report;
 }
 
-/*
- * The guest waits, except with restart exec, where it ends. *report: REPORT_NONE where the batch
- * continues.
- */
+/* The guest waits, or ends (restart exec). *report: REPORT_NONE while the batch continues. */
 static int worker_take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;

@@ -51,8 +51,8 @@ struct worker_params {
 	uint64_t run_limit_ns; /* worker_run: a longer run is killed; 0: no limit */
 	struct contract_sizes sizes;
 	/*
-	 * Called after each ring of worker_run(); may delay the guest. CARE_TAKEN: it did.
-	 * CARE_ENOUGH: kill the run, as an interrupt does. NULL: never called.
+	 * Called after each ring of worker_run(). CARE_TAKEN: it delayed the guest. CARE_ENOUGH:
+	 * kill it.
 	 */
 	enum worker_care (*care)(void *context);
 	void *care_context;
@@ -108,10 +108,7 @@ void worker_close(struct worker *worker);
 /* Zeroes the strategy's state: the next run begins a new campaign of the strategy. */
 void worker_clear_strategy(struct worker *worker, size_t bytes);
 
-/*
- * Starts the batch of contract->plan, in the last batch's process if that is a suitable server.
- * Fills plan.is_fresh_state. Negative where no process can be started.
- */
+/* Starts the batch of contract->plan, if possible in the process of the last one. */
 int worker_begin(struct worker *worker, struct error *err);
 /*
  * Never blocks. *report: REPORT_NONE while the batch is under way, else once per batch _BATCH,

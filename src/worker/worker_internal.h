@@ -19,10 +19,7 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 /* Prints the output that has arrived since the last call. */
 int worker_pass_output_on(struct worker *worker, struct error *err);
 
-/*
- * The program ended after its work moved to a daemon, now a child of the command (is_left).
- * worker_follow() makes the daemon the worker's process.
- */
+/* A program whose work moved to a daemon (is_left) has ended; worker_follow() finds the daemon. */
 void worker_reap_leaver(struct worker *worker);
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err);
 

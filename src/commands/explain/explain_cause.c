@@ -183,10 +183,7 @@ static bool explain_cause_is_same(struct explain *explain, const struct pattern_
 		       share_function(explain, pattern, &record->pattern));
 }
 
-/*
- * The most suspicious pattern of the explanation in runs that failed with the cause forbidden. A
- * pattern that no passing run has is preferred.
- */
+/* The most suspicious pattern of the explanation in runs that failed with the cause forbidden. */
 static const struct pattern *same_conflict(struct explain *explain,
 	const struct pattern_ranking *ranking, const struct pattern_record *record,
 	struct pattern_ranking *residue)
@@ -256,8 +253,8 @@ static double natural_rate(
 }
 
 /*
- * Did the strategy prevent the pattern? It must occur far less often than in compared runs: runs
- * that lack it by chance only repeat the correlation.
+ * It must be far rarer than in compared runs: those that lack it by chance only repeat the
+ * correlation.
  */
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {

@@ -1,7 +1,4 @@
-/*
- * Tests whether a pattern causes the failure, by runs driven to show it (forced) and kept from it
- * (forbidden).
- */
+/* Tests a pattern as the failure's cause, by runs driven to show it or kept from it. */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
 
@@ -18,10 +15,7 @@ struct explain_cause {
 	bool is_cause;	/* forced runs fail and runs where it is forbidden pass */
 	/* of another cause: the pattern does not occur where that cause is forbidden */
 	bool is_consequence;
-	/*
-	 * failure rates of runs that showed the pattern, and of those that showed none of
-	 * `patterns`
-	 */
+	/* failure rates of runs that showed the pattern, and that showed none of `patterns` */
 	struct rate forced, forbidden;
 	uint32_t forced_tries, forbidden_tries;
 	uint32_t forbidden_others; /* tries that ended with another failure */
@@ -29,8 +23,7 @@ struct explain_cause {
 	/* `forced` counts runs with the pattern between the same threads as in failing runs */
 	bool is_between;
 	/*
-	 * Patterns that had to be forbidden together, `key` first: of one explanation, or of one
-	 * variable.
+	 * Patterns of one explanation, or one variable, that are forbidden together; `key` first.
 	 */
 	struct pattern patterns[EXPLAIN_FORBIDDEN_MAX];
 	uint32_t pattern_count;

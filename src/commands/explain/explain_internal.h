@@ -43,10 +43,7 @@ struct explain_hand {
 /* Limit on the remembered keys of different failures. */
 #define EXPLAIN_KNOWN_MAX 64u
 
-/*
- * What a round's runs teach takes effect in the next round, so that the results are independent of
- * the number of workers.
- */
+/* What a round teaches takes effect in the next: results do not depend on the number of workers. */
 struct explain_round {
 	uint64_t number, first;
 	uint32_t runs;

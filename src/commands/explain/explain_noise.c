@@ -1,7 +1,4 @@
-/*
- * Runs on kernel threads under the noise runtime: not controlled, not repeatable, observed from
- * outside.
- */
+/* Runs on kernel threads, under the noise runtime: observed from outside, not repeatable. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

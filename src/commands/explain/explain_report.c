@@ -187,10 +187,7 @@ static void explain_report_add_answer(
 	strbuf_adds(out, "\n");
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
-	/*
-	 * A cause found in the failing run has its own remedy, which the general one could
-	 * contradict.
-	 */
+	/* The general remedy could contradict that of a cause found in the failing run. */
 	if (number == 0 && !result->finding->cause) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
 		strbuf_adds(out, "   to prevent it: ");

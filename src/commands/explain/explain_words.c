@@ -67,10 +67,7 @@ const char *explain_meaning(const struct pattern *pattern)
 	return "nothing that should come before this operation has come";
 }
 
-/*
- * Accesses of a pattern, with an answer (of this or another pattern) whose failing run gives
- * places.
- */
+/* Accesses of a pattern, with an answer whose failing run gives places. */
 struct words_accesses {
 	const struct explain_answer *answer;
 	const struct pattern *pattern;

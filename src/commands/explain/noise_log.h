@@ -1,7 +1,4 @@
-/*
- * Passes the accesses that a target on kernel threads reports (abi/contract_noise.h) to the
- * recorder of access patterns, in the order of their occurrence.
- */
+/* Passes reported accesses (abi/contract_noise.h) to the recorder of patterns, in their order. */
 #ifndef RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
 #define RADDLE_COMMANDS_EXPLAIN_NOISE_LOG_H
 

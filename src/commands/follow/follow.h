@@ -49,8 +49,7 @@ struct follow_result {
 };
 
 /*
- * Runs argv[0] (found in PATH) with `output` as 1 and 2; negative: the command's own. Kills
- * processes left at its end.
+ * Runs argv[0] with `output` (negative: the command's) as 1 and 2; kills processes left at its end.
  */
 int follow_run(char *const *argv, int output, const struct follow_listener *listener,
 	const volatile int *is_interrupted, struct follow_result *result, struct error *err);

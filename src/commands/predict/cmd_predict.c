@@ -407,10 +407,7 @@ static int predict_run_command(int argc, char **argv)
 	arguments.options.has_contexts = sees_memory;
 	if (!arguments.options.runs)
 		arguments.options.runs = sees_memory ? RUNS_WITH_MEMORY : RUNS;
-	/*
-	 * Each thread in turn gets the highest priority: distant threads are recorded in every
-	 * order.
-	 */
+	/* Each thread in turn gets the highest priority: records distant threads in every order. */
 	arguments.options.takes_turns = sees_memory && !arguments.strategy;
 	if (!arguments.strategy)
 		arguments.strategy = sees_memory ? "pct,depth=2" : "random";

@@ -96,8 +96,7 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, "-fno-omit-frame-pointer");
 	arguments_add(command, "-mno-omit-leaf-frame-pointer");
 	/*
-	 * The stub of the entry point reads the caller from the frame, which shrink-wrapping could
-	 * set up later.
+	 * The entry point's stub reads the caller from the frame; shrink-wrapping sets it up later.
 	 */
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");

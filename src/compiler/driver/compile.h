@@ -29,8 +29,8 @@ int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
 /*
- * Replaces the process by the compiler, and returns only on failure. Calls `note` first for each
- * missing part. May remove options from argv.
+ * Replaces the process by the compiler. Calls `note` for missing parts. May remove options from
+ * argv.
  */
 int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err);

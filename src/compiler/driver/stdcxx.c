@@ -6,10 +6,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 
-/*
- * Options that exclude the library: another or no standard library, another architecture, a
- * relocatable link.
- */
+/* Options for another or no standard library, another architecture, or a relocatable link. */
 static bool is_against(const char *option)
 {
 	static const char *const options[] = {"-stdlib=libc++", "-nostdlib", "-nostdlib++",

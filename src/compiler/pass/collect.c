@@ -91,10 +91,7 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
 }
 
-/*
- * Assembly with the clobber "memory" or a memory operand (a star) may access more than its
- * operands.
- */
+/* Assembly that clobbers or takes memory (a star) may access more than its operands. */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
 	size_t length;

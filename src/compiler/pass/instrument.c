@@ -86,10 +86,7 @@ static bool is_instrumented(LLVMValueRef function)
 	       !instrument_has_attribute(function, "disable_sanitizer_instrumentation");
 }
 
-/*
- * Stubs push onto the stack, so no function may use the red zone, also none that others are inlined
- * into.
- */
+/* Stubs push onto the stack: no function, also no inlined one, may use the red zone. */
 static void add_text_attribute(
 	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
 {

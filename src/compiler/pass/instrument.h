@@ -32,10 +32,7 @@
 
 #include "abi/instrument_abi.h"
 
-/*
- * Calls that write what the kernel or a stream delivers: their point is after the call, when the
- * number of bytes is known.
- */
+/* Calls that write what the kernel or a stream delivers: only afterwards is the size known. */
 enum site_behind {
 	BEHIND_NOTHING, /* the point is before the instruction, as for all other kinds */
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */

@@ -59,10 +59,7 @@ static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef
 	return LLVMConstInt(instrument->i64, 8 * general | (6 * 8 + 16 * vector) << 32, false);
 }
 
-/*
- * Copies the list word by word before `before`, at the source position of `place`. `first`: the
- * first word if known.
- */
+/* Copies the list word by word before `before`, at the source position of `place`. */
 static void copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
 	LLVMValueRef first, LLVMValueRef before, LLVMValueRef place)
 {

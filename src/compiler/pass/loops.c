@@ -36,10 +36,7 @@ static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsi
 	return count;
 }
 
-/*
- * Collects the blocks from which the latch is reached without the header. False: too many, or
- * another entry.
- */
+/* Blocks that reach the latch without the header. False: too many, or another entry. */
 static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 {
 	loop->blocks[0] = loop->header;

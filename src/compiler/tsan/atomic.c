@@ -1,6 +1,5 @@
 /*
- * Atomic operations, which also perform the access, sequentially consistent. The runtime receives
- * the requested order.
+ * Atomic operations, performed here, sequentially consistent; the runtime gets the requested order.
  */
 #include "compiler/tsan/hook.h"
 

@@ -437,10 +437,7 @@ static bool directed_fails(const struct directed_state *directed, const struct s
 	return false;
 }
 
-/*
- * A thread in a condition wait holds the mutex throughout: it makes no other op. Reacquiring is not
- * counted.
- */
+/* A thread in a condition wait holds the mutex throughout: it makes no other op. */
 static void directed_note_lock(struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)
 {
