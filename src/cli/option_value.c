@@ -1,5 +1,9 @@
 #include "cli/option_value.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/number.h"
 
 uint64_t option_number(struct argp_state *state, const char *option, const char *text,
@@ -26,4 +30,42 @@ uint64_t option_time(struct argp_state *state, const char *option, const char *t
 		argp_error(
 			state, "%s wants a time such as 500ms, 30s or 10m, not %s", option, text);
 	return ns;
+}
+
+error_t option_store(const struct option_value *values, const struct argp_option *option, int key,
+	char *text, struct argp_state *state)
+{
+	char *member, name[64];
+	uint64_t number;
+
+	while (values->key && values->key != key)
+		values++;
+	if (!values->key)
+		return ARGP_ERR_UNKNOWN;
+	while (option->key != key)
+		option++;
+	(void)snprintf(name, sizeof name, "--%s", option->name);
+	member = (char *)state->input + values->at;
+	switch (values->kind) {
+	case VALUE_FLAG:
+		*(bool *)member = true;
+		return 0;
+	case VALUE_TEXT:
+		memcpy(member, &text, sizeof text);
+		return 0;
+	case VALUE_NUMBER:
+		number = option_number(state, name, text, values->least, values->most);
+		if (values->bytes == sizeof(uint32_t))
+			*(uint32_t *)(void *)member = (uint32_t)number;
+		else
+			*(uint64_t *)(void *)member = number;
+		return 0;
+	case VALUE_LIMIT:
+	case VALUE_TIME:
+		*(uint64_t *)(void *)member = values->kind == VALUE_LIMIT && strcmp(text, "0") == 0
+						      ? 0
+						      : option_time(state, name, text);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }

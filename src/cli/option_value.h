@@ -3,6 +3,7 @@
 #define RADDLE_CLI_OPTION_VALUE_H
 
 #include <argp.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* An integer in [least, most]; the message omits a `most` of UINT64_MAX / 2 and above. */
@@ -10,5 +11,35 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
 	uint64_t least, uint64_t most);
 /* A time as in number.h, in nanoseconds. */
 uint64_t option_time(struct argp_state *state, const char *option, const char *text);
+
+enum option_kind { VALUE_FLAG, VALUE_TEXT, VALUE_NUMBER, VALUE_TIME, VALUE_LIMIT };
+
+/* Where the value of an option is stored: in a member of the struct that state->input points to. */
+struct option_value {
+	int key; /* 0 ends a table */
+	enum option_kind kind;
+	size_t at, bytes;
+	uint64_t least, most;
+};
+
+#define OPTION_VALUE(key, kind, type, member, least, most)                                         \
+	{                                                                                          \
+		key, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member),      \
+			least, most                                                                \
+	}
+/* The option sets a bool. */
+#define OPTION_FLAG(key, type, member) OPTION_VALUE(key, VALUE_FLAG, type, member, 0, 0)
+/* A const char *. */
+#define OPTION_TEXT(key, type, member) OPTION_VALUE(key, VALUE_TEXT, type, member, 0, 0)
+/* An integer in [least, most], as uint32_t or uint64_t. */
+#define OPTION_NUMBER(key, type, member, least, most)                                              \
+	OPTION_VALUE(key, VALUE_NUMBER, type, member, least, most)
+/* Nanoseconds as uint64_t. OPTION_LIMIT: 0 is allowed. */
+#define OPTION_TIME_SPAN(key, type, member) OPTION_VALUE(key, VALUE_TIME, type, member, 0, 0)
+#define OPTION_LIMIT(key, type, member) OPTION_VALUE(key, VALUE_LIMIT, type, member, 0, 0)
+
+/* Stores the option's value; ARGP_ERR_UNKNOWN: `values` lacks the key. `option`: the help's table. */
+error_t option_store(const struct option_value *values, const struct argp_option *option, int key,
+	char *text, struct argp_state *state);
 
 #endif

@@ -35,7 +35,7 @@ enum {
 	OPTION_SUSPICION,
 	OPTION_ANSWERS,
 	OPTION_NO_CAUSE,
-	OPTION_LIMIT,
+	OPTION_LIMIT_PATTERNS,
 	OPTION_JSON,
 	OPTION_MEASURE
 };
@@ -63,7 +63,8 @@ static const struct argp_option explain_options[] = {
 	{"suspicion", OPTION_SUSPICION, "NAME", 0,
 		"Formula of the ranking: jaccard, tarantula, ochiai; for comparison: avio, plain (jaccard)",
 		2},
-	{"patterns", OPTION_LIMIT, "N", 0, "Keep at most N different patterns (100000)", 2},
+	{"patterns", OPTION_LIMIT_PATTERNS, "N", 0, "Keep at most N different patterns (100000)",
+		2},
 	{.doc = "What is done with the first patterns:", .group = 3},
 	{"answers", OPTION_ANSWERS, "N", 0, "Print N explanations in full, at most 8 (3)", 3},
 	{"no-cause", OPTION_NO_CAUSE, NULL, 0,
@@ -91,35 +92,23 @@ struct explain_arguments {
 	bool is_noise;
 };
 
-static error_t cmd_explain_parse_amounts(int key, char *text, struct argp_state *state)
-{
-	struct explain_arguments *arguments = state->input;
-	struct explain_work *work = &arguments->work;
-
-	switch (key) {
-	case OPTION_RUNS:
-		work->runs = option_number(state, "--runs", text, 1, 1000000);
-		return 0;
-	case OPTION_SEED:
-		arguments->options.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
-		return 0;
-	case OPTION_WINDOW:
-		arguments->options.window = (uint32_t)option_number(state, "--window", text, 2, 64);
-		return 0;
-	case OPTION_ANSWERS:
-		work->answers =
-			(uint32_t)option_number(state, "--answers", text, 1, EXPLAIN_ANSWERS_MAX);
-		return 0;
-	case OPTION_LIMIT:
-		work->limit = (uint32_t)option_number(state, "--patterns", text, 1, 10000000);
-		return 0;
-	case OPTION_TIME:
-		work->time_ns = option_time(state, "--time", text);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_value explain_values[] = {
+	OPTION_NUMBER(OPTION_RUNS, explain_arguments, work.runs, 1, 1000000),
+	OPTION_NUMBER(OPTION_SEED, explain_arguments, options.seed, 0, UINT64_MAX),
+	OPTION_NUMBER(OPTION_WINDOW, explain_arguments, options.window, 2, 64),
+	OPTION_NUMBER(OPTION_ANSWERS, explain_arguments, work.answers, 1, EXPLAIN_ANSWERS_MAX),
+	OPTION_NUMBER(OPTION_LIMIT_PATTERNS, explain_arguments, work.limit, 1, 10000000),
+	OPTION_NUMBER('j', explain_arguments, options.workers, 1, 128),
+	OPTION_TIME_SPAN(OPTION_TIME, explain_arguments, work.time_ns),
+	OPTION_TEXT('s', explain_arguments, strategy),
+	OPTION_TEXT(OPTION_STORE, explain_arguments, directory),
+	OPTION_FLAG(OPTION_EXACTLY, explain_arguments, work.is_exact),
+	OPTION_FLAG(OPTION_NO_CAUSE, explain_arguments, work.without_cause),
+	OPTION_FLAG(OPTION_JSON, explain_arguments, is_json),
+	OPTION_FLAG(OPTION_MEASURE, explain_arguments, is_measuring),
+	OPTION_FLAG(OPTION_TRUST, explain_arguments, is_trusted),
+	{0},
+};
 
 /* "F12" */
 static bool is_finding_name(const char *text)
@@ -145,27 +134,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 	struct explain_arguments *arguments = state->input;
 
 	switch (key) {
-	case 's':
-		arguments->strategy = text;
-		return 0;
-	case 'j':
-		arguments->options.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
-		return 0;
-	case OPTION_EXACTLY:
-		arguments->work.is_exact = true;
-		return 0;
-	case OPTION_NO_CAUSE:
-		arguments->work.without_cause = true;
-		return 0;
 	case OPTION_NOISE:
 		arguments->is_noise = true;
 		arguments->work.without_cause = true;
-		return 0;
-	case OPTION_JSON:
-		arguments->is_json = true;
-		return 0;
-	case OPTION_MEASURE:
-		arguments->is_measuring = true;
 		return 0;
 	case OPTION_SUSPICION:
 		if (!suspicion_parse(text, &arguments->work.suspicion))
@@ -176,12 +147,6 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 	case 'q':
 		terminal_be_quiet();
 		return 0;
-	case OPTION_TRUST:
-		arguments->is_trusted = true;
-		return 0;
-	case OPTION_STORE:
-		arguments->directory = text;
-		return 0;
 	case ARGP_KEY_ARG:
 		parse_argument(state, text);
 		return 0;
@@ -189,7 +154,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		argp_error(state, "which finding? `raddle list findings` shows them");
 		return 0;
 	default:
-		return cmd_explain_parse_amounts(key, text, state);
+		return option_store(explain_values, explain_options, key, text, state);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "commands/findings/given_back.h"
 #include "cli/next_command.h"
+#include "cli/option_value.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 #include "commands/findings/trust.h"
@@ -47,31 +48,25 @@ struct replay_arguments {
 	bool is_trusted;
 };
 
+static const struct option_value replay_values[] = {
+	OPTION_FLAG(OPTION_GDB, replay_arguments, is_gdb),
+	OPTION_FLAG(OPTION_TRACE, replay_arguments, is_trace),
+	OPTION_FLAG(OPTION_TRUST, replay_arguments, is_trusted),
+	OPTION_TEXT(OPTION_SCHEDULE, replay_arguments, schedule),
+	OPTION_TEXT(OPTION_STORE, replay_arguments, directory),
+	{0},
+};
+
 static error_t parse_replay(int key, char *text, struct argp_state *state)
 {
 	struct replay_arguments *arguments = state->input;
 
 	switch (key) {
-	case OPTION_GDB:
-		arguments->is_gdb = true;
-		return 0;
-	case OPTION_TRACE:
-		arguments->is_trace = true;
-		return 0;
 	case OPTION_CALLERS:
 		arguments->is_trace = arguments->has_callers = true;
 		return 0;
-	case OPTION_SCHEDULE:
-		arguments->schedule = text;
-		return 0;
 	case 'q':
 		terminal_be_quiet();
-		return 0;
-	case OPTION_STORE:
-		arguments->directory = text;
-		return 0;
-	case OPTION_TRUST:
-		arguments->is_trusted = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->finding)
@@ -82,7 +77,7 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 		argp_error(state, "which finding? `raddle list findings` shows them");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(replay_values, replay_options, key, text, state);
 	}
 }
 

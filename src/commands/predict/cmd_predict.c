@@ -113,74 +113,27 @@ struct predict_arguments {
 	bool is_quiet;
 };
 
-static error_t cmd_predict_parse_amounts(int key, char *text, struct argp_state *state)
-{
-	struct predict_arguments *arguments = state->input;
-	struct predict_options *options = &arguments->options;
-
-	switch (key) {
-	case OPTION_RUNS:
-		options->runs = (uint32_t)option_number(state, "--runs", text, 1, PREDICT_RUNS_MAX);
-		return 0;
-	case OPTION_ATTEMPTS:
-		options->attempts = (uint32_t)option_number(state, "--attempts", text, 1, 1000000);
-		return 0;
-	case OPTION_CANDIDATES:
-		arguments->candidates = option_number(state, "--candidates", text, 0, 1000000);
-		return 0;
-	case OPTION_SEED:
-		options->campaign.seed = option_number(state, "--seed", text, 0, UINT64_MAX);
-		options->campaign.settings.random_seed = options->campaign.seed;
-		return 0;
-	case 'j':
-		options->campaign.workers = (uint32_t)option_number(state, "--jobs", text, 1, 128);
-		return 0;
-	case OPTION_MAX_STEPS:
-		options->campaign.settings.step_limit =
-			option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
-		return 0;
-	case OPTION_TIME:
-		options->campaign.time_ns = option_time(state, "--time", text);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_settings(int key, char *text, struct argp_state *state)
-{
-	struct predict_arguments *arguments = state->input;
-	struct campaign_options *campaign = &arguments->options.campaign;
-	struct error err;
-
-	switch (key) {
-	case OPTION_STDIN:
-		campaign->settings.input = strdup(text);
-		BUG_ON(!campaign->settings.input);
-		return 0;
-	case OPTION_TOLERATE:
-		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)
-			argp_error(state, "%s", err.text);
-		return 0;
-	case OPTION_JSON:
-		arguments->is_json = true;
-		return 0;
-	case 'q':
-		arguments->is_quiet = true;
-		return 0;
-	case OPTION_ALL_ATTEMPTS:
-		arguments->options.makes_all_attempts = true;
-		return 0;
-	case OPTION_NO_MINIMISE:
-		campaign->without_minimising = true;
-		return 0;
-	case OPTION_STORE:
-		campaign->directory = text;
-		return 0;
-	default:
-		return cmd_predict_parse_amounts(key, text, state);
-	}
-}
+static const struct option_value predict_values[] = {
+	OPTION_NUMBER(OPTION_RUNS, predict_arguments, options.runs, 1, PREDICT_RUNS_MAX),
+	OPTION_NUMBER(OPTION_ATTEMPTS, predict_arguments, options.attempts, 1, 1000000),
+	OPTION_NUMBER(OPTION_CANDIDATES, predict_arguments, candidates, 0, 1000000),
+	OPTION_NUMBER('j', predict_arguments, options.campaign.workers, 1, 128),
+	OPTION_NUMBER(OPTION_MAX_STEPS, predict_arguments, options.campaign.settings.step_limit, 1,
+		UINT64_MAX / 2),
+	OPTION_TIME_SPAN(OPTION_TIME, predict_arguments, options.campaign.time_ns),
+	OPTION_TEXT('s', predict_arguments, strategy),
+	OPTION_TEXT(OPTION_ATOMIC_SETS, predict_arguments, atomic_sets),
+	OPTION_TEXT(OPTION_STORE, predict_arguments, options.campaign.directory),
+	OPTION_FLAG(OPTION_DEADLOCKS, predict_arguments, wants_deadlocks),
+	OPTION_FLAG(OPTION_ATOMICITY, predict_arguments, wants_atomicity),
+	OPTION_FLAG(OPTION_RACES, predict_arguments, wants_races),
+	OPTION_FLAG(OPTION_LIBRARY_SETS, predict_arguments, has_library_sets),
+	OPTION_FLAG(OPTION_JSON, predict_arguments, is_json),
+	OPTION_FLAG('q', predict_arguments, is_quiet),
+	OPTION_FLAG(OPTION_ALL_ATTEMPTS, predict_arguments, options.makes_all_attempts),
+	OPTION_FLAG(OPTION_NO_MINIMISE, predict_arguments, options.campaign.without_minimising),
+	{0},
+};
 
 static enum predict_method parse_method(struct argp_state *state, const char *text)
 {
@@ -196,32 +149,28 @@ static enum predict_method parse_method(struct argp_state *state, const char *te
 static error_t parse_predict(int key, char *text, struct argp_state *state)
 {
 	struct predict_arguments *arguments = state->input;
+	struct campaign_options *campaign = &arguments->options.campaign;
+	struct error err;
 
 	switch (key) {
-	case 's':
-		arguments->strategy = text;
+	case OPTION_SEED:
+		campaign->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
+		campaign->settings.random_seed = campaign->seed;
 		return 0;
-	case OPTION_DEADLOCKS:
-		arguments->wants_deadlocks = true;
+	case OPTION_STDIN:
+		campaign->settings.input = strdup(text);
+		BUG_ON(!campaign->settings.input);
+		return 0;
+	case OPTION_TOLERATE:
+		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)
+			argp_error(state, "%s", err.text);
 		return 0;
 	case OPTION_SHOW_SETS:
 		arguments->shows_sets = arguments->wants_atomicity = true;
 		return 0;
-	case OPTION_ATOMICITY:
-		arguments->wants_atomicity = true;
-		return 0;
-	case OPTION_RACES:
-		arguments->wants_races = true;
-		return 0;
 	case OPTION_METHOD:
 		arguments->method = parse_method(state, text);
 		arguments->wants_atomicity = true;
-		return 0;
-	case OPTION_ATOMIC_SETS:
-		arguments->atomic_sets = text;
-		return 0;
-	case OPTION_LIBRARY_SETS:
-		arguments->has_library_sets = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		/* The program's name and everything after it belong to the program. */
@@ -240,7 +189,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		arguments->wants_atomicity |= arguments->is_everything;
 		return 0;
 	default:
-		return parse_settings(key, text, state);
+		return option_store(predict_values, predict_options, key, text, state);
 	}
 }
 

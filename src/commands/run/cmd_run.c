@@ -39,6 +39,32 @@ struct run_arguments {
 	char *const *program; /* points into the same array */
 };
 
+static const struct option_value run_values[] = {
+	OPTION_TEXT('s', run_arguments, strategy),
+	OPTION_NUMBER(OPTION_SCHEDULES, run_arguments, options.schedules, 1, UINT64_MAX / 2),
+	OPTION_LIMIT(OPTION_TIME, run_arguments, options.time_ns),
+	OPTION_NUMBER('j', run_arguments, options.workers, 1, 128),
+	OPTION_FLAG('k', run_arguments, options.keep_going),
+	OPTION_TEXT(OPTION_VARIABLES, run_arguments, options.variables),
+	OPTION_TEXT(OPTION_BOUNDS, run_arguments, bounds),
+	OPTION_LIMIT(OPTION_SILENCE, run_arguments, silent_ns),
+	OPTION_FLAG(OPTION_RESUME, run_arguments, options.resumes),
+	OPTION_FLAG(OPTION_SPURIOUS, run_arguments, options.settings.has_spurious_wakeups),
+	OPTION_FLAG(OPTION_EARLY, run_arguments, options.settings.has_early_timeouts),
+	OPTION_FLAG(OPTION_FORKED_CHILDREN, run_arguments, options.settings.has_forked_children),
+	OPTION_FLAG(OPTION_NO_FORKED_CHILDREN, run_arguments, options.without_forked_children),
+	OPTION_FLAG(OPTION_NO_VIRTUAL_TIME, run_arguments, options.settings.without_virtual_time),
+	OPTION_TEXT(OPTION_DIRECTORY, run_arguments, place.directory),
+	OPTION_TEXT(OPTION_SUPPRESSIONS, run_arguments, suppressions),
+	OPTION_NUMBER(
+		OPTION_MAX_STEPS, run_arguments, options.settings.step_limit, 1, UINT64_MAX / 2),
+	OPTION_LIMIT(OPTION_HANG_TIME, run_arguments, options.settings.hang_ns),
+	OPTION_FLAG(OPTION_NO_DISPATCH, run_arguments, options.settings.without_dispatch),
+	OPTION_FLAG('q', run_arguments, is_quiet),
+	OPTION_FLAG(OPTION_NO_MINIMISE, run_arguments, options.without_minimising),
+	{0},
+};
+
 static void parse_restart(struct argp_state *state, const char *word)
 {
 	struct run_arguments *arguments = state->input;
@@ -49,42 +75,21 @@ static void parse_restart(struct argp_state *state, const char *word)
 	arguments->options.is_restart_forced = true;
 }
 
-static void parse_time(
-	struct argp_state *state, const char *option, const char *text, uint64_t *out_ns)
-{
-	if (strcmp(text, "0") == 0)
-		*out_ns = 0;
-	else
-		*out_ns = option_time(state, option, text);
-}
-
-static void parse_checkpoints(struct argp_state *state, const char *word)
-{
-	static const char *const words[] = {[CHECKPOINTS_MEASURED] = "measured",
-		[CHECKPOINTS_ALWAYS] = "always",
-		[CHECKPOINTS_NEVER] = "never"};
-	struct run_arguments *arguments = state->input;
-
-	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(word, words[i]) == 0) {
-			arguments->options.checkpoints = (enum contract_checkpoints)i;
-			return;
-		}
-	argp_error(state, "--checkpoints is measured, always or never, not %s", word);
-}
-
-static void parse_focus(struct argp_state *state, const char *word)
+/* An enum contract_checkpoints or campaign_focus, which have the same values. */
+static int parse_when(struct argp_state *state, const char *option, const char *word)
 {
 	static const char *const words[] = {
 		[FOCUS_MEASURED] = "measured", [FOCUS_ALWAYS] = "always", [FOCUS_NEVER] = "never"};
-	struct run_arguments *arguments = state->input;
 
-	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(word, words[i]) == 0) {
-			arguments->options.focus = (enum campaign_focus)i;
-			return;
-		}
-	argp_error(state, "--focus is measured, always or never, not %s", word);
+	_Static_assert((int)FOCUS_MEASURED == CHECKPOINTS_MEASURED &&
+			       (int)FOCUS_ALWAYS == CHECKPOINTS_ALWAYS &&
+			       (int)FOCUS_NEVER == CHECKPOINTS_NEVER,
+		"the same values");
+	for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	argp_error(state, "%s is measured, always or never, not %s", option, word);
+	return 0;
 }
 
 static error_t parse_making(int key, char *text, struct argp_state *state)
@@ -101,9 +106,6 @@ static error_t parse_making(int key, char *text, struct argp_state *state)
 		if (!executor_parse(text, &options->settings.executor))
 			argp_error(state, "no executor %s; there are fiber and kernel", text);
 		return 0;
-	case OPTION_NO_DISPATCH:
-		options->settings.without_dispatch = true;
-		return 0;
 	case OPTION_LAYOUT:
 		options->settings.has_fixed_layout = strcmp(text, "varied") != 0;
 		if (options->settings.has_fixed_layout &&
@@ -113,10 +115,11 @@ static error_t parse_making(int key, char *text, struct argp_state *state)
 		options->settings.layout = (uint32_t)number;
 		return 0;
 	case OPTION_CHECKPOINTS:
-		parse_checkpoints(state, text);
+		options->checkpoints =
+			(enum contract_checkpoints)parse_when(state, "--checkpoints", text);
 		return 0;
 	case OPTION_FOCUS:
-		parse_focus(state, text);
+		options->focus = (enum campaign_focus)parse_when(state, "--focus", text);
 		return 0;
 	case OPTION_CHECKPOINT_MEMORY:
 		if (!number_parse(text, 0, CHECKPOINT_MEGABYTES_MOST, &number))
@@ -152,28 +155,11 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 {
 	struct run_arguments *arguments = state->input;
 	struct campaign_options *options = &arguments->options;
-	uint64_t number = 0;
 
 	switch (key) {
-	case 's':
-		arguments->strategy = text;
-		return 0;
-	case OPTION_SCHEDULES:
-		options->schedules = option_number(state, "--schedules", text, 1, UINT64_MAX / 2);
-		return 0;
-	case OPTION_TIME:
-		parse_time(state, "--time", text, &options->time_ns);
-		return 0;
 	case OPTION_SEED:
 		options->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
 		options->settings.random_seed = options->seed;
-		return 0;
-	case 'j':
-		number = option_number(state, "--jobs", text, 1, 128);
-		options->workers = (uint32_t)number;
-		return 0;
-	case 'k':
-		options->keep_going = true;
 		return 0;
 	case OPTION_MEMORY:
 		if (!memory_mode_parse(text, &options->settings.memory_mode) ||
@@ -181,24 +167,12 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 			argp_error(state, "--memory is shared, races, none or all, not %s", text);
 		arguments->has_memory_mode = true;
 		return 0;
-	case OPTION_VARIABLES:
-		options->variables = text;
-		return 0;
-	case OPTION_BOUNDS:
-		arguments->bounds = text;
-		return 0;
 	case OPTION_SHARD:
 		parse_shard(state, text, options);
 		return 0;
 	case OPTION_MPI:
 		arguments->is_mpi = true;
 		(void)setenv("NO_COLOR", "1", 0); /* mpirun's pipe looks like a terminal */
-		return 0;
-	case OPTION_SILENCE:
-		parse_time(state, "--silence", text, &arguments->silent_ns);
-		return 0;
-	case OPTION_RESUME:
-		options->resumes = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -221,26 +195,8 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 	struct error err;
 
 	switch (key) {
-	case OPTION_SPURIOUS:
-		settings->has_spurious_wakeups = true;
-		return 0;
-	case OPTION_EARLY:
-		settings->has_early_timeouts = true;
-		return 0;
-	case OPTION_FORKED_CHILDREN:
-		settings->has_forked_children = true;
-		return 0;
-	case OPTION_NO_FORKED_CHILDREN:
-		arguments->options.without_forked_children = true;
-		return 0;
-	case OPTION_NO_VIRTUAL_TIME:
-		settings->without_virtual_time = true;
-		return 0;
 	case OPTION_STDIN:
 		settings->input = copy_argument(state, text);
-		return 0;
-	case OPTION_DIRECTORY:
-		arguments->place.directory = text;
 		return 0;
 	case OPTION_FOLLOW:
 		arguments->follows_children = true;
@@ -257,25 +213,6 @@ static error_t parse_judgement(int key, char *text, struct argp_state *state)
 		if (settings_parse_fail_on(text, settings, &err) < 0)
 			argp_error(state, "%s", err.text);
 		return 0;
-	case OPTION_SUPPRESSIONS:
-		arguments->suppressions = text;
-		return 0;
-	case OPTION_MAX_STEPS:
-		settings->step_limit = option_number(state, "--max-steps", text, 1, UINT64_MAX / 2);
-		return 0;
-	case OPTION_HANG_TIME:
-		parse_time(state, "--hang-time", text, &settings->hang_ns);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_telling(int key, char *text, struct argp_state *state)
-{
-	struct run_arguments *arguments = state->input;
-
-	switch (key) {
 	case OPTION_OUTPUT:
 		if (strcmp(text, "show") != 0 && strcmp(text, "hide") != 0)
 			argp_error(state, "--output is show or hide, not %s", text);
@@ -283,12 +220,6 @@ static error_t parse_telling(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_JSON:
 		arguments->is_json = arguments->options.has_digest = true;
-		return 0;
-	case 'q':
-		arguments->is_quiet = true;
-		return 0;
-	case OPTION_NO_MINIMISE:
-		arguments->options.without_minimising = true;
 		return 0;
 	case OPTION_STORE_LIMIT:
 		arguments->options.store_bytes =
@@ -321,7 +252,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 	if (parse_exploration(key, text, state) == 0 || parse_judgement(key, text, state) == 0 ||
 		parse_making(key, text, state) == 0)
 		return 0;
-	return parse_telling(key, text, state);
+	return option_store(run_values, run_options, key, text, state);
 }
 
 static const struct argp run_argp = {
