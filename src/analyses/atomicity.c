@@ -171,7 +171,8 @@ int atomicity_shown(void *state, struct trace_reader *trace, const struct analys
 
 const struct analysis analysis_atomicity = {
 	.name = "atomicity",
-	.summary = "violations of atomic sets: another thread interrupts a unit of work with a visible effect",
+	.summary =
+		"violations of atomic sets: another thread interrupts a unit of work with a visible effect",
 	.needs_memory = true,
 	.begin = atomicity_begin,
 	.add_run = atomicity_add_run,

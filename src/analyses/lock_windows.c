@@ -228,7 +228,8 @@ static void lock_windows_end(void *state)
 
 const struct analysis analysis_lock_windows = {
 	.name = "lock_windows",
-	.summary = "a lock acquired twice in one critical section, which other threads may acquire in between",
+	.summary =
+		"a lock acquired twice in one critical section, which other threads may acquire in between",
 	.begin = lock_windows_begin,
 	.add_run = lock_windows_add_run,
 	.find = lock_windows_find,
