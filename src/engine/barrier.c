@@ -1,10 +1,7 @@
-#include "engine/barrier.h"
+#include "engine/sync.h"
 
 #include <limits.h>
 #include <pthread.h>
-
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct barrier) == sizeof(pthread_barrier_t), "glibc's size");
 

@@ -1,10 +1,6 @@
-#include "engine/cond.h"
+#include "engine/sync.h"
 
 #include <pthread.h>
-
-#include "engine/mutex.h"
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct cond) == sizeof(pthread_cond_t), "glibc's size");
 
@@ -314,12 +310,4 @@ int cond_destroy(struct cond *cond, uint64_t site)
 	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
 	engine_object_renew(cond);
 	return 0;
-}
-
-struct engine_signals cond_signal_history(const void *address)
-{
-	const struct cond *cond = address;
-
-	return (struct engine_signals){
-		.lost = cond->lost_signals, .was_sent = cond->is_signalled != 0};
 }

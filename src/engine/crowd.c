@@ -33,7 +33,7 @@ static void crowd_enable(const struct engine_crowd *crowd)
 	engine.has_woken |=
 		crowd->count > (uint32_t)bitset_has(crowd->members, engine.current->id.index);
 	for (uint32_t word = 0; word < BITSET_WORDS(engine.thread_count); word++)
-		engine.enabled[word] |= crowd->members[word];
+		engine.was_enabled[word] |= engine.enabled[word] |= crowd->members[word];
 }
 
 static void crowd_disable(const struct engine_crowd *crowd)
@@ -91,6 +91,7 @@ bool engine_crowd_join(struct engine_thread *thread)
 	crowd_add(crowd, thread);
 	if (crowd->is_ready) {
 		bitset_add(engine.enabled, thread->id.index);
+		bitset_add(engine.was_enabled, thread->id.index);
 		engine.enabled_count++;
 		engine.has_woken |= thread != engine.current;
 	}

@@ -18,6 +18,7 @@ static void engine_set_enabled(struct engine_thread *thread, uint8_t reason)
 	if (!thread->wake_reason != !reason) {
 		if (reason) {
 			bitset_add(engine.enabled, thread->id.index);
+			bitset_add(engine.was_enabled, thread->id.index);
 			engine.enabled_count++;
 			engine.has_woken |= thread != engine.current;
 		} else {
@@ -149,17 +150,17 @@ void engine_changed(const void *address)
 		engine_crowd_form(*engine_bucket(address), address);
 }
 
-void engine_look(void)
+void engine_evaluate_changed(void)
 {
 	while (engine.changed_count)
 		engine_changed(engine.changed[--engine.changed_count]);
 }
 
-void engine_changed_late(const void *address)
+void engine_change_deferred(const void *address)
 {
 	if (!*engine_bucket(address) && !engine.crowd_count)
 		return;
-	if (!engine.run.looks_late) {
+	if (!engine.run.defers_changes) {
 		engine_changed(address);
 		return;
 	}
@@ -167,7 +168,7 @@ void engine_changed_late(const void *address)
 		if (engine.changed[i] == address)
 			return;
 	if (engine.changed_count == ENGINE_CHANGED_MOST)
-		engine_look();
+		engine_evaluate_changed();
 	engine.changed[engine.changed_count++] = address;
 }
 
@@ -249,6 +250,7 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 		next->yielded_at = 0;
 		engine.yielder_count--;
 	}
+	engine_use_slice(next);
 	return next;
 }
 
@@ -257,11 +259,11 @@ static struct engine_thread *engine_decide(void)
 {
 	struct engine_thread *next;
 
-	engine_look();
+	engine_evaluate_changed();
 	if (__builtin_expect(!engine.enabled_count || engine.attention, 0))
 		engine_wait_for_enabled();
-	if (__builtin_expect(engine.step >= engine.patience_step, 0))
-		engine_clock_lose_patience();
+	if (__builtin_expect(engine.step >= engine.due_step, 0))
+		engine_clock_pass();
 	engine_offer();
 	engine.has_woken = false;
 	engine.view.thread_count = engine.thread_count;
@@ -284,13 +286,12 @@ static struct engine_thread *engine_decide(void)
 		next = &engine.threads[view_default(&engine.view).index];
 	}
 	engine.step++;
-	engine.clock_reads = 0;
 	if (__builtin_expect(engine.step >= engine.run.step_limit, 0))
 		engine_fail(OUTCOME_LIVELOCK, NULL, next->op->site);
 	return engine_release(next);
 }
 
-void engine_tell_ending(void)
+void engine_report_ending(void)
 {
 	const struct strategy *strategy = engine.run.strategy;
 
@@ -411,7 +412,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 		engine.attention || self->yielded_at || engine.follows_priorities ||
 		self->signals_pending || self->is_cancel_requested ||
 		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
-		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.patience_step ||
+		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.due_step ||
 		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
 		return false;
 	engine.view.thread_count = engine.thread_count;
@@ -432,7 +433,6 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 		*run->heartbeat = engine.step;
 	engine.has_woken = false;
 	self->last_moved = ++engine.step;
-	engine.clock_reads = 0;
 	return true;
 }
 
@@ -450,9 +450,9 @@ enum engine_result engine_perform(struct engine_op *op)
 	engine_note_op(self, op);
 	if (engine_keeps_current(self, op)) {
 		if (__builtin_expect(engine.watches_uses, 0))
-			engine_tell_use(op);
+			engine_report_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))
-			engine_tell_performed(self, op, WAIT_DONE);
+			engine_report_performed(self, op, WAIT_DONE);
 		return WAIT_DONE;
 	}
 	for (;;) {
@@ -461,17 +461,17 @@ enum engine_result engine_perform(struct engine_op *op)
 		enum engine_result result;
 
 		if (waits_for_no_time(op, self)) {
-			engine_hold_back(self);
-			engine_clock_wait_for_nothing();
+			engine_delay(self);
+			engine_clock_note_poll();
 		} else if (op->kind == OP_SPIN) {
-			engine_hold_back_spinner(self);
+			engine_delay_spinner(self);
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
-			engine_hold_back_yielder(self);
+			engine_delay_yielder(self);
 		}
 		/* Freed memory may contain a value that looks like a held lock. The wait would
 		 * never end, so the use is reported first. */
 		if (__builtin_expect(engine.watches_uses, 0) && op->ready && !op->ready(op, self))
-			engine_tell_use(op);
+			engine_report_use(op);
 		engine_announce(self, op);
 		if (!engine_wake_reason(self))
 			self->free_yields_made = 0;
@@ -484,9 +484,9 @@ enum engine_result engine_perform(struct engine_op *op)
 		if (__builtin_expect(result != WAIT_DONE, 0) && engine.host.observe_result)
 			engine.host.observe_result(self, op, result);
 		if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)
-			engine_tell_use(op);
+			engine_report_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))
-			engine_tell_performed(self, op, result);
+			engine_report_performed(self, op, result);
 		if (op->kind == OP_LOAD || op->kind == OP_STORE)
 			engine_take_lease();
 		return result;

@@ -167,6 +167,7 @@ struct engine_thread {
 	uint8_t tries_in_row;
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
+	uint8_t slice; /* steps that a starved thread makes before other threads (fairness.c) */
 	const void *last_address;   /* object of the last op */
 	const void *failed_address; /* object of the last failed try */
 	uint64_t last_moved;	    /* step of the last op, for fairness */
@@ -277,8 +278,8 @@ struct engine_run {
 	bool has_early_timeouts;   /* a timed wait may time out whenever the strategy says so */
 	/* bit OUTCOME_x: such misuse does not end the run; the call continues as in glibc */
 	uint32_t tolerated;
-	/* engine_changed_late() may defer its work; the host must not call engine_has_woken() */
-	bool looks_late;
+	/* engine_change_deferred() may defer its work; the host must not call engine_has_woken() */
+	bool defers_changes;
 };
 
 /* ---- life cycle ---- */
@@ -322,7 +323,7 @@ bool engine_has_used_seed(void);
 void engine_go_live(void);
 /* Passes the pending ops at the end of a run to the strategy (strategy.ending). Call at most once
  * per run. */
-void engine_tell_ending(void);
+void engine_report_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
 bool engine_yields_freely(void);
@@ -365,13 +366,13 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
  */
 void engine_spin_point(uint64_t site);
 /* Does the strategy require that the moving thread makes the next step, too (strategy_fast_path.must_continue)? */
-bool engine_is_to_go_on(void);
+bool engine_must_continue(void);
 /* The object at `address` changed: re-evaluates all threads whose pending op concerns this
  * object. */
 void engine_changed(const void *address);
 /* As engine_changed(), but deferred until the next decision. For objects that change often while
  * one thread continues. */
-void engine_changed_late(const void *address);
+void engine_change_deferred(const void *address);
 /* As engine_changed(), for all pending ops of one kind on any object (file descriptors). */
 void engine_changed_kind(enum op_kind kind);
 /* As engine_changed(), for all pending ops that other processes may have made ready. */
@@ -383,7 +384,7 @@ void engine_changed_shared(void);
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* The moving thread waits for another thread: at the next scheduling point fairness treats it as
  * one that yielded. */
-void engine_give_way(void);
+void engine_delay_current(void);
 /* Has another thread become enabled since the last decision? */
 bool engine_has_woken(void);
 /* The last op was a failed try and changed nothing. Repeated failed tries count as yields. */
@@ -400,7 +401,7 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site);
 void engine_note_access(const struct engine_op *op);
 /* Has engine_host.performed received every op so far? Then the host may report an access without
  * the engine. */
-bool engine_has_told_all(void);
+bool engine_has_reported_all(void);
 /*
  * Epoch counter. `episode` grows by ENGINE_EPISODE with every performed op and with every context
  * switch. While it is constant, one thread makes plain memory accesses without any synchronisation.
@@ -427,9 +428,9 @@ void engine_count_episodes(struct engine_episodes *episodes); /* NULL: no epochs
 /* Called from a signal handler: the next access enters the engine. */
 void engine_end_lease(void);
 /* Details of the last op that were not known when it was announced, for engine_host.performed.
- * engine_tell_rest() is for the end of the run: it reports the last op although no other op
+ * engine_report_rest() is for the end of the run: it reports the last op although no other op
  * follows. */
-void engine_tell_rest(void);
+void engine_report_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
 /* OP_FUTEX_WAIT: the expected value in the upper 32 bits, the value of the word in the lower 32
@@ -492,16 +493,14 @@ extern void (*engine_thread_body)(struct engine_thread *thread);
 
 /* ---- time ---- */
 
-/* Virtual nanoseconds since the start of the process. Time advances when no thread is enabled, by
- * clock reads, and slowly with steps (clock.c). */
+/* Virtual nanoseconds since the start of the process (clock.c). */
 uint64_t engine_clock_ns(void);
-/* Reads the clock and advances it slightly, so that loops which poll the clock end. */
+/* As engine_clock_ns(), for the target: the read takes as long as a step, so that loops which poll the clock end. */
 uint64_t engine_clock_read_ns(void);
 /* Advances virtual time; only forwards. Also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
-/* A wait that had expired at its start, or a failed try: advances time a little, and faster with
- * repetition. */
-void engine_clock_wait_for_nothing(void);
+/* A wait had expired at its start, or a try has failed: advances time as several steps do. */
+void engine_clock_note_poll(void);
 /* Accounts for `count` calls that are no steps: virtual time passes for these calls as for
  * steps. */
 void engine_clock_note_calls(uint32_t count);
@@ -537,19 +536,5 @@ void engine_blame_blocked(struct outcome *outcome);
 const struct outcome *engine_private_outcome(void);
 /* Fills outcome->waits with all threads that are blocked now. */
 void engine_collect_waits(struct outcome *outcome);
-
-/*
- * Returns the holder of an object for evidence, or THREAD_NONE if no particular thread holds it.
- * Each object file (mutex.c, rwlock.c, ...) provides one function per object class.
- */
-typedef struct thread_id engine_holder(const void *address, uint64_t *site);
-void engine_set_holder(enum object_class class, engine_holder *holder);
-/* History of the signals sent to a condition variable. */
-struct engine_signals {
-	uint16_t lost; /* signals sent while no thread waited */
-	bool was_sent; /* at least one signal or broadcast was sent */
-};
-typedef struct engine_signals engine_signal_history(const void *address);
-void engine_set_signal_history(engine_signal_history *history);
 
 #endif

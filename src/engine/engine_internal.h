@@ -52,7 +52,8 @@ struct engine_name_entry {
 struct engine_idle_state {
 	uint64_t step;
 	uint64_t clock_ns;
-	bool has_limit; /* at least one thread was in a timed wait */
+	bool has_jumped; /* virtual time has jumped */
+	bool has_limit;	 /* at least one thread was in a timed wait */
 };
 
 struct engine {
@@ -72,40 +73,34 @@ struct engine {
 	uint32_t thread_count;
 	uint32_t live_count;
 	uint32_t enabled_count;
-	/* threads delayed by a yield, plus 1 while priorities are followed; if not 0, some enabled
-	 * threads may not be offered */
+	/* threads delayed by a yield, plus 1 while priorities are followed, plus 1 while slice_count is not 0; if not
+	 * 0, some enabled threads may not be offered */
 	uint32_t yielder_count;
 	uint32_t spin_count; /* spin points since step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
 	struct engine_episodes *episodes;	  /* engine_count_episodes() */
-	const void *changed[ENGINE_CHANGED_MOST]; /* engine_changed_late() */
+	const void *changed[ENGINE_CHANGED_MOST]; /* engine_change_deferred() */
 	uint32_t changed_count;
 	int64_t lease_given; /* value of episodes->lease when the lease was granted; 0: no lease */
 	uint64_t idle_periods; /* how many times no thread was enabled */
-	uint64_t clock_ns;
+	uint64_t clock_ns;     /* virtual time at clock_step */
 	struct engine_idle_state idle;
-	uint64_t clock_reads; /* clock reads since the last step */
-	uint64_t clock_step;  /* step of the last clock read */
-	uint64_t clock_polls; /* clock reads since no thread was enabled */
-	/* waits that expired at their start, and failed tries, since no thread was enabled */
-	uint64_t clock_waits;
-	uint64_t sleep_passes;	    /* doublings of CLOCK_SLEEP_NS; reset when a sleep ends */
-	uint64_t limit_passes;	    /* doublings of CLOCK_LIMIT_NS */
-	uint64_t sleep_step;	    /* step of the next advance of time for sleeps */
-	uint64_t limit_step;	    /* earliest step of the next advance of time for timed waits */
-	uint64_t fairness_step;	    /* step of the next check for starved threads */
-	uint64_t patience_step;	    /* the earlier of sleep_step and fairness_step */
-	uint64_t patience_steps;    /* steps between two checks for starved threads */
-	uint64_t patience_looks;    /* consecutive steps at which the current check found none */
+	uint64_t clock_step;  /* step at which clock_ns was brought up to date */
+	uint64_t due_step;    /* engine_clock_pass() must run at this step */
+	uint64_t stall_begin; /* first and last step of the current stall */
+	uint64_t stall_step;
+	uint64_t timer_ns;	  /* next expiry of the host's timers, as known at the last stall */
+	uint32_t clock_doublings; /* of the time of a step */
+	uint32_t stall_count;	  /* stalls since no thread was enabled */
+	uint32_t slice_count;	  /* starved threads whose time slice has not ended (fairness.c) */
+	bool clock_was_read;	  /* in the current stall */
 	uint64_t earliest_deadline; /* lower bound of the deadlines of all waiting threads */
 	struct engine_performed
 		performed;	 /* the last op, not yet reported to the host; kind OP_NONE: none */
 	struct rng random;	 /* random numbers for the target */
 	struct rng value_random; /* value choices for strategies without choose_value() */
 	struct schedule_view view;
-	engine_holder *holders[OBJECT_CLASS_COUNT];
-	engine_signal_history *signal_history;
 	struct engine_thread *buckets[ENGINE_BUCKETS];
 	uint32_t module_count;
 	/* name_cache entries of this run: engine_renew() */
@@ -113,6 +108,7 @@ struct engine {
 	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
 	uint32_t crowd_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)]; /* at some step of the stall */
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	/*
 	 * Tables by thread index, in one private mapping. Entries at or above thread_count are
@@ -134,12 +130,12 @@ extern struct engine engine;
 
 /* fairness.c: delays the thread until the other enabled threads have moved. engine_offer() computes
  * the set offered to the strategy. */
-void engine_hold_back(struct engine_thread *thread);
-void engine_hold_back_spinner(struct engine_thread *thread);
+void engine_delay(struct engine_thread *thread);
+void engine_delay_spinner(struct engine_thread *thread);
 /* After a step, drops the order among the threads that reached spin points before that step. */
 void engine_forget_spins(void);
 /* The thread yields: delays it unless the yield is one of engine_run.free_yields. */
-void engine_hold_back_yielder(struct engine_thread *thread);
+void engine_delay_yielder(struct engine_thread *thread);
 void engine_offer(void);
 /* Runs before the thread announces `op`; updates the counts of failed tries. */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);
@@ -147,8 +143,8 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op);
 void engine_hand_over_for_good(void);
 /* Recomputes whether the pending op of `thread` is enabled. */
 void engine_evaluate(struct engine_thread *thread);
-/* Re-evaluates the waiters of all objects noted by engine_changed_late(). */
-void engine_look(void);
+/* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
+void engine_evaluate_changed(void);
 /* Adds the thread to the waiters of its pending op's object, or removes it. */
 void engine_link(struct engine_thread *thread);
 void engine_unlink(struct engine_thread *thread);
@@ -165,7 +161,7 @@ uint8_t engine_wake_reason(const struct engine_thread *thread);
 void engine_withdraw(struct engine_thread *thread);
 void engine_announce(struct engine_thread *thread, struct engine_op *op);
 /* observed.c: `self` has performed the op with this result. Call only if host.performed is set. */
-void engine_tell_performed(
+void engine_report_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
 /* observed.c: adds the op to the run's digest. */
 void engine_add_operation(const struct engine_thread *thread, const struct engine_op *op);
@@ -178,7 +174,7 @@ static inline void engine_note_step(const struct engine_thread *thread, const st
 		engine.host.observe(thread, op, engine.step);
 }
 /* observed.c: reports to host.used that the op is about to take effect. */
-void engine_tell_use(const struct engine_op *op);
+void engine_report_use(const struct engine_op *op);
 /* Begins a new epoch: an event other than a plain access has happened. */
 static inline void engine_next_episode(void)
 {
@@ -214,21 +210,23 @@ static inline void engine_settle(void)
 void engine_stuck(void) __attribute__((noreturn));
 /* Sets kind and place of an outcome with permanently blocked threads, from the collected waits. */
 void engine_set_stuck(struct outcome *outcome);
-/* Called when no thread is enabled (watchdog.c). */
-void engine_note_idle(void);
+/* Called when no thread is enabled (watchdog.c), with the earliest deadline. */
+void engine_note_idle(uint64_t deadline_ns);
 /* The op that blocks the thread, including an op that a running signal handler interrupted; NULL:
  * the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
-/* Re-evaluates the threads with a deadline. */
-void engine_expire(void);
-/* Restarts the pacing of virtual time, because no thread was enabled. */
-void engine_clock_begin_patience(void);
+/* No thread was enabled, or the run begins: a step has its first cost again. */
+void engine_clock_restart(void);
 /* No thread is enabled: waits for an outside event, advances virtual time, or ends the run. */
 void engine_clock_idle(void);
-/* Runs at engine.patience_step. Advances virtual time, and schedules starved threads. */
-void engine_clock_lose_patience(void);
-/* The moving thread has computed for a long time. If no other thread can move, time advances to the
- * earliest deadline. */
-void engine_clock_wait_for_sleepers(void);
+/* Runs at engine.due_step: deadlines expire, and stalls end. */
+void engine_clock_pass(void);
+/* The moving thread is at a spin point. */
+void engine_clock_note_spin(void);
+/* fairness.c: gives time slices to the threads that did not run during the stall. */
+void engine_favour_starved(void);
+void engine_drop_slices(void);
+/* The thread makes a step. */
+void engine_use_slice(struct engine_thread *thread);
 
 #endif

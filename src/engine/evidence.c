@@ -2,34 +2,37 @@
 #include "base/bug.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
+#include "engine/sync.h"
 
-void engine_set_holder(enum object_class class, engine_holder *holder)
+static struct thread_id evidence_lock_holder(
+	enum object_class class, const void *address, uint64_t *site)
 {
-	engine.holders[class] = holder;
-}
-
-void engine_set_signal_history(engine_signal_history *history)
-{
-	engine.signal_history = history;
-}
-
-static struct thread_id engine_find_holder(const struct engine_op *op, uint64_t *site)
-{
-	enum object_class class = op_descriptions[op->kind].object;
-
 	*site = 0;
-	if (op->kind == OP_THREAD_JOIN)
-		return ((const struct engine_thread *)op->address)->id;
-	/* A wait on a condition variable has no holder; only its later wait for the mutex has
-	 * one. */
-	if (class == OBJECT_COND || !engine.holders[class])
+	switch (class) {
+	case OBJECT_MUTEX:
+		return mutex_holder(address, site);
+	case OBJECT_RWLOCK:
+		return rwlock_holder(address, site);
+	case OBJECT_SPIN:
+		return spin_holder(address, site);
+	case OBJECT_ONCE:
+		return once_holder(address);
+	case OBJECT_FILE:
+		return stream_lock_holder(address);
+	default:
 		return THREAD_NONE;
-	return engine.holders[class](op->address, site);
+	}
 }
 
-static void engine_collect_wait(struct outcome *outcome, const struct engine_thread *thread)
+static const struct cond *evidence_cond(enum op_kind kind, const void *address)
+{
+	return op_descriptions[kind].object == OBJECT_COND ? address : NULL;
+}
+
+static void evidence_collect_wait(struct outcome *outcome, const struct engine_thread *thread)
 {
 	const struct engine_op *op = engine_blocked_op(thread);
+	const struct cond *cond = evidence_cond(op->kind, op->address);
 	struct wait_edge *edge;
 
 	if (outcome->wait_count == OUTCOME_WAITS_MAX) {
@@ -48,12 +51,16 @@ static void engine_collect_wait(struct outcome *outcome, const struct engine_thr
 				     : 0;
 	edge->object_address = (uint64_t)(uintptr_t)op->address;
 	edge->site = op->site;
-	edge->holder = engine_find_holder(op, &edge->holder_site);
-	if (op_descriptions[op->kind].object == OBJECT_COND && engine.signal_history)
-		edge->lost_signals = engine.signal_history(op->address).lost;
+	edge->holder_site = 0;
+	edge->holder = op->kind == OP_THREAD_JOIN
+			       ? ((const struct engine_thread *)op->address)->id
+			       : evidence_lock_holder(op_descriptions[op->kind].object, op->address,
+					 &edge->holder_site);
+	if (cond)
+		edge->lost_signals = cond->lost_signals;
 }
 
-static struct wait_edge *engine_edge_of(struct outcome *outcome, struct thread_id thread)
+static struct wait_edge *evidence_edge_of(struct outcome *outcome, struct thread_id thread)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		if (thread_same(outcome->waits[i].waiter, thread))
@@ -63,14 +70,14 @@ static struct wait_edge *engine_edge_of(struct outcome *outcome, struct thread_i
 
 /* Every thread waits for at most one other thread: follows the holders from each edge until they
  * repeat. */
-static void engine_mark_cycles(struct outcome *outcome)
+static void evidence_mark_cycles(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		struct wait_edge *start = &outcome->waits[i];
 		struct wait_edge *edge = start;
 
 		for (uint32_t hops = 0; edge && hops <= outcome->wait_count; hops++) {
-			edge = engine_edge_of(outcome, edge->holder);
+			edge = evidence_edge_of(outcome, edge->holder);
 			if (edge == start) {
 				start->is_on_cycle = 1;
 				break;
@@ -81,29 +88,20 @@ static void engine_mark_cycles(struct outcome *outcome)
 
 void engine_collect_waits(struct outcome *outcome)
 {
-	engine_look();
+	engine_evaluate_changed();
 	outcome->wait_count = outcome->waits_left_out = 0;
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		const struct engine_thread *thread = &engine.threads[i];
 
 		if (engine_blocked_op(thread))
-			engine_collect_wait(outcome, thread);
+			evidence_collect_wait(outcome, thread);
 	}
-	engine_mark_cycles(outcome);
+	evidence_mark_cycles(outcome);
 }
 
-/* Is this a wait on a condition variable? */
-static bool engine_waits_for_signal(const struct wait_edge *edge)
+static const struct cond *evidence_awaited_cond(const struct wait_edge *edge)
 {
-	return edge && op_descriptions[edge->op].object == OBJECT_COND;
-}
-
-static bool engine_has_sent_signal(const struct wait_edge *edge)
-{
-	const void *address = (const void *)(uintptr_t)edge->object_address;
-
-	return engine_waits_for_signal(edge) && engine.signal_history &&
-	       engine.signal_history(address).was_sent;
+	return edge ? evidence_cond(edge->op, (const void *)(uintptr_t)edge->object_address) : NULL;
 }
 
 /*
@@ -115,25 +113,26 @@ static bool engine_has_sent_signal(const struct wait_edge *edge)
  * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the
  *   signal came before the wait, or woke another thread.
  */
-static enum outcome_kind engine_classify_waits(struct outcome *outcome)
+static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 {
 	bool has_lost = false;
 	bool is_deadlock = false;
 
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];
+		const struct cond *cond = evidence_awaited_cond(edge);
 
 		if (thread_same(edge->holder, edge->waiter))
 			return OUTCOME_SELF_DEADLOCK;
 		is_deadlock |= edge->is_on_cycle;
 		is_deadlock |= edge->op != OP_THREAD_JOIN &&
-			       engine_waits_for_signal(engine_edge_of(outcome, edge->holder));
-		has_lost |= engine_has_sent_signal(edge);
+			       evidence_awaited_cond(evidence_edge_of(outcome, edge->holder));
+		has_lost |= cond && cond->is_signalled;
 	}
 	return has_lost && !is_deadlock ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;
 }
 
-static void engine_end(struct outcome *outcome)
+static void evidence_end(struct outcome *outcome)
 {
 	engine_settle();
 	outcome->step = engine.step;
@@ -151,14 +150,14 @@ const struct outcome *engine_private_outcome(void)
 	return &private_outcome;
 }
 
-static struct outcome *engine_outcome(void)
+static struct outcome *evidence_outcome(void)
 {
 	return engine.run.outcome ? engine.run.outcome : &private_outcome;
 }
 
 void engine_set_stuck(struct outcome *outcome)
 {
-	outcome->kind = (uint16_t)engine_classify_waits(outcome);
+	outcome->kind = (uint16_t)evidence_classify_waits(outcome);
 	outcome->code = 0;
 	outcome->other_site = 0;
 	if (!outcome->wait_count)
@@ -171,59 +170,58 @@ void engine_set_stuck(struct outcome *outcome)
 
 void engine_stuck(void)
 {
-	struct outcome *outcome = engine_outcome();
+	struct outcome *outcome = evidence_outcome();
 
 	outcome_set(outcome, OUTCOME_DEADLOCK, engine.current->id, 0);
 	engine_collect_waits(outcome);
 	engine_set_stuck(outcome);
-	engine_end(outcome);
+	evidence_end(outcome);
 	__builtin_unreachable();
 }
 
-static bool engine_is_tolerated(enum outcome_kind kind)
+static bool evidence_is_tolerated(enum outcome_kind kind)
 {
 	return engine.run.tolerated >> kind & 1 || !engine.run.outcome || engine.is_ending;
 }
 
-static void engine_fail_at(struct outcome *outcome, const void *address, uint64_t site)
+static void evidence_fail_at(struct outcome *outcome, const void *address, uint64_t site)
 {
 	outcome->address = (uint64_t)(uintptr_t)address;
 	outcome->site = site;
 	engine_collect_waits(outcome);
-	engine_end(outcome);
+	evidence_end(outcome);
 }
 
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
 {
-	struct outcome *outcome = engine_outcome();
+	struct outcome *outcome = evidence_outcome();
 
-	if (engine_is_tolerated(kind))
+	if (evidence_is_tolerated(kind))
 		return;
 	outcome_set(outcome, kind, engine.current->id, 0);
-	engine_fail_at(outcome, address, site);
+	evidence_fail_at(outcome, address, site);
 }
 
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site)
 {
-	engine_holder *holder = engine.holders[op_descriptions[acquire].object];
-	struct outcome *outcome = engine_outcome();
+	struct outcome *outcome = evidence_outcome();
 
-	if (engine_is_tolerated(kind))
+	if (evidence_is_tolerated(kind))
 		return;
 	outcome_set(outcome, kind, engine.current->id, 0);
 	outcome->op = (uint8_t)acquire;
-	if (holder)
-		outcome->other_thread = holder(address, &outcome->other_site);
-	engine_fail_at(outcome, address, site);
+	outcome->other_thread = evidence_lock_holder(
+		op_descriptions[acquire].object, address, &outcome->other_site);
+	evidence_fail_at(outcome, address, site);
 }
 
 void engine_fail_by_verdict(const struct outcome *verdict)
 {
-	struct outcome *outcome = engine_outcome();
+	struct outcome *outcome = evidence_outcome();
 	enum outcome_kind kind = (enum outcome_kind)verdict->kind;
 
-	if (engine_is_tolerated(kind))
+	if (evidence_is_tolerated(kind))
 		return;
 	outcome_set(outcome, kind, engine.current->id, 0);
 	outcome->address = verdict->address;
@@ -233,16 +231,16 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 	outcome->other_site = verdict->other_site;
 	outcome->other_step = verdict->other_step;
 	outcome->other_thread = verdict->other_thread;
-	engine_end(outcome);
+	evidence_end(outcome);
 }
 
 void engine_exited(int status)
 {
-	struct outcome *outcome = engine_outcome();
+	struct outcome *outcome = evidence_outcome();
 
 	outcome_set(outcome, status ? OUTCOME_EXIT : OUTCOME_PASSED, engine.current->id, status);
 	if (status)
 		engine_blame_blocked(outcome);
-	engine_end(outcome);
+	evidence_end(outcome);
 	__builtin_unreachable();
 }

@@ -4,34 +4,96 @@
 #include "engine/engine_internal.h"
 
 /*
+ * A strategy may schedule other threads for ever before the one that would end their loop. After so many stalls
+ * (clock.c) without a moment at which no thread was enabled, the threads that were enabled and did not run during a
+ * stall run first. Each of them makes up to FAIRNESS_SLICE steps, because it may need many.
+ */
+#define FAIRNESS_STALLS 8
+#define FAIRNESS_SLICE 64
+
+void engine_use_slice(struct engine_thread *thread)
+{
+	if (thread->slice && !--thread->slice && !--engine.slice_count)
+		engine.yielder_count--;
+}
+
+static void fairness_end_slice(struct engine_thread *thread)
+{
+	if (thread->slice)
+		thread->slice = 1;
+	engine_use_slice(thread);
+}
+
+void engine_drop_slices(void)
+{
+	for (uint32_t i = 0; engine.slice_count && i < engine.thread_count; i++)
+		fairness_end_slice(&engine.threads[i]);
+}
+
+void engine_favour_starved(void)
+{
+	engine_drop_slices();
+	if (engine.stall_count < FAIRNESS_STALLS)
+		return;
+	bitset_each (i, engine.was_enabled, engine.thread_count) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		if (thread == engine.current || thread->last_moved > engine.stall_begin)
+			continue;
+		thread->slice = FAIRNESS_SLICE;
+		engine.yielder_count += !engine.slice_count++;
+	}
+}
+
+/* Offers only the starved threads. A schedule that is followed alone decides which thread runs. */
+static void fairness_offer_starved(void)
+{
+	uint32_t count = 0;
+
+	bitset_each (i, engine.enabled, engine.thread_count) {
+		count += engine.threads[i].slice != 0;
+	}
+	if (!count || engine_must_continue())
+		return;
+	engine.view.enabled_count = count;
+	bitset_each (i, engine.enabled, engine.thread_count) {
+		if (engine.threads[i].slice)
+			bitset_add(engine.offered, i);
+		else
+			bitset_remove(engine.offered, i);
+	}
+}
+
+/*
  * A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
  * Musuvathi and Qadeer (PLDI 2008) with one change: the paper waits for the threads enabled at the
  * yield, this code for those enabled now. One number per thread then replaces a set. The offered
  * set is never empty: it contains the thread that has not moved for the longest time.
  */
-static void hold_back(struct engine_thread *thread, uint64_t moved)
+static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 {
 	engine_settle();
+	fairness_end_slice(thread);
 	if (!thread->yielded_at)
 		engine.yielder_count++;
 	thread->last_moved = moved;
 	thread->yielded_at = moved + 1;
 }
 
-void engine_hold_back(struct engine_thread *thread)
+void engine_delay(struct engine_thread *thread)
 {
-	hold_back(thread, engine.step);
+	fairness_delay(thread, engine.step);
 }
 
 /*
  * A spin point is no step, so other threads may not have moved since. Threads that spin one after
  * the other, with no step between, are delayed in that order; else the last one would run for ever.
  */
-void engine_hold_back_spinner(struct engine_thread *thread)
+void engine_delay_spinner(struct engine_thread *thread)
 {
 	engine_forget_spins();
 	engine.spun_at = engine.step;
-	hold_back(thread, engine.step + 1 + engine.spin_count++);
+	fairness_delay(thread, engine.step + 1 + engine.spin_count++);
 }
 
 void engine_forget_spins(void)
@@ -56,16 +118,16 @@ bool engine_yields_freely(void)
 
 /* The paper counts every k-th yield; here the first free_yields yields are free, and all later ones
  * count. */
-void engine_hold_back_yielder(struct engine_thread *thread)
+void engine_delay_yielder(struct engine_thread *thread)
 {
 	if (engine_yields_freely())
 		thread->free_yields_made++;
 	else
-		engine_hold_back(thread);
+		engine_delay(thread);
 }
 
 /* Removes every offered thread whose priority is not the highest. */
-static void offer_highest(void)
+static void fairness_offer_highest(void)
 {
 	uint8_t highest = 0;
 
@@ -106,14 +168,16 @@ void engine_offer(void)
 		else
 			engine.view.enabled_count++;
 	}
+	if (engine.slice_count)
+		fairness_offer_starved();
 	if (engine.follows_priorities)
-		offer_highest();
+		fairness_offer_highest();
 }
 
-void engine_give_way(void)
+void engine_delay_current(void)
 {
 	if (engine.is_live)
-		engine_hold_back(engine.current);
+		engine_delay(engine.current);
 }
 
 /* Consecutive failed tries at one object; each further one counts as a yield. */
@@ -136,8 +200,8 @@ void engine_unproductive(void)
 		self->tries_in_row++;
 	if (engine.is_live && (self->unproductive_count > TRIES_BEFORE_YIELD ||
 				      self->tries_in_row > TRIES_IN_ROW_BEFORE_YIELD)) {
-		engine_hold_back(self);
-		engine_clock_wait_for_nothing();
+		engine_delay(self);
+		engine_clock_note_poll();
 	}
 }
 
@@ -152,26 +216,18 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op)
 	self->last_address = op->address;
 }
 
-/*
- * A spinning thread has computed for at least 20 ms. Virtual time passes as for SPIN_STEPS steps.
- * Otherwise two threads that spin in turn would make one step in 20 ms, and no sleep would end.
- */
-#define SPIN_STEPS 4096
-
 void engine_spin_point(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SPIN, .site = site, .deadline_ns = ENGINE_FOREVER};
 
-	engine_look();
-	if (engine.is_live && !engine.is_ending) {
-		engine_clock_wait_for_sleepers();
-		engine_clock_note_calls(SPIN_STEPS);
-	}
+	engine_evaluate_changed();
+	if (engine.is_live && !engine.is_ending)
+		engine_clock_note_spin();
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
 		(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
-bool engine_is_to_go_on(void)
+bool engine_must_continue(void)
 {
 	const struct strategy *strategy = engine.run.strategy;
 
@@ -184,6 +240,6 @@ bool engine_is_to_go_on(void)
 
 bool engine_has_woken(void)
 {
-	engine_look();
+	engine_evaluate_changed();
 	return engine.has_woken;
 }

@@ -47,16 +47,15 @@ void engine_take_lease(void)
 	if (!engine.episodes || !engine.episodes->wants_lease || engine.follows_priorities ||
 		!run->strategy || !run->strategy->fast_path.lease || engine.host.performed ||
 		engine.host.observe || engine.deciding || engine.attention ||
-		engine.step >= engine.patience_step ||
-		(engine.yielder_count && !engine_offer_stays()))
+		engine.step >= engine.due_step || (engine.yielder_count && !engine_offer_stays()))
 		return;
 	lease = run->strategy->fast_path.lease(
 		run->strategy_state, &engine.view, engine.episodes->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
-	/* Virtual time may advance at patience_step, which requires a regular step (clock.c). */
-	if (lease > engine.patience_step - engine.step)
-		lease = engine.patience_step - engine.step;
+	/* Deadlines expire and stalls end at due_step, which requires a regular step (clock.c). */
+	if (lease > engine.due_step - engine.step)
+		lease = engine.due_step - engine.step;
 	if (engine.step + lease >= run->step_limit)
 		return;
 	engine.episodes->lease = engine.lease_given = (int64_t)lease;
@@ -75,7 +74,6 @@ void engine_settle_lease(void)
 		schedule_add_more(run->recording, engine.current->id, (uint32_t)used);
 	engine.step += used;
 	engine.current->last_moved = engine.step;
-	engine.clock_reads = 0;
 	if (run->heartbeat)
 		*run->heartbeat = engine.step - 1;
 }

@@ -5,6 +5,8 @@
  */
 #include "engine/engine.h"
 
+#include <string.h>
+
 #include "base/bug.h"
 #include "engine/engine_internal.h"
 
@@ -17,7 +19,7 @@ struct engine_tables {
 	_Alignas(4096) struct engine_thread threads[THREAD_CAPACITY];
 };
 
-static void engine_make_tables(void)
+static void life_cycle_make_tables(void)
 {
 	struct engine_tables *tables = platform_map(sizeof *tables, false);
 
@@ -52,12 +54,12 @@ void engine_init(const struct engine_host *host)
 	struct engine_thread *main_thread;
 
 	if (!engine.threads) /* unit tests call engine_init() again and keep the tables */
-		engine_make_tables();
+		life_cycle_make_tables();
 	main_thread = &engine.threads[0];
 	engine.host = *host;
 	engine.thread_count = engine.live_count = 1;
 	engine.earliest_deadline = ENGINE_FOREVER;
-	engine_clock_begin_patience();
+	engine_clock_restart();
 	engine.current = main_thread;
 	engine.names[0] = main_thread->name = 1;
 	main_thread->state = THREAD_ALIVE;
@@ -79,6 +81,64 @@ void engine_begin_run(const struct engine_run *run)
 	engine.run = *run;
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
+}
+
+static void life_cycle_reset_main(void)
+{
+	struct engine_thread *thread = &engine.threads[0];
+
+	*thread = (struct engine_thread){
+		.context.thread_base = thread->context.thread_base,
+		.state = THREAD_ALIVE,
+		.id = thread->id,
+		.name = thread->name,
+		.parent = THREAD_NONE,
+		.signals_pending = thread->signals_pending,
+		.signals_blocked = thread->signals_blocked,
+		.executor_part = thread->executor_part,
+		.handle = thread->handle,
+		.kernel_id = thread->kernel_id,
+	};
+	engine.current = thread;
+}
+
+void engine_renew(void)
+{
+	bool has_pending = engine.threads[0].op;
+
+	engine_withdraw(&engine.threads[0]);
+	for (uint32_t i = 1; i < engine.thread_count; i++) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		has_pending |= thread->op != NULL;
+		engine_withdraw(thread);
+		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
+			engine_thread_reap(thread);
+	}
+	/* Pending ops lie on stacks that a failed run may have corrupted, so the lists of ops are
+	 * cleared without reading them. */
+	if (has_pending)
+		memset(engine.buckets, 0, sizeof engine.buckets);
+	life_cycle_reset_main();
+	bitset_each (slot, engine.named, ENGINE_NAME_CACHE)
+		engine.name_cache[slot].address = NULL;
+	for (unsigned word = 0; word < BITSET_WORDS(ENGINE_NAME_CACHE); word++)
+		engine.named[word] = 0;
+	for (unsigned queue = 0; queue < ENGINE_FUTEX_QUEUES; queue++)
+		engine.futex_queues[queue] = (struct engine_futex_queue){0};
+	engine.run = (struct engine_run){.step_limit = UINT64_MAX};
+	engine.zombies = NULL;
+	engine.is_live = engine.is_ending = false;
+	engine.thread_count = engine.live_count = 1;
+	engine.yielder_count = 0;
+	engine.spin_count = 0;
+	engine.step = 0;
+	engine.lease_given = 0;
+	engine.changed_count = 0;
+	engine.clock_ns = engine.clock_step = 0;
+	engine.earliest_deadline = ENGINE_FOREVER;
+	engine_clock_restart();
+	engine.performed.kind = OP_NONE;
 }
 
 void engine_set_deciding(engine_deciding *deciding)

@@ -1,10 +1,7 @@
-#include "engine/mutex.h"
+#include "engine/sync.h"
 
 #include <pthread.h>
 #include <stddef.h>
-
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct mutex) == sizeof(pthread_mutex_t), "glibc's size");
 _Static_assert(offsetof(struct mutex, kind) == offsetof(pthread_mutex_t, __data.__kind),
@@ -125,7 +122,7 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	self->held_count++;
 	if (mutex->kind & MUTEX_ROBUST)
 		mutex_link_robust(mutex, self);
-	engine_changed_late(mutex);
+	engine_change_deferred(mutex);
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
@@ -213,7 +210,7 @@ static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 	mutex->site = 0;
 	if (mutex->users)
 		mutex->users--;
-	engine_changed_late(mutex);
+	engine_change_deferred(mutex);
 }
 
 /* May the caller unlock the mutex? 0, EPERM, or a failure of the run. If the failure is tolerated,
@@ -354,10 +351,8 @@ void engine_mutex_owner_died(struct engine_thread *thread)
 	}
 }
 
-struct thread_id mutex_holder(const void *address, uint64_t *site)
+struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site)
 {
-	const struct mutex *mutex = address;
-
 	const struct engine_thread *holder = mutex_holder_here(mutex);
 
 	*site = holder ? mutex->site : 0;

@@ -27,7 +27,7 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 }
 
 /* On the path of every access: builds the report without storing it. */
-static void engine_tell_access(
+static void engine_report_access(
 	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {
 	const struct engine_performed performed = {
@@ -50,7 +50,7 @@ static void engine_tell_access(
 	engine.host.performed(&performed);
 }
 
-void engine_tell_use(const struct engine_op *op)
+void engine_report_use(const struct engine_op *op)
 {
 	if (op->kind == OP_COND_WAKE || op->kind == OP_BARRIER_LEAVE)
 		return;
@@ -69,7 +69,7 @@ void engine_tell_use(const struct engine_op *op)
 	}
 }
 
-void engine_tell_performed(
+void engine_report_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
 {
 	engine_next_episode();
@@ -77,7 +77,7 @@ void engine_tell_performed(
 		return;
 	engine_flush_performed();
 	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
-		engine_tell_access(self, op, engine.step - 1, true);
+		engine_report_access(self, op, engine.step - 1, true);
 		return;
 	}
 	engine.performed = (struct engine_performed){
@@ -93,7 +93,7 @@ void engine_tell_performed(
 	};
 }
 
-void engine_tell_rest(void)
+void engine_report_rest(void)
 {
 	if (engine.is_live && engine.host.performed)
 		engine_flush_performed();
@@ -104,7 +104,7 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site)
 	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};
 
 	if (engine.is_live && engine.host.performed)
-		engine_tell_performed(engine.current, &op, WAIT_DONE);
+		engine_report_performed(engine.current, &op, WAIT_DONE);
 }
 
 void engine_note_access(const struct engine_op *op)
@@ -114,7 +114,7 @@ void engine_note_access(const struct engine_op *op)
 	engine_flush_performed();
 	if (op->kind != OP_LOAD && op->kind != OP_STORE)
 		engine_next_episode();
-	engine_tell_access(engine.current, op, engine.step, false);
+	engine_report_access(engine.current, op, engine.step, false);
 }
 
 void engine_count_episodes(struct engine_episodes *episodes)
@@ -123,7 +123,7 @@ void engine_count_episodes(struct engine_episodes *episodes)
 	engine.episodes = episodes;
 }
 
-bool engine_has_told_all(void)
+bool engine_has_reported_all(void)
 {
 	return engine.performed.kind == OP_NONE;
 }

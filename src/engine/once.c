@@ -1,9 +1,7 @@
-#include "engine/once.h"
+#include "engine/sync.h"
 
 #include <pthread.h>
 #include <threads.h>
-
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
 _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
@@ -64,10 +62,7 @@ void once_abandon(struct once *once)
 	engine_changed(once);
 }
 
-struct thread_id once_holder(const void *address, uint64_t *site)
+struct thread_id once_holder(const struct once *once)
 {
-	const struct once *once = address;
-
-	*site = 0;
 	return sync_holder(once->runner);
 }

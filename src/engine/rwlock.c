@@ -1,10 +1,7 @@
-#include "engine/rwlock.h"
+#include "engine/sync.h"
 
 #include <pthread.h>
 #include <stddef.h>
-
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct rwlock) == sizeof(pthread_rwlock_t), "glibc's size");
 _Static_assert(offsetof(struct rwlock, kind) == offsetof(pthread_rwlock_t, __data.__flags),
@@ -300,9 +297,8 @@ int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 	return 0;
 }
 
-struct thread_id rwlock_holder(const void *address, uint64_t *site)
+struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site)
 {
-	const struct rwlock *rwlock = address;
 	uint16_t mark = rwlock->is_shared ? 0
 			: rwlock->writer  ? rwlock->writer
 			: rwlock->readers ? rwlock->reader

@@ -1,10 +1,7 @@
-#include "engine/semaphore.h"
+#include "engine/sync.h"
 
 #include <limits.h>
 #include <semaphore.h>
-
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct semaphore) == sizeof(sem_t), "glibc's size");
 

@@ -1,5 +1,5 @@
 /* Runs in the target's moving thread. */
-#include "engine/shared.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <poll.h>

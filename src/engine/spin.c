@@ -1,9 +1,6 @@
-#include "engine/spin.h"
+#include "engine/sync.h"
 
 #include <pthread.h>
-
-#include "engine/shared.h"
-#include "engine/sync.h"
 
 _Static_assert(sizeof(struct spin) == sizeof(pthread_spinlock_t), "glibc's size");
 
@@ -112,14 +109,13 @@ int spin_unlock(struct spin *spin, uint64_t site)
 	return 0;
 }
 
-struct thread_id spin_holder(const void *address, uint64_t *site)
+struct thread_id spin_holder(const struct spin *spin, uint64_t *site)
 {
-	const struct spin *spin = address;
-	const struct engine_thread *holder;
+	const struct engine_thread *holder = NULL;
 
 	*site = 0;
-	holder = spin->value < 0 && !spin_is_shared(spin) ? sync_thread(-(uint32_t)spin->value)
-							  : NULL;
+	if (spin->value < 0 && !spin_is_shared(spin))
+		holder = sync_thread(-(uint32_t)spin->value);
 	if (!holder)
 		return THREAD_NONE;
 	if (holder->spin_held == spin)

@@ -1,7 +1,6 @@
-#include "engine/stream_lock.h"
+#include "engine/sync.h"
 
 #include "engine/futex.h"
-#include "engine/sync.h"
 
 enum stream_lock_word { STREAM_FREE, STREAM_HELD, STREAM_CONTENDED };
 
@@ -24,12 +23,10 @@ void stream_lock_unlocked(struct stream_lock *stream)
 		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY); /* often no thread waits */
 }
 
-struct thread_id stream_lock_holder(const void *address, uint64_t *site)
+struct thread_id stream_lock_holder(const struct stream_lock *stream)
 {
-	const struct stream_lock *stream = address;
 	const struct engine_thread *holder =
 		stream->owner ? engine_thread_by_handle(stream->owner) : NULL;
 
-	*site = 0;
 	return holder ? holder->id : THREAD_NONE;
 }

@@ -1,9 +1,8 @@
 /*
- * Basics of all synchronisation objects. Each object (mutex.h, cond.h, rwlock.h, semaphore.h,
- * barrier.h, spin.h, once.h, futex.h, stream_lock.h) stores its whole state in the target's own
- * object, with the layout of glibc's type. Static initialisers, reuse of memory and rewind
- * therefore need no extra work. POSIX is the specification; functions return its error codes, or
- * SYNC_CANCELLED.
+ * Synchronisation objects: the meaning of the objects of POSIX threads. Each object stores its
+ * whole state in the target's own object, with the layout of glibc's type. Static initialisers,
+ * reuse of memory and rewind therefore need no extra work. POSIX is the specification; functions
+ * return its error codes, or SYNC_CANCELLED.
  *
  * Each function contains its own scheduling points. Deadlines are virtual nanoseconds,
  * ENGINE_FOREVER for none; sites are return addresses in the target.
@@ -59,7 +58,300 @@ static inline int sync_error(enum engine_result result)
 	return 0;
 }
 
-/* Registers the engine_holder functions for evidence. Call once, after engine_init(). */
-void sync_register(void);
+/*
+ * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
+ * Priority protocols only check the ceiling; they do not raise the holder's priority.
+ */
+
+/* glibc's bits of __kind; static initialisers contain them. */
+enum mutex_kind {
+	MUTEX_NORMAL = 0,
+	MUTEX_RECURSIVE = 1,
+	MUTEX_ERRORCHECK = 2,
+	MUTEX_ADAPTIVE = 3,
+	MUTEX_TYPE_MASK = 3,
+	MUTEX_ROBUST = 16,
+	MUTEX_INHERITS_PRIORITY = 32,
+	MUTEX_PROTECTS_PRIORITY = 64,
+	MUTEX_SHARED = 128
+};
+
+/* Matches glibc's layout for the fields that debuggers and initialisers access: lock, count, owner,
+ * kind. */
+struct mutex {
+	int32_t lock;	/* 1: held */
+	uint32_t count; /* recursive kind: how many times the holder has locked the mutex */
+	int32_t owner;	/* kernel id of the holder; MUTEX_SHARED: of its process */
+	/* the holder, plus waiters of condition variables that will reacquire the mutex */
+	uint32_t users;
+	int32_t kind;		   /* enum mutex_kind, or'ed; negative: destroyed */
+	uint16_t holder;	   /* sync_mark of the holder */
+	uint8_t state;		   /* robust kinds: enum mutex_state */
+	uint8_t ceiling;	   /* MUTEX_PROTECTS_PRIORITY: the priority ceiling */
+	uint64_t site;		   /* where the holder acquired the mutex */
+	struct mutex *next_robust; /* held robust mutexes of one thread, newest first */
+};
+
+enum mutex_state {
+	MUTEX_INCONSISTENT = 1, /* the holder ended; the next lock operation returns EOWNERDEAD */
+	MUTEX_UNRECOVERABLE = 2
+};
+
+int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling);
+/* EBUSY if in use. Destroying a held mutex is a failure of the run. */
+int mutex_destroy(struct mutex *mutex, uint64_t site);
+
+/* 0, EOWNERDEAD (acquired), ENOTRECOVERABLE, EDEADLK, EAGAIN, EINVAL, ETIMEDOUT, SYNC_CANCELLED. */
+int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
+/* As mutex_lock, or EBUSY. */
+int mutex_trylock(struct mutex *mutex, uint64_t site);
+/* 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
+int mutex_unlock(struct mutex *mutex, uint64_t site);
+/* Robust kinds: declares the protected state consistent. 0 or EINVAL. */
+int mutex_consistent(struct mutex *mutex);
+
+/* Priority ceiling of MUTEX_PROTECTS_PRIORITY mutexes; EINVAL for others. */
+int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
+int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
+
+/* ---- for condition variables: no scheduling points of their own ---- */
+
+/* Releases the mutex once and counts the caller as a user that will reacquire it. 0 or EPERM. */
+int mutex_leave(struct mutex *mutex, uint64_t site);
+/* An op that waits to reacquire the mutex after mutex_leave(). */
+struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
+/* The effect of that op. SYNC_AGAIN: another process acquired the mutex first. */
+int mutex_return(struct mutex *mutex, uint64_t site);
+
+/* The thread ends: its robust mutexes become free, and the next lock operation returns
+ * EOWNERDEAD. */
+void engine_mutex_owner_died(struct engine_thread *thread);
+
+/*
+ * The meaning of pthread_cond_t. Waiters form a queue in order of arrival, linked through their
+ * engine_thread; the object stores the first and the last. A signal removes one waiter, which the
+ * strategy chooses, and changes its pending op to a wait for the mutex. Wake-up and acquisition of
+ * the mutex are thus one step, and evidence shows the holder of that mutex.
+ */
+
+/* All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
+struct cond {
+	uint16_t first; /* sync_mark of the thread that has waited longest */
+	uint16_t last;
+	uint16_t waiter_count;
+	uint16_t lost_signals; /* signals sent while no thread waited; saturates at UINT16_MAX */
+	int32_t clock;	       /* clock of pthread_cond_timedwait() */
+	/* Shared objects (see shared_enter()) have no queue: a signal permits one of the threads that wait at
+	 * that time to return. */
+	uint32_t is_shared;
+	uint32_t waiting;      /* waiting threads of all processes */
+	uint32_t arrivals;     /* number of waits so far, which is the ticket of the next wait */
+	uint32_t limit;	       /* waiters with a ticket below this one may return, ... */
+	uint32_t granted;      /* ... but only this many of them */
+	uint32_t is_signalled; /* a signal or broadcast was sent, with or without waiters */
+	uint32_t reserved[3];
+};
+
+void cond_init(struct cond *cond, int32_t clock, bool is_shared);
+/* Blocks, as glibc does, until no thread waits on the condition variable. */
+int cond_destroy(struct cond *cond, uint64_t site);
+
+/*
+ * Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
+ * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
+ * the mutex held. A time-out or a cancellation never consumes a signal that came first.
+ */
+int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
+void cond_signal(struct cond *cond, uint64_t site);
+void cond_broadcast(struct cond *cond, uint64_t site);
+
+/*
+ * The meaning of pthread_rwlock_t. Among the threads that POSIX permits to acquire the lock, the
+ * strategy chooses. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a
+ * waiting writer excludes new readers, so a recursive reader deadlocks. As in glibc,
+ * PTHREAD_RWLOCK_PREFER_WRITER_NP is the same as the default.
+ */
+
+#define RWLOCK_KNOWN_READERS 10 /* as many as fit into pthread_rwlock_t */
+
+/* Matches glibc's layout for the fields that debuggers and initialisers access: current writer,
+ * kind. */
+struct rwlock {
+	uint32_t readers;	  /* number of read locks held */
+	uint32_t waiting_writers; /* only for RWLOCK_PREFERS_WRITERS */
+	uint16_t writer;	  /* sync_mark of the writer */
+	uint16_t reader;	  /* sync_mark of the most recent reader, until it unlocks */
+	/* see shared_enter(); then known_readers is empty, and writer_kernel_id is a process */
+	uint32_t is_shared;
+	uint64_t site; /* where `writer` or `reader` acquired the lock */
+	int32_t writer_kernel_id;
+	/* sync_marks of readers, one per read lock held, unordered; complete as long as they
+	 * fit. */
+	uint16_t known_readers[RWLOCK_KNOWN_READERS];
+	uint32_t kind; /* enum rwlock_kind */
+	uint32_t reserved_last;
+};
+
+/* the nonrecursive kind; all other kinds have no preference */
+enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
+
+void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
+/* EBUSY if held, which is also a failure of the run. */
+int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
+
+/* 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
+int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
+/* As rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
+int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
+/* 0 or EBUSY; also EAGAIN for readers. */
+int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
+int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
+/* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
+int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
+
+/*
+ * The meaning of sem_t. The interposed functions handle the names of named semaphores.
+ */
+
+/* Has the size of sem_t; `value` lies where glibc's value lies. */
+struct semaphore {
+	uint32_t value;
+	uint32_t is_shared; /* see shared_enter() */
+	/* changed by an initialisation at value 0, which abandons the waiters */
+	uint32_t epoch;
+	uint32_t reserved[5];
+};
+
+/* 0 or EINVAL (value above SEM_VALUE_MAX). */
+int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared);
+void semaphore_destroy(struct semaphore *semaphore);
+/* 0, ETIMEDOUT, EINTR or SYNC_CANCELLED. */
+int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t site);
+/* 0 or EAGAIN. */
+int semaphore_trywait(struct semaphore *semaphore, uint64_t site);
+/* 0 or EOVERFLOW. */
+int semaphore_post(struct semaphore *semaphore, uint64_t site);
+uint32_t semaphore_value(const struct semaphore *semaphore, uint64_t site);
+
+/* The meaning of pthread_barrier_t. */
+
+/* Has the size of pthread_barrier_t. */
+struct barrier {
+	uint32_t arrived;   /* threads that have arrived in this round */
+	uint32_t round;	    /* incremented when the last thread of a round arrives */
+	uint32_t count;	    /* threads per round */
+	uint32_t leaving;   /* released threads that have not yet returned from barrier_wait() */
+	uint32_t is_shared; /* see shared_enter() */
+	uint32_t reserved[3];
+};
+
+/* 0, or EINVAL (count is 0 or exceeds glibc's limit). */
+int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared);
+/* Blocks, as glibc does, until every released thread has returned and no thread waits. */
+int barrier_destroy(struct barrier *barrier, uint64_t site);
+/* The last thread to arrive continues at once and gets PTHREAD_BARRIER_SERIAL_THREAD; the others
+ * get 0. */
+int barrier_wait(struct barrier *barrier, uint64_t site);
+
+/* The meaning of pthread_spinlock_t. No thread spins: a thread is disabled while the lock is
+ * held. */
+
+/*
+ * As in glibc, 1 means free. 0 or less means held: minus the sync_mark of the holder. Shared locks
+ * (see shared_enter()): 2 means free, and values far below 0 contain the id of the holding process.
+ */
+struct spin {
+	int32_t value;
+};
+
+void spin_init(struct spin *spin, bool is_shared);
+/* EBUSY if held, which is also a failure of the run. */
+int spin_destroy(struct spin *spin, uint64_t site);
+/* 0 or SYNC_CANCELLED. The holder blocks on itself. */
+int spin_lock(struct spin *spin, uint64_t site);
+/* 0 or EBUSY. */
+int spin_trylock(struct spin *spin, uint64_t site);
+/* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
+int spin_unlock(struct spin *spin, uint64_t site);
+
+/*
+ * The meaning of pthread_once_t and once_flag. The caller runs the routine between once_enter() and
+ * once_done(). If cancellation or an exception leaves the routine, once_abandon() lets the next
+ * caller run it again.
+ */
+
+/* Has the size of pthread_once_t. */
+struct once {
+	uint16_t stage;	 /* enum once_stage */
+	uint16_t runner; /* sync_mark of the thread that runs the routine */
+};
+
+/* glibc's values, because the program may have used the object before the runtime took control. */
+enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
+
+/*
+ * 0: the routine has completed. EAGAIN: the caller must run the routine. SYNC_CANCELLED only under
+ * asynchronous cancellation. A completed control makes no scheduling point, because nothing can
+ * change it.
+ */
+int once_enter(struct once *once, uint64_t site);
+void once_done(struct once *once, uint64_t site);
+/* No scheduling point: called while the stack is unwound. */
+void once_abandon(struct once *once);
+
+/*
+ * The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire this lock
+ * internally and wait in a futex, which the engine sees only as a trapped system call. Therefore
+ * glibc keeps holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by
+ * glibc's protocol of three states: the unlock of a contended lock wakes its futex.
+ */
+
+/* glibc's _IO_lock_t. */
+struct stream_lock {
+	uint32_t word;	 /* 0: free, 1: held, 2: contended, held with possible waiters */
+	int32_t depth;	 /* owned by glibc; its meaning differs between versions */
+	uintptr_t owner; /* pthread_t of its holder */
+};
+
+/* Waits until the held lock is unlocked; may return without a reason. The caller must try again. */
+void stream_lock_sleep(struct stream_lock *stream, uint64_t site);
+/* The caller has acquired the lock after a wait: other threads may still wait. */
+void stream_lock_got_after_sleep(struct stream_lock *stream);
+/* The caller has unlocked the stream once. */
+void stream_lock_unlocked(struct stream_lock *stream);
+
+/*
+ * Objects used by threads of several processes (PTHREAD_PROCESS_SHARED). The whole state lies in
+ * the object, so processes with separate engines can use it together. Two rules make this safe.
+ * Each read-modify-write lies between shared_enter() and shared_leave(). An op that was chosen
+ * because the object was ready is announced again if another process acquired the object first. The
+ * host periodically calls engine_changed_shared() (engine_host.wait_outside) to re-evaluate threads
+ * that wait for other processes.
+ *
+ * A program started by execve() without the runtime uses libc's representation of the object, which
+ * is not compatible.
+ */
+
+/* Critical section among processes; may be nested. No effect if is_shared is false. */
+void shared_enter(bool is_shared);
+void shared_leave(bool is_shared);
+/* Sets the lock of shared_enter(), in memory that forked processes share. Call once, before the
+ * first fork; NULL: no lock. */
+void shared_set_lock(uint32_t *lock);
+/* Id of this process, by which shared objects name their owner. */
+int32_t shared_process(void);
+/* Has the process ended? False if not known. */
+bool shared_process_is_gone(int32_t process);
+
+/*
+ * The holder of an object for evidence, and where it acquired the object; THREAD_NONE: no particular
+ * thread of this process. The site is 0 if it is not known; of spin locks, only that of the holder's
+ * most recent one is known.
+ */
+struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
+struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
+struct thread_id spin_holder(const struct spin *spin, uint64_t *site);
+struct thread_id once_holder(const struct once *once);
+struct thread_id stream_lock_holder(const struct stream_lock *stream);
 
 #endif

@@ -18,16 +18,11 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-void engine_note_idle(void)
+void engine_note_idle(uint64_t deadline_ns)
 {
-	struct engine_idle_state *idle = &engine.idle;
-
-	*idle = (struct engine_idle_state){.step = engine.step, .clock_ns = engine.clock_ns};
-	for (uint32_t i = 0; i < engine.thread_count; i++) {
-		const struct engine_op *op = engine.threads[i].op;
-
-		idle->has_limit |= op && op->deadline_ns != ENGINE_FOREVER;
-	}
+	engine.idle = (struct engine_idle_state){.step = engine.step,
+		.clock_ns = engine.clock_ns,
+		.has_limit = deadline_ns != ENGINE_FOREVER};
 }
 
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread)
@@ -139,7 +134,7 @@ void engine_blame_blocked(struct outcome *outcome)
 		.clock_ns = outcome->clock_ns};
 	const bool is_signal = ending.kind == OUTCOME_CRASH || engine.current->interrupted;
 
-	if (!engine.is_live || engine.clock_ns <= engine.idle.clock_ns ||
+	if (!engine.is_live || !engine.idle.has_jumped ||
 		engine.run.tolerated >> OUTCOME_DEADLOCK & 1)
 		return;
 	engine_collect_waits(outcome);

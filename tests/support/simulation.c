@@ -6,7 +6,6 @@
 
 #include "base/bug.h"
 #include "engine/engine_internal.h"
-#include "engine/mutex.h"
 #include "engine/sync.h"
 
 #define STACK_BYTES ((size_t)64 * 1024)
@@ -102,7 +101,6 @@ static void simulation_main(void *unused)
 
 	(void)unused;
 	engine_init(&host);
-	sync_register();
 	engine_thread_body = simulation_thread_body;
 	engine_set_main(1, 1000);
 	engine_begin_run(&world.run);
@@ -140,7 +138,7 @@ static void simulation_perform(const struct simulation *simulation, const struct
 		.has_spurious_wakeups = simulation->has_spurious_wakeups,
 		.has_early_timeouts = simulation->has_early_timeouts,
 		.tolerated = simulation->tolerated,
-		.looks_late = simulation->looks_late};
+		.defers_changes = simulation->defers_changes};
 	strategy->begin_run(state, simulation->seed);
 	context_make(&main_context, coroutine_stack_top(0), 0, simulation_main, NULL);
 	context_switch_plain(&world.home, &main_context);

@@ -19,7 +19,7 @@ struct simulation {
 	uint64_t seed;
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
-	bool looks_late;
+	bool defers_changes;
 	uint32_t tolerated;
 	uint64_t step_limit; /* 0: 10000 */
 };

@@ -122,7 +122,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.has_early_timeouts = plan->has_early_timeouts,
 		.tolerated = plan->tolerated,
-		.looks_late = record_is_on(),
+		.defers_changes = record_is_on(),
 	};
 
 	contract->operations = 0;
@@ -449,9 +449,9 @@ void runtime_finish_run(void)
 	run_group_objects(outcome);
 	raw_thread_check_end();
 	if (contract->is_live)
-		engine_tell_ending();
+		engine_report_ending();
 	if (contract->plan.is_recorded)
-		engine_tell_rest();
+		engine_report_rest();
 	if (record_is_on())
 		record_end();
 	status = outcome->code;

@@ -21,7 +21,6 @@
 #include "base/bug.h"
 #include "base/hot_state.h"
 #include "base/text.h"
-#include "engine/shared.h"
 #include "engine/sync.h"
 #include "runtime/attach.h"
 #include "runtime/contexts.h"
@@ -266,7 +265,6 @@ void runtime_set_up(void)
 	host.executor = record_is_on() ? record_executor(runtime.executor) : runtime.executor;
 	engine_thread_body = runtime_thread_body;
 	engine_init(&host);
-	sync_register();
 	engine_set_main(context_thread_base(), (int)platform_call(SYS_gettid));
 	engine_current()->context.thread_base = context_thread_base();
 	if (runtime.contract)

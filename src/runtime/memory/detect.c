@@ -56,7 +56,7 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 	const uint64_t address = (uint64_t)(uintptr_t)access->address;
 	const struct engine_thread *self = engine_current();
 
-	if (!detects_quickly || !engine_has_told_all() ||
+	if (!detects_quickly || !engine_has_reported_all() ||
 		address / DETECT_WORD != (address + access->bytes - 1) / DETECT_WORD)
 		return false;
 	quick_event.step = engine_step();

@@ -473,7 +473,7 @@ void memory_finish(struct memory_visit *visit)
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
 	}
 	if (!visit->point && visit->is_waiting) {
-		engine_give_way();
+		engine_delay_current();
 		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
 	if (!visit->point) {

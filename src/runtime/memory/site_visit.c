@@ -72,7 +72,7 @@ static void site_perform_recorded(void)
 	if (is_point) {
 		memory_point(&visit, memory_variable_name(visit.access.address));
 		memory_check_freed(&visit.access, OUTCOME_USE_AFTER_FREE);
-	} else if (!engine_is_to_go_on()) {
+	} else if (!engine_must_continue()) {
 		engine_spin_point(visit.access.site);
 	}
 	record_resume();

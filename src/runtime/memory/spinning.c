@@ -77,7 +77,7 @@ void spinning_note(const struct memory_access *access)
 			if (access->site_state)
 				*access->site_state |= SITE_WAITED;
 			sites_memory()->has_waited = sites_memory()->has_site_news = 1;
-			engine_give_way();
+			engine_delay_current();
 		}
 		return;
 	}

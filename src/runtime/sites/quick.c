@@ -342,7 +342,7 @@ static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_wr
 		.thread = engine_current()->id.index,
 		.is_write = is_write};
 
-	engine_tell_rest();
+	engine_report_rest();
 	for (uint64_t at = address, next; at < end; at = next) {
 		struct memory_known *known =
 			&quick.memory->known[at / GRANULE_BYTES % MEMORY_KNOWN_MAX];

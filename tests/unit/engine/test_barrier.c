@@ -1,5 +1,5 @@
 /* Barriers: rounds, the serial thread, reuse and destruction. */
-#include "engine/barrier.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

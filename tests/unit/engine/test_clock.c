@@ -13,9 +13,8 @@
 
 #include <cmocka.h>
 
-#include "engine/cond.h"
+#include "engine/sync.h"
 #include "engine/engine_internal.h"
-#include "engine/mutex.h"
 #include "support/simulation.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -158,19 +157,25 @@ static void run_beside(void *(*work)(void *), unsigned count, void (*rest)(void)
 		(void)simulation_join(threads[i]);
 }
 
-static const struct outcome *run(const struct strategy *strategy, void (*program)(void *))
+static const struct outcome *run_within(
+	uint64_t step_limit, const struct strategy *strategy, void (*program)(void *))
 {
 	const struct simulation simulation = {
-		.strategy = strategy, .seed = 7, .step_limit = STEPS_MOST};
+		.strategy = strategy, .seed = 7, .step_limit = step_limit};
 
 	memset(&scene, 0, sizeof scene);
 	return simulate(&simulation, program, NULL);
 }
 
-static void passes(void (*program)(void *))
+static const struct outcome *run(const struct strategy *strategy, void (*program)(void *))
+{
+	return run_within(STEPS_MOST, strategy, program);
+}
+
+static void passes_within(uint64_t steps, void (*program)(void *))
 {
 	for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++) {
-		const struct outcome *outcome = run(choosers[i], program);
+		const struct outcome *outcome = run_within(steps, choosers[i], program);
 
 		if (outcome->kind != OUTCOME_PASSED)
 			fail_msg("under %s: outcome %d at step %lu", choosers[i]->name,
@@ -202,8 +207,8 @@ static void sleep_then_stop_8(void *unused)
 static void wait_then_end(void)
 {
 	lock(&scene.slow);
-	scene.error = cond_wait(&scene.changed, &scene.slow,
-			      engine_clock_ns() + 10 * MILLISECOND, 3) != ETIMEDOUT;
+	scene.error = cond_wait(&scene.changed, &scene.slow, engine_clock_ns() + 10 * MILLISECOND,
+			      3) != ETIMEDOUT;
 	unlock(&scene.slow);
 	end_under_lock();
 }
@@ -311,16 +316,23 @@ static void calls_until_told(void *unused)
 
 static void *spin_until_over(void *unused)
 {
-	while (!scene.is_over)
+	for (; !scene.is_over; scene.rounds++)
 		engine_spin_point(1);
 	return unused;
+}
+
+static void sleep_long_then_end_unlocked(void)
+{
+	sleep_for(10 * SECOND);
+	scene.is_over = true;
 }
 
 /* spin_for_sleeper: threads compute, and come to no step, until another one has slept. */
 static void spin_for_sleeper(void *unused)
 {
 	(void)unused;
-	run_beside(spin_until_over, 2, sleep_then_end_unlocked);
+	run_beside(spin_until_over, 2, sleep_long_then_end_unlocked);
+	scene.error = scene.rounds > 10; /* each takes 20 ms of real time */
 }
 
 /* waits_blindly: a spinning thread waits for one that is enabled. */
@@ -335,6 +347,34 @@ static void waits_blindly(void *unused)
 {
 	(void)unused;
 	run_beside(spin_until_over, 2, step_then_end);
+}
+
+/* A thread that computes for three seconds is awaited with a limit of ten. */
+static void *compute_then_signal(void *unused)
+{
+	for (int i = 0; i < 150; i++)
+		engine_spin_point(1);
+	lock(&scene.mutex);
+	scene.is_over = true;
+	cond_signal(&scene.changed, 1);
+	unlock(&scene.mutex);
+	return unused;
+}
+
+static void wait_for_computation(void)
+{
+	const uint64_t limit_ns = engine_clock_ns() + 10 * SECOND;
+
+	lock(&scene.mutex);
+	while (!scene.is_over && !scene.error)
+		scene.error = cond_wait(&scene.changed, &scene.mutex, limit_ns, 2);
+	unlock(&scene.mutex);
+}
+
+static void limit_beside_computation(void *unused)
+{
+	(void)unused;
+	run_beside(compute_then_signal, 1, wait_for_computation);
 }
 
 static void *sleep_with_lock(void *unused)
@@ -441,28 +481,29 @@ static void timer_ends_loop(void *unused)
 		simulation_step();
 }
 
-#define PASSES(program)                                                                            \
+#define PASSES(program, steps)                                                                     \
 	static void test_clock__##program(void **state)                                            \
 	{                                                                                          \
 		(void)state;                                                                       \
-		passes(program);                                                                   \
+		passes_within(steps, program);                                                     \
 	}
 
-PASSES(sleep_then_stop_1)
-PASSES(sleep_then_stop_8)
-PASSES(workers_until_limit)
-PASSES(handed_to_and_fro)
-PASSES(time_polled)
-PASSES(time_polled_without_steps)
-PASSES(waits_of_no_time)
-PASSES(calls_until_told)
-PASSES(spin_for_sleeper)
-PASSES(waits_blindly)
-PASSES(generous_limit)
-PASSES(generous_limit_looked_for_first)
-PASSES(starved_without_time)
-PASSES(ticker_and_long_sleep)
-PASSES(timer_ends_loop)
+PASSES(sleep_then_stop_1, STEPS_MOST)
+PASSES(sleep_then_stop_8, STEPS_MOST)
+PASSES(workers_until_limit, STEPS_MOST)
+PASSES(handed_to_and_fro, STEPS_MOST)
+PASSES(time_polled, STEPS_MOST)
+PASSES(time_polled_without_steps, STEPS_MOST)
+PASSES(waits_of_no_time, 20000)
+PASSES(calls_until_told, 1000)
+PASSES(spin_for_sleeper, 1000)
+PASSES(waits_blindly, STEPS_MOST)
+PASSES(limit_beside_computation, STEPS_MOST)
+PASSES(generous_limit, STEPS_MOST)
+PASSES(generous_limit_looked_for_first, STEPS_MOST)
+PASSES(starved_without_time, STEPS_MOST)
+PASSES(ticker_and_long_sleep, STEPS_MOST)
+PASSES(timer_ends_loop, STEPS_MOST)
 
 /* ---- what time must not do ---- */
 
@@ -521,7 +562,7 @@ static void limit_beside_work(void *unused)
 	run_beside(work_then_signal, 1, wait_for_work);
 }
 
-PASSES(limit_beside_work)
+PASSES(limit_beside_work, STEPS_MOST)
 
 static void sleep_in_order(void *unused)
 {
@@ -596,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_clock__calls_until_told),
 		cmocka_unit_test(test_clock__spin_for_sleeper),
 		cmocka_unit_test(test_clock__waits_blindly),
+		cmocka_unit_test(test_clock__limit_beside_computation),
 		cmocka_unit_test(test_clock__generous_limit),
 		cmocka_unit_test(test_clock__generous_limit_looked_for_first),
 		cmocka_unit_test(test_clock__starved_without_time),

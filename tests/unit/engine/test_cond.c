@@ -1,5 +1,5 @@
 /* Condition variables: no wake-up is lost, under every schedule. */
-#include "engine/cond.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-#include "engine/mutex.h"
-#include "engine/sync.h"
 #include "support/simulation.h"
 
 #define MICROSECOND UINT64_C(1000)

@@ -1,6 +1,6 @@
 /* Very many threads that wait for one mutex: they are looked at together, and nobody can tell. */
 #include "engine/engine_internal.h"
-#include "engine/mutex.h"
+#include "engine/sync.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/stream_lock.h"
+#include "engine/sync.h"
 #include "support/simulation.h"
 
 #define MICROSECOND UINT64_C(1000)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/mutex.h"
+#include "engine/sync.h"
 #include "support/simulation.h"
 
 #define THREADS 4
@@ -122,9 +122,10 @@ static void lock_by_all(void *argument)
 		(void)simulation_join(others[i]);
 }
 
-static uint64_t run(struct scene *scene, const struct strategy *strategy, bool looks_late)
+static uint64_t run(struct scene *scene, const struct strategy *strategy, bool defers_changes)
 {
-	const struct simulation simulation = {.strategy = strategy, .looks_late = looks_late};
+	const struct simulation simulation = {
+		.strategy = strategy, .defers_changes = defers_changes};
 	const struct outcome *outcome;
 
 	memset(scene, 0, sizeof *scene);
@@ -141,8 +142,8 @@ static void test_goes_on__changes_no_step(void **state)
 	const uint64_t asked_without = asked;
 
 	(void)state;
-	for (int looks_late = 0; looks_late < 2; looks_late++) {
-		assert_int_equal(run(&with, &asked_seldom, looks_late), steps);
+	for (int defers_changes = 0; defers_changes < 2; defers_changes++) {
+		assert_int_equal(run(&with, &asked_seldom, defers_changes), steps);
 		assert_memory_equal(with.threads, without.threads, sizeof with.threads);
 		assert_memory_equal(with.steps, without.steps, sizeof with.steps);
 		assert_true(asked < asked_without * 9 / 10); /* it was made use of */

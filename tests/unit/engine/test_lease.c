@@ -105,7 +105,7 @@ static void *access_often(void *argument)
 	for (unsigned i = 0; i < ACCESSES; i++) {
 		access_memory(argument);
 		if (scene->has_waiter && i == 2)
-			engine_give_way();
+			engine_delay_current();
 		if (i % 16 == 15)
 			simulation_step();
 	}

@@ -1,5 +1,5 @@
 /* Mutexes: every kind, alone and under every schedule. */
-#include "engine/mutex.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

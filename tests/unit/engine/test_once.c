@@ -1,5 +1,5 @@
 /* Once: exactly one run of the routine, and another one after it was left half-way. */
-#include "engine/once.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <setjmp.h>

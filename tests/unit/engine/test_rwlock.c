@@ -1,5 +1,5 @@
 /* Read-write locks: exclusion, both preferences, errors, evidence. */
-#include "engine/rwlock.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

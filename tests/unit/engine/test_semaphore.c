@@ -1,5 +1,5 @@
 /* Semaphores: values, limits, waits. */
-#include "engine/semaphore.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "engine/sync.h"
 #include "support/simulation.h"
 
 #define MICROSECOND UINT64_C(1000)

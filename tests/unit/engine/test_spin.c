@@ -1,5 +1,5 @@
 /* Spin locks. */
-#include "engine/spin.h"
+#include "engine/sync.h"
 
 #include <errno.h>
 #include <setjmp.h>

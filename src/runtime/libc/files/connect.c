@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "engine/shared.h"
+#include "engine/sync.h"
 #include "runtime/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"

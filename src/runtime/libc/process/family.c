@@ -5,7 +5,7 @@
 
 #include "base/hot_state.h"
 #include "engine/engine.h"
-#include "engine/shared.h"
+#include "engine/sync.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/world.h"

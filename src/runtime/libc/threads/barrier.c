@@ -1,7 +1,7 @@
 /* pthread_barrier_*. Runs in the target's threads. */
 #include <pthread.h>
 
-#include "engine/barrier.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct barrier *barrier_of(pthread_barrier_t *barrier)

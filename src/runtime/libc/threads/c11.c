@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <threads.h>
 
-#include "engine/cond.h"
-#include "engine/mutex.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/runtime.h"
 

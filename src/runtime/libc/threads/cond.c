@@ -1,8 +1,7 @@
 /* pthread_cond_*. Runs in the target's threads. */
 #include <pthread.h>
 
-#include "engine/cond.h"
-#include "engine/mutex.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct cond *cond_of(pthread_cond_t *cond)

@@ -4,7 +4,7 @@
  * hold a once control of the runtime. The C++ library's own functions would work, but neither the
  * scheduler nor a detector would see their happens-before order. Runs in the target's threads.
  */
-#include "engine/once.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 struct guard {

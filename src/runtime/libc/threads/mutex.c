@@ -4,7 +4,7 @@
  */
 #include <pthread.h>
 
-#include "engine/mutex.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct mutex *mutex_of(pthread_mutex_t *mutex)

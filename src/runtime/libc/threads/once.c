@@ -11,7 +11,7 @@
 #include <threads.h>
 #include <unwind.h>
 
-#include "engine/once.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 /* A running routine, on its thread's stack; a list with the innermost first. */

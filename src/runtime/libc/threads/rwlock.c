@@ -1,7 +1,7 @@
 /* pthread_rwlock_*. Runs in the target's threads. */
 #include <pthread.h>
 
-#include "engine/rwlock.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct rwlock *rwlock_of(pthread_rwlock_t *rwlock)

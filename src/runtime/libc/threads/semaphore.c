@@ -11,8 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "engine/semaphore.h"
-#include "engine/shared.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/world.h"
 

@@ -1,7 +1,7 @@
 /* pthread_spin_*. Runs in the target's threads. */
 #include <pthread.h>
 
-#include "engine/spin.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct spin *spin_of(pthread_spinlock_t *spin)

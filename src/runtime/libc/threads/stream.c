@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "engine/stream_lock.h"
+#include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
 static struct stream_lock *stream_lock_of(FILE *stream)

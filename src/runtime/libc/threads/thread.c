@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "engine/mutex.h"
+#include "engine/sync.h"
 #include "runtime/child_run.h"
 #include "runtime/interpose.h"
 #include "runtime/raw_thread.h"

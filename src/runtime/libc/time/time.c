@@ -206,8 +206,8 @@ void runtime_waits_in_vain(void)
 {
 	if (++clocks.in_vain % IN_VAIN_PER_LOOK || !time_is_virtual() || outside_look())
 		return;
-	engine_give_way();
-	engine_clock_wait_for_nothing();
+	engine_delay_current();
+	engine_clock_note_poll();
 }
 
 void runtime_yield(uint64_t site)

@@ -239,13 +239,13 @@ void engine_spin_point(uint64_t site)
 	turns++;
 }
 
-void engine_give_way(void)
+void engine_delay_current(void)
 {
 	gave_way++;
 }
 
 /* No strategy insists that a thread goes on. */
-bool engine_is_to_go_on(void)
+bool engine_must_continue(void)
 {
 	return false;
 }
@@ -304,7 +304,7 @@ void engine_count_episodes(struct engine_episodes *episodes)
 	(void)episodes;
 }
 
-void engine_tell_rest(void)
+void engine_report_rest(void)
 {
 }
 

@@ -23,7 +23,7 @@ struct engine_thread *engine_current(void)
 	return &self;
 }
 
-void engine_give_way(void)
+void engine_delay_current(void)
 {
 	gave_way++;
 }
