@@ -34,11 +34,7 @@
 			: RETURN_SITE)
 
 /* Runs focus_left() at the end of every interposed function of controlled threads: see focus.h. */
-#ifdef RADDLE_HAS_POINTS
 #define LEAVE_AT_RETURN __attribute__((cleanup(focus_left), unused))
-#else
-#define LEAVE_AT_RETURN __attribute__((unused))
-#endif
 
 /*
  * First statement of every interposed function. Sets up the runtime before its first use. Refuses raw threads

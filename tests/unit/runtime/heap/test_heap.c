@@ -27,6 +27,11 @@ void runtime_enter(uint64_t site)
 	(void)site;
 }
 
+void focus_left(const char *unused)
+{
+	(void)unused;
+}
+
 struct engine_thread *engine_current(void)
 {
 	return moving;

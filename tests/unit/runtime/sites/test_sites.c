@@ -27,6 +27,11 @@ void runtime_enter(uint64_t site)
 	(void)site;
 }
 
+void focus_left(const char *unused)
+{
+	(void)unused;
+}
+
 void runtime_refuse(const char *why)
 {
 	refused = why;
