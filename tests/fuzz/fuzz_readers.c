@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "fuzz/fuzz_targets.h"
 #include "fuzz/mutate.h"
+#include "support/seeds.h"
 
 static const struct fuzz_target *const targets[] = {
 #define TARGET(name) &fuzz_target_##name,
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
 			continue;
 		return argc == 4 && !strcmp(argv[2], "--seed")
 			       ? readers_write_seed(targets[i], argv[3])
-			       : readers_fuzz(targets[i], strtoul(argv[2], NULL, 10));
+			       : readers_fuzz(targets[i], test_seeds(strtoul(argv[2], NULL, 10)));
 	}
 	(void)fprintf(stderr,
 		"usage: fuzz_readers NAME ITERATIONS|--seed FILE; names: fuzz_targets.def\n");

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/lease_table_model.h"
+#include "support/seeds.h"
 
 #define SECOND UINT64_C(1000000000)
 #define RANKS_MOST 9
@@ -74,7 +75,7 @@ static void assert_all_below_are_made(const struct scene *scene)
 static void test_lease_table__counts_every_run_once(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 2000; seed++) {
+	for (uint64_t seed = 0; seed < test_seeds(2000); seed++) {
 		struct scene scene = {.now_ns = SECOND};
 		struct lease_table_options options = {.unit_ns = SECOND, .silent_ns = 2 * SECOND};
 

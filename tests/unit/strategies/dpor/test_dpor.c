@@ -14,6 +14,7 @@
 #include "strategies/strategy.h"
 #include "support/every_schedule.h"
 #include "support/random_program.h"
+#include "support/seeds.h"
 #include "support/simulated_program.h"
 #include "support/simulated_trace.h"
 
@@ -333,7 +334,7 @@ static void dpor__makes_each_trace_once(void **state)
 
 	(void)state;
 	rng_seed(&rng, 3);
-	for (int round = 0; round < 400; round++) {
+	for (unsigned long round = test_seeds(400); round; round--) {
 		make_random(&program, &rng, false);
 		compare(&program.program, true);
 	}
@@ -367,7 +368,7 @@ static void dpor__makes_each_trace_of_many_threads_once(void **state)
 
 	(void)state;
 	rng_seed(&rng, 5);
-	for (int round = 0; round < 400; round++) {
+	for (unsigned long round = test_seeds(400); round; round--) {
 		make_broad(&program, &rng);
 		compare(&program.program, true);
 	}
@@ -380,7 +381,7 @@ static void dpor__misses_no_trace_of_threads_that_wait(void **state)
 
 	(void)state;
 	rng_seed(&rng, 4);
-	for (int round = 0; round < 400; round++) {
+	for (unsigned long round = test_seeds(400); round; round--) {
 		make_random(&program, &rng, true);
 		compare(&program.program, false);
 	}
@@ -450,7 +451,7 @@ static void dpor__is_dealt_to_shards(void **state)
 
 	(void)state;
 	rng_seed(&rng, 7);
-	for (int round = 0; round < 200; round++) {
+	for (unsigned long round = test_seeds(200); round; round--) {
 		make_random(&program, &rng, false);
 		assert_dealt_to_all(&program.program, true);
 		make_random(&program, &rng, true);

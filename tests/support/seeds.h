@@ -1,0 +1,19 @@
+/*
+ * How many seeds a test of random programs tries: the percentage RADDLE_TEST_SEEDS of its full number, at least one.
+ * tools/check sets 10. Without the variable a test tries all. tests/support/seeds is the same for scripts.
+ */
+#ifndef RADDLE_TESTS_SUPPORT_SEEDS_H
+#define RADDLE_TESTS_SUPPORT_SEEDS_H
+
+#include <stdlib.h>
+
+static inline unsigned long test_seeds(unsigned long full)
+{
+	const char *text = getenv("RADDLE_TEST_SEEDS");
+	const unsigned long percent = text ? strtoul(text, NULL, 10) : 100;
+	const unsigned long count = full * percent / 100;
+
+	return count ? count : 1;
+}
+
+#endif
