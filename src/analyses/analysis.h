@@ -44,7 +44,7 @@ struct analysis {
 	void (*find)(void *state, struct candidates *out);
 	void (*end)(void *state);
 	/* Optional, else NULL: adds notes about the analysed runs to `out`, one per line. */
-	void (*tell)(const void *state, struct strbuf *out);
+	void (*add_notes)(const void *state, struct strbuf *out);
 };
 
 /* All events of a trace, freed by the caller; NULL: unreadable. */

@@ -113,18 +113,18 @@ static void atomicity_end(void *state)
 	free(atomicity);
 }
 
-#define NAMES_TOLD 4
+#define NAMES_LISTED 4
 
 /* Adds "pair_watch, pair_wait and 3 more". */
 static void atomicity_add_names(const char *const *names, uint32_t count, struct strbuf *out)
 {
-	for (uint32_t i = 0; i < count && i < NAMES_TOLD; i++)
+	for (uint32_t i = 0; i < count && i < NAMES_LISTED; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : "", names[i]);
-	if (count > NAMES_TOLD)
-		strbuf_addf(out, " and %u more", count - NAMES_TOLD);
+	if (count > NAMES_LISTED)
+		strbuf_addf(out, " and %u more", count - NAMES_LISTED);
 }
 
-static void atomicity_tell(const void *state, struct strbuf *out)
+static void atomicity_add_notes(const void *state, struct strbuf *out)
 {
 	const struct atomicity *atomicity = state;
 	static const char *const words[UNIT_OPEN + 1] = {
@@ -178,5 +178,5 @@ const struct analysis analysis_atomicity = {
 	.add_run = atomicity_add_run,
 	.find = atomicity_find,
 	.end = atomicity_end,
-	.tell = atomicity_tell,
+	.add_notes = atomicity_add_notes,
 };

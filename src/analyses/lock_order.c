@@ -32,7 +32,7 @@ static void lock_order_end(void *state)
 	HASH_CLEAR(hh, graph->requests_by_key);
 	HASH_CLEAR(hh, graph->kinds_by_key);
 	for (uint32_t i = 0; i < graph->request_count; i++) {
-		free(graph->requests[i]->moments);
+		free(graph->requests[i]->epochs);
 		free(graph->requests[i]);
 	}
 	for (uint32_t i = 0; i < graph->kind_count; i++)
@@ -116,17 +116,17 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	return request;
 }
 
-static void add_moment(struct request *request, const struct request_moment *moment)
+static void add_request_epoch(struct request *request, const struct request_epoch *instance)
 {
-	for (uint32_t i = 0; i < request->moment_count; i++)
-		if (request->moments[i].epoch == moment->epoch)
+	for (uint32_t i = 0; i < request->epoch_count; i++)
+		if (request->epochs[i].epoch == instance->epoch)
 			return;
-	if (request->moment_count == REQUEST_MOMENTS_MAX)
+	if (request->epoch_count == REQUEST_EPOCHS_MAX)
 		return;
-	request->moments =
-		realloc(request->moments, (request->moment_count + 1u) * sizeof *request->moments);
-	BUG_ON(!request->moments);
-	request->moments[request->moment_count++] = *moment;
+	request->epochs =
+		realloc(request->epochs, (request->epoch_count + 1u) * sizeof *request->epochs);
+	BUG_ON(!request->epochs);
+	request->epochs[request->epoch_count++] = *instance;
 }
 
 struct reading {
@@ -141,7 +141,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	uint32_t count;
 	const struct held_lock *held = held_locks_of(reading->held, event->thread, &count);
 	const bool is_join = event->kind == OP_THREAD_JOIN;
-	struct request_moment moment = {
+	struct request_epoch instance = {
 		.epoch = thread_order_epoch(reading->order, event->thread),
 		.run = reading->run,
 		.op = *event,
@@ -170,12 +170,12 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	for (uint32_t i = 0; i < count; i++) {
 		key.held = hash_pair(hash_pair(key.held, held[i].taken.object),
 			hash_pair(code_of(&held[i].taken), held[i].is_shared));
-		moment.taken[i] = held[i].taken;
+		instance.taken[i] = held[i].taken;
 	}
 	request = find_request(reading->graph, &key);
 	for (uint32_t i = 0; i < count; i++)
 		request->held[i] = (struct lock_name){held[i].taken.object, held[i].is_shared};
-	add_moment(request, &moment);
+	add_request_epoch(request, &instance);
 }
 
 /* Index of each event's next event of the same thread; `count`: none. */

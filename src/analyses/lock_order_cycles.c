@@ -143,9 +143,9 @@ static bool lock_order_cycles_excludes(const struct request *first, const struct
 
 static bool may_overlap(const struct request *first, const struct request *second)
 {
-	for (uint32_t i = 0; i < first->moment_count; i++)
-		for (uint32_t j = 0; j < second->moment_count; j++)
-			if (epochs_overlap(first->moments[i].epoch, second->moments[j].epoch))
+	for (uint32_t i = 0; i < first->epoch_count; i++)
+		for (uint32_t j = 0; j < second->epoch_count; j++)
+			if (epochs_overlap(first->epochs[i].epoch, second->epochs[j].epoch))
 				return true;
 	return false;
 }
@@ -186,12 +186,12 @@ static bool choose_threads(struct search *search, uint32_t place)
 }
 
 /* Prefers one run for all places of the cycle. */
-static const struct request_moment *moment_in(const struct request *request, uint32_t run)
+static const struct request_epoch *request_epoch_in(const struct request *request, uint32_t run)
 {
-	for (uint32_t i = 0; i < request->moment_count; i++)
-		if (request->moments[i].run == run)
-			return &request->moments[i];
-	return &request->moments[0];
+	for (uint32_t i = 0; i < request->epoch_count; i++)
+		if (request->epochs[i].run == run)
+			return &request->epochs[i];
+	return &request->epochs[0];
 }
 
 static void add_circle(struct search *search)
@@ -202,14 +202,14 @@ static void add_circle(struct search *search)
 		const struct request *request = search->chosen[i];
 		const struct request *before =
 			search->chosen[(i + search->length - 1) % search->length];
-		const struct request_moment *moment =
-			moment_in(request, search->chosen[0]->moments[0].run);
+		const struct request_epoch *instance =
+			request_epoch_in(request, search->chosen[0]->epochs[0].run);
 		const int held = before->key.joined ? -1 : held_place(before, request);
 
 		candidate.places[i] = (struct candidate_place){
-			.thread = request->key.thread, .run = moment->run, .op = moment->op};
+			.thread = request->key.thread, .run = instance->run, .op = instance->op};
 		if (held >= 0)
-			candidate.places[i].taken = moment->taken[held];
+			candidate.places[i].taken = instance->taken[held];
 	}
 	candidate.key = candidate_key(&candidate);
 	candidates_add(search->out, &candidate);

@@ -9,7 +9,7 @@
 
 /* Limits: locks held at a request, epochs per request. More would hardly add deadlocks. */
 #define REQUEST_HELD_MAX 12
-#define REQUEST_MOMENTS_MAX 16
+#define REQUEST_EPOCHS_MAX 16
 
 /* A lock as named in requests; stable across runs. */
 struct lock_name {
@@ -18,7 +18,7 @@ struct lock_name {
 };
 
 /* One occurrence of a request in a recorded run. */
-struct request_moment {
+struct request_epoch {
 	const struct epoch *epoch;
 	uint32_t run;
 	struct trace_event op;
@@ -41,8 +41,8 @@ struct request_key {
 struct request {
 	struct request_key key;
 	struct lock_name held[REQUEST_HELD_MAX];
-	struct request_moment *moments; /* owned */
-	uint32_t moment_count;
+	struct request_epoch *epochs; /* owned */
+	uint32_t epoch_count;
 	uint32_t kind;	    /* index of its kind */
 	uint32_t kind_next; /* next request of the same kind; UINT32_MAX: none */
 	UT_hash_handle hh;

@@ -113,7 +113,7 @@ static void read_takings(struct window_search *search, uint32_t count, uint32_t 
 	held_locks_free(held);
 }
 
-static bool can_come_between(const struct window_search *search, const struct taking *first,
+static bool can_interleave(const struct window_search *search, const struct taking *first,
 	const struct taking *other, const struct taking *last)
 {
 	if (other->thread == first->thread || other->address != first->address ||
@@ -163,7 +163,7 @@ static void find_windows(struct window_search *search)
 			seen++;
 			for (uint32_t other = 0; other < search->count; other++) {
 				takings[1] = &search->takings[other];
-				if (can_come_between(search, takings[0], takings[1], takings[2]))
+				if (can_interleave(search, takings[0], takings[1], takings[2]))
 					add_window(search, takings);
 			}
 		}

@@ -10,7 +10,7 @@
 #define ACCESSES_OF_PARTY 48
 #define LOCKS_OF_ACCESS 8
 /* Limits: equal units of one thread and function over all runs; parties of a set. */
-#define PARTIES_ALIKE 3
+#define PARTIES_EQUAL_MOST 3
 #define PARTIES_OF_SET 256
 
 void party_pool_release(struct party_pool *pool)
@@ -204,7 +204,7 @@ static bool parties_is_wanted(
 		return making->count;
 	for (uint32_t i = 0; i < set->count; i++)
 		alike += set->parties[i].signature == signature;
-	if (alike >= PARTIES_ALIKE)
+	if (alike >= PARTIES_EQUAL_MOST)
 		return false;
 	set->is_cut |= set->count >= PARTIES_OF_SET;
 	return set->count < PARTIES_OF_SET;

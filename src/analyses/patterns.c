@@ -203,7 +203,7 @@ struct places {
 
 static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsigned b)
 {
-	return pattern_party(pattern, a) != pattern_party(pattern, b) &&
+	return pattern_thread(pattern, a) != pattern_thread(pattern, b) &&
 	       pattern_variable(pattern, a) == pattern_variable(pattern, b) &&
 	       (pattern_is_write(pattern, a) || pattern_is_write(pattern, b));
 }
@@ -212,9 +212,9 @@ static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsi
 static uint64_t conflict(
 	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
 {
-	const uint64_t sides = hash_pair(pattern->roles[pattern_party(pattern, a)],
+	const uint64_t sides = hash_pair(pattern->roles[pattern_thread(pattern, a)],
 				       places->place_of(places->context, pattern->sites[a])) +
-			       hash_pair(pattern->roles[pattern_party(pattern, b)],
+			       hash_pair(pattern->roles[pattern_thread(pattern, b)],
 				       places->place_of(places->context, pattern->sites[b]));
 
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);

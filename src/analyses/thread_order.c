@@ -236,7 +236,7 @@ static uint32_t *passage_before(struct thread_order *order, uint64_t address)
 	return passage->before;
 }
 
-static void thread_order_tell(struct thread_order *order, uint32_t thread, uint32_t *to)
+static void thread_order_add_past(struct thread_order *order, uint32_t thread, uint32_t *to)
 {
 	const struct epoch *epoch = order->threads[thread].epoch;
 
@@ -268,7 +268,7 @@ static void note_signal(struct thread_order *order, const struct trace_event *ev
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (event->address && order->threads[i].waits_on == event->address)
-			thread_order_tell(order, event->thread, order->threads[i].woken_by);
+			thread_order_add_past(order, event->thread, order->threads[i].woken_by);
 	next_epoch(order, event->thread);
 }
 
@@ -295,7 +295,7 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	case OP_BARRIER_ARRIVE:
 	case OP_SEM_POST:
 	case OP_ONCE_DONE:
-		thread_order_tell(order, event->thread, passage_before(order, event->address));
+		thread_order_add_past(order, event->thread, passage_before(order, event->address));
 		next_epoch(order, event->thread);
 		break;
 	case OP_BARRIER_LEAVE:

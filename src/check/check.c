@@ -202,7 +202,7 @@ static void describe_at_last(const struct check *check, struct simplified *told)
 	token_write(&told->token, check->name);
 }
 
-static void keep_and_tell(const struct check *check, const struct strbuf *run)
+static void keep_and_report(const struct check *check, const struct strbuf *run)
 {
 	const struct contract *contract = room_contract();
 
@@ -252,7 +252,7 @@ static enum verdict perform(struct check *check)
 		describe_at_last(check, &told);
 		kept.message = told.message;
 		kept.replay = told.token;
-		keep_and_tell(check, &told.run);
+		keep_and_report(check, &told.run);
 		strbuf_release(&told.run);
 	}
 	fill_result(check, is_failure);

@@ -80,7 +80,7 @@ static bool simplify_look_at(struct probe *probe, const struct failure *best)
 }
 
 /* Sends message, run and token, each zero-terminated; nothing if the failure does not repeat. */
-static void simplify_tell(
+static void simplify_send(
 	int pipe, const char *name, const struct failure *found, const struct failure *best)
 {
 	struct strbuf message, run, token;
@@ -115,7 +115,7 @@ static void child_work(const struct simplify *simplify, int pipe)
 	if (minimise(&best, &params, &is_minimal, &err) == 0 &&
 		probe_open(&probe, &params.probe, &err) == 0 && simplify_look_at(&probe, &best)) {
 		room_leave();
-		simplify_tell(pipe, simplify->name, &found, &best);
+		simplify_send(pipe, simplify->name, &found, &best);
 	}
 	(void)platform_call(SYS_exit_group, 0);
 }

@@ -121,7 +121,7 @@ static struct patterns_variable *patterns_variable(
 	return patterns_add_variable(state, event, name);
 }
 
-static void patterns_meet_thread(struct patterns_state *state, const struct detector_event *event)
+static void patterns_add_thread(struct patterns_state *state, const struct detector_event *event)
 {
 	struct patterns_thread *thread = &state->threads[event->thread.index];
 
@@ -341,7 +341,7 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 	} else if (!patterns_is_order(event, &access.is_write)) {
 		return;
 	}
-	patterns_meet_thread(state, event);
+	patterns_add_thread(state, event);
 	variable = patterns_variable(state, event, name);
 	if (variable)
 		patterns_access(state, variable, &access);
@@ -365,7 +365,7 @@ static bool patterns_observe(
 			patterns_observe_order(state, event, access);
 		return false;
 	}
-	patterns_meet_thread(state, event);
+	patterns_add_thread(state, event);
 	variable = patterns_variable(state, event, event->object);
 	if (variable && offset < HALF_BYTES)
 		patterns_access(state, variable, &access);

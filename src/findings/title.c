@@ -111,7 +111,7 @@ static void add_owner(const struct builder *builder, struct strbuf *out)
 }
 
 /* With a cycle: waits on the cycle. Without: first other waits, then joins. */
-static bool title_is_told(const struct finding *finding, const struct wait_edge *edge,
+static bool title_has_wait(const struct finding *finding, const struct wait_edge *edge,
 	uint32_t index, bool has_cycle, bool is_join)
 {
 	if (has_cycle)
@@ -151,7 +151,7 @@ static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint
 	for (int is_join = 0; is_join < 2; is_join++)
 		for (uint32_t i = 0; i < finding->wait_count; i++)
 			if (i != first &&
-				title_is_told(finding, &edges[i], i, has_cycle, is_join) &&
+				title_has_wait(finding, &edges[i], i, has_cycle, is_join) &&
 				place-- == 0)
 				return i;
 	return UINT32_MAX;

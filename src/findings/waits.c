@@ -129,7 +129,7 @@ static const struct trace_event *last_ending(
 	return NULL;
 }
 
-static bool is_told_before(const struct outcome *outcome, uint32_t index)
+static bool has_earlier_wait(const struct outcome *outcome, uint32_t index)
 {
 	for (uint32_t i = 0; i < index; i++)
 		if (outcome->waits[i].object_address == outcome->waits[index].object_address)
@@ -169,7 +169,7 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		const struct trace_event *event;
 
 		if ((class != OBJECT_COND && class != OBJECT_SEM) || !object ||
-			!thread_same(edge->holder, THREAD_NONE) || is_told_before(outcome, i))
+			!thread_same(edge->holder, THREAD_NONE) || has_earlier_wait(outcome, i))
 			continue;
 		event = last_ending(builder, edge, class);
 		strbuf_addf(out, "%.*s was ", finding_short_name(object), object);

@@ -68,7 +68,7 @@ static bool shows_again(const struct minimiser *minimiser)
 			     : probe_shows(minimiser->made, minimiser->best);
 }
 
-static bool plan_of_course(void *context, uint32_t ahead, struct probe_plan *plan)
+static bool plan_of_sequence(void *context, uint32_t ahead, struct probe_plan *plan)
 {
 	struct minimiser *minimiser = context;
 
@@ -82,14 +82,14 @@ static int minimise_make_run(
 	struct minimiser *minimiser, const struct probe_plan *plan, struct error *err)
 {
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
-	const struct minimise_course course = {
-		.number = minimiser->runs, .context = minimiser, .plan = plan_of_course};
+	const struct minimise_sequence sequence = {
+		.number = minimiser->runs, .context = minimiser, .plan = plan_of_sequence};
 	int result;
 
 	minimiser->plan = plan;
 	minimiser->made = &minimiser->probe;
-	result = ahead ? ahead->run(
-				 ahead->context, &minimiser->probe, &course, &minimiser->made, err)
+	result = ahead ? ahead->run(ahead->context, &minimiser->probe, &sequence, &minimiser->made,
+				 err)
 		       : probe_run(&minimiser->probe, plan, err);
 	minimiser->runs += result == 0;
 	return result;

@@ -24,7 +24,7 @@ struct minimise_progress {
 };
 
 /* Candidates to try until one is accepted. Candidate 0, with run number `number`, is tried now. */
-struct minimise_course {
+struct minimise_sequence {
 	uint64_t number;
 	void *context;
 	/*
@@ -37,7 +37,7 @@ struct minimise_course {
 struct minimise_ahead {
 	void *context;
 	/* As probe_run() for candidate 0, with `own` or another probe, which *made names. */
-	int (*run)(void *context, struct probe *own, const struct minimise_course *course,
+	int (*run)(void *context, struct probe *own, const struct minimise_sequence *sequence,
 		struct probe **made, struct error *err);
 	/* A candidate was accepted: the later ones have changed. */
 	void (*turn)(void *context);

@@ -20,7 +20,7 @@
 
 enum try_state { TRY_FREE, TRY_BUSY, TRY_DONE, TRY_SPOILT };
 
-struct try_hand {
+struct try_slot {
 	struct probe opened;
 	struct probe *probe; /* `opened`, or the minimiser's own probe */
 	enum try_state state;
@@ -37,12 +37,12 @@ struct tries {
 	bool is_on, has_failed;
 	uint64_t runs, runs_ns; /* made by the single probe before */
 	uint64_t ahead_runs;	/* speculative runs whose result was used */
-	struct try_hand hands[TRIES_MOST];
+	struct try_slot slots[TRIES_MOST];
 	struct minimise_ahead ahead; /* for minimise_params */
 };
 
 /* `params` must outlive `tries`. Starts no process. */
-void tries_init(struct tries *tries, const struct probe_params *params, uint32_t hands);
+void tries_init(struct tries *tries, const struct probe_params *params, uint32_t slots);
 void tries_release(struct tries *tries);
 
 #endif

@@ -18,7 +18,7 @@ uint64_t pattern_key(const struct pattern *pattern)
 
 	for (unsigned i = 0; i < PATTERN_ACCESSES_MAX; i++)
 		key = hash_pair(key, pattern->sites[i]);
-	for (unsigned i = 0; i < PATTERN_PARTIES; i++)
+	for (unsigned i = 0; i < PATTERN_THREADS; i++)
 		key = hash_pair(key, pattern->roles[i]);
 	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
 		key = hash_pair(key, pattern->classes[i]);
@@ -35,7 +35,7 @@ bool pattern_is_write(const struct pattern *pattern, unsigned access)
 	return pattern_descriptions[pattern->kind].kinds[access] == 'W';
 }
 
-unsigned pattern_party(const struct pattern *pattern, unsigned access)
+unsigned pattern_thread(const struct pattern *pattern, unsigned access)
 {
 	return (unsigned)(pattern_descriptions[pattern->kind].parties[access] - '1');
 }

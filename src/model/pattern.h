@@ -11,7 +11,7 @@
 #include "model/ids.h"
 
 #define PATTERN_ACCESSES_MAX 4
-#define PATTERN_PARTIES 2
+#define PATTERN_THREADS 2
 #define PATTERN_VARIABLES_MAX 2
 
 enum pattern_kind {
@@ -37,15 +37,15 @@ struct pattern {
 	uint64_t key;
 	/* sites of the accesses; 0 beyond the pattern's access count */
 	uint64_t sites[PATTERN_ACCESSES_MAX];
-	uint64_t roles[PATTERN_PARTIES]; /* start functions of the threads; 0: the main thread's */
+	uint64_t roles[PATTERN_THREADS]; /* start functions of the threads; 0: the main thread's */
 	uint32_t classes[PATTERN_VARIABLES_MAX]; /* classes of memory; 0: no such variable */
 	uint32_t times;				 /* number of occurrences in this run */
 
 	uint64_t steps[PATTERN_ACCESSES_MAX];
 	uint64_t addresses[PATTERN_VARIABLES_MAX];
 	object_name objects[PATTERN_VARIABLES_MAX];
-	thread_name names[PATTERN_PARTIES];
-	uint16_t threads[PATTERN_PARTIES]; /* indices in that run */
+	thread_name names[PATTERN_THREADS];
+	uint16_t threads[PATTERN_THREADS]; /* indices in that run */
 	uint8_t kind;			   /* enum pattern_kind */
 	bool is_followed;		   /* PATTERN_R: a write follows the read in this run */
 	uint8_t reserved[2];
@@ -63,7 +63,7 @@ bool pattern_is_write(const struct pattern *pattern, unsigned access);
  * creations, joins) instead of accesses? */
 bool pattern_is_order(const struct pattern *pattern);
 /* The thread (0 or 1) of an access, and below its variable (0 or 1). */
-unsigned pattern_party(const struct pattern *pattern, unsigned access);
+unsigned pattern_thread(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);
 
 #endif

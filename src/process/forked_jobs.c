@@ -220,7 +220,7 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 }
 
 /* Discards all answers not taken, and continues with one job at a time. */
-static void forked_jobs_go_on_alone(struct forked_jobs_run *run)
+static void forked_jobs_serialise(struct forked_jobs_run *run)
 {
 	call_off(run);
 	run->workers = 1;
@@ -244,8 +244,9 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 			return FORKED_JOBS_ENOUGH;
 		if (result < 0)
 			return result;
-		run->is_quiet_wanted = run->under_way && jobs->needs_quiet &&
-				       jobs->needs_quiet(jobs->context, run->taken, &answer);
+		run->is_quiet_wanted =
+			run->under_way && jobs->needs_exclusive_run &&
+			jobs->needs_exclusive_run(jobs->context, run->taken, &answer);
 		if (run->is_quiet_wanted)
 			return 0;
 		result = jobs->take(jobs->context, run->taken, &answer, err);
@@ -253,7 +254,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 			return result;
 		strbuf_clear(&job->answer);
 		if (result == FORKED_JOB_AGAIN_ALONE)
-			forked_jobs_go_on_alone(run);
+			forked_jobs_serialise(run);
 		if (result != FORKED_JOB_TAKEN) {
 			job->state = FORKED_JOB_WAITS;
 			return 0;
@@ -264,7 +265,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 	return 0;
 }
 
-static int forked_jobs_go_on(struct forked_jobs_run *run, struct error *err)
+static int forked_jobs_resume(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
 	int result = 0;
@@ -303,7 +304,7 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 	for (uint32_t i = 0; i < jobs->count; i++)
 		strbuf_init(&run.list[i].answer);
 	children_init();
-	result = forked_jobs_go_on(&run, err);
+	result = forked_jobs_resume(&run, err);
 	call_off(&run);
 	for (uint32_t i = run.taken; i < jobs->count; i++)
 		strbuf_release(&run.list[i].answer);

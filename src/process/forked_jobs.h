@@ -45,7 +45,7 @@ struct jobs {
 	 * Optional. True: take the answer only while no other job runs; running ones complete
 	 * first.
 	 */
-	bool (*needs_quiet)(void *context, uint32_t number, const struct strbuf *answer);
+	bool (*needs_exclusive_run)(void *context, uint32_t number, const struct strbuf *answer);
 	/* Optional; called about ten times a second. `number`: the first job without answer. */
 	void (*waits)(void *context, uint32_t number);
 };

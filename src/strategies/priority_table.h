@@ -23,7 +23,7 @@ struct priority_table {
 };
 
 /* Gives every new thread a random initial priority. */
-static inline void priority_table_meet(
+static inline void priority_table_add_thread(
 	struct priority_table *table, struct rng *rng, const struct schedule_view *view)
 {
 	while (table->known < view->thread_count)

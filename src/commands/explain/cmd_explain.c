@@ -20,7 +20,7 @@
 #include "commands/findings/trust.h"
 
 /* Beyond this number only the count of patterns is reported. */
-#define PATTERNS_TOLD 2000u
+#define PATTERNS_LISTED 2000u
 #define PATTERNS_KEPT 100u
 
 enum {
@@ -203,7 +203,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 		cmd_explain_say_next(result->finding, arguments);
 		return EXIT_NOTHING_FOUND;
 	}
-	text = explain_to_json(result, PATTERNS_TOLD);
+	text = explain_to_json(result, PATTERNS_LISTED);
 	(void)puts(text); /* main checks the stream */
 	free(text);
 	return EXIT_NOTHING_FOUND;

@@ -16,7 +16,7 @@
 #include "strategies/directed/directed.h"
 
 /* Runs to learn the shared memory end when this many in a row found no new one. */
-#define LEARN_QUIET_RUNS 12
+#define LEARN_STABLE_RUNS 12
 #define LEARN_RUNS_MAX 200
 
 const struct explain_limits explain_limits = {
@@ -97,7 +97,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	const struct explain_options *options = explain->options;
 	const struct settings *settings = &explain->setting.settings;
 	struct worker_params params = explain->setting.probe.worker;
-	struct worker *worker = &explain->hands[0].worker;
+	struct worker *worker = &explain->slots[0].worker;
 	struct contract_memory *memory;
 	struct contract_plan *plan;
 	int result;
@@ -118,7 +118,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	result = worker_open(worker, &params, err);
 	if (result < 0)
 		return result;
-	explain->hand_count = explain->active = 1;
+	explain->slot_count = explain->active = 1;
 	memory = contract_memory(worker->contract);
 	if (!options->noise_runtime)
 		memory_view_apply(&explain->setting.memory, memory);
@@ -181,8 +181,8 @@ void explain_close(struct explain *explain)
 {
 	if (!explain)
 		return;
-	for (uint32_t i = 0; i < explain->hand_count; i++)
-		worker_close(&explain->hands[i].worker);
+	for (uint32_t i = 0; i < explain->slot_count; i++)
+		worker_close(&explain->slots[i].worker);
 	children_kill_strays();
 	explain_forget(explain);
 	memory_view_release(&explain->memory);
@@ -211,7 +211,7 @@ bool explain_is_disturbed(const struct explain *explain)
 
 bool explain_sees_memory(const struct explain *explain)
 {
-	struct contract *contract = explain->hands[0].worker.contract;
+	struct contract *contract = explain->slots[0].worker.contract;
 
 	return contract->has_memory_sites && contract_memory(contract)->mode != MEMORY_NONE;
 }
@@ -257,7 +257,7 @@ static enum explain_verdict explain_verdict_of(struct explain *explain)
 
 static int explain_run_once(struct explain *explain, struct error *err)
 {
-	explain->made = &explain->hands[0];
+	explain->made = &explain->slots[0];
 	return explain->options->noise_runtime ? explain_noise_run(explain, err)
 					       : explain_runs_take(explain, err);
 }
@@ -271,30 +271,30 @@ static bool explain_is_wait(enum outcome_kind kind)
 
 int explain_learn(struct explain *explain, struct error *err)
 {
-	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
-	const uint32_t hands =
+	struct contract_memory *memory = contract_memory(explain->slots[0].worker.contract);
+	const uint32_t slots =
 		explain->options->workers ? explain->options->workers : cores_available();
 	uint32_t quiet = 0;
 
 	if (explain->options->noise_runtime)
 		return explain_noise_learn(explain, err);
-	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_QUIET_RUNS; i++) {
+	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_STABLE_RUNS; i++) {
 		const uint32_t known = memory->points_known;
 		int result = explain_run_once(explain, err);
 
 		if (result < 0)
 			return result;
-		explain_runs_go_on(explain);
+		explain_runs_resume(explain);
 		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
 	}
 	explain->has_orders =
 		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);
 	patterns_include_orders(
-		explain_patterns_state(&explain->hands[0].worker), explain->has_orders);
+		explain_patterns_state(&explain->slots[0].worker), explain->has_orders);
 	memory->is_frozen = true;
 	memory_view_release(&explain->memory);
 	memory_view_take(&explain->memory, memory);
-	explain_runs_spread(explain, hands);
+	explain_runs_spread(explain, slots);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	if (!explain->options->without_patterns && !explain->options->noise_runtime)
 		explain_keep(explain, run);
 	if (!explain->options->noise_runtime)
-		explain_runs_go_on(explain);
+		explain_runs_resume(explain);
 	return 0;
 }
 
@@ -360,7 +360,7 @@ static uint64_t explain_processor_ns(pid_t pid)
 
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err)
 {
-	struct worker *worker = &explain->hands[0].worker;
+	struct worker *worker = &explain->slots[0].worker;
 	struct contract_plan *plan = &worker->contract->plan;
 	const uint64_t begun_ns = explain_processor_ns(worker->pid);
 	enum contract_report report;

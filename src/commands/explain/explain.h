@@ -105,7 +105,7 @@ const char *explain_function(struct explain *explain, uint64_t start);
 /* ---- directed runs (explain_direct.c) ---- */
 
 /*
- * Later runs are driven to show the pattern between these PATTERN_PARTIES threads; NULL: any.
+ * Later runs are driven to show the pattern between these PATTERN_THREADS threads; NULL: any.
  * explain_forbid(): to show none of the patterns.
  */
 void explain_force_between(

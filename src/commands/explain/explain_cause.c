@@ -96,7 +96,7 @@ static int force_between(struct explain *explain, const struct explain_test *tes
 	struct explain_cause *cause, struct error *err)
 {
 	struct explain_cause between = *cause;
-	thread_name names[PATTERN_PARTIES];
+	thread_name names[PATTERN_THREADS];
 	int result;
 
 	if (fails_more_than(&cause->forced, FORCED_LOW) ||

@@ -21,7 +21,7 @@ static struct directed_order explain_direct_order_of(
 	for (unsigned i = 0; i < order.access_count; i++) {
 		struct directed_access *access = &order.accesses[i];
 
-		access->party = (uint8_t)pattern_party(pattern, i);
+		access->party = (uint8_t)pattern_thread(pattern, i);
 		access->function = explain_place(&explain->places, pattern->sites[i])->function;
 		access->variable = (uint8_t)pattern_variable(pattern, i);
 		/* Reads and writes of one line are different sites; the pattern means one kind. */
@@ -38,7 +38,7 @@ void explain_force_between(
 
 	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
 		order.homes[i] = pattern->objects[i];
-	for (unsigned i = 0; names && i < PATTERN_PARTIES; i++)
+	for (unsigned i = 0; names && i < PATTERN_THREADS; i++)
 		order.names[i] = names[i];
 	explain_runs_direct(explain, &order, 1);
 }

@@ -16,7 +16,7 @@
 /* A pattern of a run, and the threads between which it occurred first. */
 struct explain_kept_pattern {
 	uint64_t key;
-	thread_name names[PATTERN_PARTIES];
+	thread_name names[PATTERN_THREADS];
 };
 
 struct explain_kept {
@@ -26,20 +26,20 @@ struct explain_kept {
 };
 
 /* One worker and the run it is responsible for: explain_runs.c. */
-enum explain_hand_state {
-	EXPLAIN_HAND_FREE, /* no run */
-	EXPLAIN_HAND_OWES, /* has a run to start */
-	EXPLAIN_HAND_BUSY,
-	EXPLAIN_HAND_DONE /* its run is finished and not yet taken */
+enum explain_slot_state {
+	EXPLAIN_SLOT_FREE,    /* no run */
+	EXPLAIN_SLOT_PENDING, /* has a run to start */
+	EXPLAIN_SLOT_BUSY,
+	EXPLAIN_SLOT_DONE /* its run is finished and not yet taken */
 };
 
-struct explain_hand {
+struct explain_slot {
 	struct worker worker;
-	enum explain_hand_state state;
+	enum explain_slot_state state;
 	uint64_t run; /* number of the run */
 };
 
-#define EXPLAIN_HANDS_MAX 128u
+#define EXPLAIN_SLOTS_MAX 128u
 /* Limit on the remembered keys of different failures. */
 #define EXPLAIN_KNOWN_MAX 64u
 
@@ -55,13 +55,13 @@ struct explain {
 	const struct finding *finding;
 	const struct explain_options *options;
 	struct replay_setting setting;
-	struct explain_hand hands[EXPLAIN_HANDS_MAX];
-	uint32_t hand_count;
+	struct explain_slot slots[EXPLAIN_SLOTS_MAX];
+	uint32_t slot_count;
 	/* Hands that work. Only the first one works until the shared memory is known. */
 	uint32_t active;
 	/* exclusive run: no other worker may start one; NULL: all may */
-	struct explain_hand *only;
-	struct explain_hand *made; /* worker of the run taken last, until explain_runs_go_on() */
+	struct explain_slot *only;
+	struct explain_slot *made; /* worker of the run taken last, until explain_runs_resume() */
 	struct explain_round round;
 	/* failures seen while no other process of the program ran */
 	uint64_t known[EXPLAIN_KNOWN_MAX];
@@ -105,16 +105,16 @@ void explain_keep(struct explain *explain, const struct explain_run *run);
 
 /* ---- explain_runs.c ---- */
 
-/* Makes the next run, or takes one made ahead; in explain->made until explain_runs_go_on(). */
+/* Makes the next run, or takes one made ahead; in explain->made until explain_runs_resume(). */
 int explain_runs_take(struct explain *explain, struct error *err);
-void explain_runs_go_on(struct explain *explain);
+void explain_runs_resume(struct explain *explain);
 /* Discards runs made ahead; no worker works afterwards. */
 void explain_runs_drop(struct explain *explain);
 /* From now on these orders direct the runs. */
 void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
-/* Called when the shared memory is known: from now on up to `hands` workers make runs. */
-void explain_runs_spread(struct explain *explain, uint32_t hands);
+/* Called when the shared memory is known: from now on up to `slots` workers make runs. */
+void explain_runs_spread(struct explain *explain, uint32_t slots);
 
 /* explain_noise.c: replace the functions of the same names under the noise runtime. */
 int explain_noise_run(struct explain *explain, struct error *err);

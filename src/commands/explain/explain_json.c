@@ -27,7 +27,7 @@ static json_t *access_to_json(
 	json_t *out = json_object();
 
 	set(out, "kind", json_string(pattern_is_write(pattern, access) ? "W" : "R"));
-	set(out, "thread", json_integer(pattern_party(pattern, access) + 1));
+	set(out, "thread", json_integer(pattern_thread(pattern, access) + 1));
 	set(out, "operation",
 		pattern_is_order(pattern) ? json_string(op_descriptions[pattern->ops[access]].verb)
 					  : json_null());
@@ -44,7 +44,7 @@ static json_t *roles_to_json(struct explain *explain, const struct pattern *patt
 {
 	json_t *out = json_array();
 
-	for (unsigned party = 0; party < PATTERN_PARTIES; party++) {
+	for (unsigned party = 0; party < PATTERN_THREADS; party++) {
 		const uint64_t start = pattern->roles[party];
 		const char *function = start ? explain_function(explain, start) : "main";
 

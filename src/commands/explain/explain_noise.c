@@ -19,8 +19,8 @@
 #define STUCK_LOOKS 3u
 /* A run hangs if it exceeds this multiple of the longest passing run, and the limit for hangs. */
 #define LONGEST_TIMES 10u
-/* Learning runs end when LEARN_QUIET in a row found no new shared site, within these limits. */
-#define LEARN_QUIET 12u
+/* Learning runs end when LEARN_STABLE in a row found no new shared site, within these limits. */
+#define LEARN_STABLE 12u
 #define LEARN_MOST 60u
 #define LEARN_NS UINT64_C(5000000000)
 
@@ -80,29 +80,29 @@ static bool end_if_stuck(struct explain *explain, struct noise_run *run)
 	if (now_ns - run->looked_ns < LOOK_EVERY_NS)
 		return false;
 	run->looked_ns = now_ns;
-	run->stuck_looks = all_wait(explain->hands[0].worker.pid) ? run->stuck_looks + 1 : 0;
+	run->stuck_looks = all_wait(explain->slots[0].worker.pid) ? run->stuck_looks + 1 : 0;
 	if (run->stuck_looks >= STUCK_LOOKS)
 		kind = OUTCOME_DEADLOCK;
 	else if (!explain->setting.settings.hang_ns || now_ns - run->began_ns < limit_ns)
 		return false;
-	worker_kill(&explain->hands[0].worker);
-	outcome_set(&explain->hands[0].worker.contract->outcome, kind, THREAD_NONE, 0);
+	worker_kill(&explain->slots[0].worker);
+	outcome_set(&explain->slots[0].worker.contract->outcome, kind, THREAD_NONE, 0);
 	return true;
 }
 
 /* Reads the modules' addresses while the process is stopped at its first thread creation. */
 static void explain_noise_read_symbols(struct explain *explain)
 {
-	explain->hands[0].worker.contract->plan.inspect = false;
+	explain->slots[0].worker.contract->plan.inspect = false;
 	(void)symbols_from_process(
-		&explain->symbols, (pid_t)explain->hands[0].worker.contract->guest_pid, NULL);
+		&explain->symbols, (pid_t)explain->slots[0].worker.contract->guest_pid, NULL);
 	explain_places_release(&explain->places);
 	explain_places_init(&explain->places, explain->symbols);
 }
 
 static int watch_run(struct explain *explain, struct error *err)
 {
-	struct worker *worker = &explain->hands[0].worker;
+	struct worker *worker = &explain->slots[0].worker;
 	struct noise_run run = {.began_ns = platform_monotonic_ns()};
 	enum contract_report report = REPORT_NONE;
 	int result = 0;
@@ -133,15 +133,15 @@ static int watch_run(struct explain *explain, struct error *err)
 
 int explain_noise_run(struct explain *explain, struct error *err)
 {
-	struct contract *contract = explain->hands[0].worker.contract;
+	struct contract *contract = explain->slots[0].worker.contract;
 	int result;
 
 	contract->plan.run_first = explain->run_next++;
 	contract->plan.run_limit = 1;
 	contract->plan.inspect = !explain->symbols;
 	noise_log_begin(
-		&explain->noise, contract, explain_patterns_state(&explain->hands[0].worker));
-	result = worker_begin(&explain->hands[0].worker, err);
+		&explain->noise, contract, explain_patterns_state(&explain->slots[0].worker));
+	result = worker_begin(&explain->slots[0].worker, err);
 	if (result == 0)
 		result = watch_run(explain, err);
 	if (result == REPORT_INSPECT) {
@@ -152,7 +152,7 @@ int explain_noise_run(struct explain *explain, struct error *err)
 	if (result < 0)
 		return result;
 	noise_log_read(&explain->noise, true);
-	if (!worker_is_failure(&explain->hands[0].worker) && explain->last_ns > explain->longest_ns)
+	if (!worker_is_failure(&explain->slots[0].worker) && explain->last_ns > explain->longest_ns)
 		explain->longest_ns = explain->last_ns;
 	return 0;
 }
@@ -168,11 +168,11 @@ static uint32_t shared_sites(const struct contract_memory *memory)
 
 int explain_noise_learn(struct explain *explain, struct error *err)
 {
-	struct contract_memory *memory = contract_memory(explain->hands[0].worker.contract);
+	struct contract_memory *memory = contract_memory(explain->slots[0].worker.contract);
 	const uint64_t began_ns = platform_monotonic_ns();
 	uint32_t quiet = 0;
 
-	for (uint32_t i = 0; i < LEARN_MOST && quiet < LEARN_QUIET; i++) {
+	for (uint32_t i = 0; i < LEARN_MOST && quiet < LEARN_STABLE; i++) {
 		const uint32_t known = shared_sites(memory);
 		int result = explain_noise_run(explain, err);
 

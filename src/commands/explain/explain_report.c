@@ -108,7 +108,7 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 		strbuf_init(&where);
 		strbuf_init(&role);
 		explain_add_place(&where, &place);
-		add_role(&role, result->explain, pattern->roles[pattern_party(pattern, i)]);
+		add_role(&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
 		strbuf_addf(out, "   %-10s %-7s %-22s ", step ? step->thread : role.text,
 			explain_access_verb(answer, i), where.text);
 		add_source_line(out, result->finding, &place, 60);
@@ -344,12 +344,12 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 }
 
 /* Least score beside a cause: a pattern as frequent in passing runs explains nothing. */
-#define TOLD_SCORE_LEAST 0.5
+#define SHOWN_SCORE_LEAST 0.5
 
-static bool explain_report_is_told(
+static bool explain_report_is_shown(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
-	return !result->finding->cause || answer->record->score >= TOLD_SCORE_LEAST;
+	return !result->finding->cause || answer->record->score >= SHOWN_SCORE_LEAST;
 }
 
 static void explain_report_add_counts(
@@ -380,7 +380,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
-		told += explain_report_is_told(result, &result->answers[i]);
+		told += explain_report_is_shown(result, &result->answers[i]);
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	if (result->finding->kind == OUTCOME_NONE)
@@ -391,12 +391,12 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	add_cause(&out, result->finding);
 	explain_report_add_counts(&out, result, told);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
-		if (!explain_report_is_told(result, &result->answers[i]))
+		if (!explain_report_is_shown(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
 		explain_report_add_answer(&out, result, i);
 	}
-	if (told && explain_report_is_told(result, &result->answers[0]))
+	if (told && explain_report_is_shown(result, &result->answers[0]))
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);

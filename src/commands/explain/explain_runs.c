@@ -1,6 +1,6 @@
 /*
  * Makes the runs for an explanation in the order of their numbers, with several workers (struct
- * explain_hand).
+ * explain_slot).
  *
  * Invariant: a run depends only on its number and on what was known before its round began
  * (strategies/strategy.h). Its result is the same for every worker and every number of workers. A
@@ -48,19 +48,19 @@ static bool has_rounds(const struct explain *explain)
 	return is_learning(explain) || explain->is_directed;
 }
 
-static struct directed_order *explain_runs_orders_of(const struct explain_hand *hand)
+static struct directed_order *explain_runs_orders_of(const struct explain_slot *slot)
 {
-	return ((struct directed_state *)contract_strategy(hand->worker.contract))->orders;
+	return ((struct directed_state *)contract_strategy(slot->worker.contract))->orders;
 }
 
-static struct contract *contract_of(const struct explain *explain, uint32_t hand)
+static struct contract *contract_of(const struct explain *explain, uint32_t slot)
 {
-	return explain->hands[hand].worker.contract;
+	return explain->slots[slot].worker.contract;
 }
 
 static void explain_runs_share(struct explain *explain)
 {
-	for (uint32_t i = 1; is_learning(explain) && i < explain->hand_count; i++)
+	for (uint32_t i = 1; is_learning(explain) && i < explain->slot_count; i++)
 		explain_runs_strategy_of(explain)->learning.share(
 			contract_strategy(contract_of(explain, i)),
 			contract_strategy(contract_of(explain, 0)));
@@ -106,31 +106,31 @@ static void explain_runs_end_round(struct explain *explain)
 	explain_runs_begin_round(explain, next);
 }
 
-static void take_lesson(struct explain *explain, const struct explain_hand *hand)
+static void take_lesson(struct explain *explain, const struct explain_slot *slot)
 {
 	if (is_learning(explain))
 		explain->round.maker[explain->run_next - explain->round.first] =
-			(uint8_t)(hand - explain->hands);
+			(uint8_t)(slot - explain->slots);
 	else if (explain->is_directed)
 		directed_orders_learn(explain->known_orders, explain->base,
-			explain_runs_orders_of(hand), explain->order_count);
+			explain_runs_orders_of(slot), explain->order_count);
 }
 
-static int explain_runs_begin(struct explain *explain, struct explain_hand *hand, struct error *err)
+static int explain_runs_begin(struct explain *explain, struct explain_slot *slot, struct error *err)
 {
-	struct contract_plan *plan = &hand->worker.contract->plan;
+	struct contract_plan *plan = &slot->worker.contract->plan;
 	const struct explain_round *round = &explain->round;
 
-	plan->run_first = hand->run;
+	plan->run_first = slot->run;
 	plan->run_limit = 1;
 	plan->round_runs = is_learning(explain) ? round->runs : 0;
 	plan->round = round->number;
 	plan->round_first = plan->runs_before = round->first;
 	if (explain->is_directed)
 		directed_orders_share(
-			explain_runs_orders_of(hand), explain->base, explain->order_count);
-	hand->state = EXPLAIN_HAND_BUSY;
-	return worker_begin(&hand->worker, err);
+			explain_runs_orders_of(slot), explain->base, explain->order_count);
+	slot->state = EXPLAIN_SLOT_BUSY;
+	return worker_begin(&slot->worker, err);
 }
 
 static int explain_runs_give_runs(struct explain *explain, struct error *err)
@@ -140,27 +140,27 @@ static int explain_runs_give_runs(struct explain *explain, struct error *err)
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < explain->active; i++) {
-		struct explain_hand *hand = &explain->hands[i];
+		struct explain_slot *slot = &explain->slots[i];
 
-		if (explain->only && hand != explain->only)
+		if (explain->only && slot != explain->only)
 			continue;
-		if (hand->state == EXPLAIN_HAND_FREE && explain->run_given < end) {
-			hand->run = explain->run_given++;
-			hand->state = EXPLAIN_HAND_OWES;
+		if (slot->state == EXPLAIN_SLOT_FREE && explain->run_given < end) {
+			slot->run = explain->run_given++;
+			slot->state = EXPLAIN_SLOT_PENDING;
 		}
-		if (hand->state != EXPLAIN_HAND_OWES)
+		if (slot->state != EXPLAIN_SLOT_PENDING)
 			continue;
-		result = explain_runs_begin(explain, hand, err);
+		result = explain_runs_begin(explain, slot, err);
 		if (result < 0)
-			hand->state = EXPLAIN_HAND_OWES;
+			slot->state = EXPLAIN_SLOT_PENDING;
 	}
 	return result;
 }
 
 /* The current restart does not work: tries the next allowed one. */
-static int fall_back(struct explain *explain, struct explain_hand *hand, struct error *err)
+static int fall_back(struct explain *explain, struct explain_slot *slot, struct error *err)
 {
-	struct contract_plan *plan = &hand->worker.contract->plan;
+	struct contract_plan *plan = &slot->worker.contract->plan;
 	enum contract_restart next = restart_next(
 		(enum contract_restart)plan->restart, (enum contract_executor)plan->executor);
 
@@ -168,110 +168,110 @@ static int fall_back(struct explain *explain, struct explain_hand *hand, struct 
 		return error_set(err, ERROR_TARGET,
 			"the program cannot be run again and again; does raddle replay %s work?",
 			explain->finding->id);
-	worker_kill(&hand->worker);
+	worker_kill(&slot->worker);
 	plan->restart = next;
 	return 0;
 }
 
-static int explain_runs_take_report(struct explain *explain, struct explain_hand *hand,
+static int explain_runs_take_report(struct explain *explain, struct explain_slot *slot,
 	enum contract_report report, struct error *err)
 {
-	const struct contract *contract = hand->worker.contract;
+	const struct contract *contract = slot->worker.contract;
 
-	hand->state = EXPLAIN_HAND_OWES;
+	slot->state = EXPLAIN_SLOT_PENDING;
 	if (report == REPORT_REFUSED && contract->outcome.code != REFUSAL_RESTART)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 	if (report == REPORT_TAINTED && contract->outcome.kind != OUTCOME_TAINTED)
-		hand->state = EXPLAIN_HAND_DONE;
+		slot->state = EXPLAIN_SLOT_DONE;
 	else if (report != REPORT_REFUSED && report != REPORT_TAINTED && report != REPORT_DIED) {
-		hand->state = EXPLAIN_HAND_DONE;
+		slot->state = EXPLAIN_SLOT_DONE;
 		return 0;
 	} else if (!contract->is_live && report == REPORT_DIED) {
 		return error_set(err, ERROR_TARGET,
 			"the program makes no threads any more; find the failure again");
 	}
-	return fall_back(explain, hand, err);
+	return fall_back(explain, slot, err);
 }
 
-static int poll_hand(struct explain *explain, struct explain_hand *hand, struct error *err)
+static int poll_slot(struct explain *explain, struct explain_slot *slot, struct error *err)
 {
 	enum contract_report report = REPORT_NONE;
 	int result = 0;
 
-	if (hand->state != EXPLAIN_HAND_BUSY)
+	if (slot->state != EXPLAIN_SLOT_BUSY)
 		return 0;
-	result = worker_poll(&hand->worker, &report, err);
+	result = worker_poll(&slot->worker, &report, err);
 	if (result == 0 && report != REPORT_NONE)
-		result = explain_runs_take_report(explain, hand, report, err);
+		result = explain_runs_take_report(explain, slot, report, err);
 	return result;
 }
 
-static void sleep_for_hands(struct explain *explain)
+static void sleep_for_slots(struct explain *explain)
 {
-	struct worker *busy[EXPLAIN_HANDS_MAX];
+	struct worker *busy[EXPLAIN_SLOTS_MAX];
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < explain->active; i++)
-		if (explain->hands[i].state == EXPLAIN_HAND_BUSY)
-			busy[count++] = &explain->hands[i].worker;
+		if (explain->slots[i].state == EXPLAIN_SLOT_BUSY)
+			busy[count++] = &explain->slots[i].worker;
 	if (count)
 		worker_sleep(busy, count, SLEEP_NS);
 }
 
 static int explain_runs_wait_for(
-	struct explain *explain, const struct explain_hand *wanted, struct error *err)
+	struct explain *explain, const struct explain_slot *wanted, struct error *err)
 {
-	while (wanted->state != EXPLAIN_HAND_DONE) {
+	while (wanted->state != EXPLAIN_SLOT_DONE) {
 		int result = explain_runs_give_runs(explain, err);
 
 		for (uint32_t i = 0; result == 0 && i < explain->active; i++)
-			result = poll_hand(explain, &explain->hands[i], err);
+			result = poll_slot(explain, &explain->slots[i], err);
 		if (result < 0)
 			return result;
 		if (*explain->options->is_interrupted) {
 			explain_runs_drop(explain);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
-		if (wanted->state == EXPLAIN_HAND_BUSY)
-			sleep_for_hands(explain);
+		if (wanted->state == EXPLAIN_SLOT_BUSY)
+			sleep_for_slots(explain);
 	}
 	return 0;
 }
 
 /* Lets runs in progress end for GRACE_NS, then kills them; they are repeated later. */
-static void come_to_rest(struct explain *explain)
+static void drain_runs(struct explain *explain)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + GRACE_NS;
 
 	for (uint32_t i = 0; i < explain->active; i++) {
-		struct explain_hand *hand = &explain->hands[i];
-		struct worker *const alone = &hand->worker;
+		struct explain_slot *slot = &explain->slots[i];
+		struct worker *const alone = &slot->worker;
 
-		while (hand->state == EXPLAIN_HAND_BUSY && !*explain->options->is_interrupted &&
-			platform_monotonic_ns() < until_ns && poll_hand(explain, hand, NULL) == 0)
-			if (hand->state == EXPLAIN_HAND_BUSY)
+		while (slot->state == EXPLAIN_SLOT_BUSY && !*explain->options->is_interrupted &&
+			platform_monotonic_ns() < until_ns && poll_slot(explain, slot, NULL) == 0)
+			if (slot->state == EXPLAIN_SLOT_BUSY)
 				worker_sleep(&alone, 1, GRACE_NS / 100);
-		if (hand->state != EXPLAIN_HAND_BUSY && hand->state != EXPLAIN_HAND_OWES)
+		if (slot->state != EXPLAIN_SLOT_BUSY && slot->state != EXPLAIN_SLOT_PENDING)
 			continue;
-		worker_kill(&hand->worker);
-		hand->state = EXPLAIN_HAND_OWES;
+		worker_kill(&slot->worker);
+		slot->state = EXPLAIN_SLOT_PENDING;
 	}
 }
 
 void explain_runs_drop(struct explain *explain)
 {
-	come_to_rest(explain);
+	drain_runs(explain);
 	for (uint32_t i = 0; i < explain->active; i++)
-		explain->hands[i].state = EXPLAIN_HAND_FREE;
+		explain->slots[i].state = EXPLAIN_SLOT_FREE;
 	explain->run_given = explain->run_next;
 }
 
 /* From now on worker 0 works alone. Runs made ahead are repeated; runs already taken stay valid. */
-static void explain_runs_go_on_alone(struct explain *explain)
+static void explain_runs_serialise(struct explain *explain)
 {
 	explain_runs_drop(explain);
 	for (uint32_t i = 0; i < explain->active; i++)
-		worker_kill(&explain->hands[i].worker);
+		worker_kill(&explain->slots[i].worker);
 	explain->active = 1;
 	explain->is_disturbed = true;
 }
@@ -294,75 +294,75 @@ static void learn_key(struct explain *explain, uint64_t key)
 
 /* Repeats the worker's run exclusively. *is_same false: the outcome differs. */
 static int explain_runs_make_alone(
-	struct explain *explain, struct explain_hand *hand, bool *is_same, struct error *err)
+	struct explain *explain, struct explain_slot *slot, bool *is_same, struct error *err)
 {
-	const uint64_t key = failure_key(&hand->worker.contract->outcome);
+	const uint64_t key = failure_key(&slot->worker.contract->outcome);
 	const uint32_t active = explain->active;
 	int result;
 
-	come_to_rest(explain);
+	drain_runs(explain);
 	for (uint32_t i = 0; i < active; i++)
-		worker_kill(&explain->hands[i].worker);
-	hand->state = EXPLAIN_HAND_OWES;
-	explain->only = hand;
-	result = explain_runs_wait_for(explain, hand, err);
+		worker_kill(&explain->slots[i].worker);
+	slot->state = EXPLAIN_SLOT_PENDING;
+	explain->only = slot;
+	result = explain_runs_wait_for(explain, slot, err);
 	explain->only = NULL;
-	*is_same = result == 0 && worker_is_failure(&hand->worker) &&
-		   failure_key(&hand->worker.contract->outcome) == key;
+	*is_same = result == 0 && worker_is_failure(&slot->worker) &&
+		   failure_key(&slot->worker.contract->outcome) == key;
 	return result;
 }
 
-static struct explain_hand *explain_runs_hand_of(struct explain *explain, uint64_t run)
+static struct explain_slot *explain_runs_slot_of(struct explain *explain, uint64_t run)
 {
 	for (uint32_t i = 0; i < explain->active; i++)
-		if (explain->hands[i].state != EXPLAIN_HAND_FREE && explain->hands[i].run == run)
-			return &explain->hands[i];
+		if (explain->slots[i].state != EXPLAIN_SLOT_FREE && explain->slots[i].run == run)
+			return &explain->slots[i];
 	return NULL;
 }
 
-static int make_next(struct explain *explain, struct explain_hand **out, struct error *err)
+static int make_next(struct explain *explain, struct explain_slot **out, struct error *err)
 {
 	int result = explain_runs_give_runs(explain, err);
 
-	*out = explain_runs_hand_of(explain, explain->run_next);
+	*out = explain_runs_slot_of(explain, explain->run_next);
 	if (result == 0)
 		result = explain_runs_wait_for(explain, *out, err);
 	if (result == ERROR_INTERRUPTED || result == 0 || explain->active == 1)
 		return result;
-	explain_runs_go_on_alone(explain);
+	explain_runs_serialise(explain);
 	return make_next(explain, out, err);
 }
 
 int explain_runs_take(struct explain *explain, struct error *err)
 {
-	struct explain_hand *hand;
+	struct explain_slot *slot;
 	bool is_same = true;
-	int result = make_next(explain, &hand, err);
+	int result = make_next(explain, &slot, err);
 
 	if (result < 0)
 		return result;
-	if (explain->active > 1 && worker_is_failure(&hand->worker) &&
-		!explain_runs_is_known(explain, failure_key(&hand->worker.contract->outcome)))
-		result = explain_runs_make_alone(explain, hand, &is_same, err);
+	if (explain->active > 1 && worker_is_failure(&slot->worker) &&
+		!explain_runs_is_known(explain, failure_key(&slot->worker.contract->outcome)))
+		result = explain_runs_make_alone(explain, slot, &is_same, err);
 	if (result == ERROR_INTERRUPTED)
 		return result;
 	if (!is_same || result < 0) {
-		explain_runs_go_on_alone(explain);
-		result = make_next(explain, &hand, err);
+		explain_runs_serialise(explain);
+		result = make_next(explain, &slot, err);
 		if (result < 0)
 			return result;
 	}
-	if (worker_is_failure(&hand->worker))
-		learn_key(explain, failure_key(&hand->worker.contract->outcome));
-	take_lesson(explain, hand);
-	explain->made = hand;
+	if (worker_is_failure(&slot->worker))
+		learn_key(explain, failure_key(&slot->worker.contract->outcome));
+	take_lesson(explain, slot);
+	explain->made = slot;
 	explain->run_next++;
 	return 0;
 }
 
-void explain_runs_go_on(struct explain *explain)
+void explain_runs_resume(struct explain *explain)
 {
-	explain->made->state = EXPLAIN_HAND_FREE;
+	explain->made->state = EXPLAIN_SLOT_FREE;
 	if (has_rounds(explain) && explain->run_next == explain->round.first + explain->round.runs)
 		explain_runs_end_round(explain);
 	if (explain->has_learnt)
@@ -383,8 +383,8 @@ void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count)
 {
 	explain_runs_drop(explain);
-	for (uint32_t i = 0; i < explain->hand_count; i++) {
-		struct worker *worker = &explain->hands[i].worker;
+	for (uint32_t i = 0; i < explain->slot_count; i++) {
+		struct worker *worker = &explain->slots[i].worker;
 		struct contract *contract = worker->contract;
 
 		worker_clear_strategy(worker, sizeof(struct directed_state));
@@ -401,40 +401,40 @@ void explain_runs_direct(
 	explain_runs_begin_round(explain, 1);
 }
 
-static int open_hand(struct explain *explain, uint32_t number, struct error *err)
+static int open_slot(struct explain *explain, uint32_t number, struct error *err)
 {
-	const struct explain_hand *first = &explain->hands[0];
-	struct explain_hand *hand = &explain->hands[number];
+	const struct explain_slot *first = &explain->slots[0];
+	struct explain_slot *slot = &explain->slots[number];
 	struct contract *contract;
-	const int result = worker_open(&hand->worker, &first->worker.params, err);
+	const int result = worker_open(&slot->worker, &first->worker.params, err);
 
 	if (result < 0)
 		return result;
-	contract = hand->worker.contract;
+	contract = slot->worker.contract;
 	contract->plan = first->worker.contract->plan;
 	contract->spin = first->worker.contract->spin;
 	contract->spin.is_watched = 0;
 	memory_view_apply(&explain->memory, contract_memory(contract));
 	races_apply(&explain->setting.settings.races, contract);
-	patterns_configure(explain_patterns_state(&hand->worker), explain->options->window);
-	patterns_include_orders(explain_patterns_state(&hand->worker), explain->has_orders);
+	patterns_configure(explain_patterns_state(&slot->worker), explain->options->window);
+	patterns_include_orders(explain_patterns_state(&slot->worker), explain->has_orders);
 	explain_runs_strategy_of(explain)->begin_campaign(
 		contract_strategy(contract), &explain->options->strategy_config);
-	hand->worker.is_strategy_fresh = false;
+	slot->worker.is_strategy_fresh = false;
 	return 0;
 }
 
-void explain_runs_spread(struct explain *explain, uint32_t hands)
+void explain_runs_spread(struct explain *explain, uint32_t slots)
 {
 	explain->has_learnt = true;
 	/* Processes that bind the same name disturb each other. */
-	if (explain->hands[0].worker.contract->takes_name)
-		hands = 1;
+	if (explain->slots[0].worker.contract->takes_name)
+		slots = 1;
 	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&
-		explain->hand_count < hands && explain->hand_count < EXPLAIN_HANDS_MAX &&
-		open_hand(explain, explain->hand_count, NULL) == 0)
-		explain->hand_count++;
-	explain->active = explain->hand_count;
+		explain->slot_count < slots && explain->slot_count < EXPLAIN_SLOTS_MAX &&
+		open_slot(explain, explain->slot_count, NULL) == 0)
+		explain->slot_count++;
+	explain->active = explain->slot_count;
 	explain_runs_begin_round(explain, 1); /* the strategy has planned a round of one run */
 	explain_runs_share(explain);
 }

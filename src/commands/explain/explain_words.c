@@ -83,7 +83,7 @@ static void words_add_lines(struct strbuf *out, const struct explain_result *res
 	bool is_first = true;
 
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
-		if (pattern_party(pattern, i) != party)
+		if (pattern_thread(pattern, i) != party)
 			continue;
 		place = explain_answer_place(result, accesses->answer, pattern, i);
 		if (!is_first && place.id == last)
@@ -134,7 +134,7 @@ void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 	const struct pattern *pattern = &answer->record->pattern;
 	const struct words_accesses accesses = {answer, pattern};
 	const bool is_crossing =
-		pattern_access_count(pattern) == 4 && pattern_party(pattern, 2) == 0;
+		pattern_access_count(pattern) == 4 && pattern_thread(pattern, 2) == 0;
 
 	if (pattern_access_count(pattern) == 1) {
 		words_add_lines(out, result, &accesses, 0);

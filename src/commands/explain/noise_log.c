@@ -32,7 +32,7 @@ static object_name noise_log_name_of(uint64_t address, uint32_t block)
 }
 
 /* Passes an access to the detector in pieces, one per named range of memory. */
-static void noise_log_tell(struct noise_log *log, const struct noise_event *event)
+static void noise_log_pass_access(struct noise_log *log, const struct noise_event *event)
 {
 	const uint64_t end = event->address + event->bytes;
 	const uint16_t thread = event->thread % THREAD_CAPACITY;
@@ -127,7 +127,7 @@ void noise_log_read(struct noise_log *log, bool is_over)
 		if (event.time > horizon)
 			return;
 		log->read[at]++;
-		noise_log_tell(log, &event);
+		noise_log_pass_access(log, &event);
 	}
 }
 

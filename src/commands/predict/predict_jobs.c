@@ -202,7 +202,7 @@ static bool was_disturbed(const struct predict *predict, const struct driven *dr
 	return false;
 }
 
-static void predict_jobs_tell(const struct predict *predict, const struct driven *driven)
+static void predict_jobs_report(const struct predict *predict, const struct driven *driven)
 {
 	const struct campaign_listener *listener = predict->listener;
 
@@ -240,7 +240,7 @@ static int take_in(
 		store_rename(&driven->kept, driven->findings[i]);
 		predict_learn(predict, driven->keys[i], driven->findings[i]);
 	}
-	predict_jobs_tell(predict, driven);
+	predict_jobs_report(predict, driven);
 	driving->drive->came(driving->drive->context, number, attempt);
 	return 0;
 }
@@ -277,7 +277,7 @@ static int predict_jobs_take(
 	return result;
 }
 
-static bool needs_quiet(void *context, uint32_t number, const struct strbuf *answer)
+static bool needs_exclusive_run(void *context, uint32_t number, const struct strbuf *answer)
 {
 	const struct driving *driving = context;
 	struct driven driven;
@@ -310,7 +310,7 @@ int predict_drive(struct predict *predict, const struct predict_drive *drive, st
 		.is_interrupted = predict->options->campaign.is_interrupted,
 		.work = predict_jobs_work,
 		.take = predict_jobs_take,
-		.needs_quiet = needs_quiet,
+		.needs_exclusive_run = needs_exclusive_run,
 		.waits = predict_jobs_on_wait};
 	const int result = predict_check_file(predict, err);
 

@@ -212,14 +212,14 @@ static void predict_work_on_wait(void *context, uint32_t index)
 	predict_report_driving(work->result, index);
 }
 
-static void predict_work_tell(const struct predict_work *work)
+static void predict_work_print_notes(const struct predict_work *work)
 {
 	struct strbuf lines;
 
 	strbuf_init(&lines);
 	for (uint32_t i = 0; i < work->analysis_count; i++)
-		if (work->analyses[i]->tell)
-			work->analyses[i]->tell(work->states[i], &lines);
+		if (work->analyses[i]->add_notes)
+			work->analyses[i]->add_notes(work->states[i], &lines);
 	predict_report_notes(work->result, lines.text);
 	strbuf_release(&lines);
 }
@@ -258,7 +258,7 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 	}
 	if (status == 0) {
 		predict_report_recorded(result);
-		predict_work_tell(work);
+		predict_work_print_notes(work);
 	}
 	result->inferred_ns = predict_clock_ns();
 	if (result->candidates.count)
@@ -340,7 +340,7 @@ void predict_work_show_sets(const struct predict_work *work)
 	const struct atomic_sets *sets =
 		atomicity_sets(predict_work_state_of(work, &analysis_atomicity));
 
-	predict_work_tell(work);
+	predict_work_print_notes(work);
 	for (uint32_t i = 0; i < atomic_sets_count(sets); i++) {
 		const struct atomic_kind *kind = atomic_sets_kind(sets, i);
 

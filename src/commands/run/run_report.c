@@ -348,7 +348,7 @@ static void say_shortcomings(const struct campaign_result *result)
 }
 
 /* Adds the options that would let this program's waits end differently, each behind `before`. */
-static void add_what_waits_may_meet(const struct campaign_options *options,
+static void add_wait_options(const struct campaign_options *options,
 	const struct campaign_result *result, const char *before, struct strbuf *out)
 {
 	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
@@ -388,7 +388,7 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
 	if (result->has_verdict && result->verdict.is_complete) {
 		strbuf_init(&command);
-		add_what_waits_may_meet(options, result, ", ", &command);
+		add_wait_options(options, result, ", ", &command);
 		(void)fprintf(stderr, "nothing found; next: another input%s%s%s\n",
 			result->verdict.scope[0] ? ", a larger bound" : "",
 			command.length ? ", or what waits may meet: " : "",
@@ -398,7 +398,7 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	}
 	strbuf_init(&command);
 	add_another(report, &command);
-	add_what_waits_may_meet(options, result, " ", &command);
+	add_wait_options(options, result, " ", &command);
 	next_add_program(&command, report->program);
 	(void)fprintf(stderr, "nothing found%s; next: raddle run%s\n",
 		result->is_interrupted ? " so far" : "", command.text);

@@ -31,7 +31,7 @@ static unsigned labels_number_of(const struct labels *labels, LLVMBasicBlockRef 
 }
 
 /* Inline assembly may jump to the label. */
-static bool is_told_to_others(LLVMValueRef label)
+static bool label_escapes(LLVMValueRef label)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(label); use; use = LLVMGetNextUse(use))
 		if (LLVMIsACallInst(LLVMGetUser(use)) || LLVMIsACallBrInst(LLVMGetUser(use)))
@@ -50,7 +50,7 @@ static bool collect_labels(LLVMValueRef function, struct labels *labels)
 
 			if (labels_number_of(labels, to) < labels->count)
 				continue;
-			if (is_told_to_others(LLVMBlockAddress(function, to)))
+			if (label_escapes(LLVMBlockAddress(function, to)))
 				return false;
 			labels->blocks = realloc(
 				labels->blocks, (labels->count + 1) * sizeof(LLVMBasicBlockRef));

@@ -112,7 +112,7 @@ static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef n
 }
 
 /* Merges the value and its copy by a phi in the exit block, and makes all later users use the phi. */
-static void hand_on(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
+static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
 	LLVMValueRef copy = loop_copy_copy_of(copies, value);
@@ -268,7 +268,7 @@ LLVMBasicBlockRef loop_copy(
 	extend_exits(copies);
 	for (unsigned i = 0; exit && i < copies->count; i++)
 		if (is_used_behind(loop, copies->from[i]))
-			hand_on(copies, copies->from[i], exit);
+			merge_result(copies, copies->from[i], exit);
 	header = copies->blocks[0];
 	free(copies);
 	return header;

@@ -185,7 +185,8 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 }
 
 /* All threads are at their approaches: they acquire their locks and continue to their places. */
-static void directed_go_on(struct directed_state *directed, const struct schedule_view *view)
+static void directed_leave_approaches(
+	struct directed_state *directed, const struct schedule_view *view)
 {
 	for (uint32_t i = 0; i < directed->place_count; i++) {
 		directed->gone[i] = directed->stopped_at[i];
@@ -209,7 +210,7 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	if (directed->taken < directed->place_count)
 		return;
 	if (directed->is_approaching) {
-		directed_go_on(directed, view);
+		directed_leave_approaches(directed, view);
 		return;
 	}
 	directed->has_met = true;
@@ -244,11 +245,11 @@ static struct thread_id directed_draw(
 	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
 }
 
-static bool directed_comes_between(
+static bool directed_interleaves(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
 	for (uint32_t i = 0; i < directed->order_count; i++)
-		if (directed_order_comes_between(&directed->orders[i], view, thread))
+		if (directed_order_interleaves(&directed->orders[i], view, thread))
 			return true;
 	return false;
 }
@@ -264,8 +265,7 @@ static struct thread_id directed_thrash(
 	 * order. */
 	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
 		bitset_remove(directed->candidates, thread);
-		if (!view_is_enabled(view, thread) ||
-			directed_comes_between(directed, view, thread))
+		if (!view_is_enabled(view, thread) || directed_interleaves(directed, view, thread))
 			continue;
 		bitset_add(directed->candidates, thread);
 		count++;

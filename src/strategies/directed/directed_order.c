@@ -197,7 +197,7 @@ static bool order_is_open(const struct directed_order *order, const struct sched
 	return false;
 }
 
-static bool access_meets(const struct directed_access *a, const struct directed_access *b)
+static bool access_conflicts(const struct directed_access *a, const struct directed_access *b)
 {
 	if (a->function && a->function == b->function)
 		return true;
@@ -212,13 +212,13 @@ static bool access_meets(const struct directed_access *a, const struct directed_
  * Does a thread that has begun one order reach the other thread's accesses of the other order, by a
  * later access there or in the same function?
  */
-static bool order_meets(const struct directed_order *order, const struct directed_order *other)
+static bool order_conflicts(const struct directed_order *order, const struct directed_order *other)
 {
 	for (uint32_t i = 1; i < order->access_count; i++)
 		for (uint32_t j = 1; j < other->access_count; j++)
 			if (order->accesses[i].party == order->accesses[0].party &&
 				other->accesses[j].party != other->accesses[0].party &&
-				access_meets(&order->accesses[i], &other->accesses[j]))
+				access_conflicts(&order->accesses[i], &other->accesses[j]))
 				return true;
 	return false;
 }
@@ -229,7 +229,7 @@ void directed_orders_relate(struct directed_order *orders, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j < count; j++)
 			if (orders[i].is_forbidden && orders[j].is_forbidden &&
-				order_meets(&orders[i], &orders[j]))
+				order_conflicts(&orders[i], &orders[j]))
 				orders[i].mutual |= 1u << j;
 }
 
@@ -309,7 +309,7 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	       (order->access_count > 2 && begins_in_vain(orders, at, view, thread));
 }
 
-bool directed_order_comes_between(
+bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	return order->is_forbidden && order->access_count > 1 &&

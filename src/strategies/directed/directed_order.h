@@ -92,7 +92,7 @@ void directed_orders_relate(struct directed_order *orders, uint32_t count);
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread);
 /* Would its pending op lie between accesses that must be atomic? */
-bool directed_order_comes_between(
+bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 /* directed_order_has_gate(): is the object a gate of a forbidden order? directed_order_is_open():
  * is another thread between its accesses? directed_order_begins(): does the op begin the order? */

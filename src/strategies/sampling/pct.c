@@ -77,7 +77,7 @@ static struct thread_id pct_choose(void *state, const struct schedule_view *view
 	struct pct *pct = state;
 	uint32_t chosen;
 
-	priority_table_meet(&pct->priorities, &pct->rng, view);
+	priority_table_add_thread(&pct->priorities, &pct->rng, view);
 	if (view->enabled_count == 1)
 		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
 	chosen = priority_table_first(&pct->priorities, view);

@@ -315,7 +315,7 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	struct pctvb *pctvb = state;
 	uint32_t chosen;
 
-	priority_table_meet(&pctvb->priorities, &pctvb->rng, view);
+	priority_table_add_thread(&pctvb->priorities, &pctvb->rng, view);
 	chosen = priority_table_first(&pctvb->priorities, view);
 	while (view->enabled_count > 1 && pctvb_is_stopped(pctvb, view, chosen))
 		chosen = fall(pctvb, view, chosen);

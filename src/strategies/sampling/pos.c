@@ -40,7 +40,7 @@ static void pos_begin_run(void *state, uint64_t seed)
 	pos->known = 0;
 }
 
-static inline void pos_meet_threads(struct pos *pos, const struct schedule_view *view)
+static inline void pos_add_threads(struct pos *pos, const struct schedule_view *view)
 {
 	while (pos->known < view->thread_count)
 		pos->priority[pos->known++] = rng_next(&pos->rng);
@@ -52,7 +52,7 @@ static struct thread_id pos_choose(void *state, const struct schedule_view *view
 	const uint32_t word_count = BITSET_WORDS(view->thread_count);
 	uint32_t chosen = view_next_enabled(view, 0);
 
-	pos_meet_threads(pos, view);
+	pos_add_threads(pos, view);
 	if (view->enabled_count == 1)
 		return (struct thread_id){(uint16_t)chosen};
 	for (uint32_t word = 0; word < word_count; word++) {
@@ -72,7 +72,7 @@ static void pos_executed(void *state, const struct schedule_view *view, struct t
 	const struct pending_op *op = &view->pending[thread.index];
 	const uint32_t word_count = BITSET_WORDS(view->thread_count);
 
-	pos_meet_threads(pos, view);
+	pos_add_threads(pos, view);
 	for (uint32_t word = 0; op->object && word < word_count; word++) {
 		for (uint64_t rest = view->enabled[word]; rest; rest &= rest - 1) {
 			const uint32_t other = word * 64 + (uint32_t)__builtin_ctzll(rest);

@@ -243,7 +243,7 @@ static __attribute__((noinline)) void rpro_next_window(
 	const uint64_t first = event + 1 + member->radius + rng_below64(&rpro->rng, gap);
 
 	rpro->priorities.known = 0;
-	priority_table_meet(&rpro->priorities, &rpro->rng, view);
+	priority_table_add_thread(&rpro->priorities, &rpro->rng, view);
 	/* All its change points lie ahead. */
 	rpro_draw_window(rpro, first, first + member->radius + 1);
 }
@@ -267,7 +267,7 @@ static struct thread_id rpro_choose(void *state, const struct schedule_view *vie
 	uint32_t chosen;
 	bool acquires;
 
-	priority_table_meet(&rpro->priorities, &rpro->rng, view);
+	priority_table_add_thread(&rpro->priorities, &rpro->rng, view);
 	if (view->enabled_count == 1)
 		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
 	for (;;) {

@@ -122,7 +122,7 @@ static void surw_begin_run(void *state, uint64_t seed)
 }
 
 /* Gives a new thread its learnt weight, taken from its creator's weight. */
-static void surw_meet(struct surw *surw, const struct schedule_view *view, uint32_t thread)
+static void surw_add_thread(struct surw *surw, const struct schedule_view *view, uint32_t thread)
 {
 	/* Only one thread moves between two points, so the current thread is the creator. */
 	const uint32_t creator =
@@ -134,7 +134,7 @@ static void surw_meet(struct surw *surw, const struct schedule_view *view, uint3
 	surw->held[thread] = (struct surw_locks){{0}};
 	surw->is_exhausted = false;
 	if (surw_teaches(surw))
-		surw_meet_in_lesson(surw, thread, view->names[thread], creator);
+		surw_add_thread_to_lesson(surw, thread, view->names[thread], creator);
 	if (learnt == KEY_TABLE_NONE)
 		return;
 	surw->weight[thread] = surw->subtree[learnt];
@@ -222,7 +222,7 @@ static struct thread_id surw_choose(void *state, const struct schedule_view *vie
 	uint32_t count;
 
 	while (surw->known < view->thread_count)
-		surw_meet(surw, view, surw->known++);
+		surw_add_thread(surw, view, surw->known++);
 	if (!surw->object || surw->is_exhausted || view->enabled_count == 1)
 		return surw_choose_among(surw, view->enabled, view->enabled_count);
 	if (surw->intended.index >= view->thread_count ||
@@ -243,7 +243,7 @@ static void surw_executed(void *state, const struct schedule_view *view, struct 
 	const struct pending_op *op = &view->pending[thread.index];
 
 	while (surw->known < view->thread_count)
-		surw_meet(surw, view, surw->known++);
+		surw_add_thread(surw, view, surw->known++);
 	if (surw_teaches(surw))
 		surw_note(surw, view, thread.index);
 	if (!surw_may_interest(op))

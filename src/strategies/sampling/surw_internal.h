@@ -95,7 +95,8 @@ static inline bool surw_teaches(const struct surw *surw)
 }
 
 void surw_begin_lesson(struct surw *surw);
-void surw_meet_in_lesson(struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
+void surw_add_thread_to_lesson(
+	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
 /* Records the op that the thread performs. */
 void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thread);
 

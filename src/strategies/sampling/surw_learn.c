@@ -11,7 +11,8 @@ void surw_begin_lesson(struct surw *surw)
 	lesson->thread_count = lesson->object_count = lesson->pair_count = 0;
 }
 
-void surw_meet_in_lesson(struct surw *surw, uint32_t thread, thread_name name, uint32_t creator)
+void surw_add_thread_to_lesson(
+	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator)
 {
 	struct surw_lesson *lesson = &surw->lessons[surw->place];
 

@@ -15,7 +15,7 @@ static struct pattern pattern(enum pattern_kind kind, uint64_t first, uint64_t s
 	const unsigned count = pattern_access_count(&pattern);
 
 	for (unsigned i = 0; i < count; i++)
-		pattern.sites[i] = pattern_party(&pattern, i) ? second : first;
+		pattern.sites[i] = pattern_thread(&pattern, i) ? second : first;
 	pattern.key = pattern_key(&pattern);
 	return pattern;
 }

@@ -221,7 +221,7 @@ static void test_job__leave_a_taker_alone(void **unused)
 	(void)unused;
 	assert_int_equal(run(&office, (struct jobs){.workers = 4,
 					      .take = take_alone,
-					      .needs_quiet = wants_quiet}),
+					      .needs_exclusive_run = wants_quiet}),
 		0);
 	assert_int_equal(office.at_work_beside, 0);
 	assert_int_equal(office.taken_count, FORKED_JOBS);
