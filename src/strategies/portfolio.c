@@ -1,31 +1,22 @@
 /*
- * Strategy `portfolio`: a mix of the other strategies, weighted by success.
+ * Strategy `portfolio`: a fixed plan of the other strategies.
  *
- * No single strategy is best for every bug, and the best one is not known in advance. The first run
- * has no preemptions (round_robin) and finds failures that occur without any. After it, one run in
- * four goes to the arms in turn. Each arm thus keeps a share of at least 1/(4*arms). The other
- * three go to the arm with the highest upper confidence bound (UCB1: Auer, Cesa-Bianchi, Fischer,
- * "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning 47, 2002, section 2).
- * The reward is novelty: a run gains 1 if its partial order of ops is new in the campaign.
+ * No single strategy is best for every bug, and the best one is not known in advance. `surw` needs
+ * the fewest schedules for most bugs, so it makes seven of the first eight runs and half of the
+ * later ones. The other arms share the rest in rotation: they find bugs for which `surw` needs many
+ * times the schedules of the best arm. bench/first-failure measures the arms and the mix.
  *
- * Deviations:
- * - Novelty decreases over time, so accounts are halved periodically and old gains fade.
- * - One decision applies to three runs.
- * - The decisions of a round are made before it. Each assumes that the runs before it have the mean
- *   result of their arm (Desautels, Krause, Burdick, "Parallelizing Exploration-Exploitation
- *   Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014).
- * - All arithmetic uses integers, because the target may have floating-point traps enabled.
+ * Bound: of ROTATION * LATE_PERIOD consecutive runs after the first EARLY_RUNS, every arm makes at
+ * least one. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
  *
- * The partial order is stored as a hash (order_hash.h). A Bloom filter (Bloom, CACM 13(7), 1970)
- * stores the orders seen. It is cleared at a fill level at which new orders would often be mistaken
- * for known ones.
+ * The plan depends on nothing but the number of the run. A reward for new interleavings was tried
+ * and removed (docs/decisions/0022-portfolio.md): new orders occur in every arm, so the reward does not
+ * tell which arm finds failures.
  */
 #include "strategies/portfolio.h"
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "strategies/integer_log.h"
-#include "strategies/order_hash.h"
 #include "strategies/strategy.h"
 
 struct portfolio_arm {
@@ -34,35 +25,30 @@ struct portfolio_arm {
 	int64_t option; /* value of the first option, if not the default */
 };
 
-/* The first arm is only for the first run. Depth 2 is cheap and frequent; depth 5 reaches bugs that
- * depth 3 cannot. */
+/* The first arm leads. Depth 2 is cheap and frequent; depth 5 reaches bugs that depth 3 cannot. */
 static const struct portfolio_arm arms[] = {
-	{&strategy_round_robin, "round_robin", 0},
+	{&strategy_surw, "surw", 0},
+	{&strategy_pos, "pos", 0},
 	{&strategy_random, "random", 0},
+	{&strategy_rpro, "rpro", 0},
 	{&strategy_pct, "pct,depth=2", 2},
 	{&strategy_pct, "pct,depth=3", 3},
 	{&strategy_pct, "pct,depth=5", 5},
-	{&strategy_rpro, "rpro", 0},
-	{&strategy_pos, "pos", 0},
-	{&strategy_surw, "surw", 0},
 };
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
-#define FIRST_ARM 1u /* index of the first arm that takes part after the first run */
-#define PLAYED_ARMS (ARM_COUNT - FIRST_ARM)
-#define CYCLE 4u /* one run of CYCLE rotates among the arms; the others use the best arm */
 #define STATE_ALIGNMENT 64u
-#define PLAYS_BEFORE_FADING 4096u
+#define EARLY_RUNS 64u	/* most failures occur within so many runs */
+#define EARLY_PERIOD 8u /* one run in so many is not the leader's among the early runs */
+#define LATE_PERIOD 2u	/* likewise among the later runs */
 
-/* 2 MiB: stores four million orders before it is cleared; the rate of false "seen" results stays
- * below 15 %. */
-#define FILTER_BITS (UINT32_C(1) << 24)
-#define FILTER_FULL (FILTER_BITS / 4)
-struct portfolio_account {
-	uint64_t plays; /* with fading */
-	uint64_t gains; /* with fading; at most `plays` */
-};
+/* Arms that share the runs which are not the leader's. */
+static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
+#define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
+/* One run in so many is made with depth 3, early and late. */
+#define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
 
+/* A run of the round. */
 struct portfolio_turn {
 	uint16_t arm;
 	uint16_t place; /* among the runs of its arm in this round */
@@ -73,16 +59,11 @@ struct portfolio {
 	uint64_t runs;	   /* number of runs in earlier rounds */
 	uint32_t place;	   /* place of the run in its round */
 	uint32_t arm;	   /* arm of the current or last run */
-	uint32_t best;	   /* arm of the last decision */
-	uint32_t remembered;
-	bool is_running; /* between begin_run and end_run */
-	struct portfolio_account account[ARM_COUNT];
-	uint64_t arm_offset[ARM_COUNT]; /* offset of the arm's state from the start of this block */
+	bool is_running;   /* between begin_run and end_run */
+	bool is_even;	   /* option `even`: the arms rotate from the first run on */
+	/* offset of the arm's state from the start of this block */
+	uint64_t arm_offset[ARM_COUNT];
 	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* by place */
-	uint64_t lessons[STRATEGY_ROUND_MOST];		 /* hash of the run's order, by place */
-	struct order_hash order;
-	/* Only used in the state that learns from rounds. */
-	uint64_t filter[FILTER_BITS / 64];
 };
 
 static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t arm)
@@ -129,86 +110,37 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	struct portfolio *portfolio = state;
 
 	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are needed */
+	portfolio->is_even = config->option[0];
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
 		arms[i].strategy->begin_campaign(portfolio_arm_state(portfolio, i), &own);
 	}
-	portfolio->best = FIRST_ARM;
 }
 
-static uint64_t root(uint64_t value)
+/* The arm of run `number`, counted from 0. */
+static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
-	uint64_t result = 0;
+	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
+	const uint64_t start = number < EARLY_RUNS ? 0 : EARLY_RUNS;
 
-	for (uint64_t bit = UINT64_C(1) << 62; bit; bit >>= 2) {
-		if (value >= result + bit) {
-			value -= result + bit;
-			result = (result >> 1) + bit;
-		} else {
-			result >>= 1;
-		}
-	}
-	return result;
-}
-
-/* Mean gain plus sqrt(2 ln N / plays), times 2^16. Planned runs count with the mean gain. */
-static uint64_t portfolio_bound(
-	const struct portfolio_account *account, uint64_t planned, uint64_t log_total)
-{
-	uint64_t mean = UINT64_C(1) << 16;
-
-	if (!account->plays && !planned)
-		return UINT64_MAX;
-	if (account->plays)
-		mean = (account->gains << 16) / account->plays;
-	return mean + root((2 * log_total << 16) / (account->plays + planned));
-}
-
-static uint32_t portfolio_best_arm(const struct portfolio *portfolio, const uint64_t *planned)
-{
-	uint64_t total = 1;
-	uint64_t best_bound = 0;
-	uint64_t log_total;
-	uint32_t best = FIRST_ARM;
-
-	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
-		total += portfolio->account[i].plays + planned[i];
-	log_total = log_scaled(total);
-	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
-		const uint64_t bound =
-			portfolio_bound(&portfolio->account[i], planned[i], log_total);
-
-		if (bound > best_bound) {
-			best_bound = bound;
-			best = i;
-		}
-	}
-	return best;
-}
-
-/* The arm of run `number` after the first. */
-static uint32_t portfolio_pick(
-	struct portfolio *portfolio, uint64_t number, const uint64_t *planned)
-{
-	if (number % CYCLE == 0)
-		return FIRST_ARM + (uint32_t)(number / CYCLE % PLAYED_ARMS);
-	if (number % CYCLE == 1)
-		portfolio->best = portfolio_best_arm(portfolio, planned);
-	return portfolio->best;
+	if (portfolio->is_even)
+		return (uint16_t)(number % ARM_COUNT);
+	if ((number - start) % period != period - 1)
+		return 0;
+	return rotation[(number - start) / period % ROTATION];
 }
 
 /* Plans the arms of the next round. `planned` receives the number of runs of each arm. */
-static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint64_t *planned)
+static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
 {
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		planned[arm] = 0;
 	for (uint32_t place = 0; place < places; place++) {
-		const uint32_t arm =
-			portfolio_pick(portfolio, portfolio->runs + place - 1, planned);
+		const uint16_t arm = portfolio_planned_arm(portfolio, portfolio->runs + place);
 
-		portfolio->plan[place] = (struct portfolio_turn){
-			.arm = (uint16_t)arm, .place = (uint16_t)planned[arm]++};
+		portfolio->plan[place] =
+			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
 	}
 }
 
@@ -220,7 +152,6 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	void *arm_state = portfolio_arm_state(portfolio, turn.arm);
 
 	portfolio->arm = turn.arm;
-	order_hash_begin(&portfolio->order);
 	portfolio->is_running = true;
 	/* A separate random stream: an arm makes the same choices here as alone with the same
 	 * seed. */
@@ -229,6 +160,8 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 		strategy->learning.begin_place(arm_state, turn.place);
 	strategy->begin_run(arm_state, seed);
 }
+
+/* ---- during the run ---- */
 
 static struct thread_id portfolio_choose(void *state, const struct schedule_view *view)
 {
@@ -244,7 +177,6 @@ static void portfolio_executed(
 	struct portfolio *portfolio = state;
 	const struct strategy *strategy = arms[portfolio->arm].strategy;
 
-	order_hash_add(&portfolio->order, view, thread);
 	if (strategy->executed)
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
 }
@@ -253,33 +185,11 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 {
 	struct portfolio *portfolio = state;
 	const struct strategy *strategy = arms[portfolio->arm].strategy;
-	uint32_t value;
 
 	if (strategy->choose_value)
-		value = strategy->choose_value(
+		return strategy->choose_value(
 			portfolio_arm_state(portfolio, portfolio->arm), count);
-	else
-		value = rng_below(&portfolio->values, count);
-	order_hash_add_value(&portfolio->order, value);
-	return value;
-}
-
-static bool portfolio_remember(struct portfolio *portfolio, uint64_t order)
-{
-	const uint32_t first = (uint32_t)order % FILTER_BITS;
-	const uint32_t second = (uint32_t)(order >> 32) % FILTER_BITS;
-
-	if (bitset_has(portfolio->filter, first) && bitset_has(portfolio->filter, second))
-		return false;
-	if (portfolio->remembered == FILTER_FULL) {
-		for (uint32_t i = 0; i < FILTER_BITS / 64; i++)
-			portfolio->filter[i] = 0;
-		portfolio->remembered = 0;
-	}
-	bitset_add(portfolio->filter, first);
-	bitset_add(portfolio->filter, second);
-	portfolio->remembered++;
-	return true;
+	return rng_below(&portfolio->values, count);
 }
 
 static void portfolio_end_run(void *state, const struct run_summary *summary)
@@ -292,8 +202,9 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 	portfolio->is_running = false;
 	if (strategy->end_run)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
-	portfolio->lessons[portfolio->place] = portfolio->order.value;
 }
+
+/* ---- rounds ---- */
 
 static void portfolio_begin_place(void *state, uint32_t place)
 {
@@ -309,7 +220,6 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 	for (uint32_t i = place; i < place + count; i++) {
 		const struct portfolio_turn turn = portfolio->plan[i];
 
-		portfolio->lessons[i] = from->lessons[i];
 		if (!runs[turn.arm]++)
 			first[turn.arm] = turn.place;
 	}
@@ -320,42 +230,20 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 				runs[arm]);
 }
 
-/* Halves the accounts periodically, so that old gains fade. */
-static void portfolio_fade(struct portfolio *portfolio)
-{
-	uint64_t plays = 0;
-
-	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++)
-		plays += portfolio->account[i].plays;
-	if (plays < PLAYS_BEFORE_FADING)
-		return;
-	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
-		portfolio->account[i].plays /= 2;
-		portfolio->account[i].gains /= 2;
-	}
-}
-
 static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 {
 	struct portfolio *portfolio = state;
-	uint64_t planned[ARM_COUNT];
+	uint32_t planned[ARM_COUNT];
 	uint32_t runs[ARM_COUNT] = {0};
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct portfolio_account *account = &portfolio->account[portfolio->plan[i].arm];
-
+	for (uint32_t i = 0; i < count; i++)
 		runs[portfolio->plan[i].arm]++;
-		account->plays++;
-		if (portfolio_remember(portfolio, portfolio->lessons[i]))
-			account->gains++;
-		portfolio_fade(portfolio);
-	}
 	portfolio->runs += count;
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
-			arms[arm].strategy->learning.learn(portfolio_arm_state(portfolio, arm),
-				runs[arm], (uint32_t)planned[arm]);
+			arms[arm].strategy->learning.learn(
+				portfolio_arm_state(portfolio, arm), runs[arm], planned[arm]);
 }
 
 static void portfolio_share(void *state, const void *other)
@@ -364,41 +252,31 @@ static void portfolio_share(void *state, const void *other)
 	struct portfolio *portfolio = state;
 
 	portfolio->runs = from->runs;
-	for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
-		portfolio->account[arm] = from->account[arm];
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (arms[arm].strategy->learning.share)
 			arms[arm].strategy->learning.share(portfolio_arm_state(portfolio, arm),
 				(const char *)from + portfolio->arm_offset[arm]);
-	}
 	for (uint32_t i = 0; i < STRATEGY_ROUND_MOST; i++)
 		portfolio->plan[i] = from->plan[i];
 }
 
-/*
- * The best guarantee of the arms of depth 3 or more (as pct alone), scaled by the share that every
- * arm keeps: one run in CYCLE * PLAYED_ARMS.
- */
+/* The guarantee of depth 3, the default depth of pct alone, scaled by the arm's share. */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;
-	struct strategy_guarantee best = {0};
 
-	for (uint32_t i = FIRST_ARM; i < ARM_COUNT; i++) {
-		struct strategy_guarantee own;
-
-		if (arms[i].strategy->guarantee && arms[i].option >= 3 &&
-			arms[i].strategy->guarantee(
-				(const char *)portfolio + portfolio->arm_offset[i], &own) &&
-			own.probability > best.probability)
-			best = own;
+	for (uint32_t i = 0; i < ARM_COUNT; i++) {
+		if (arms[i].option != 3)
+			continue;
+		if (!arms[i].strategy->guarantee(
+			    (const char *)portfolio + portfolio->arm_offset[i], out))
+			return false;
+		out->probability /= GUARANTEE_PERIOD;
+		out->formula = "1/(32*n*k^(d-1))";
+		_Static_assert(GUARANTEE_PERIOD == 32, "the formula's text names the share");
+		return out->probability > 0;
 	}
-	if (best.probability <= 0)
-		return false;
-	*out = best;
-	out->probability /= CYCLE * PLAYED_ARMS;
-	out->formula = "1/(28*n*k^(d-1))";
-	_Static_assert(CYCLE * PLAYED_ARMS == 28, "the formula's text names the share");
-	return true;
+	return false;
 }
 
 const char *portfolio_arm_name(const void *state)
@@ -408,10 +286,18 @@ const char *portfolio_arm_name(const void *state)
 	return arms[portfolio->arm].text;
 }
 
+static const struct strategy_option portfolio_options[] = {
+	{"even", 0, 1, 1,
+		"1: all arms make equally many runs, as for `raddle explain`, which compares failed "
+		"with passed runs",
+		NULL},
+	{0},
+};
+
 const struct strategy strategy_portfolio = {
 	.name = "portfolio",
-	.summary = "mixes the others and gives more runs to those that show new interleavings (the "
-		   "default)",
+	.summary = "mixes the others by a plan that begins with surw (the default)",
+	.options = portfolio_options,
 	.state_bytes = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,
 	.begin_run = portfolio_begin_run,

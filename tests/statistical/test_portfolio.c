@@ -12,7 +12,7 @@
 #include "support/simulated_program.h"
 #include "support/statistics.h"
 
-#define SHARE 24 /* an arm has one run in so many at least */
+#define SHARE 16 /* an arm has one run in so many at least */
 #define RUNS 24000
 
 #define WALK READ(1), READ(1), READ(1), READ(1), READ(1)

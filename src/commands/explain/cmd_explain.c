@@ -49,7 +49,7 @@ static const struct argp_option explain_options[] = {
 		"End after this time, such as 30s, 2m (60s); the comparison takes at most half of it",
 		1},
 	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Strategy that chooses the next thread (portfolio)", 1},
+		"Strategy that chooses the next thread (portfolio,even=1)", 1},
 	{"seed", OPTION_SEED, "N", 0,
 		"Seed of the random numbers; the same seed gives the same runs (1)", 1},
 	{"jobs", 'j', "N", 0,
@@ -314,7 +314,7 @@ static int cmd_explain_load(
 static int explain_run_command(int argc, char **argv)
 {
 	struct explain_arguments arguments = {.directory = ".",
-		.strategy = STRATEGY_STANDARD,
+		.strategy = STRATEGY_STANDARD ",even=1",
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
 	struct finding finding;
 	struct error err;

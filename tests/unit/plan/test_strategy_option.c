@@ -148,7 +148,7 @@ static void strategy_format_run__names_the_arm_of_a_portfolio(void **unused)
 	assert_int_equal(simulated_campaign_run(&campaign), OUTCOME_PASSED);
 	assert_int_equal(strategy_parse("portfolio", &index_of, &config, &failure), 0);
 	strategy_format_run(index_of, &config, campaign.state, text, sizeof text);
-	assert_string_equal(text, "portfolio: round_robin");
+	assert_string_equal(text, "portfolio: surw");
 	assert_int_equal(strategy_parse("pct", &index_of, &config, &failure), 0);
 	strategy_format_run(index_of, &config, NULL, text, sizeof text);
 	assert_string_equal(text, "pct,depth=3");
