@@ -13,7 +13,6 @@ import time
 RUNS = [10, 20, 50, 100, 200, 500, 1000]
 WINDOWS = [2, 3, 4, 5, 7, 10, 20, 50]
 COST_LIMIT = 1.5
-NATIVE_ROUNDS = 15
 FAILED_LEAST = 5  # of 100 runs; else as many more as raddle takes
 
 
@@ -119,18 +118,6 @@ class Bench:
             sys.exit(f"explain: {subject.name}: {done.stderr.decode()}")
         return json.loads(done.stdout)
 
-    def at_full_speed(self, program, *options):
-        return self.once(program, ("--noise", *options),
-                         lambda: self.at_full_speed_now(program, *options))
-
-    def at_full_speed_now(self, program, *options):
-        done = subprocess.run(
-            [self.raddle, "explain", "--noise", "--json", *options, "--", program],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=300)
-        if done.returncode != 0:
-            sys.exit(f"explain --noise: {program}: {done.stderr.decode()}")
-        return json.loads(done.stdout)
-
     def cost(self, subject, runs):
         return self.once(subject.program, ("cost", runs), lambda: self.cost_now(subject, runs))
 
@@ -159,26 +146,6 @@ def rank_or_chance(subject, result):
     return max(1, (result["pattern_count"] + 1) / 2)
 
 
-def noise_rank(bench, subject):
-    """Of the true pattern's conflict in runs at full speed; None: it is not suspicious in them."""
-    result = bench.at_full_speed(subject.program, "--runs", "200", "--time", "4s")
-    record = true_record(subject, result)
-    return (record["explanation"] if record and record["score"] > 0 else None,
-            "%d/%d" % (result["failed"], result["failed"] + result["passed"]))
-
-
-def slowdown(bench, program):
-    """Time of a run at full speed, once it is learnt what is shared, against a native one."""
-    result = bench.at_full_speed(program, "--runs", str(NATIVE_ROUNDS), "--exactly")
-    runs = result["failed"] + result["passed"] + result["failed_otherwise"]
-    times = []
-    for _ in range(NATIVE_ROUNDS):
-        begun = time.monotonic()
-        subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        times.append(time.monotonic() - begun)
-    return result["seconds"] / runs / (sum(times) / len(times)) if runs else None
-
-
 def causes(result):
     return [answer for answer in result["answers"] if answer["verdict"] == "cause"]
 
@@ -197,7 +164,7 @@ def number(value, form="%g"):
 
 def explain_all(bench, subjects, rows):
     """One line for each subject; how many are as wanted."""
-    wanted = {"first": 0, "second": 0, "cause": 0, "noise": 0, "all": 0}
+    wanted = {"first": 0, "second": 0, "cause": 0, "all": 0}
     for subject in subjects:
         print(subject.name, file=sys.stderr)
         if not bench.find(subject):
@@ -218,8 +185,6 @@ def explain_all(bench, subjects, rows):
         wanted["second"] += rank is not None and rank <= 2
         wanted["cause"] += is_only
         ratio = bench.cost(subject, 300)
-        speedy_rank, speedy_runs = noise_rank(bench, subject)
-        wanted["noise"] += speedy_rank == 1
         avio = to_look_at(subject, result, lambda one: one["failed"] and not one["passed"])
         rows.append([
             subject.name,
@@ -232,9 +197,7 @@ def explain_all(bench, subjects, rows):
                 len(found), ", the true one among them" if is_true_cause else ""),
             number(avio),
             number(to_look_at(subject, result, lambda one: True)),
-            number(ratio, "%.2f"),
-            number(speedy_rank),
-            speedy_runs])
+            number(ratio, "%.2f")])
     return wanted
 
 
@@ -288,25 +251,21 @@ def main():
     wanted = explain_all(bench, subjects, rows)
     print("explain: rank of the true pattern (by conflict; by pattern, ties at their mean and worst rank)")
     print("\t".join(["subject", "failed/runs", "patterns", "rank", "of patterns", "worst", "verdict",
-                     "AVIO: to look at", "plain: to look at", "cost of recording",
-                     "--noise: rank", "failed/runs"]))
+                     "AVIO: to look at", "plain: to look at", "cost of recording"]))
     for row in rows:
         print("\t".join(row))
     if wanted["all"]:
         share = 100 / wanted["all"]
         print("explain: of %d subjects %.0f %% first (wanted 90), %.0f %% first or second (100), "
-              "%.0f %% the only cause (95); with --noise %.0f %% first" % (
+              "%.0f %% the only cause (95)" % (
                   wanted["all"], share * wanted["first"], share * wanted["second"],
-                  share * wanted["cause"], share * wanted["noise"]))
+                  share * wanted["cause"]))
     bodies = Subject.__new__(Subject)
     bodies.name, bodies.program, bodies.options = "nbody", os.path.join(options.work, "nbody"), []
     bodies.name = "bodies"
     if bench.find(bodies):
         print("explain: cost of recording on bodies that attract each other: %s (wanted at most %.1f)"
               % (number(bench.cost(bodies, 30), "%.2f"), COST_LIMIT))
-    print("explain: time of a run with --noise against a native one: sorters %s, bodies %s" % (
-        number(slowdown(bench, os.path.join(options.work, "sorters")), "%.2f"),
-        number(slowdown(bench, os.path.join(options.work, "many-bodies")), "%.2f")))
     seeds = 5 if bench.full else 1
     if subjects:
         for option, values, name, unit in (

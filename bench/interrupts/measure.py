@@ -126,7 +126,6 @@ COMMANDS = {  # words, whether --time is measured, whether the program is built 
     "predict": (["predict"], True, True),
     "predict-deadlocks": (["predict", "--deadlocks"], True, False),
     "branches": (["branches"], True, True),
-    "explain-noise": (["explain", "--noise"], True, True),
     "explain": (["explain", "F1"], True, True),
     "replay": (["replay", "F1"], False, True),
     "report": (["report", "--html"], False, True),

@@ -26,7 +26,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 17u
+#define CONTRACT_VERSION 18u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -346,9 +346,7 @@ struct contract {
 	uint64_t memory_bytes;
 	uint64_t detectors_offset; /* the state blocks of all detectors, one after the other */
 	uint64_t detectors_bytes;
-	uint64_t noise_offset; /* struct contract_noise (contract_noise.h) */
-	uint64_t noise_bytes;  /* 0: runs are controlled */
-	uint64_t runs_offset;  /* struct contract_run[STRATEGY_ROUND_MOST], by place in the round */
+	uint64_t runs_offset; /* struct contract_run[STRATEGY_ROUND_MOST], by place in the round */
 	uint64_t record_offset; /* struct record_area (branches/record/record.h) */
 	uint64_t record_bytes;	/* 0: no record */
 	/* [guest] Events of the last run, including those beyond the capacity */

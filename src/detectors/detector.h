@@ -36,8 +36,7 @@ struct detector_event {
 	thread_name name; /* of the thread; 0: no detector in use needs it */
 	/* Start function of the thread; 0: the main thread, or no detector in use needs it */
 	uint64_t role;
-	uint32_t class; /* class of the memory if the caller knows it; 0: call class_of() */
-	/* Class of the memory, equal in every run, never 0. NULL: all memory has class 1. */
+	/* Class of the memory at an address, equal in every run, never 0. NULL: all memory has class 1. */
 	uint32_t (*class_of)(uint64_t address);
 	struct thread_id thread;
 	/* The thread that is created, joined or cancelled; else THREAD_NONE */

@@ -103,9 +103,7 @@ static struct patterns_variable *patterns_add_variable(
 		.index = index,
 		.first = index * patterns_window(state),
 		.since_write = UINT32_MAX,
-		.class = event->class	   ? event->class
-			 : event->class_of ? event->class_of(event->address)
-					   : 1,
+		.class = event->class_of ? event->class_of(event->address) : 1,
 	};
 	patterns_enter(state, index);
 	return &state->variables[index];

@@ -33,8 +33,6 @@ static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
 	layout->detectors_bytes = sizes->detector_bytes;
 	layout->detectors_offset = take_area(&end, layout->detectors_bytes);
 	layout->runs_offset = take_area(&end, STRATEGY_ROUND_MOST * sizeof(struct contract_run));
-	layout->noise_bytes = sizes->noise_bytes;
-	layout->noise_offset = take_area(&end, layout->noise_bytes);
 	layout->record_bytes = sizes->record_bytes;
 	layout->record_offset = take_area(&end, layout->record_bytes);
 	layout->bytes = (end + 4095) & ~UINT64_C(4095);

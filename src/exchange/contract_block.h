@@ -39,7 +39,6 @@ struct contract_sizes {
 	uint64_t strategy_bytes; /* of the largest strategy state */
 	uint64_t trace_events;	 /* 0: runs are not traced */
 	uint64_t detector_bytes; /* for the states of all detectors */
-	uint64_t noise_bytes;	 /* of struct contract_noise; 0: runs are controlled */
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
 

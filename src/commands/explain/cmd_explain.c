@@ -30,7 +30,6 @@ enum {
 	OPTION_EXACTLY,
 	OPTION_TIME,
 	OPTION_SEED,
-	OPTION_NOISE,
 	OPTION_WINDOW,
 	OPTION_SUSPICION,
 	OPTION_ANSWERS,
@@ -54,9 +53,6 @@ static const struct argp_option explain_options[] = {
 		"Seed of the random numbers; the same seed gives the same runs (1)", 1},
 	{"jobs", 'j', "N", 0,
 		"Number of runs in parallel; the result does not depend on it (all cores)", 1},
-	{"noise", OPTION_NOISE, NULL, 0,
-		"Timing jitter: let threads run at full speed with random delays instead of controlling them, for programs that are too large to be controlled. A program may be given instead of a finding. Such runs do not repeat, even with the same seed, and cannot test the cause",
-		1},
 	{.doc = "How patterns are found and ranked:", .group = 2},
 	{"window", OPTION_WINDOW, "N", 0,
 		"Search for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
@@ -81,7 +77,6 @@ static const struct argp_option explain_options[] = {
 
 struct explain_arguments {
 	const char *finding;
-	char **program; /* a program with its arguments instead of a finding; NULL: none */
 	const char *directory;
 	const char *strategy;
 	struct explain_options options;
@@ -89,7 +84,6 @@ struct explain_arguments {
 	bool is_json;
 	bool is_trusted;
 	bool is_measuring;
-	bool is_noise;
 };
 
 static const struct option_value explain_values[] = {
@@ -110,34 +104,11 @@ static const struct option_value explain_values[] = {
 	{0},
 };
 
-/* "F12" */
-static bool is_finding_name(const char *text)
-{
-	return text[0] == 'F' && text[1] && !text[1 + strspn(text + 1, "0123456789")];
-}
-
-static void parse_argument(struct argp_state *state, char *text)
-{
-	struct explain_arguments *arguments = state->input;
-
-	if (arguments->finding)
-		argp_error(state, "one finding at a time");
-	if (!is_finding_name(text) && arguments->is_noise) {
-		arguments->program = state->argv + state->next - 1;
-		state->next = state->argc; /* the rest belongs to the program */
-	}
-	arguments->finding = text;
-}
-
 static error_t parse_explain(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
 
 	switch (key) {
-	case OPTION_NOISE:
-		arguments->is_noise = true;
-		arguments->work.without_cause = true;
-		return 0;
 	case OPTION_SUSPICION:
 		if (!suspicion_parse(text, &arguments->work.suspicion))
 			argp_error(state,
@@ -148,7 +119,9 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		terminal_be_quiet();
 		return 0;
 	case ARGP_KEY_ARG:
-		parse_argument(state, text);
+		if (arguments->finding)
+			argp_error(state, "one finding at a time");
+		arguments->finding = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which finding? `raddle list findings` shows them");
@@ -161,7 +134,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 static const struct argp explain_argp = {
 	.options = explain_options,
 	.parser = parse_explain,
-	.args_doc = "FINDING\n--noise -- PROGRAM [ARG...]",
+	.args_doc = "FINDING",
 	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
 	       "variables by how well they separate failing runs from passing ones, and forces and "
 	       "forbids the first of them in new runs to find the cause.\v"
@@ -176,14 +149,9 @@ static void cmd_explain_say_next(
 
 	strbuf_init(&words);
 	next_add_store(&words, arguments->directory);
-	if (arguments->program) {
-		next_add_program(&words, arguments->program);
-		terminal_hint("next: raddle run%s\n", words.text);
-	} else {
-		terminal_hint("next: raddle replay %s%s --trace\n"
-			      "  or: raddle report %s%s --html > %s.html\n",
-			finding->id, words.text, finding->id, words.text, finding->id);
-	}
+	terminal_hint("next: raddle replay %s%s --trace\n"
+		      "  or: raddle report %s%s --html > %s.html\n",
+		finding->id, words.text, finding->id, words.text, finding->id);
 	strbuf_release(&words);
 }
 
@@ -253,32 +221,10 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 
 	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
-	if (!arguments->program)
-		cmd_explain_keep(&result, arguments);
+	cmd_explain_keep(&result, arguments);
 	status = say(&result, arguments);
 	explain_result_release(&result);
 	return status;
-}
-
-/* A finding that holds only what is needed to run the program. */
-static void program_as_finding(char *const *program, struct finding *finding)
-{
-	const char *slash = strrchr(program[0], '/');
-	struct settings settings;
-	size_t count = 0;
-
-	settings_init(&settings);
-	*finding = (struct finding){.kind = OUTCOME_NONE, .settings = settings_to_json(&settings)};
-	settings_release(&settings);
-	(void)snprintf(finding->id, sizeof finding->id, "%s", slash ? slash + 1 : program[0]);
-	while (program[count])
-		count++;
-	finding->argv = calloc(count + 1, sizeof *finding->argv);
-	BUG_ON(!finding->argv);
-	for (size_t i = 0; i < count; i++) {
-		finding->argv[i] = strdup(program[i]);
-		BUG_ON(!finding->argv[i]);
-	}
 }
 
 static int cmd_explain_load(
@@ -287,10 +233,6 @@ static int cmd_explain_load(
 	struct store *store;
 	int result;
 
-	if (arguments->program) {
-		program_as_finding(arguments->program, finding);
-		return 0;
-	}
 	result = store_open(&store, arguments->directory, STORE_READ, err);
 	if (result < 0)
 		return result;
@@ -318,7 +260,7 @@ static int explain_run_command(int argc, char **argv)
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
 	struct finding finding;
 	struct error err;
-	char *runtime, *noise_runtime = NULL;
+	char *runtime;
 	int status;
 
 	explain_work_init(&arguments.work);
@@ -329,18 +271,14 @@ static int explain_run_command(int argc, char **argv)
 		launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	arguments.options.runtime = runtime;
-	if ((arguments.is_noise && explain_noise_find_runtime(&noise_runtime, &err) < 0) ||
-		cmd_explain_load(&arguments, &finding, &err) < 0) {
+	if (cmd_explain_load(&arguments, &finding, &err) < 0) {
 		free(runtime);
-		free(noise_runtime);
 		return command_fail("%s", err.text);
 	}
-	arguments.options.noise_runtime = noise_runtime;
 	status = arguments.is_measuring ? cmd_explain_measure(&finding, &arguments)
 					: explain_finding(&finding, &arguments);
 	finding_release(&finding);
 	free(runtime);
-	free(noise_runtime);
 	return status;
 }
 

@@ -104,8 +104,8 @@ static int open_worker(struct explain *explain, struct error *err)
 
 	params.output = OUTPUT_DISCARD;
 	params.check = settings->check;
-	params.hang_ns = options->noise_runtime ? 0 : settings->hang_ns;
-	params.runtime = options->noise_runtime ? options->noise_runtime : options->runtime;
+	params.hang_ns = settings->hang_ns;
+	params.runtime = options->runtime;
 	explain->strategy_bytes =
 		strategies[options->strategy]->state_bytes(&options->strategy_config);
 	params.sizes = (struct contract_sizes){
@@ -113,28 +113,24 @@ static int open_worker(struct explain *explain, struct error *err)
 					  ? explain->strategy_bytes
 					  : sizeof(struct directed_state),
 		.detector_bytes = detectors_bytes(),
-		.noise_bytes = options->noise_runtime ? sizeof(struct contract_noise) : 0,
 	};
 	result = worker_open(worker, &params, err);
 	if (result < 0)
 		return result;
 	explain->slot_count = explain->active = 1;
 	memory = contract_memory(worker->contract);
-	if (!options->noise_runtime)
-		memory_view_apply(&explain->setting.memory, memory);
+	memory_view_apply(&explain->setting.memory, memory);
 	memory->is_frozen = false;
 	plan = &worker->contract->plan;
 	settings_to_plan(settings, plan);
 	plan->step_limit = step_limit(explain);
 	races_apply(&settings->races, worker->contract);
-	plan->restart = settings->check || options->noise_runtime
-				? RESTART_EXEC
-				: restart_fastest(settings->executor);
+	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	plan->seed = options->seed;
 	plan->stop_at_failure = true;
-	if (!options->without_patterns && !options->noise_runtime)
+	if (!options->without_patterns)
 		plan->detectors |= 1u << DETECTOR_patterns;
 	patterns_configure(explain_patterns_state(worker), options->window);
 	worker_clear_strategy(worker, explain->strategy_bytes);
@@ -159,13 +155,8 @@ int explain_open(struct explain **out, const struct finding *finding,
 	if (result == 0 && finding->kind == OUTCOME_LIVELOCK)
 		explain->setting.settings.step_limit =
 			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
-	if (result == 0 && finding->kind != OUTCOME_NONE)
+	if (result == 0)
 		result = replay_for_symbols(explain, err);
-	if (options->noise_runtime) {
-		/* The processes of the noise runtime load other libraries. */
-		symbols_free(explain->symbols);
-		explain->symbols = NULL;
-	}
 	explain_places_init(&explain->places, explain->symbols);
 	if (result == 0)
 		result = open_worker(explain, err);
@@ -229,9 +220,8 @@ static bool is_same_failure(struct explain *explain, const struct outcome *outco
 
 	if (failure_key(outcome) == failure_key(own))
 		return true;
-	/* Noise runtime: the place of a failure is known for crashes only. */
 	if (!is_abort && outcome->kind != OUTCOME_CRASH)
-		return explain->options->noise_runtime != NULL;
+		return false;
 	return explain_site(explain, is_abort ? outcome->other_site : outcome->site)->id ==
 	       explain_site(explain, is_abort ? own->other_site : own->site)->id;
 }
@@ -243,13 +233,7 @@ static enum explain_verdict explain_verdict_of(struct explain *explain)
 
 	if (!worker_is_failure(worker))
 		return EXPLAIN_PASSED;
-	if (explain->options->noise_runtime) {
-		if (explain->finding->kind == OUTCOME_NONE && !explain_repeats(explain))
-			explain->failure = *outcome;
-		if (!explain_noise_is_kind(explain, outcome))
-			return EXPLAIN_OTHER;
-	} else if (outcome->kind != explain->finding->kind ||
-		   outcome->code != explain->finding->code)
+	if (outcome->kind != explain->finding->kind || outcome->code != explain->finding->code)
 		return EXPLAIN_OTHER;
 	return !explain_repeats(explain) || is_same_failure(explain, outcome) ? EXPLAIN_FAILED
 									      : EXPLAIN_OTHER;
@@ -258,8 +242,7 @@ static enum explain_verdict explain_verdict_of(struct explain *explain)
 static int explain_run_once(struct explain *explain, struct error *err)
 {
 	explain->made = &explain->slots[0];
-	return explain->options->noise_runtime ? explain_noise_run(explain, err)
-					       : explain_runs_take(explain, err);
+	return explain_runs_take(explain, err);
 }
 
 /* Explanations of these failures compare orders of locks, waits and signals, too. */
@@ -276,8 +259,6 @@ int explain_learn(struct explain *explain, struct error *err)
 		explain->options->workers ? explain->options->workers : cores_available();
 	uint32_t quiet = 0;
 
-	if (explain->options->noise_runtime)
-		return explain_noise_learn(explain, err);
 	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_STABLE_RUNS; i++) {
 		const uint32_t known = memory->points_known;
 		int result = explain_run_once(explain, err);
@@ -315,8 +296,6 @@ static void take_patterns(struct explain *explain, struct explain_run *run)
 	run->pattern_count = patterns_of_run(state, &patterns);
 	run->patterns_dropped = patterns_dropped(state);
 	run->accesses_dropped = patterns_accesses_dropped(state);
-	if (explain->options->noise_runtime)
-		run->accesses_missed = noise_log_lost(&explain->noise);
 	if (run->pattern_count > explain->pattern_capacity) {
 		explain->pattern_capacity = 2 * run->pattern_count;
 		free(explain->patterns);
@@ -336,14 +315,12 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	*run = (struct explain_run){
 		.verdict = explain_verdict_of(explain),
 		.steps = explain->made->worker.contract->outcome.step,
-		.took_ns = explain->last_ns,
 	};
-	if (!explain->options->without_patterns)
+	if (!explain->options->without_patterns) {
 		take_patterns(explain, run);
-	if (!explain->options->without_patterns && !explain->options->noise_runtime)
 		explain_keep(explain, run);
-	if (!explain->options->noise_runtime)
-		explain_runs_resume(explain);
+	}
+	explain_runs_resume(explain);
 	return 0;
 }
 

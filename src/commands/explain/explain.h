@@ -33,8 +33,6 @@ struct explain_options {
 	bool without_patterns; /* records no patterns: to measure the cost of recording */
 	/* Number of concurrent workers; the results do not depend on it. 0: one per core. */
 	uint32_t workers;
-	/* libraddle-noise.so: runs on kernel threads with timing jitter. NULL: controlled runs. */
-	const char *noise_runtime;
 	const volatile int *is_interrupted;
 };
 
@@ -58,17 +56,10 @@ struct explain_run {
 	uint32_t pattern_count;
 	uint64_t patterns_dropped; /* patterns that exceeded the limit */
 	uint64_t accesses_dropped; /* accesses to variables that exceeded the limit */
-	/* noise runtime: accesses overwritten before they were read */
-	uint64_t accesses_missed;
 	uint64_t steps;
-	uint64_t took_ns; /* noise runtime: duration of the run */
 };
 
-/*
- * `finding` and `options` must outlive *out. Changes to the finding's folder. With the noise
- * runtime the finding may be a bare program of kind OUTCOME_NONE: the first run that fails then
- * defines the failure.
- */
+/* `finding` and `options` must outlive *out. Changes to the finding's folder. */
 int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
@@ -94,10 +85,6 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 
 /* Line and function of a site; see explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
-
-/* Noise runtime: the call that allocated memory of this class; 0: no such class. */
-uint64_t explain_class_site(const struct explain *explain, uint32_t class);
-int explain_noise_find_runtime(char **path, struct error *err);
 
 /* Name of the function at this address; NULL: unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);

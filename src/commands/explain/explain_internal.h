@@ -4,7 +4,6 @@
 
 #include "commands/explain/explain.h"
 #include "commands/explain/explain_places.h"
-#include "commands/explain/noise_log.h"
 #include "investigate/replay_setting.h"
 #include "worker/worker.h"
 #include "strategies/directed/directed_order.h"
@@ -85,9 +84,6 @@ struct explain {
 	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* by verdict */
 	uint32_t kept_count[EXPLAIN_OTHER];
 	uint64_t strategy_bytes;
-	struct noise_log noise; /* noise runtime */
-	/* noise runtime: duration of the last run, and the longest of a passing run */
-	uint64_t last_ns, longest_ns;
 	bool has_all_places;
 	bool has_orders; /* patterns include operations on synchronisation objects */
 	bool is_setting_ready;
@@ -115,11 +111,5 @@ void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
 /* Called when the shared memory is known: from now on up to `slots` workers make runs. */
 void explain_runs_spread(struct explain *explain, uint32_t slots);
-
-/* explain_noise.c: replace the functions of the same names under the noise runtime. */
-int explain_noise_run(struct explain *explain, struct error *err);
-int explain_noise_learn(struct explain *explain, struct error *err);
-/* Is the outcome of the explained failure's kind, as far as can be seen from outside? */
-bool explain_noise_is_kind(const struct explain *explain, const struct outcome *outcome);
 
 #endif

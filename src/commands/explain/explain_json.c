@@ -214,10 +214,6 @@ char *explain_to_json(const struct explain_result *result, uint32_t patterns_mos
 	set(root, "patterns_dropped",
 		json_integer((json_int_t)(result->patterns_dropped + ranking->dropped)));
 	set(root, "accesses_dropped", json_integer((json_int_t)result->accesses_dropped));
-	if (result->is_noise) {
-		set(root, "accesses_missed", json_integer((json_int_t)result->accesses_missed));
-		set(root, "seconds", json_real((double)result->took_ns / 1e9));
-	}
 	set(root, "notes", json_text(result->notes.text ? result->notes.text : ""));
 	set(root, "pattern_count", json_integer(ranking->count));
 	set(root, "explanation_count", json_integer(ranking->explanation_count));

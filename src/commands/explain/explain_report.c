@@ -61,20 +61,6 @@ static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 		strbuf_adds(out, function ? function : "a thread");
 }
 
-/* Adds "a block allocated at bank.c:41" where the variable's class of memory tells it. */
-static bool explain_report_add_block(
-	struct strbuf *out, struct explain *explain, const struct pattern *pattern, unsigned access)
-{
-	const uint64_t site =
-		explain_class_site(explain, pattern->classes[pattern_variable(pattern, access)]);
-
-	if (!site)
-		return false;
-	strbuf_adds(out, "a block allocated at ");
-	explain_add_place(out, explain_site(explain, site));
-	return true;
-}
-
 static void explain_report_add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
 {
@@ -88,8 +74,6 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 		strbuf_adds(out, "the program's threads");
 	else if (pattern_is_order(pattern))
 		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
-	else if (explain_report_add_block(out, result->explain, pattern, access))
-		return;
 	else if (!symbols || !symbols_describe_static_data(symbols,
 				     pattern->addresses[pattern_variable(pattern, access)], out))
 		strbuf_adds(out, "a variable");
@@ -313,20 +297,6 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	free((void *)right);
 }
 
-/* Adds "abort at bank.c:41": the first failure of a program without a finding. */
-static void explain_report_add_failure(struct strbuf *out, struct explain *explain)
-{
-	const struct outcome *failure = explain_failure(explain);
-	const uint64_t site = failure->kind == OUTCOME_ABORT ? failure->other_site : failure->site;
-
-	strbuf_adds(out, failure->kind == OUTCOME_NONE ? "no failure"
-						       : outcome_descriptions[failure->kind].word);
-	if (site) {
-		strbuf_adds(out, " at ");
-		explain_add_place(out, explain_site(explain, site));
-	}
-}
-
 static void add_cause(struct strbuf *out, const struct finding *finding)
 {
 	const char *line = finding->cause;
@@ -383,10 +353,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		told += explain_report_is_shown(result, &result->answers[i]);
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
-	if (result->finding->kind == OUTCOME_NONE)
-		explain_report_add_failure(&out, result->explain);
-	else
-		strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
+	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	add_cause(&out, result->finding);
 	explain_report_add_counts(&out, result, told);

@@ -30,9 +30,7 @@ struct explain_result {
 	uint32_t window;
 	struct pattern_ranking ranking;
 	uint32_t others; /* runs with another failure: not compared */
-	uint64_t patterns_dropped, accesses_dropped, accesses_missed;
-	uint64_t took_ns;    /* noise runtime: total time of the compared runs */
-	bool is_noise;	     /* runs of the noise runtime: neither directed nor repeated */
+	uint64_t patterns_dropped, accesses_dropped;
 	struct strbuf notes; /* complete lines */
 	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
 	uint32_t answer_count;

@@ -40,8 +40,6 @@ static void take_run(struct explain_result *result, const struct explain_run *ru
 {
 	result->patterns_dropped += run->patterns_dropped;
 	result->accesses_dropped += run->accesses_dropped;
-	result->accesses_missed += run->accesses_missed;
-	result->took_ns += run->took_ns;
 	if (run->verdict == EXPLAIN_OTHER)
 		result->others++;
 	else
@@ -62,15 +60,9 @@ static bool explain_work_is_enough(
 static int explain_work_make_runs(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
-	const bool has_tests = !result->is_noise && !work->without_cause;
-	const uint64_t until_ns = work->time_ns / (has_tests ? COMPARING_PART : 1);
+	const uint64_t until_ns = work->time_ns / (work->without_cause ? 1 : COMPARING_PART);
 	int status = explain_learn(result->explain, err);
 
-	if (status == 0 && !explain_sees_memory(result->explain) && result->is_noise)
-		status = error_set(err, ERROR_TARGET,
-			"accesses to memory are not seen in %s, and explaining at full speed compares their "
-			"orders; build it with raddle-cc and find the failure again",
-			result->finding->argv[0]);
 	if (status == 0 && !explain_sees_memory(result->explain))
 		strbuf_addf(&result->notes,
 			"note: accesses to memory are not seen in %s, so only orders of locks, waits, signals "
@@ -116,7 +108,7 @@ static void note_runs(struct explain_result *result)
 	if (ranking->failed + ranking->passed == 1 && !result->others)
 		strbuf_adds(&result->notes,
 			"note: one run alone compares with nothing; let more be made with --runs\n");
-	if (!explain_repeats(result->explain) && result->finding->kind != OUTCOME_NONE)
+	if (!explain_repeats(result->explain))
 		strbuf_addf(&result->notes,
 			"note: the schedule of %s does not fail any more, so runs that end with the "
 			"same kind of failure stand for it; has the program been rebuilt?\n",
@@ -127,13 +119,7 @@ static void note_runs(struct explain_result *result)
 			"another --strategy or more --runs may let some pass\n");
 	if (ranking->failed)
 		return;
-	if (result->is_noise) {
-		strbuf_addf(&result->notes,
-			"note: no run failed%s%s; more --runs or --time may find one, and raddle run "
-			"looks for one under control\n",
-			result->finding->kind ? " like " : "",
-			result->finding->kind ? result->finding->id : "");
-	} else if (explain_own_run(result->explain, &own)) {
+	if (explain_own_run(result->explain, &own)) {
 		pattern_ranking_add(ranking, own.patterns, own.pattern_count, true);
 		explain_shown_release(&own);
 		strbuf_addf(&result->notes,
@@ -165,15 +151,6 @@ static void note_limits(struct explain_result *result, const struct explain_work
 			"note: runs accessed more than %u shared variables and %llu accesses to the "
 			"others were not looked at\n",
 			explain_limits.variables, (unsigned long long)result->accesses_dropped);
-	if (result->accesses_missed)
-		strbuf_addf(&result->notes,
-			"note: %llu accesses came faster than they could be recorded and were not "
-			"looked at\n",
-			(unsigned long long)result->accesses_missed);
-	if (result->is_noise)
-		strbuf_adds(&result->notes,
-			"note: runs at full speed are other ones each time, also with the same --seed, and "
-			"what is suspicious in them was not tested to be the cause\n");
 }
 
 static void note_symbols(struct explain_result *result)
@@ -424,7 +401,7 @@ static int explain_work_answer(
 	terminal_clear_live();
 	if (status < 0)
 		return status;
-	for (uint32_t i = 0; !result->is_noise && i < result->answer_count; i++)
+	for (uint32_t i = 0; i < result->answer_count; i++)
 		show_answer(result, &result->answers[i]);
 	find_consequences(result);
 	put_causes_first(result);
@@ -439,7 +416,6 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	memset(result, 0, sizeof *result);
 	result->finding = finding;
 	result->suspicion = work->suspicion;
-	result->is_noise = options->noise_runtime != NULL;
 	result->window = options->window ? options->window : explain_limits.window;
 	result->ranking.limit = work->limit;
 	status = explain_open(&result->explain, finding, options, err);

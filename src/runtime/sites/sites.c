@@ -189,8 +189,8 @@ static void sites_add_module(const struct instrumented_module *module)
 		 * failure the contract has the reason.
 		 */
 		(void)sites_apply();
-	/* The locals of main are wanted neither by the recorder nor by the noise guest. */
-	if (own->has_place && !runtime.contract->plan.is_recorded && !runtime.contract->noise_bytes)
+	/* The recorder does not need the locals of main. */
+	if (own->has_place && !runtime.contract->plan.is_recorded)
 		sites_watch_main(own);
 }
 
