@@ -18,7 +18,7 @@ const struct argp_option run_options[] = {
 		"Memory accesses that are scheduling points, in programs built by raddle-cc. shared: accesses to variables that threads share; races: of these only atomic accesses and variables that have raced, which suffices to find races; none; all (shared; with --fail-on race, races)",
 		1},
 	{"variables", OPTION_VARIABLES, "NAME[,NAME...]", 0,
-		"Restrict these accesses to those that may touch the named variables, as `raddle cc --points-to PROGRAM` prints them; * matches any text",
+		"Restrict these accesses to those that may touch the named variables; * matches any text, and `raddle cc --points-to` lists the names",
 		1},
 	{"bounds", OPTION_BOUNDS, "c=N,v=N,t=N[,l=N]", 0,
 		"Exhaustive search of the schedules with at most c preemptions, at accesses to v variables, in orders of t threads (strategy bounded). l: of the blocks that one call stack allocates only the first N",
