@@ -15,7 +15,6 @@
 #define RADDLE_ANALYSES_ATOMIC_RULES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -9,7 +9,6 @@
 #define RADDLE_ANALYSES_PATTERNS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/pattern.h"

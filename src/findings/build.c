@@ -8,7 +8,6 @@
 #include "base/bug.h"
 #include "base/visible.h"
 #include "findings/build_internal.h"
-#include "model/thread_name.h"
 
 static void *build_allocate(size_t count, size_t size)
 {

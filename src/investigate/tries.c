@@ -1,7 +1,6 @@
 #include "investigate/tries.h"
 
 #include "base/hash.h"
-#include "plan/restart.h"
 #include "platform/platform.h"
 
 /* A slot-over takes some hundred microseconds, an additional probe's process milliseconds. */

@@ -1,7 +1,6 @@
 #include "process/launch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

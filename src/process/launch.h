@@ -6,7 +6,6 @@
 #ifndef RADDLE_PROCESS_LAUNCH_H
 #define RADDLE_PROCESS_LAUNCH_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"

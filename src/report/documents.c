@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "report/json_value.h"
 #include "report/layout_internal.h"
 
 #define LABEL_COLUMNS 5

@@ -9,7 +9,6 @@
 #include "base/strbuf.h"
 #include "base/visible.h"
 #include "report/format.h"
-#include "report/json_value.h"
 #include "report/text.h"
 
 static void add_escaped(struct strbuf *out, const char *text)

@@ -3,7 +3,6 @@
  * strategy. A state holds indices that the strategy uses unchecked. Only a state with a valid seal
  * is therefore read: one that this user's raddle wrote on this machine and that is unchanged.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

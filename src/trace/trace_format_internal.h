@@ -2,7 +2,6 @@
 #ifndef RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 #define RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/hash.h"

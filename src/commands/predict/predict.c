@@ -10,7 +10,6 @@
 #include "investigate/probe.h"
 #include "plan/stop.h"
 #include "platform/platform.h"
-#include "trace/trace_writer.h"
 
 /* Step limit of a run whose highest-priority thread never blocks: a tenth of a second. */
 #define TURN_STEPS_MOST 100000

@@ -6,7 +6,6 @@
 #include "base/bug.h"
 #include "commands/predict/predict_result.h"
 #include "cli/next_command.h"
-#include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 
 /* Programs intend orders of atomics and locks more often than orders of plain accesses. */

@@ -3,7 +3,6 @@
  * the start of that block, so the block must have no other predecessor. If it has one, a new block
  * is inserted between.
  */
-#include <stdlib.h>
 
 #include <llvm-c/DebugInfo.h>
 
