@@ -357,8 +357,8 @@ int campaign_open_worker(
 		worker->worker.is_strategy_fresh = false;
 	}
 	if (campaign->listener->equip)
-		campaign->listener->equip(
-			campaign->listener->context, contract_strategy(worker->worker.contract));
+		campaign->listener->equip(campaign->listener->run_context,
+			contract_strategy(worker->worker.contract));
 	worker->batch = 1;
 	return 0;
 }

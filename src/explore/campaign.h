@@ -157,6 +157,8 @@ struct campaign_listener {
 	 */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
+	/* The context of the following functions, which have a part in making the runs. */
+	void *run_context;
 	/* Initialises the zeroed state of a strategy that needs input from the caller. */
 	void (*equip)(void *context, void *strategy_state);
 	/* Called after each batch and each failure; the contract holds the results of the last run. */

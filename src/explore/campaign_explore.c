@@ -225,8 +225,8 @@ static void tell_ran(struct campaign *campaign, struct campaign_worker *worker)
 	const struct campaign_listener *listener = campaign->listener;
 
 	if (listener->ran)
-		listener->ran(listener->context, worker->worker.contract);
-	if (listener->is_enough && listener->is_enough(listener->context))
+		listener->ran(listener->run_context, worker->worker.contract);
+	if (listener->is_enough && listener->is_enough(listener->run_context))
 		campaign->is_stopping = true;
 }
 

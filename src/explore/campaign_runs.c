@@ -179,7 +179,7 @@ void campaign_ask_for_runs(struct campaign *campaign)
 	uint64_t first, end;
 
 	if (campaign_runs_left(campaign) || !listener->more_runs ||
-		!listener->more_runs(listener->context, &first, &end))
+		!listener->more_runs(listener->run_context, &first, &end))
 		return;
 	campaign->run_next = first;
 	campaign->run_end = end;

@@ -9,7 +9,6 @@
 #ifndef RADDLE_WORKER_JUDGE_H
 #define RADDLE_WORKER_JUDGE_H
 
-
 #include "base/error.h"
 #include "model/outcome.h"
 

@@ -156,46 +156,6 @@ static bool has_enough(void *context)
 	return predict->run_count == predict->wanted_count || is_recording_late(predict);
 }
 
-static void pass_started(void *context, const struct campaign_start *start)
-{
-	const struct predict *predict = context;
-
-	if (predict->listener->started)
-		predict->listener->started(predict->listener->context, start);
-}
-
-static void pass_progress(void *context, const struct campaign_progress *progress)
-{
-	const struct predict *predict = context;
-
-	if (predict->listener->progress)
-		predict->listener->progress(predict->listener->context, progress);
-}
-
-static void pass_notice(void *context, const char *text)
-{
-	const struct predict *predict = context;
-
-	if (predict->listener->notice)
-		predict->listener->notice(predict->listener->context, text);
-}
-
-static void pass_confirming(void *context, const struct failure *failure)
-{
-	const struct predict *predict = context;
-
-	if (predict->listener->confirming)
-		predict->listener->confirming(predict->listener->context, failure);
-}
-
-static void pass_found(void *context, const struct campaign_found *found)
-{
-	const struct predict *predict = context;
-
-	if (predict->listener->found)
-		predict->listener->found(predict->listener->context, found);
-}
-
 static bool predict_find_file(const struct predict *predict, struct stat *file)
 {
 	struct target target = {0};
@@ -277,18 +237,14 @@ static int record_part(struct predict *predict, struct campaign_options *options
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
 {
 	struct campaign_options options = predict->options->campaign;
-	const struct campaign_listener listener = {
-		.context = predict,
-		.started = pass_started,
-		.progress = pass_progress,
-		.notice = pass_notice,
-		.confirming = pass_confirming,
-		.found = pass_found,
-		.ran = predict_on_ran,
-		.is_enough = has_enough,
-	};
+	struct campaign_listener listener = *predict->listener;
 	int status = 0;
 
+	listener.minimising = NULL;
+	listener.warning = NULL; /* printed as notices */
+	listener.run_context = predict;
+	listener.ran = predict_on_ran;
+	listener.is_enough = has_enough;
 	predict->wanted_count = predict->options->runs;
 	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
 	options.keep_going = true;

@@ -113,6 +113,7 @@ int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, 
 		.context = &watch,
 		.confirming = predict_watch_on_confirming,
 		.found = predict_watch_on_found,
+		.run_context = &watch,
 		.ran = predict_watch_on_ran,
 	};
 	struct campaign_options options = predict->options->campaign;

@@ -236,6 +236,7 @@ static int member_make_runs(struct member *member, struct error *err)
 		.minimising = member_on_minimising,
 		.notice = member_on_notice,
 		.found = member_on_found,
+		.run_context = member,
 		.ran = member_on_ran,
 		.more_runs = on_more_runs,
 	};
