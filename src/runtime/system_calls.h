@@ -42,6 +42,18 @@ long system_call_make(system_call *function, long number, const long arguments[6
 		CALL_SITE)
 #define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
+/*
+ * Defines an interposed function whose result is that of a system call, by errno: its type, its name, its parameters
+ * in brackets, the call, and the call's arguments.
+ */
+#define ANSWERED(type, name, parameters, ...)                                                      \
+	EXPORT type name parameters                                                                \
+	{                                                                                          \
+		ENTER();                                                                           \
+		return (type)interpose_result(ANSWER(__VA_ARGS__));                                \
+	}                                                                                          \
+	type name parameters
+
 /* False: the kernel answers the call. */
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);
 

@@ -84,11 +84,8 @@ long call_connect(const long arguments[6], uint64_t site)
 	}
 }
 
-EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(connect, fd, address, length));
-}
+ANSWERED(int, connect, (int fd, const struct sockaddr *address, socklen_t length), connect, fd,
+	address, length);
 
 /* ---- accepting ---- */
 
@@ -157,17 +154,11 @@ long call_accept(const long arguments[6], uint64_t site)
 	return call_accept4(without_flags, site);
 }
 
-EXPORT int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(accept, fd, address, length));
-}
-
-EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(accept4, fd, address, length, flags));
-}
+ANSWERED(int, accept, (int fd, struct sockaddr *restrict address, socklen_t *restrict length),
+	accept, fd, address, length);
+ANSWERED(int, accept4,
+	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
+	fd, address, length, flags);
 
 /* ---- names that other processes can see ---- */
 
@@ -234,20 +225,7 @@ long call_shutdown(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(bind, fd, address, length));
-}
-
-EXPORT int listen(int fd, int backlog)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(listen, fd, backlog));
-}
-
-EXPORT int shutdown(int fd, int how)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(shutdown, fd, how));
-}
+ANSWERED(int, bind, (int fd, const struct sockaddr *address, socklen_t length), bind, fd, address,
+	length);
+ANSWERED(int, listen, (int fd, int backlog), listen, fd, backlog);
+ANSWERED(int, shutdown, (int fd, int how), shutdown, fd, how);

@@ -39,17 +39,8 @@ long call_pipe(const long arguments[6], uint64_t site)
 	return call_pipe2(without_flags, site);
 }
 
-EXPORT int pipe(int ends[2])
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(pipe, ends));
-}
-
-EXPORT int pipe2(int ends[2], int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(pipe2, ends, flags));
-}
+ANSWERED(int, pipe, (int ends[2]), pipe, ends);
+ANSWERED(int, pipe2, (int ends[2], int flags), pipe2, ends, flags);
 
 long call_socketpair(const long arguments[6], uint64_t site)
 {
@@ -64,11 +55,8 @@ long call_socketpair(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(socketpair, domain, type, protocol, ends));
-}
+ANSWERED(int, socketpair, (int domain, int type, int protocol, int ends[2]), socketpair, domain,
+	type, protocol, ends);
 
 /* Registers a new descriptor of a known class. */
 static long fd_made(long result, enum fd_class class, bool is_internal)
@@ -92,29 +80,10 @@ MAKES(eventfd2, FD_EVENT, true)
 MAKES(epoll_create, FD_EVENT, true)
 MAKES(epoll_create1, FD_EVENT, true)
 
-EXPORT int socket(int domain, int type, int protocol)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(socket, domain, type, protocol));
-}
-
-EXPORT int eventfd(unsigned int count, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(eventfd2, count, flags));
-}
-
-EXPORT int epoll_create(int size)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(epoll_create, size));
-}
-
-EXPORT int epoll_create1(int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(epoll_create1, flags));
-}
+ANSWERED(int, socket, (int domain, int type, int protocol), socket, domain, type, protocol);
+ANSWERED(int, eventfd, (unsigned int count, int flags), eventfd2, count, flags);
+ANSWERED(int, epoll_create, (int size), epoll_create, size);
+ANSWERED(int, epoll_create1, (int flags), epoll_create1, flags);
 
 long call_epoll_ctl(const long arguments[6], uint64_t site)
 {
@@ -128,11 +97,8 @@ long call_epoll_ctl(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(epoll_ctl, epoll_fd, operation, fd, event));
-}
+ANSWERED(int, epoll_ctl, (int epoll_fd, int operation, int fd, struct epoll_event *event),
+	epoll_ctl, epoll_fd, operation, fd, event);
 
 EXPORT int inotify_init(void)
 {
@@ -170,23 +136,9 @@ COPIES(dup)
 COPIES(dup2)
 COPIES(dup3)
 
-EXPORT int dup(int fd)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(dup, fd));
-}
-
-EXPORT int dup2(int fd, int copy)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(dup2, fd, copy));
-}
-
-EXPORT int dup3(int fd, int copy, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(dup3, fd, copy, flags));
-}
+ANSWERED(int, dup, (int fd), dup, fd);
+ANSWERED(int, dup2, (int fd, int copy), dup2, fd, copy);
+ANSWERED(int, dup3, (int fd, int copy, int flags), dup3, fd, copy, flags);
 
 /* ---- locks ---- */
 
@@ -269,11 +221,7 @@ long call_flock(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int flock(int fd, int operation)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(flock, fd, operation));
-}
+ANSWERED(int, flock, (int fd, int operation), flock, fd, operation);
 
 static long fd_range_lock(int fd, int command, struct flock *range, uint64_t site)
 {

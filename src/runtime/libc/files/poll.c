@@ -155,11 +155,8 @@ long call_ppoll(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int poll(struct pollfd *polls, nfds_t count, int timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(poll, polls, count, timeout));
-}
+ANSWERED(
+	int, poll, (struct pollfd * polls, nfds_t count, int timeout), poll, polls, count, timeout);
 
 #define MASK_BYTES sizeof(uint64_t)
 
@@ -178,11 +175,8 @@ int __poll_chk(struct pollfd *polls, nfds_t count, int timeout, size_t capacity)
 int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec *timeout,
 	const sigset_t *mask, size_t capacity);
 
-EXPORT int __poll(struct pollfd *polls, nfds_t count, int timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(poll, polls, count, timeout));
-}
+ANSWERED(int, __poll, (struct pollfd * polls, nfds_t count, int timeout), poll, polls, count,
+	timeout);
 
 EXPORT int __poll_chk(struct pollfd *polls, nfds_t count, int timeout, size_t capacity)
 {
@@ -298,12 +292,10 @@ long call_pselect6(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int select(int count, fd_set *restrict reads, fd_set *restrict writes,
-	fd_set *restrict exceptions, struct timeval *restrict timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(select, count, reads, writes, exceptions, timeout));
-}
+ANSWERED(int, select,
+	(int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict exceptions,
+		struct timeval *restrict timeout),
+	select, count, reads, writes, exceptions, timeout);
 
 EXPORT int pselect(int count, fd_set *restrict reads, fd_set *restrict writes,
 	fd_set *restrict exceptions, const struct timespec *restrict timeout,
@@ -373,11 +365,8 @@ long call_epoll_pwait2(const long arguments[6], uint64_t site)
 		(int)arguments[2], timeout);
 }
 
-EXPORT int epoll_wait(int epoll_fd, struct epoll_event *events, int capacity, int timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(epoll_wait, epoll_fd, events, capacity, timeout));
-}
+ANSWERED(int, epoll_wait, (int epoll_fd, struct epoll_event *events, int capacity, int timeout),
+	epoll_wait, epoll_fd, events, capacity, timeout);
 
 EXPORT int epoll_pwait(
 	int epoll_fd, struct epoll_event *events, int capacity, int timeout, const sigset_t *mask)

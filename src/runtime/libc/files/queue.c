@@ -125,31 +125,18 @@ long call_mq_timedreceive(const long arguments[6], uint64_t site)
 	return message_call(&call, (const struct timespec *)arguments[4]);
 }
 
-EXPORT int mq_send(mqd_t queue, const char *message, size_t bytes, unsigned priority)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(mq_timedsend, queue, message, bytes, priority));
-}
-
-EXPORT int mq_timedsend(mqd_t queue, const char *message, size_t bytes, unsigned priority,
-	const struct timespec *until)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(mq_timedsend, queue, message, bytes, priority, until));
-}
-
-EXPORT ssize_t mq_receive(mqd_t queue, char *message, size_t bytes, unsigned *priority)
-{
-	ENTER();
-	return interpose_result(ANSWER(mq_timedreceive, queue, message, bytes, priority));
-}
-
-EXPORT ssize_t mq_timedreceive(mqd_t queue, char *restrict message, size_t bytes,
-	unsigned *restrict priority, const struct timespec *restrict until)
-{
-	ENTER();
-	return interpose_result(ANSWER(mq_timedreceive, queue, message, bytes, priority, until));
-}
+ANSWERED(int, mq_send, (mqd_t queue, const char *message, size_t bytes, unsigned priority),
+	mq_timedsend, queue, message, bytes, priority);
+ANSWERED(int, mq_timedsend,
+	(mqd_t queue, const char *message, size_t bytes, unsigned priority,
+		const struct timespec *until),
+	mq_timedsend, queue, message, bytes, priority, until);
+ANSWERED(ssize_t, mq_receive, (mqd_t queue, char *message, size_t bytes, unsigned *priority),
+	mq_timedreceive, queue, message, bytes, priority);
+ANSWERED(ssize_t, mq_timedreceive,
+	(mqd_t queue, char *restrict message, size_t bytes, unsigned *restrict priority,
+		const struct timespec *restrict until),
+	mq_timedreceive, queue, message, bytes, priority, until);
 
 /* ---- SIGEV_THREAD: a thread of the runtime waits for the first message ---- */
 
@@ -314,17 +301,10 @@ long call_msgrcv(const long arguments[6], uint64_t site)
 	return arguments[4] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
 }
 
-EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(msgsnd, queue, message, bytes, flags));
-}
-
-EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(msgrcv, queue, message, bytes, type, flags));
-}
+ANSWERED(int, msgsnd, (int queue, const void *message, size_t bytes, int flags), msgsnd, queue,
+	message, bytes, flags);
+ANSWERED(ssize_t, msgrcv, (int queue, void *message, size_t bytes, long type, int flags), msgrcv,
+	queue, message, bytes, type, flags);
 
 static long semaphores_change(int set, const struct sembuf *wanted, size_t count,
 	const struct timespec *timeout, uint64_t site)
@@ -363,14 +343,7 @@ long call_semop(const long arguments[6], uint64_t site)
 	return call_semtimedop(without_timeout, site);
 }
 
-EXPORT int semop(int set, struct sembuf *wanted, size_t count)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(semop, set, wanted, count));
-}
-
-EXPORT int semtimedop(int set, struct sembuf *wanted, size_t count, const struct timespec *timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(semtimedop, set, wanted, count, timeout));
-}
+ANSWERED(int, semop, (int set, struct sembuf *wanted, size_t count), semop, set, wanted, count);
+ANSWERED(int, semtimedop,
+	(int set, struct sembuf *wanted, size_t count, const struct timespec *timeout), semtimedop,
+	set, wanted, count, timeout);

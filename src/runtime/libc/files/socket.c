@@ -151,31 +151,17 @@ long call_recvmmsg(const long arguments[6], uint64_t site)
 	return done ? (long)done : result;
 }
 
-EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(recvfrom, fd, buffer, size, flags));
-}
-
-EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flags,
-	struct sockaddr *restrict address, socklen_t *restrict length)
-{
-	ENTER();
-	return interpose_result(ANSWER(recvfrom, fd, buffer, size, flags, address, length));
-}
-
-EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(recvmsg, fd, message, flags));
-}
-
-EXPORT int recvmmsg(
-	int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *timeout)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(recvmmsg, fd, messages, count, flags, timeout));
-}
+ANSWERED(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), recvfrom, fd, buffer, size,
+	flags);
+ANSWERED(ssize_t, recvfrom,
+	(int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict address,
+		socklen_t *restrict length),
+	recvfrom, fd, buffer, size, flags, address, length);
+ANSWERED(
+	ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), recvmsg, fd, message, flags);
+ANSWERED(int, recvmmsg,
+	(int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *timeout),
+	recvmmsg, fd, messages, count, flags, timeout);
 
 ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t capacity, int flags);
 ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t capacity, int flags,
@@ -280,27 +266,13 @@ long call_sendmmsg(const long arguments[6], uint64_t site)
 	return done ? (long)done : result;
 }
 
-EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(sendto, fd, buffer, size, flags));
-}
-
-EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
-	const struct sockaddr *address, socklen_t length)
-{
-	ENTER();
-	return interpose_result(ANSWER(sendto, fd, buffer, size, flags, address, length));
-}
-
-EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(sendmsg, fd, message, flags));
-}
-
-EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sendmmsg, fd, messages, count, flags));
-}
+ANSWERED(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), sendto, fd, buffer,
+	size, flags);
+ANSWERED(ssize_t, sendto,
+	(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *address,
+		socklen_t length),
+	sendto, fd, buffer, size, flags, address, length);
+ANSWERED(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), sendmsg, fd, message,
+	flags);
+ANSWERED(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned int count, int flags), sendmmsg,
+	fd, messages, count, flags);

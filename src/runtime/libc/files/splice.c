@@ -167,27 +167,13 @@ long call_sendfile(const long arguments[6], uint64_t site)
 	return sent ? (long)sent : result;
 }
 
-EXPORT ssize_t splice(
-	int in, off64_t *in_offset, int out, off64_t *out_offset, size_t bytes, unsigned int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(splice, in, in_offset, out, out_offset, bytes, flags));
-}
-
-EXPORT ssize_t tee(int in, int out, size_t bytes, unsigned int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(tee, in, out, bytes, flags));
-}
-
-EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t bytes)
-{
-	ENTER();
-	return interpose_result(ANSWER(sendfile, out, in, offset, bytes));
-}
-
-EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t bytes)
-{
-	ENTER();
-	return interpose_result(ANSWER(sendfile, out, in, offset, bytes));
-}
+ANSWERED(ssize_t, splice,
+	(int in, off64_t *in_offset, int out, off64_t *out_offset, size_t bytes,
+		unsigned int flags),
+	splice, in, in_offset, out, out_offset, bytes, flags);
+ANSWERED(ssize_t, tee, (int in, int out, size_t bytes, unsigned int flags), tee, in, out, bytes,
+	flags);
+ANSWERED(ssize_t, sendfile, (int out, int in, off_t *offset, size_t bytes), sendfile, out, in,
+	offset, bytes);
+ANSWERED(ssize_t, sendfile64, (int out, int in, off64_t *offset, size_t bytes), sendfile, out, in,
+	offset, bytes);

@@ -253,11 +253,8 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 	return (int)interpose_result(bytes);
 }
 
-EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *wanted)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_setaffinity, pid, size, wanted));
-}
+ANSWERED(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *wanted),
+	sched_setaffinity, pid, size, wanted);
 
 /* ---- priorities ---- */
 

@@ -137,11 +137,8 @@ long call_getrandom(const long arguments[6], uint64_t site)
 	return arguments[1];
 }
 
-EXPORT ssize_t getrandom(void *buffer, size_t bytes, unsigned int flags)
-{
-	ENTER();
-	return interpose_result(ANSWER(getrandom, buffer, bytes, flags));
-}
+ANSWERED(ssize_t, getrandom, (void *buffer, size_t bytes, unsigned int flags), getrandom, buffer,
+	bytes, flags);
 
 EXPORT int getentropy(void *buffer, size_t bytes)
 {

@@ -120,11 +120,8 @@ EXPORT int getpriority(__priority_which_t which, id_t who)
 		       : NICE_ZERO - (int)result;
 }
 
-EXPORT int setpriority(__priority_which_t which, id_t who, int value)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(setpriority, which, who, value));
-}
+ANSWERED(int, setpriority, (__priority_which_t which, id_t who, int value), setpriority, which, who,
+	value);
 
 EXPORT int nice(int increment)
 {
@@ -200,29 +197,12 @@ long call_sched_getparam(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-EXPORT int sched_setscheduler(pid_t pid, int policy, const struct sched_param *wanted)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_setscheduler, pid, policy, wanted));
-}
-
-EXPORT int sched_setparam(pid_t pid, const struct sched_param *wanted)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_setparam, pid, wanted));
-}
-
-EXPORT int sched_getscheduler(pid_t pid)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_getscheduler, pid));
-}
-
-EXPORT int sched_getparam(pid_t pid, struct sched_param *out)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_getparam, pid, out));
-}
+ANSWERED(int, sched_setscheduler, (pid_t pid, int policy, const struct sched_param *wanted),
+	sched_setscheduler, pid, policy, wanted);
+ANSWERED(int, sched_setparam, (pid_t pid, const struct sched_param *wanted), sched_setparam, pid,
+	wanted);
+ANSWERED(int, sched_getscheduler, (pid_t pid), sched_getscheduler, pid);
+ANSWERED(int, sched_getparam, (pid_t pid, struct sched_param *out), sched_getparam, pid, out);
 
 /* ---- scheduling attributes ---- */
 

@@ -398,29 +398,12 @@ long call_wait4(const long arguments[6], uint64_t site)
 		(struct rusage *)arguments[3], site);
 }
 
-EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(wait4, pid, status, options, usage));
-}
-
-EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(wait4, -1, status, options, usage));
-}
-
-EXPORT pid_t waitpid(pid_t pid, int *status, int options)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(wait4, pid, status, options));
-}
-
-EXPORT pid_t wait(int *status)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(wait4, -1, status));
-}
+ANSWERED(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), wait4, pid,
+	status, options, usage);
+ANSWERED(pid_t, wait3, (int *status, int options, struct rusage *usage), wait4, -1, status, options,
+	usage);
+ANSWERED(pid_t, waitpid, (pid_t pid, int *status, int options), wait4, pid, status, options);
+ANSWERED(pid_t, wait, (int *status), wait4, -1, status);
 
 static long wait_by_id(
 	const struct child_wait *wait, siginfo_t *out, struct rusage *usage, uint64_t site)
@@ -456,11 +439,8 @@ long call_waitid(const long arguments[6], uint64_t site)
 	return wait_by_id(&wait, (siginfo_t *)arguments[2], (struct rusage *)arguments[4], site);
 }
 
-EXPORT int waitid(idtype_t type, id_t id, siginfo_t *out, int options)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(waitid, type, id, out, options));
-}
+ANSWERED(int, waitid, (idtype_t type, id_t id, siginfo_t *out, int options), waitid, type, id, out,
+	options);
 
 /* ---- trapped system calls: execve() and names ---- */
 

@@ -50,37 +50,17 @@ TAKES_ID(process_vm_readv, 0, 0)
 TAKES_ID(process_vm_writev, 0, 0)
 TAKES_ID(kcmp, 0, 1)
 
-EXPORT int prlimit(
-	pid_t pid, __rlimit_resource_t resource, const struct rlimit *wanted, struct rlimit *old)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(prlimit64, pid, resource, wanted, old));
-}
-
-EXPORT int prlimit64(pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *wanted,
-	struct rlimit64 *old)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(prlimit64, pid, resource, wanted, old));
-}
-
-EXPORT pid_t getpgid(pid_t pid)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(getpgid, pid));
-}
-
-EXPORT pid_t getsid(pid_t pid)
-{
-	ENTER();
-	return (pid_t)interpose_result(ANSWER(getsid, pid));
-}
-
-EXPORT int sched_rr_get_interval(pid_t pid, struct timespec *out)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(sched_rr_get_interval, pid, out));
-}
+ANSWERED(int, prlimit,
+	(pid_t pid, __rlimit_resource_t resource, const struct rlimit *wanted, struct rlimit *old),
+	prlimit64, pid, resource, wanted, old);
+ANSWERED(int, prlimit64,
+	(pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *wanted,
+		struct rlimit64 *old),
+	prlimit64, pid, resource, wanted, old);
+ANSWERED(pid_t, getpgid, (pid_t pid), getpgid, pid);
+ANSWERED(pid_t, getsid, (pid_t pid), getsid, pid);
+ANSWERED(int, sched_rr_get_interval, (pid_t pid, struct timespec *out), sched_rr_get_interval, pid,
+	out);
 
 #define PIDFD_OF_THREAD O_EXCL
 

@@ -126,11 +126,7 @@ long call_kill(const long arguments[6], uint64_t site)
 	return -send_to_process(information_of_caller((int)arguments[1], SI_USER), site);
 }
 
-EXPORT int kill(pid_t pid, int signal)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(kill, pid, signal));
-}
+ANSWERED(int, kill, (pid_t pid, int signal), kill, pid, signal);
 
 long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
 {
@@ -184,11 +180,7 @@ long call_tkill(const long arguments[6], uint64_t site)
 	return send_to_id((pid_t)arguments[0], &information, site);
 }
 
-EXPORT int tgkill(pid_t group, pid_t thread, int signal)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(tgkill, group, thread, signal));
-}
+ANSWERED(int, tgkill, (pid_t group, pid_t thread, int signal), tgkill, group, thread, signal);
 
 long call_rt_tgsigqueueinfo(const long arguments[6], uint64_t site)
 {

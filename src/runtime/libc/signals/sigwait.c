@@ -194,17 +194,8 @@ long call_rt_sigsuspend(const long arguments[6], uint64_t site)
 	return result;
 }
 
-EXPORT int pause(void)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(pause, 0));
-}
-
-EXPORT int sigsuspend(const sigset_t *set)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(rt_sigsuspend, set, MASK_BYTES));
-}
+ANSWERED(int, pause, (void), pause, 0);
+ANSWERED(int, sigsuspend, (const sigset_t *set), rt_sigsuspend, set, MASK_BYTES);
 
 /* ---- signal descriptors ---- */
 
@@ -233,11 +224,8 @@ long call_signalfd(const long arguments[6], uint64_t site)
 	return call_signalfd4(without_flags, site);
 }
 
-EXPORT int signalfd(int fd, const sigset_t *set, int flags)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(signalfd4, fd, set, MASK_BYTES, flags));
-}
+ANSWERED(int, signalfd, (int fd, const sigset_t *set, int flags), signalfd4, fd, set, MASK_BYTES,
+	flags);
 
 /* ---- alternate stacks ---- */
 

@@ -69,11 +69,8 @@ static int sleep_on_clock(clockid_t clock, int flags, const struct timespec *req
 	return sleep_until(runtime_deadline(clock, request), 0, site);
 }
 
-EXPORT int nanosleep(const struct timespec *request, struct timespec *remaining)
-{
-	ENTER();
-	return (int)interpose_result(ANSWER(nanosleep, request, remaining));
-}
+ANSWERED(int, nanosleep, (const struct timespec *request, struct timespec *remaining), nanosleep,
+	request, remaining);
 
 EXPORT int clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *request, struct timespec *remaining)
