@@ -1,5 +1,5 @@
 /* Set-up of a campaign, its totals and progress, its row in the store, and its release. */
-#include "explore/campaign_internal.h"
+#include "explore/scheme.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "explore/services_internal.h"
 #include "process/children.h"
 #include "process/cores.h"
 #include "worker/remote.h"
@@ -77,73 +78,24 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 
 /* ---- totals ---- */
 
-static void take_guarantee(struct campaign *campaign)
-{
-	const struct strategy *strategy = strategies[campaign->options->strategy];
-	struct strategy_guarantee guarantee;
-
-	if (campaign->counted.runs && strategy->guarantee &&
-		strategy->guarantee(campaign->knowledge, &guarantee))
-		campaign->result->guarantee = guarantee;
-}
-
 /*
  * Exhaustive strategies use checkpoints, and a checkpoint does not hold the state of the race
  * detector.
  */
-static bool campaign_watches_races(const struct campaign *campaign)
+bool campaign_watches_races(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
 
-	return options->watches_races && !campaign->settings.races.are_failures &&
+	return options->watches_races && !campaign->program.settings.races.are_failures &&
 	       !options->trace_events && !strategies[options->strategy]->search.is_exhausted;
 }
 
-static int compare_races(const void *one, const void *other)
-{
-	const struct campaign_race *a = one, *b = other;
-
-	return (a->run > b->run) - (a->run < b->run);
-}
-
-/*
- * Lists the observed races by the first run that showed each. Needs the symbols of a process that
- * still exists.
- */
-static void tell_races_seen(struct campaign *campaign)
+static void campaign_add_up(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
-	struct race_seen *seen;
-	uint32_t count = 0;
+	struct contract_totals totals;
 
-	if (!campaign->worker_count || !campaign_watches_races(campaign) || !campaign->has_rounds)
-		return;
-	seen = calloc(campaign->races_seen_count + 1u, sizeof *seen);
-	BUG_ON(!seen);
-	if (campaign->races_seen_count) /* the races of one run have one order already */
-		qsort(campaign->races_seen, campaign->races_seen_count,
-			sizeof *campaign->races_seen, compare_races);
-	for (uint32_t i = 0; i < campaign->races_seen_count; i++) {
-		const struct campaign_race *race = &campaign->races_seen[i];
-
-		if (race->run < campaign->round->first + campaign->round->settled &&
-			!races_have(seen, count, race->seen.pair))
-			seen[count++] = race->seen;
-	}
-	result->races_seen = count;
-	races_describe_seen(campaign->workers[0].worker.contract, campaign->symbols, seen, count,
-		result->races_seen_text, sizeof result->races_seen_text);
-	free(seen);
-}
-
-/*
- * Adds counters that each worker maintains for itself. They include runs that do not count in the
- * end.
- */
-static void add_workers(struct campaign *campaign, struct contract_totals *totals)
-{
-	struct campaign_result *result = campaign->result;
-
+	/* Counters of workers include runs that do not count in the end. */
 	result->checkpoints = result->runs_resumed = result->runs_made = 0;
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		struct contract *contract = campaign->workers[i].worker.contract;
@@ -155,46 +107,24 @@ static void add_workers(struct campaign *campaign, struct contract_totals *total
 		result->met |= contract->met;
 		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
 			sizeof result->checkpoint_obstacle);
-		if (!campaign->parts.strategy || i == 0)
-			verdict_take(campaign, contract);
 	}
-	result->runs_made -= campaign->parts.compared_runs;
-	if (campaign->has_rounds || !campaign->worker_count)
-		return;
-	*totals = campaign->workers[0].worker.contract->totals;
-	parts_add_up(campaign, totals);
+	verdict_take(campaign);
+	campaign->scheme->add_totals(campaign, &totals);
 	/* A tainted run is made again and counts once. */
-	totals->runs -= totals->outcome[OUTCOME_TAINTED];
-	campaign->races_let_pass = races_counted(campaign->workers[0].worker.contract).ignored;
-	campaign->blind_runs = races_counted(campaign->workers[0].worker.contract).blind_runs;
-}
-
-static void campaign_add_up(struct campaign *campaign)
-{
-	struct campaign_result *result = campaign->result;
-	struct contract_totals totals = campaign->counted;
-
-	if (campaign->has_rounds && !campaign->is_over)
-		rounds_add_unsettled(campaign, &totals);
-	add_workers(campaign, &totals);
-	result->total.runs = totals.runs;
+	result->total.runs = totals.runs - totals.outcome[OUTCOME_TAINTED];
 	/* A run that a suppressed race ended is no failure. */
-	result->total.failures = totals.failures - campaign->suppressed_runs;
+	result->total.failures = totals.failures - campaign->known.suppressed_runs;
 	result->total.steps = totals.steps;
 	memcpy(result->outcomes, totals.outcome, sizeof result->outcomes);
-	result->outcomes[OUTCOME_RACE] -= campaign->suppressed_runs;
+	result->outcomes[OUTCOME_RACE] -= campaign->known.suppressed_runs;
 	result->threads_most = totals.threads_most;
 	result->steps_most = totals.steps_most;
 	result->digest = totals.digest;
-	result->races_let_pass = campaign->races_let_pass;
-	result->blind_runs = campaign->blind_runs;
-	result->total.elapsed_ns = platform_monotonic_ns() - campaign->started_ns;
-	result->total.exploring_ns = result->total.elapsed_ns - campaign->investigating_ns;
-	if (campaign->has_rounds)
-		take_guarantee(campaign);
+	result->total.elapsed_ns = platform_monotonic_ns() - campaign->times.started_ns;
+	result->total.exploring_ns = result->total.elapsed_ns - campaign->times.investigating_ns;
 	result->restart = campaign->restart;
 	result->has_started = campaign->has_started;
-	result->is_alone = campaign->is_alone;
+	result->is_alone = campaign->exclusive.is_active;
 }
 
 static int campaign_save(struct campaign *campaign, const char *state, struct error *err)
@@ -204,36 +134,39 @@ static int campaign_save(struct campaign *campaign, const char *state, struct er
 	campaign->row.runs = total->runs;
 	campaign->row.failures = total->failures;
 	campaign->row.steps = total->steps;
-	campaign->row.run_end = campaign_runs_made(campaign);
+	/* Only the caller of more_runs() knows the numbers of the runs made. */
+	campaign->row.run_end = campaign->listener->more_runs
+					? campaign->row.run_first
+					: campaign->scheme->runs_made(campaign);
 	campaign->row.seconds = (double)total->elapsed_ns / 1e9;
 	free(campaign->row.state);
 	campaign->row.state = strdup(state);
-	course_note(campaign, true);
+	progress_note(campaign, true);
 	free(campaign->row.course);
-	campaign->row.course = course_text(&campaign->course);
+	campaign->row.course = progress_text(campaign->progress);
 	free(campaign->row.restart);
 	campaign->row.restart = strdup(restart_descriptions[campaign->restart].word);
 	BUG_ON(!campaign->row.state || !campaign->row.restart);
 	return store_campaign_update(campaign->store, &campaign->row, err);
 }
 
-int campaign_tell_progress(struct campaign *campaign, struct error *err)
+int campaign_report_progress(struct campaign *campaign, struct error *err)
 {
 	uint64_t now = platform_monotonic_ns();
 	struct error unsaid;
 
-	course_note(campaign, false);
-	if (now - campaign->progress_ns < PROGRESS_EVERY_NS)
+	progress_note(campaign, false);
+	if (now - campaign->times.progress_ns < PROGRESS_EVERY_NS)
 		return 0;
-	campaign->progress_ns = now;
-	campaign_warn_unseen(campaign);
+	campaign->times.progress_ns = now;
+	notices_warn(campaign);
 	campaign_add_up(campaign);
 	if (campaign->listener->progress)
 		campaign->listener->progress(campaign->listener->context, &campaign->result->total);
-	if (now - campaign->saved_ns < SAVE_EVERY_NS)
+	if (now - campaign->times.saved_ns < SAVE_EVERY_NS)
 		return 0;
-	campaign->saved_ns = now;
-	if (campaign->spare) {
+	campaign->times.saved_ns = now;
+	if (campaign->fallback.store) {
 		/* only the error of the last save is reported */
 		(void)campaign_save(campaign, "running", &unsaid);
 		return 0;
@@ -259,9 +192,9 @@ static char *input_file(struct campaign *campaign)
 	 * The only run may read standard input itself, unless that is a terminal. A terminal would
 	 * stop the run's process group, which is not in the foreground.
 	 */
-	campaign->reads_ours = campaign->options->forwards_signals &&
-			       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
-	if (campaign->reads_ours)
+	campaign->program.reads_ours = campaign->options->forwards_signals &&
+				       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
+	if (campaign->program.reads_ours)
 		return NULL;
 	if (S_ISFIFO(ours.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)
 		campaign_warn(campaign,
@@ -281,10 +214,10 @@ static int find_input(struct campaign *campaign, struct error *err)
 {
 	const char *wanted = campaign->options->settings.input;
 
-	settings_copy(&campaign->settings, &campaign->options->settings);
-	free(campaign->settings.input);
-	campaign->settings.input = wanted ? realpath(wanted, NULL) : input_file(campaign);
-	if (wanted && !campaign->settings.input)
+	settings_copy(&campaign->program.settings, &campaign->options->settings);
+	free(campaign->program.settings.input);
+	campaign->program.settings.input = wanted ? realpath(wanted, NULL) : input_file(campaign);
+	if (wanted && !campaign->program.settings.input)
 		return error_set(err, ERROR_NOTFOUND,
 			"--stdin %s cannot be opened (%s); check the path", wanted,
 			strerror(errno));
@@ -301,21 +234,22 @@ int campaign_open_worker(
 {
 	const struct campaign_options *options = campaign->options;
 	struct worker_params params = {
-		.target = &campaign->target,
+		.target = &campaign->program.target,
 		.argv = options->argv,
-		.directory = campaign->directory,
-		.input = campaign->settings.input,
-		.reads_ours = campaign->reads_ours,
+		.directory = campaign->program.directory,
+		.input = campaign->program.settings.input,
+		.reads_ours = campaign->program.reads_ours,
 		.runtime = options->runtime,
 		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
 		.is_in_place = options->forwards_signals,
-		.check = campaign->settings.check,
-		.hang_ns = campaign->settings.hang_ns,
+		.check = campaign->program.settings.check,
+		.hang_ns = campaign->program.settings.hang_ns,
 		.sizes = {.strategy_bytes = strategy_bytes(options),
 			.trace_events = options->trace_events,
-			.detector_bytes = campaign_watches_races(campaign)
-						  ? detectors_bytes()
-						  : races_state_bytes(&campaign->settings.races)},
+			.detector_bytes =
+				campaign_watches_races(campaign)
+					? detectors_bytes()
+					: races_state_bytes(&campaign->program.settings.races)},
 	};
 	const uint32_t number = (uint32_t)(worker - campaign->workers);
 	struct contract_plan *plan;
@@ -329,11 +263,11 @@ int campaign_open_worker(
 	if (result < 0)
 		return result;
 	plan = &worker->worker.contract->plan;
-	settings_to_plan(&campaign->settings, plan);
-	races_apply(&campaign->settings.races, worker->worker.contract);
+	settings_to_plan(&campaign->program.settings, plan);
+	races_apply(&campaign->program.settings.races, worker->worker.contract);
 	if (campaign_watches_races(campaign))
 		races_watch(worker->worker.contract);
-	campaign_tell_memory(campaign, worker);
+	memory_write_view(campaign, worker);
 	plan->strategy = options->strategy;
 	plan->strategy_config = options->strategy_config;
 	if (strategies[options->strategy]->search.is_elsewhere) {
@@ -350,12 +284,8 @@ int campaign_open_worker(
 	plan->checkpoint_bytes = options->checkpoint_bytes;
 	plan->has_digest = options->has_digest;
 	worker_clear_strategy(&worker->worker, strategy_bytes(options));
-	/* gather() and share() need an initialised state before the first run */
-	if (campaign->has_rounds) {
-		strategies[options->strategy]->begin_campaign(
-			contract_strategy(worker->worker.contract), &options->strategy_config);
-		worker->worker.is_strategy_fresh = false;
-	}
+	if (campaign->scheme->prepare_worker)
+		campaign->scheme->prepare_worker(campaign, worker);
 	if (campaign->listener->equip)
 		campaign->listener->equip(campaign->listener->run_context,
 			contract_strategy(worker->worker.contract));
@@ -368,10 +298,10 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 	struct store_campaign *row = &campaign->row;
 	int status;
 
-	campaign_row_fill(row, campaign->options, &campaign->settings, campaign->restart);
-	status = target_fingerprint(&campaign->target, &row->target, err);
+	campaign_row_fill(row, campaign->options, &campaign->program.settings, campaign->restart);
+	status = target_fingerprint(&campaign->program.target, &row->target, err);
 	if (status == 0)
-		status = campaign_find_runs(campaign, err);
+		status = runs_find(campaign, err);
 	row->run_end = row->run_first;
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
@@ -383,12 +313,10 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 static uint32_t wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
-	const uint64_t runs = campaign->run_end - campaign->run_next;
+	const uint64_t runs = campaign->runs.end - campaign->runs.next;
 	uint64_t wanted = options->remote ? options->remote->count + UINT64_C(1) : options->workers;
 
-	if (!campaign->has_rounds && !strategies[options->strategy]->search.parts)
-		return 1; /* each run depends on the run before it */
-	if (campaign->reads_ours || options->forwards_signals)
+	if (campaign->program.reads_ours || options->forwards_signals)
 		return 1;
 	if (!wanted)
 		wanted = options->show_output ? 1 : cores_available();
@@ -397,25 +325,35 @@ static uint32_t wanted_workers(const struct campaign *campaign)
 	return (uint32_t)(wanted > runs && runs ? runs : wanted);
 }
 
+static const struct scheme *campaign_choose_scheme(
+	const struct campaign *campaign, uint32_t worker_count)
+{
+	const struct strategy *strategy = strategies[campaign->options->strategy];
+
+	if (!strategy_is_sequential(strategy))
+		return &scheme_rounds;
+	return strategy->search.parts && worker_count > 1 ? &scheme_tasks : &scheme_sequence;
+}
+
 /* Finds the program, its input and its debug information, and chooses the restart. */
 static int find_program(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
-	int result = target_find(&campaign->target, options->argv[0], err);
+	int result = target_find(&campaign->program.target, options->argv[0], err);
 
 	if (result == 0)
 		result = find_input(campaign, err);
 	if (result == 0 && options->variables)
-		result = chosen_find(&campaign->chosen, campaign->target.path,
-			campaign->target.traits.loader, options->variables, err);
+		result = chosen_find(&campaign->program.chosen, campaign->program.target.path,
+			campaign->program.target.traits.loader, options->variables, err);
 	if (result < 0)
 		return result;
-	if (campaign->target.traits.has_sites && !campaign->target.traits.has_debug)
+	if (campaign->program.target.traits.has_sites && !campaign->program.target.traits.has_debug)
 		campaign_notice(campaign,
 			"%s has no debug information, so variables and places appear as offsets in "
 			"it; compile with -g and do not strip it",
-			campaign->target.path);
-	campaign->directory = getcwd(NULL, 0);
+			campaign->program.target.path);
+	campaign->program.directory = getcwd(NULL, 0);
 	campaign->restart = options->is_restart_forced
 				    ? options->restart
 				    : restart_fastest(options->settings.executor);
@@ -423,9 +361,9 @@ static int find_program(struct campaign *campaign, struct error *err)
 	 * --check judges a process that has ended. Standard input that a run has read cannot be
 	 * read again, so no other restart can be tried later.
 	 */
-	if (campaign->settings.check || (campaign->reads_ours && !options->is_restart_forced))
+	if (campaign->program.settings.check ||
+		(campaign->program.reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;
-	campaign->has_rounds = !strategy_is_sequential(strategies[options->strategy]);
 	return 0;
 }
 
@@ -443,6 +381,20 @@ static int open_workers(struct campaign *campaign, uint32_t wanted, struct error
 	return result;
 }
 
+static int campaign_begin_scheme(struct campaign *campaign, uint32_t workers, struct error *err)
+{
+	const struct scheme *const scheme = campaign_choose_scheme(campaign, workers);
+	int result;
+
+	campaign->scheme = scheme;
+	if (scheme->open)
+		scheme->open(campaign);
+	result = open_workers(campaign, scheme == &scheme_sequence ? 1 : workers, err);
+	if (result == 0 && scheme->begin)
+		scheme->begin(campaign);
+	return result;
+}
+
 static int campaign_set_up(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
@@ -456,22 +408,19 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 		result = store_open(&campaign->store, options->directory, STORE_WRITE, err);
 	if (result == 0)
 		result = campaign_begin_row(campaign, err);
-	if (result == 0 && campaign->has_rounds)
-		rounds_open(campaign);
 	if (result == 0)
-		result = open_workers(campaign, wanted_workers(campaign), err);
-	parts_begin(campaign);
-	compare_begin(campaign);
-	if (result == 0 && campaign->resumed_id)
+		result = campaign_begin_scheme(campaign, wanted_workers(campaign), err);
+	if (result == 0 && campaign->runs.resumed_id)
 		result = state_load(campaign, err);
-	campaign->keys = calloc(options->known_failure_count + 1u, sizeof *campaign->keys);
-	BUG_ON(!campaign->keys);
+	campaign->known.keys =
+		calloc(options->known_failure_count + 1u, sizeof *campaign->known.keys);
+	BUG_ON(!campaign->known.keys);
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
-		campaign->keys[campaign->key_count++] = options->known_failures[i];
-	campaign->started_ns = platform_monotonic_ns();
-	/* The grace period of unfinished runs is a part of the time budget. */
-	campaign->deadline_ns =
-		options->time_ns ? called_ns + options->time_ns - campaign_end_grace_ns(campaign)
+		campaign->known.keys[campaign->known.key_count++] = options->known_failures[i];
+	campaign->times.started_ns = platform_monotonic_ns();
+	/* The grace period of unfinished runs is a task of the time budget. */
+	campaign->times.deadline_ns =
+		options->time_ns ? called_ns + options->time_ns - signals_grace_ns(campaign)
 				 : UINT64_MAX;
 	return result;
 }
@@ -479,28 +428,31 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 /* Releases everything and kills all processes of the target, also after errors. */
 static void campaign_tear_down(struct campaign *campaign)
 {
-	parts_release(campaign);
+	if (campaign->scheme && campaign->scheme->close)
+		campaign->scheme->close(campaign);
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		worker_close(&campaign->workers[i].worker);
 	children_kill_strays();
-	rounds_close(campaign);
 	free(campaign->workers);
-	free(campaign->keys);
+	free(campaign->known.keys);
+	free(campaign->known.suppressed);
+	free(campaign->progress);
 	symbols_free(campaign->symbols);
-	free(campaign->directory);
+	free(campaign->program.directory);
 	store_campaign_release(&campaign->row);
 	if (!campaign->options->store)
 		store_close(campaign->store);
-	store_close(campaign->spare);
-	settings_release(&campaign->settings);
-	chosen_release(&campaign->chosen);
-	target_release(&campaign->target);
+	store_close(campaign->fallback.store);
+	settings_release(&campaign->program.settings);
+	chosen_release(&campaign->program.chosen);
+	target_release(&campaign->program.target);
 }
 
 int campaign_open_alone(struct campaign *campaign, struct error *err)
 {
 	const int result = find_program(campaign, err);
 
+	campaign->scheme = campaign_choose_scheme(campaign, 1);
 	return result < 0 ? result : open_workers(campaign, 1, err);
 }
 
@@ -521,10 +473,11 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		result->campaign = campaign.row.id;
 		status = verdict_keep(&campaign, false, err);
 		if (status == 0)
-			status = campaign_explore(&campaign, err);
-		campaign_warn_unseen(&campaign);
+			status = loop_run(&campaign, err);
+		notices_warn(&campaign);
 		campaign_add_up(&campaign);
-		tell_races_seen(&campaign);
+		if (campaign.scheme->conclude)
+			campaign.scheme->conclude(&campaign);
 		/* The first error is reported, not one that saving adds. */
 		if (status < 0)
 			(void)campaign_save(&campaign, "failed", NULL);
@@ -533,8 +486,8 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 				&campaign, result->is_interrupted ? "interrupted" : "done", err);
 		if (status == 0)
 			status = verdict_keep(&campaign, true, err);
-		if (campaign.spare) {
-			spare_notify(&campaign);
+		if (campaign.fallback.store) {
+			fallback_notify(&campaign);
 			/* the full disk that refused a finding may have refused this row too */
 			status = 0;
 		}

@@ -184,7 +184,7 @@ struct campaign_result {
 	uint32_t races;		   /* findings that are data races */
 	uint32_t races_suppressed; /* distinct races that match a suppression */
 	/* occurrences of ignored races: suppressed or already reported (plan/races.h) */
-	uint64_t races_let_pass;
+	uint64_t races_ignored;
 	uint64_t blind_runs; /* runs in which the race detector ran out of memory */
 	uint32_t races_seen; /* where races are no failures: distinct races observed */
 	char races_seen_text

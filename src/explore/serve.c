@@ -36,7 +36,7 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 }
 
 /*
- * Loads a batch into the worker. False: the leader's contract has another layout or the message is
+ * Loads a batch into the worker. False: the owner's contract has another layout or the message is
  * damaged.
  */
 static bool take_batch(struct worker *worker, const char *bytes, size_t size)

@@ -1,7 +1,7 @@
 /*
- * Serves batches of a campaign whose leader runs in another process, possibly on another machine
+ * Serves batches of a campaign whose owner runs in another process, possibly on another machine
  * (worker/remote.h). This side has one worker, the options of that campaign, and no store. The
- * leader investigates all failures.
+ * owner investigates all failures.
  */
 #ifndef RADDLE_EXPLORE_SERVE_H
 #define RADDLE_EXPLORE_SERVE_H
@@ -27,7 +27,7 @@ struct serve_link {
 	void (*send)(void *context, const void *bytes, size_t size);
 };
 
-/* Serves batches until the leader sends no more. Negative where the target cannot be run here. */
+/* Serves batches until the owner sends no more. Negative where the target cannot be run here. */
 int campaign_serve(
 	const struct campaign_options *options, const struct serve_link *link, struct error *err);
 

@@ -11,15 +11,7 @@
 
 #include "base/error.h"
 #include "explore/campaign.h"
-#include "plan/memory_view.h"
 #include "store/store.h"
-
-/*
- * Stores the shard of a campaign, and its verdict if `memory` is not NULL. `memory`: shared memory
- * as the last run saw it.
- */
-int shards_keep(struct store *store, int64_t campaign, const struct campaign_options *options,
-	const struct campaign_result *result, const struct memory_view *memory, struct error *err);
 
 /* The shards of one search, as far as this store has them. */
 struct shards {

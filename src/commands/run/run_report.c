@@ -320,9 +320,9 @@ static void say_races(const struct run_report *report, const struct campaign_res
 	(void)fprintf(stderr, "%u race%s found", result->races, result->races == 1 ? "" : "s");
 	if (result->races_suppressed)
 		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);
-	if (result->races_let_pass)
+	if (result->races_ignored)
 		(void)fprintf(stderr, "; known ones were suppressed %s times",
-			terminal_number(result->races_let_pass, times));
+			terminal_number(result->races_ignored, times));
 	(void)fprintf(stderr, "\n");
 }
 

@@ -2,25 +2,29 @@
  * Selects the runs of a campaign: all, those of its shard, or those that earlier campaigns have not
  * made. Earlier campaigns are those of the same program, strategy, seed and settings. A run is
  * identified by its number, from which its seed is computed.
+ *
+ * scheme_sequence: worker 0 makes the runs one after the other.
  */
+#include "explore/scheme.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/campaign_internal.h"
+#include "explore/services_internal.h"
+#include "plan/races.h"
 #include "strategies/strategy.h"
 
-static bool campaign_runs_is_same_text(const char *a, const char *b)
+static bool runs_is_same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
 static bool is_continued_by(const struct store_campaign *earlier, const struct store_campaign *row)
 {
-	return earlier->seed == row->seed &&
-	       campaign_runs_is_same_text(earlier->strategy, row->strategy) &&
-	       campaign_runs_is_same_text(earlier->options, row->options) &&
-	       campaign_runs_is_same_text(earlier->command, row->command) && earlier->target &&
+	return earlier->seed == row->seed && runs_is_same_text(earlier->strategy, row->strategy) &&
+	       runs_is_same_text(earlier->options, row->options) &&
+	       runs_is_same_text(earlier->command, row->command) && earlier->target &&
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 
@@ -56,7 +60,7 @@ static int resume_from_state(
 	struct store_campaign cut = *earlier;
 	int status;
 
-	campaign->resumed_id = earlier->id;
+	campaign->runs.resumed_id = earlier->id;
 	status = state_find(campaign, &campaign->row.run_first, err);
 	if (status < 0 || campaign->row.run_first < earlier->run_first)
 		return status;
@@ -103,12 +107,12 @@ static int resume(struct campaign *campaign, struct error *err)
 		status = error_set(err, ERROR_TARGET,
 			"%s has changed since campaign %" PRId64
 			" was made, so its runs would be others; begin anew without --resume",
-			campaign->target.path, earlier->id);
+			campaign->program.target.path, earlier->id);
 	else if (strategy_is_sequential(strategies[campaign->options->strategy]))
 		status = resume_from_state(campaign, earlier, err);
 	else
 		row->run_first = earlier->run_end;
-	if (status == 0 && campaign->resumed_id)
+	if (status == 0 && campaign->runs.resumed_id)
 		status = forget_later(campaign, earlier, rows + count, err);
 	while (count)
 		store_campaign_release(&rows[--count]);
@@ -116,7 +120,7 @@ static int resume(struct campaign *campaign, struct error *err)
 	return status;
 }
 
-int campaign_find_runs(struct campaign *campaign, struct error *err)
+int runs_find(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t shards = options->shards ? options->shards : 1;
@@ -133,20 +137,20 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 			strategy->name,
 			strategy->search.parts ? "use --mpi, -j or strategy icb in place of --shard"
 					       : "use strategy icb, or leave --shard away");
-	campaign->run_end = first + FINDING_SHARD_RUNS;
+	campaign->runs.end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
-		campaign->run_end = first + options->schedules / shards +
-				    (before < options->schedules % shards);
+		campaign->runs.end = first + options->schedules / shards +
+				     (before < options->schedules % shards);
 	campaign->row.run_first = first;
 	if (campaign->listener->more_runs) {
-		campaign->run_end = campaign->run_next = 0; /* more_runs() supplies the numbers */
+		campaign->runs.end = campaign->runs.next = 0; /* more_runs() supplies the created */
 		return 0;
 	}
 	if (options->resumes)
 		status = resume(campaign, err);
 	if (status < 0)
 		return status;
-	if (campaign->row.run_first >= campaign->run_end)
+	if (campaign->row.run_first >= campaign->runs.end)
 		return error_set(err, ERROR_USAGE,
 			options->resumes
 				? "all %" PRIu64 " schedules have been made; give more --schedules"
@@ -154,42 +158,95 @@ int campaign_find_runs(struct campaign *campaign, struct error *err)
 				  "--schedules or have fewer shards",
 			options->schedules);
 	campaign->result->resumed_runs = campaign->row.run_first - first;
-	campaign->run_next = campaign->row.run_first;
+	campaign->runs.next = campaign->row.run_first;
 	return 0;
 }
 
-uint64_t campaign_runs_made(const struct campaign *campaign)
+uint64_t runs_left(const struct campaign *campaign)
 {
-	/* Only the caller of more_runs() knows the numbers of the runs made. */
-	if (campaign->listener->more_runs)
-		return campaign->row.run_first;
-	if (campaign->has_rounds)
-		return campaign->round->first + campaign->round->settled;
-	return campaign->row.run_first + parts_runs_done(campaign);
+	return campaign->runs.end - campaign->runs.next;
 }
 
-uint64_t campaign_runs_left(const struct campaign *campaign)
-{
-	return campaign->run_end - campaign->run_next;
-}
-
-void campaign_ask_for_runs(struct campaign *campaign)
+void runs_request(struct campaign *campaign)
 {
 	const struct campaign_listener *listener = campaign->listener;
 	uint64_t first, end;
 
-	if (campaign_runs_left(campaign) || !listener->more_runs ||
+	if (runs_left(campaign) || !listener->more_runs ||
 		!listener->more_runs(listener->run_context, &first, &end))
 		return;
-	campaign->run_next = first;
-	campaign->run_end = end;
+	campaign->runs.next = first;
+	campaign->runs.end = end;
 }
 
-bool campaign_is_exhausted(const struct campaign *campaign, struct contract *contract)
+/* ---- runs in sequence ---- */
+
+static uint64_t sequence_runs_made(const struct campaign *campaign)
+{
+	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
+
+	return campaign->row.run_first + totals->runs - totals->outcome[OUTCOME_TAINTED];
+}
+
+/* Runs of other shards do not count, so the number of the next run follows from the totals. */
+int sequence_next_batch(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	uint64_t size = worker->batch;
+
+	(void)err;
+	campaign->runs.next = campaign->scheme->runs_made(campaign);
+	if (size > runs_left(campaign))
+		size = runs_left(campaign);
+	worker->run_first = campaign->runs.next;
+	worker->run_end = campaign->runs.next += size;
+	return size > 0;
+}
+
+int sequence_take_failure(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct campaign_failure caught;
+	int result = 0;
+
+	if (failure_copy_from(campaign, worker, &caught)) {
+		result = failure_investigate(campaign, &caught, err);
+		failure_discard(&caught);
+	}
+	return result;
+}
+
+void sequence_ignore_race(struct campaign *campaign, struct race_pair pair)
+{
+	/* cannot fail: the guest's table has the capacity of the settings' table */
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		(void)races_tell(campaign->workers[i].worker.contract, pair);
+}
+
+bool sequence_is_finished(const struct campaign *campaign)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
+	struct contract *contract = campaign->workers[0].worker.contract;
 
 	return contract->is_live && strategy->search.is_exhausted &&
 	       !contract_memory(contract)->newly_shared &&
 	       strategy->search.is_exhausted(contract_strategy(contract));
 }
+
+void sequence_add_totals(struct campaign *campaign, struct contract_totals *totals)
+{
+	struct contract *contract = campaign->workers[0].worker.contract;
+
+	*totals = contract->totals;
+	campaign->result->races_ignored = races_counted(contract).ignored;
+	campaign->result->blind_runs = races_counted(contract).blind_runs;
+}
+
+const struct scheme scheme_sequence = {
+	.next_batch = sequence_next_batch,
+	.take_failure = sequence_take_failure,
+	.is_finished = sequence_is_finished,
+	.ignore_race = sequence_ignore_race,
+	.runs_made = sequence_runs_made,
+	.add_totals = sequence_add_totals,
+};

@@ -1,13 +1,18 @@
 /*
- * Switches a campaign to another restart, to a single worker, or to runs that include forked
- * children.
+ * Switches a campaign to another restart, or to runs that include forked children.
  */
-#include <stdio.h>
+#include "explore/services_internal.h"
 
-#include "explore/campaign_internal.h"
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "explore/scheme.h"
 #include "plan/restart.h"
 
-static void notice_fall_back(const struct campaign *campaign, enum contract_restart from,
+/* Number of consecutive SIGKILLs from outside that are treated as accidents. */
+#define OUTSIDE_KILLS_MAX 3
+
+static void restart_notice(const struct campaign *campaign, enum contract_restart from,
 	enum contract_restart to, const char *reason)
 {
 	unsigned ratio = restart_descriptions[to].cost_ns / restart_descriptions[from].cost_ns;
@@ -22,7 +27,7 @@ static void notice_fall_back(const struct campaign *campaign, enum contract_rest
 		restart_descriptions[to].sentence, cost);
 }
 
-int campaign_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
+int restart_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	bool is_shared, struct error *err)
 {
 	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
@@ -42,49 +47,74 @@ int campaign_fall_back(struct campaign *campaign, enum contract_restart restart,
 	if (next == RESTART_COUNT)
 		return error_set(err, ERROR_TARGET, "the program cannot be run again: %s", reason);
 	campaign->restart = next;
-	notice_fall_back(campaign, restart, next, reason);
+	restart_notice(campaign, restart, next, reason);
 	return 0;
 }
 
-int campaign_go_on_alone(
+int restart_take_taint(
+	struct campaign *campaign, const struct campaign_worker *worker, struct error *err)
+{
+	const struct contract *contract = worker->worker.contract;
+
+	return restart_fall_back(campaign, (enum contract_restart)contract->plan.restart,
+		contract->taint_text, contract->taint == TAINT_SHARED, err);
+}
+
+int restart_worker_died(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract *contract = worker->worker.contract;
-	struct contract_totals *totals = &contract->totals;
+	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
+	int status = worker->worker.exit_status;
+	char reason[128];
 
-	totals->runs--;
-	totals->steps -= contract->outcome.step;
-	totals->failures -= worker_is_failure(&worker->worker);
-	totals->outcome[contract->outcome.kind]--;
-	worker->is_busy = false;
-	if (!campaign->is_alone)
-		campaign_notice(campaign,
-			"a second process of the program ended before its first thread while another one "
-			"ran; from now on one worker, as by -j 1");
-	campaign->is_alone = true;
-	return campaign_end_others(campaign, err);
+	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
+		/* raddle acts in place of the program, so a SIGKILL of the user ends both. */
+		campaign->is_stopping = campaign->result->is_interrupted = true;
+		return error_set(err, ERROR_TARGET,
+			"the program was ended by SIGKILL; does it do that itself, is memory "
+			"short, or a limit set?");
+	}
+	if (worker->worker.was_killed_outside) {
+		if (++worker->deaths > OUTSIDE_KILLS_MAX)
+			return error_set(err, ERROR_TARGET,
+				"the program was ended by SIGKILL %u times; does it do that "
+				"itself, is "
+				"memory short, or a limit set?",
+				worker->deaths);
+		campaign_notice(campaign, "the program was ended by SIGKILL; going on");
+		return 0;
+	}
+	if (WIFSIGNALED(status))
+		(void)snprintf(reason, sizeof reason, "the server of runs was ended by signal %d",
+			WTERMSIG(status));
+	else
+		(void)snprintf(reason, sizeof reason, "the server of runs ended with status %d",
+			WEXITSTATUS(status));
+	return restart_fall_back(campaign, restart, reason, false, err);
 }
 
 /*
  * Strategies without rounds are excluded: they would search each seed of each child and still miss
  * schedules. A campaign of one run has no run to repeat.
  */
-bool campaign_must_include_children(
+bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	return worker->worker.contract->met & MET_CHILD_THREADS && !campaign->has_started &&
-	       campaign->has_rounds && campaign->run_end > campaign->row.run_first + 1 &&
-	       !campaign->settings.has_forked_children &&
+	       campaign->scheme->has_independent_runs &&
+	       campaign->runs.end > campaign->row.run_first + 1 &&
+	       !campaign->program.settings.has_forked_children &&
 	       !campaign->options->without_forked_children;
 }
 
-int campaign_include_children(
+int restart_include_children(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct worker before = worker->worker;
 	int result;
 
-	campaign->settings.has_forked_children = true;
+	campaign->program.settings.has_forked_children = true;
 	campaign->result->has_forked_children = true;
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		campaign->workers[i].worker.contract->plan.has_forked_children = true;

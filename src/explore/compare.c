@@ -1,11 +1,11 @@
 /*
  * Checks that the program does the same in the processes of all workers.
  *
- * A task's results are joined as if the leader had made its runs, and a task that does not fit is
+ * A task's results are joined as if the owner had made its runs, and a task that does not fit is
  * dropped without notice. A program that distinguishes its processes (by a locked file, or by files
  * of earlier ones) would make the search wrong unnoticed. Therefore each worker repeats the
- * leader's first run before its first task. Strategy state, view of memory and run number are those
- * of the leader's first run, so both runs must be equal. The repetition does not count.
+ * owner's first run before its first task. Strategy state, view of memory and run number are those
+ * of the owner's first run, so both runs must be equal. The repetition does not count.
  *
  * If the runs differ, other processes may be the cause, so the run is repeated once more without
  * other processes. If that repetition equals the first run or cannot be made, the processes disturb
@@ -15,9 +15,10 @@
  * Not checked: a first run that hangs or spins (it depends on time), a resumed campaign (it has no
  * first run), and remote workers.
  */
-#include "explore/campaign_internal.h"
+#include "explore/tasks.h"
 
 #include "base/hash.h"
+#include "explore/services_internal.h"
 #include "platform/platform.h"
 
 /* Interval at which the end of the campaign is checked. */
@@ -25,14 +26,14 @@
 
 void compare_begin(struct campaign *campaign)
 {
-	campaign->parts.compares = campaign->parts.strategy && !campaign->options->remote &&
-				   !campaign->resumed_id && !campaign->listener->equip;
-	for (uint32_t i = 0; campaign->parts.compares && i < campaign->worker_count; i++)
+	campaign->tasks->compares = !campaign->options->remote && !campaign->runs.resumed_id &&
+				    !campaign->listener->equip;
+	for (uint32_t i = 0; campaign->tasks->compares && i < campaign->worker_count; i++)
 		campaign->workers[i].worker.contract->plan.has_operations = true;
 }
 
 /* Digest of what the threads did, in which order, and of the outcome. */
-static uint64_t campaign_compare_digest_of(struct contract *contract)
+static uint64_t compare_digest_of(struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
 	const struct outcome *outcome = &contract->outcome;
@@ -45,7 +46,7 @@ static uint64_t campaign_compare_digest_of(struct contract *contract)
 }
 
 /* True if the last run does not depend on time, so that a repetition must be equal. */
-static bool is_telling(const struct contract *contract, enum contract_report report)
+static bool compare_is_repeatable(const struct contract *contract, enum contract_report report)
 {
 	const enum outcome_kind kind = (enum outcome_kind)contract->outcome.kind;
 
@@ -56,10 +57,10 @@ static bool is_telling(const struct contract *contract, enum contract_report rep
 
 void compare_note_first(struct campaign *campaign, enum contract_report report)
 {
-	struct campaign_parts *parts = &campaign->parts;
+	struct tasks *const tasks = campaign->tasks;
 	struct contract *contract = campaign->workers[0].worker.contract;
 
-	if (!parts->compares || !contract->plan.has_operations)
+	if (!tasks->compares || !contract->plan.has_operations)
 		return;
 	/*
 	 * A run with outcome TAINTED is made again, and that run is compared instead. With memory
@@ -69,15 +70,15 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 		!contract->has_memory_sites)
 		return;
 	contract->plan.has_operations = false;
-	parts->compares = contract->is_live && is_telling(contract, report) &&
+	tasks->compares = contract->is_live && compare_is_repeatable(contract, report) &&
 			  contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED] <= 1;
-	parts->first_run = contract->run_number;
-	parts->first_digest = campaign_compare_digest_of(contract);
+	tasks->first_run = contract->run_number;
+	tasks->first_digest = compare_digest_of(contract);
 }
 
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker)
 {
-	return campaign->parts.compares && !worker->is_compared;
+	return campaign->tasks->compares && !worker->is_compared;
 }
 
 bool compare_is_under_way(const struct campaign *campaign)
@@ -96,60 +97,58 @@ int compare_make(struct campaign *campaign, struct campaign_worker *worker, stru
 	worker_kill(&worker->worker);
 	contract_block_clear(
 		&worker->worker.block, contract->memory_offset, contract->memory_bytes);
-	campaign_tell_memory(campaign, worker);
+	memory_write_view(campaign, worker);
 	worker_clear_strategy(&worker->worker, contract->strategy_bytes);
 	worker->has_memory = false;
 	plan->is_part = false;
 	plan->has_operations = true;
-	plan->restart = campaign->restart;
-	plan->run_first = campaign->parts.first_run;
-	plan->run_limit = 1;
+	worker->run_first = campaign->tasks->first_run;
+	worker->run_end = worker->run_first + 1;
 	worker->before = contract->totals;
-	worker->is_comparing = worker->is_busy = true;
-	worker->begun_ns = platform_monotonic_ns();
-	return worker_begin(&worker->worker, err);
+	worker->is_comparing = true;
+	return loop_start(campaign, worker, err);
 }
 
-static bool is_made(const struct campaign *campaign, const struct campaign_worker *worker,
+static bool compare_is_made(const struct campaign *campaign, const struct campaign_worker *worker,
 	enum contract_report report)
 {
 	const struct contract *contract = worker->worker.contract;
 
-	return !campaign->is_alone && !worker->was_sent_away &&
+	return !campaign->exclusive.is_active && !worker->was_ended_here &&
 	       (contract->totals.runs != worker->before.runs || contract->is_elsewhere) &&
-	       is_telling(contract, report);
+	       compare_is_repeatable(contract, report);
 }
 
 /* Ends the comparison and excludes its run from the totals. */
-static void campaign_compare_leave(struct campaign *campaign, struct campaign_worker *worker)
+static void compare_leave(struct campaign *campaign, struct campaign_worker *worker)
 {
-	struct campaign_parts *parts = &campaign->parts;
-	const struct contract_totals totals = parts_totals(worker);
+	struct tasks *const tasks = campaign->tasks;
+	const struct contract_totals totals = tasks_totals(worker);
 
-	parts_add_totals(&parts->dropped, &totals, 1);
-	parts->compared_runs += totals.runs - totals.outcome[OUTCOME_TAINTED];
+	tasks_add_totals(&tasks->discarded, &totals, 1);
+	tasks->compared_runs += totals.runs - totals.outcome[OUTCOME_TAINTED];
 	worker->before = worker->worker.contract->totals;
 	worker->worker.contract->plan.has_operations = false;
-	worker->is_comparing = worker->is_busy = worker->was_sent_away = false;
+	worker->is_comparing = worker->is_busy = worker->was_ended_here = false;
 }
 
 /*
  * Repeats the run while no other process of the target exists. *report: REPORT_NONE if the campaign
  * ends first.
  */
-static int campaign_compare_make_alone(struct campaign *campaign, struct campaign_worker *worker,
+static int compare_make_exclusive(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
 {
 	struct worker *const alone = &worker->worker;
-	int result = campaign_clear_way(campaign, err);
+	int result = exclusive_stop_others(campaign, err);
 
 	*report = REPORT_NONE;
 	if (result == 0)
 		result = compare_make(campaign, worker, err);
 	while (result == 0) {
 		result = worker_poll(alone, report, err);
-		if (result < 0 || *report != REPORT_NONE || campaign_is_interrupted(campaign) ||
-			platform_monotonic_ns() >= campaign->deadline_ns)
+		if (result < 0 || *report != REPORT_NONE || signals_have_ended(campaign) ||
+			platform_monotonic_ns() >= campaign->times.deadline_ns)
 			break;
 		worker_sleep(&alone, 1, SLEEP_NS);
 	}
@@ -157,44 +156,44 @@ static int campaign_compare_make_alone(struct campaign *campaign, struct campaig
 	return result;
 }
 
-static void campaign_compare_go_on_alone(struct campaign *campaign)
+static int compare_continue_exclusive(struct campaign *campaign, struct error *err)
 {
-	campaign_notice(campaign,
+	exclusive_forget_others(campaign);
+	campaign->exclusive.must_repeat = true;
+	return exclusive_begin(campaign,
 		"a second process of the program, beside others, did not do what the first did alone; "
-		"from now on one worker, as by -j 1");
-	campaign_forget_others(campaign);
-	campaign->is_alone = campaign->is_disturbed = true;
+		"from now on one worker, as by -j 1",
+		err);
 }
 
-static void differ(struct campaign *campaign)
+static void compare_warn(struct campaign *campaign)
 {
-	if (!campaign->parts.differ)
+	if (!campaign->tasks->differ)
 		campaign_warn(campaign,
 			"the first run is another one in a second process of the program, "
 			"whose schedule it was given: the program does not do the same in every "
 			"process (files, locks on them, process numbers?)");
-	campaign->parts.differ = true;
+	campaign->tasks->differ = true;
 }
 
 /* The repetition differed. */
-static int doubt_others(
+static int compare_doubt_others(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	enum contract_report report;
 	int result;
 
-	campaign_compare_leave(campaign, worker);
-	result = campaign_compare_make_alone(campaign, worker, &report, err);
+	compare_leave(campaign, worker);
+	result = compare_make_exclusive(campaign, worker, &report, err);
 	if (result == 0 && report != REPORT_NONE) {
 		worker->is_compared = true;
-		if (is_made(campaign, worker, report) &&
-			campaign_compare_digest_of(worker->worker.contract) !=
-				campaign->parts.first_digest)
-			differ(campaign);
+		if (compare_is_made(campaign, worker, report) &&
+			compare_digest_of(worker->worker.contract) != campaign->tasks->first_digest)
+			compare_warn(campaign);
 		else
-			campaign_compare_go_on_alone(campaign);
+			result = compare_continue_exclusive(campaign, err);
 	}
-	campaign_compare_leave(campaign, worker);
+	compare_leave(campaign, worker);
 	return result;
 }
 
@@ -203,19 +202,19 @@ int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 {
 	struct contract *contract = worker->worker.contract;
 
-	if (is_made(campaign, worker, report)) {
-		if (!campaign->parts.differ &&
-			campaign_compare_digest_of(contract) != campaign->parts.first_digest)
-			return doubt_others(campaign, worker, err);
+	if (compare_is_made(campaign, worker, report)) {
+		if (!campaign->tasks->differ &&
+			compare_digest_of(contract) != campaign->tasks->first_digest)
+			return compare_doubt_others(campaign, worker, err);
 		worker->is_compared = true;
 	} else if (contract->spin.is_needed) {
 		worker->is_compared = true; /* its runs depend on time */
 	}
-	campaign_compare_leave(campaign, worker);
+	compare_leave(campaign, worker);
 	return 0;
 }
 
-void compare_forget(struct campaign *campaign)
+void compare_discard(struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
@@ -224,7 +223,7 @@ void compare_forget(struct campaign *campaign)
 			continue;
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
-		campaign_compare_leave(campaign, worker);
-		worker->put_off = REPORT_NONE;
+		compare_leave(campaign, worker);
+		worker->deferred = REPORT_NONE;
 	}
 }

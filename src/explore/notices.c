@@ -1,26 +1,26 @@
 /* One-time notices and warnings about the target. */
-#include "explore/campaign_internal.h"
+#include "explore/services_internal.h"
 #include "symbols/symbols.h"
 
 /* Limit for functions inlined at one address. */
 #define FRAMES_MAX 32
 
-static void tell_sight(struct campaign *campaign, const struct campaign_worker *worker)
+static void notices_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct contract *contract = worker->worker.contract;
 	struct campaign_start start = {
-		.program = campaign->target.path,
+		.program = campaign->program.target.path,
 		.has_memory_sites = contract->has_memory_sites,
 		.has_dispatch = contract->has_dispatch,
 		.restart = campaign->restart,
-		.chosen_variables = campaign->chosen.variable_count,
-		.chosen_sites = campaign->chosen.site_count,
+		.chosen_variables = campaign->program.chosen.variable_count,
+		.chosen_sites = campaign->program.chosen.site_count,
 		.resumed_runs = campaign->result->resumed_runs,
 	};
 
-	if (campaign->has_told_start)
+	if (campaign->noticed.start)
 		return;
-	campaign->has_told_start = true;
+	campaign->noticed.start = true;
 	/*
 	 * Without dispatch the runtime itself falls back to fork: a rewind would miss the effects
 	 * of system calls.
@@ -43,23 +43,23 @@ static void tell_sight(struct campaign *campaign, const struct campaign_worker *
 }
 
 /* The runtime could not switch sites on, so the run did not see all accesses to memory. */
-static void tell_refusal(struct campaign *campaign, const struct campaign_worker *worker)
+static void notices_refusal(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const char *refusal = contract_memory(worker->worker.contract)->refusal;
 
-	if (campaign->has_told_refusal || !*refusal)
+	if (campaign->noticed.refusal || !*refusal)
 		return;
-	campaign->has_told_refusal = true;
+	campaign->noticed.refusal = true;
 	campaign_warn(campaign,
 		"not all accesses to memory are seen: %s; scheduling points are the others and its "
 		"synchronisation operations",
 		refusal);
 }
 
-void campaign_tell_start(struct campaign *campaign, const struct campaign_worker *worker)
+void notices_start(struct campaign *campaign, const struct campaign_worker *worker)
 {
-	tell_sight(campaign, worker);
-	tell_refusal(campaign, worker);
+	notices_sight(campaign, worker);
+	notices_refusal(campaign, worker);
 }
 
 /*
@@ -68,10 +68,10 @@ void campaign_tell_start(struct campaign *campaign, const struct campaign_worker
  */
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
-	if (campaign->has_told_spinning ||
+	if (campaign->noticed.spinning ||
 		!__atomic_load_n(&contract->spin.loop_count, __ATOMIC_RELAXED))
 		return;
-	campaign->has_told_spinning = true;
+	campaign->noticed.spinning = true;
 	campaign_warn(campaign,
 		"a thread took 1 s of processor time without an operation, so other threads move "
 		"meanwhile; if it waits in a loop that only reads memory, %s",
@@ -116,25 +116,25 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	symbols_free(symbols);
 }
 
-static void notices_warn_unseen(struct campaign *campaign, const struct contract *contract)
+static void notices_warn_calls(struct campaign *campaign, const struct contract *contract)
 {
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
 
-	if (unseen & ~campaign->warned_unseen & UNSEEN_THREAD)
+	if (unseen & ~campaign->noticed.unseen & UNSEEN_THREAD)
 		campaign_warn(campaign,
 			"a thread that was made past pthread_create (raw clone) runs beside "
 			"the others: its steps are not scheduled");
-	if (unseen & ~campaign->warned_unseen & UNSEEN_LOCKS)
+	if (unseen & ~campaign->noticed.unseen & UNSEEN_LOCKS)
 		notices_warn_locks(campaign, contract);
-	if (unseen & ~campaign->warned_unseen & UNSEEN_CALLS)
+	if (unseen & ~campaign->noticed.unseen & UNSEEN_CALLS)
 		campaign_warn(campaign,
 			"the program loads a library by dlmopen or with RTLD_DEEPBIND, so that its calls are "
 			"seen only where they enter the kernel; load it without");
-	campaign->warned_unseen |= unseen;
+	campaign->noticed.unseen |= unseen;
 }
 
-void campaign_warn_unseen(struct campaign *campaign)
+void notices_warn(struct campaign *campaign)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract *contract = campaign->workers[i].worker.contract;
@@ -142,6 +142,6 @@ void campaign_warn_unseen(struct campaign *campaign)
 		if (!contract)
 			continue;
 		notices_warn_spinning(campaign, contract);
-		notices_warn_unseen(campaign, contract);
+		notices_warn_calls(campaign, contract);
 	}
 }

@@ -1,10 +1,10 @@
-/* Signals sent to raddle: which of them end the campaign, and which are passed on to the program. */
-#include "explore/campaign_internal.h"
+/* Signals sent to raddle: which of them end the campaign, and which are ignored on to the program. */
+#include "explore/services_internal.h"
 #include "process/forward.h"
 #include "plan/stop.h"
 #include "platform/platform.h"
 
-/* Time for a program to end after a passed signal, before the user is notified. */
+/* Time for a program to end after a ignored signal, before the user is notified. */
 #define ASKED_TO_END_NS UINT64_C(1000000000)
 /*
  * Grace period for unfinished runs when the campaign's time is up: a twentieth of that time, at
@@ -16,7 +16,7 @@
 #define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
 /* Passes received signals on to the program's process. */
-void campaign_pass_signals_on(struct campaign *campaign)
+void signals_pass_on(struct campaign *campaign)
 {
 	struct worker *worker = &campaign->workers[0].worker;
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -26,29 +26,44 @@ void campaign_pass_signals_on(struct campaign *campaign)
 		return;
 	guest = worker_guest_pid(worker);
 	forward_pass_on(guest ? (pid_t)guest : worker->pid);
-	if (forward_stop_count() == 0 || campaign->has_told_stop)
+	if (forward_stop_count() == 0 || campaign->noticed.stop)
 		return;
-	if (!campaign->asked_to_end_ns)
-		campaign->asked_to_end_ns = now_ns;
-	if (now_ns - campaign->asked_to_end_ns < ASKED_TO_END_NS)
+	if (!campaign->times.ending_ns)
+		campaign->times.ending_ns = now_ns;
+	if (now_ns - campaign->times.ending_ns < ASKED_TO_END_NS)
 		return;
-	campaign->has_told_stop = true;
+	campaign->noticed.stop = true;
 	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
 				  "one ends it");
 }
 
-bool campaign_is_interrupted(const struct campaign *campaign)
+bool signals_have_ended(const struct campaign *campaign)
 {
 	return *campaign->options->is_interrupted || forward_stop_count() > 1;
 }
 
-uint64_t campaign_end_grace_ns(const struct campaign *campaign)
+uint64_t signals_grace_ns(const struct campaign *campaign)
 {
 	const uint64_t part_ns = campaign->options->time_ns / END_GRACE_PART;
 
 	if (*campaign->options->is_interrupted == STOP_TIME)
 		return 0;
-	if (campaign_is_interrupted(campaign))
+	if (signals_have_ended(campaign))
 		return END_GRACE_INTERRUPTED_NS;
 	return part_ns && part_ns < END_GRACE_NS ? part_ns : END_GRACE_NS;
+}
+
+bool signals_was_run_ended(struct campaign *campaign, struct campaign_worker *worker)
+{
+	const struct outcome *outcome = &worker->worker.contract->outcome;
+	struct contract_totals *totals = &worker->worker.contract->totals;
+
+	if (!campaign->options->forwards_signals || !forward_has_ended(outcome))
+		return false;
+	totals->runs--;
+	totals->failures -= worker_is_failure(&worker->worker);
+	totals->outcome[outcome->kind]--;
+	campaign->result->is_interrupted = true;
+	campaign->is_stopping = true;
+	return true;
 }

@@ -1,19 +1,20 @@
 /*
  * From a failing run to a stored finding.
  *
- * campaign_catch_failure() copies the failure out of the worker's contract, and
- * campaign_look_into() investigates the copy when its run is counted. Before the first replay all
- * other processes of the target are stopped. A failure that does not repeat raises doubts: about
- * other processes (campaign_doubt_others) or about the restart (doubt_restart). Each failure key is
+ * failure_copy_from() copies the failure out of the worker's contract, and failure_investigate()
+ * investigates the copy when its run is counted. Before the first replay all other processes of the
+ * target are stopped. A failure that does not repeat raises doubts: about other processes
+ * (exclusive_doubt_others) or about the restart (failure_doubt_restart). Each failure key is
  * investigated once.
  */
-#include "explore/campaign_internal.h"
+#include "explore/services_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "explore/scheme.h"
 #include "process/forward.h"
 #include "investigate/investigate.h"
 #include "plan/restart.h"
@@ -27,39 +28,47 @@
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * Time for an investigation that begins near the end of --time: this constant plus this part of
+ * Time for an investigation that begins near the end of --time: this constant plus this task of
  * --time. For the default minute that suffices for minimising; for a short campaign of slow runs,
  * for a replay and the trace.
  */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
-/* Further replays of a hang wait for this part of the hang time. */
+/* Further replays of a hang wait for this task of the hang time. */
 #define REPLAY_HANG_PART 20
 
 /* True once per key, which becomes known. */
-static bool is_new_key(struct campaign *campaign, uint64_t key)
+static bool failure_is_new_key(struct campaign *campaign, uint64_t key)
 {
-	for (uint32_t i = 0; i < campaign->key_count; i++)
-		if (campaign->keys[i] == key)
+	for (uint32_t i = 0; i < campaign->known.key_count; i++)
+		if (campaign->known.keys[i] == key)
 			return false;
-	campaign->keys =
-		realloc(campaign->keys, (campaign->key_count + 1) * sizeof *campaign->keys);
-	BUG_ON(!campaign->keys);
-	campaign->keys[campaign->key_count++] = key;
+	campaign->known.keys = realloc(campaign->known.keys,
+		(campaign->known.key_count + 1) * sizeof *campaign->known.keys);
+	BUG_ON(!campaign->known.keys);
+	campaign->known.keys[campaign->known.key_count++] = key;
 	return true;
 }
 
-static bool is_known_key(const struct campaign *campaign, uint64_t key)
+static bool failure_is_known_key(const struct campaign *campaign, uint64_t key)
 {
-	for (uint32_t i = 0; i < campaign->key_count; i++)
-		if (campaign->keys[i] == key)
+	for (uint32_t i = 0; i < campaign->known.key_count; i++)
+		if (campaign->known.keys[i] == key)
 			return true;
 	return false;
 }
 
-static void finish_finding(const struct campaign *campaign, const struct campaign_failure *caught,
-	struct finding *finding)
+bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
+{
+	for (uint32_t i = 0; i < campaign->known.suppressed_count; i++)
+		if (campaign->known.suppressed[i] == key)
+			return true;
+	return false;
+}
+
+static void failure_finish_finding(const struct campaign *campaign,
+	const struct campaign_failure *caught, struct finding *finding)
 {
 	finding->strategy = strdup(caught->strategy);
 	BUG_ON(!finding->strategy);
@@ -71,7 +80,7 @@ static void finish_finding(const struct campaign *campaign, const struct campaig
  * Drops the trace of a finding when the store has reached its limit. The schedule suffices for a
  * replay.
  */
-static void shorten_finding(struct campaign *campaign, struct finding *finding)
+static void failure_shorten_finding(struct campaign *campaign, struct finding *finding)
 {
 	const uint64_t limit = campaign->options->store_bytes;
 
@@ -80,16 +89,16 @@ static void shorten_finding(struct campaign *campaign, struct finding *finding)
 	free(finding->trace);
 	finding->trace = NULL;
 	finding->trace_size = 0;
-	if (campaign->has_told_limit)
+	if (campaign->noticed.limit)
 		return;
-	campaign->has_told_limit = true;
+	campaign->noticed.limit = true;
 	campaign_notice(campaign,
 		"the store has reached --store-limit: further findings are kept without their traces, "
 		"which raddle replay --trace makes anew");
 }
 
-static void tell_left_out(struct campaign *campaign, const struct investigation *investigation,
-	const struct finding *finding)
+static void failure_notice_left_out(struct campaign *campaign,
+	const struct investigation *investigation, const struct finding *finding)
 {
 	static const char *const words[INVESTIGATION_PARTS] = {
 		[PART_REPLAYS] = "further replays",
@@ -101,17 +110,84 @@ static void tell_left_out(struct campaign *campaign, const struct investigation 
 	if (!investigation->left_out)
 		return;
 	strbuf_init(&parts);
-	for (unsigned part = 0; part < INVESTIGATION_PARTS; part++)
-		if (investigation->left_out >> part & 1)
-			strbuf_addf(&parts, "%s%s", parts.length ? "; " : "", words[part]);
+	for (unsigned task = 0; task < INVESTIGATION_PARTS; task++)
+		if (investigation->left_out >> task & 1)
+			strbuf_addf(&parts, "%s%s", parts.length ? "; " : "", words[task]);
 	campaign_notice(campaign,
 		"%s had no time (--time) for: %s. The same command with a longer one makes up for it",
 		finding->id, parts.text);
 	strbuf_release(&parts);
 }
 
-static int keep_finding(struct campaign *campaign, const struct investigation *investigation,
-	struct finding *finding, struct error *err)
+/*
+ * ---- fallback store ----
+ *
+ * For findings that the store refuses, for example because the disk is full. It lies in a temporary
+ * folder. The campaign continues, and `raddle merge` can take the findings from there.
+ */
+
+/* Adds a row for the campaign with zero runs: the main store has the real counts. */
+static int fallback_begin_row(struct campaign *campaign, struct error *err)
+{
+	struct store_campaign row = campaign->row;
+	int status;
+
+	row.runs = row.failures = row.steps = 0;
+	row.run_end = row.run_first;
+	status = store_campaign_begin(campaign->fallback.store, &row, err);
+	campaign->fallback.campaign = row.id;
+	return status;
+}
+
+static int fallback_open(struct campaign *campaign, struct error *err)
+{
+	const char *temporary = getenv("TMPDIR");
+	int status;
+
+	(void)snprintf(campaign->fallback.folder, sizeof campaign->fallback.folder,
+		"%s/raddle-finding.XXXXXX", temporary ? temporary : "/tmp");
+	if (!mkdtemp(campaign->fallback.folder))
+		return error_set(err, ERROR_IO, "cannot make %s", campaign->fallback.folder);
+	status = store_open(&campaign->fallback.store, campaign->fallback.folder, STORE_WRITE, err);
+	return status < 0 ? status : fallback_begin_row(campaign, err);
+}
+
+/*
+ * Keeps a finding that the store refused, with error `err`, in a fallback store. Negative:
+ * impossible, and `err` is unchanged.
+ */
+static int fallback_keep(
+	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
+{
+	struct error here;
+	int status = 0;
+
+	/* The caller that owns the store receives the error instead. */
+	if (campaign->options->store)
+		return err->code;
+	if (!campaign->fallback.store)
+		status = fallback_open(campaign, &here);
+	if (status == 0)
+		status = store_add_finding(campaign->fallback.store, campaign->fallback.campaign,
+			finding, is_new, &here);
+	if (status < 0)
+		return err->code; /* the first error is reported */
+	campaign_notice(campaign, "a finding is not stored (%s); it is kept in %s/.raddle",
+		err->text, campaign->fallback.folder);
+	return 0;
+}
+
+void fallback_notify(struct campaign *campaign)
+{
+	campaign_notice(campaign,
+		"a finding could not be stored and is in %s/.raddle; make room and take it from there with raddle merge",
+		campaign->fallback.folder);
+}
+
+/* ---- findings ---- */
+
+static int failure_keep_finding(struct campaign *campaign,
+	const struct investigation *investigation, struct finding *finding, struct error *err)
 {
 	struct campaign_found found = {
 		.finding = finding,
@@ -120,16 +196,16 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
 	};
 	int result;
 
-	shorten_finding(campaign, finding);
+	failure_shorten_finding(campaign, finding);
 	result = store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
 	if (result < 0)
-		result = spare_keep(campaign, finding, &found.is_new, err);
+		result = fallback_keep(campaign, finding, &found.is_new, err);
 	if (result < 0)
 		return result;
 	campaign->result->total.findings++;
 	if (campaign->listener->found)
 		campaign->listener->found(campaign->listener->context, &found);
-	tell_left_out(campaign, investigation, finding);
+	failure_notice_left_out(campaign, investigation, finding);
 	return 0;
 }
 
@@ -137,17 +213,17 @@ static int keep_finding(struct campaign *campaign, const struct investigation *i
  * Number of local workers. They are idle while a failure is investigated, so minimising can use as
  * many processes.
  */
-static uint32_t workers_here(const struct campaign *campaign)
+static uint32_t failure_workers_here(const struct campaign *campaign)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		count += !campaign->workers[i].worker.params.remote;
-	return campaign->is_alone || !count ? 1 : count;
+	return campaign->exclusive.is_active || !count ? 1 : count;
 }
 
-static void describe_probe(const struct campaign *campaign, const struct campaign_failure *caught,
-	struct investigation *investigation)
+static void failure_describe_probe(const struct campaign *campaign,
+	const struct campaign_failure *caught, struct investigation *investigation)
 {
 	const struct campaign_listener *listener = campaign->listener;
 
@@ -155,26 +231,27 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
 		.probe =
 			{
 				.worker = campaign->workers[0].worker.params,
-				.settings = &campaign->settings,
+				.settings = &campaign->program.settings,
 				.memory = &caught->memory,
 				.restart = campaign->restart,
 				.run_limit_ns = REPLAY_LIMIT_NS,
 				.is_interrupted = campaign->options->is_interrupted,
 			},
 		.without_minimising = campaign->options->without_minimising,
-		.workers = workers_here(campaign),
+		.workers = failure_workers_here(campaign),
 		.measures_depth = strategies[campaign->options->strategy]->guarantee != NULL,
 		.minimising = listener->minimising,
 		.context = listener->context,
 	};
 	if (campaign->options->time_ns)
-		investigation->until_ns = campaign->deadline_ns + BEHIND_NS +
+		investigation->until_ns = campaign->times.deadline_ns + BEHIND_NS +
 					  campaign->options->time_ns / BEHIND_PART;
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* the run has consumed standard input */
 	/* For minimising and tracing. The first replay of confirm() uses the whole hang time. */
 	if (caught->failure.outcome.kind == OUTCOME_HANG)
-		investigation->probe.hang_ns = campaign->settings.hang_ns / REPLAY_HANG_PART + 1;
+		investigation->probe.hang_ns =
+			campaign->program.settings.hang_ns / REPLAY_HANG_PART + 1;
 }
 
 /*
@@ -182,7 +259,7 @@ static void describe_probe(const struct campaign *campaign, const struct campaig
  * switches to a more faithful one. With the last restart the program or the machine is
  * nondeterministic, and the campaign ends unless the user asked to keep going.
  */
-static int doubt_restart(
+static int failure_doubt_restart(
 	struct campaign *campaign, enum contract_restart restart, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
@@ -192,39 +269,29 @@ static int doubt_restart(
 		campaign->is_stopping |= !options->keep_going;
 		return 0;
 	}
-	return campaign_fall_back(
+	return restart_fall_back(
 		campaign, restart, "a failure did not repeat in a fresh process", false, err);
 }
 
 /* From now on this race ends no run, so that runs show what follows it. */
-static void let_race_pass(struct campaign *campaign, const struct outcome *outcome)
+static void failure_ignore_race(struct campaign *campaign, const struct outcome *outcome)
 {
 	struct race_pair pair = {.site = outcome->site, .other = outcome->other_site};
 
-	if (!races_ignore(&campaign->settings.races, pair)) {
+	if (!races_ignore(&campaign->program.settings.races, pair)) {
 		campaign_notice(campaign,
 			"more than %u races are known; the campaign ends, mend some first",
 			RACE_IGNORED_MAX);
 		campaign->is_stopping = true;
 		return;
 	}
-	if (campaign->has_rounds) { /* effective with the next round */
-		struct campaign_round *round = campaign->round;
-
-		round->passed =
-			realloc(round->passed, (round->passed_count + 1) * sizeof *round->passed);
-		BUG_ON(!round->passed);
-		round->passed[round->passed_count++] = pair;
-		return;
-	}
-	/* cannot fail: the guest's table has the capacity of the settings' table */
-	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		(void)races_tell(campaign->workers[i].worker.contract, pair);
+	campaign->scheme->ignore_race(campaign, pair);
 }
 
 /* Tests a race against the user's suppressions. All further runs ignore a match. */
-static int check_suppressions(struct campaign *campaign, const struct investigation *investigation,
-	const struct failure *failure, bool *is_suppressed, struct error *err)
+static int failure_check_suppressions(struct campaign *campaign,
+	const struct investigation *investigation, const struct failure *failure,
+	bool *is_suppressed, struct error *err)
 {
 	const struct suppressions *suppressions = campaign->options->suppressions;
 	struct finding finding;
@@ -241,17 +308,19 @@ static int check_suppressions(struct campaign *campaign, const struct investigat
 	if (!*is_suppressed)
 		return 0;
 	campaign->result->races_suppressed++;
-	campaign->suppressed = realloc(campaign->suppressed,
-		(campaign->suppressed_count + 1) * sizeof *campaign->suppressed);
-	BUG_ON(!campaign->suppressed);
-	campaign->suppressed[campaign->suppressed_count++] = failure_key(&failure->outcome);
-	campaign->suppressed_runs++;
-	let_race_pass(campaign, &failure->outcome);
+	campaign->known.suppressed = realloc(campaign->known.suppressed,
+		(campaign->known.suppressed_count + 1) * sizeof *campaign->known.suppressed);
+	BUG_ON(!campaign->known.suppressed);
+	campaign->known.suppressed[campaign->known.suppressed_count++] =
+		failure_key(&failure->outcome);
+	campaign->known.suppressed_runs++;
+	failure_ignore_race(campaign, &failure->outcome);
 	return 0;
 }
 
-static int investigate_and_keep(struct campaign *campaign, const struct campaign_failure *caught,
-	struct investigation *investigation, struct error *err)
+static int failure_investigate_and_keep(struct campaign *campaign,
+	const struct campaign_failure *caught, struct investigation *investigation,
+	struct error *err)
 {
 	/* Minimising may replace the outcome by one at another place. */
 	const struct outcome outcome = caught->failure.outcome;
@@ -264,43 +333,29 @@ static int investigate_and_keep(struct campaign *campaign, const struct campaign
 	memset(&finding, 0, sizeof finding);
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
-	if (result == 0 && campaign_doubt_others(campaign, &investigation->confirmation)) {
-		campaign->key_count--; /* the failure may occur again */
+	if (result == 0 && exclusive_doubt_others(campaign, &investigation->confirmation)) {
+		campaign->known.key_count--; /* the failure may occur again */
 		finding_release(&finding);
 	} else if (result == 0) {
-		finish_finding(campaign, caught, &finding);
+		failure_finish_finding(campaign, caught, &finding);
 		/*
 		 * One source line may have several code places, and each pair of places is a
 		 * failure of its own.
 		 */
-		if (outcome.kind != OUTCOME_RACE || is_new_key(campaign, finding.signature)) {
-			result = keep_finding(campaign, investigation, &finding, err);
+		if (outcome.kind != OUTCOME_RACE ||
+			failure_is_new_key(campaign, finding.signature)) {
+			result = failure_keep_finding(campaign, investigation, &finding, err);
 			campaign->result->races += outcome.kind == OUTCOME_RACE;
 		}
 		finding_release(&finding);
 		if (result == 0 && outcome.kind == OUTCOME_RACE)
-			let_race_pass(campaign, &outcome);
+			failure_ignore_race(campaign, &outcome);
 	}
 	failure_release(&failure);
 	return result;
 }
 
-bool campaign_was_ended(struct campaign *campaign, struct campaign_worker *worker)
-{
-	const struct outcome *outcome = &worker->worker.contract->outcome;
-	struct contract_totals *totals = &worker->worker.contract->totals;
-
-	if (!campaign->options->forwards_signals || !forward_has_ended(outcome))
-		return false;
-	totals->runs--;
-	totals->failures -= worker_is_failure(&worker->worker);
-	totals->outcome[outcome->kind]--;
-	campaign->result->is_interrupted = true;
-	campaign->is_stopping = true;
-	return true;
-}
-
-bool campaign_catch_failure(
+bool failure_copy_from(
 	struct campaign *campaign, const struct campaign_worker *from, struct campaign_failure *out)
 {
 	struct contract *contract = from->worker.contract;
@@ -309,7 +364,7 @@ bool campaign_catch_failure(
 	*out = (struct campaign_failure){.key = failure_key(&contract->outcome),
 		.restart = (enum contract_restart)contract->plan.restart};
 	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
-		is_known_key(campaign, out->key))
+		failure_is_known_key(campaign, out->key))
 		return false;
 	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
 		contract_strategy(contract), strategy, sizeof strategy);
@@ -320,7 +375,7 @@ bool campaign_catch_failure(
 	return true;
 }
 
-void campaign_failure_release(struct campaign_failure *failure)
+void failure_discard(struct campaign_failure *failure)
 {
 	free(failure->strategy);
 	failure_release(&failure->failure);
@@ -328,7 +383,7 @@ void campaign_failure_release(struct campaign_failure *failure)
 	*failure = (struct campaign_failure){0};
 }
 
-int campaign_look_into(
+int failure_investigate(
 	struct campaign *campaign, const struct campaign_failure *caught, struct error *err)
 {
 	struct investigation investigation;
@@ -336,24 +391,24 @@ int campaign_look_into(
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
-	/* The replays belong to raddle: signals are no longer passed on to the program. */
+	/* The replays belong to raddle: signals are no longer ignored on to the program. */
 	forward_end();
-	if (!is_new_key(campaign, caught->key))
+	if (!failure_is_new_key(campaign, caught->key))
 		return 0;
-	result = campaign_clear_way(campaign, err);
+	result = exclusive_stop_others(campaign, err);
 	if (result < 0)
 		return result;
-	campaign->settings.layout = caught->failure.layout;
-	describe_probe(campaign, caught, &investigation);
-	result =
-		check_suppressions(campaign, &investigation, &caught->failure, &is_suppressed, err);
+	campaign->program.settings.layout = caught->failure.layout;
+	failure_describe_probe(campaign, caught, &investigation);
+	result = failure_check_suppressions(
+		campaign, &investigation, &caught->failure, &is_suppressed, err);
 	if (result == 0 && !is_suppressed)
-		result = investigate_and_keep(campaign, caught, &investigation, err);
-	campaign->investigating_ns += platform_monotonic_ns() - started_ns;
-	if (result < 0 || is_suppressed || campaign->is_disturbed)
+		result = failure_investigate_and_keep(campaign, caught, &investigation, err);
+	campaign->times.investigating_ns += platform_monotonic_ns() - started_ns;
+	if (result < 0 || is_suppressed || campaign->exclusive.must_repeat)
 		return result;
 	if (!confirmation_is_repeatable(&investigation.confirmation))
-		return doubt_restart(campaign, caught->restart, err);
+		return failure_doubt_restart(campaign, caught->restart, err);
 	campaign->is_stopping |= !campaign->options->keep_going;
 	return 0;
 }

@@ -1,0 +1,79 @@
+/*
+ * What the processes of a campaign know of memory: the view that they begin with, and the
+ * groups of sites for focused runs, in which only the sites that may access the variables selected
+ * by the strategy are switched on.
+ */
+#include "explore/services_internal.h"
+
+#include <string.h>
+
+#include "strategies/strategy.h"
+
+/* Number of accesses in a run from which switching the sites costs less than handling all accesses. */
+#define VISITS_THAT_PAY 20000
+
+bool memory_wants_focus(const struct campaign *campaign, struct contract *contract)
+{
+	const struct campaign_options *options = campaign->options;
+	const struct contract_memory *memory = contract_memory(contract);
+
+	return strategies[options->strategy]->fast_path.focus && contract->has_memory_sites &&
+	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
+	       options->focus != FOCUS_NEVER &&
+	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);
+}
+
+void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct contract_memory *memory = contract_memory(worker->worker.contract);
+	struct error err;
+
+	if (!campaign->is_focused || worker->has_groups || !memory->module_count)
+		return;
+	worker->has_groups = true;
+	worker->worker.remote_has_memory = false;
+	/* An error only costs speed: without the analysis all sites stay on. */
+	if (chosen_group(memory, campaign->program.target.path,
+		    campaign->program.target.traits.loader, &err))
+		campaign->is_focused = false;
+}
+
+/* Copies the non-empty pages of an area of a contract into zeroed memory. */
+static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
+{
+	uint64_t at = offset, length;
+
+	while ((length = contract_block_next(&from->block, &at, offset + bytes)) != 0) {
+		memcpy((char *)to + (at - offset), (char *)from->contract + at, length);
+		at += length;
+	}
+}
+
+void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct worker *owner = &campaign->workers[0].worker;
+	const struct contract_memory *memory = contract_memory(owner->contract);
+	struct contract *contract = worker->worker.contract;
+
+	if (worker->has_memory && worker->points == memory->points_known)
+		return;
+	worker_kill(&worker->worker);
+	contract_block_clear(
+		&worker->worker.block, contract->memory_offset, contract->memory_bytes);
+	copy_area(owner, owner->contract->memory_offset, owner->contract->memory_bytes,
+		contract_memory(contract));
+	worker->worker.remote_has_memory = false;
+	worker->has_memory = true;
+	worker->points = memory->points_known;
+}
+
+void memory_write_view(const struct campaign *campaign, struct campaign_worker *worker)
+{
+	struct contract_memory *memory = contract_memory(worker->worker.contract);
+
+	memory->mode = campaign->program.settings.memory_mode;
+	if (campaign->options->memory)
+		memory_view_apply(campaign->options->memory, memory);
+	else if (campaign->options->variables)
+		chosen_apply(&campaign->program.chosen, memory);
+}

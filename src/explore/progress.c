@@ -1,0 +1,133 @@
+/*
+ * Progress of a campaign over time, for charts. Samples are close together at the beginning. When
+ * the array is full, every other sample is dropped and the interval is doubled.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bitset.h"
+#include "base/strbuf.h"
+#include "base/bug.h"
+#include "base/shell_words.h"
+#include "explore/services_internal.h"
+#include "plan/restart.h"
+#include "plan/strategy_option.h"
+#include "platform/platform.h"
+
+#define FIRST_EVERY_NS UINT64_C(5000000)
+
+#define PROGRESS_SAMPLES_MAX 240
+
+struct progress_sample {
+	uint64_t elapsed_ns, runs, failures;
+	uint32_t findings;
+	uint32_t covered; /* pairs of places: see engine_run.covered */
+};
+
+struct progress {
+	struct progress_sample samples[PROGRESS_SAMPLES_MAX];
+	uint32_t count;
+	uint64_t every_ns;
+	uint64_t covered[CONTRACT_COVERED_WORDS]; /* union over all workers */
+};
+
+static void progress_thin(struct progress *progress)
+{
+	progress->count /= 2;
+	for (uint32_t i = 0; i < progress->count; i++)
+		progress->samples[i] = progress->samples[2 * i + 1];
+	progress->every_ns *= 2;
+}
+
+static void progress_add_worker(
+	struct progress *progress, struct progress_sample *sample, const struct contract *contract)
+{
+	sample->runs += contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED];
+	sample->failures += contract->totals.failures;
+	for (uint32_t word = 0; word < CONTRACT_COVERED_WORDS; word++)
+		progress->covered[word] |= contract->covered[word];
+}
+
+void progress_note(struct campaign *campaign, bool is_due)
+{
+	struct progress_sample sample = {
+		.elapsed_ns = platform_monotonic_ns() - campaign->times.started_ns,
+		.findings = campaign->known.key_count - campaign->options->known_failure_count};
+	struct progress *progress = campaign->progress;
+
+	if (!progress) {
+		progress = campaign->progress = calloc(1, sizeof *progress);
+		BUG_ON(!progress);
+		progress->every_ns = FIRST_EVERY_NS;
+	}
+	if (!is_due && progress->count &&
+		sample.elapsed_ns <
+			progress->samples[progress->count - 1].elapsed_ns + progress->every_ns)
+		return;
+	if (progress->count == PROGRESS_SAMPLES_MAX)
+		progress_thin(progress);
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		progress_add_worker(progress, &sample, campaign->workers[i].worker.contract);
+	sample.covered = bitset_count(progress->covered, CONTRACT_COVERED_WORDS);
+	progress->samples[progress->count++] = sample;
+}
+
+char *progress_text(const struct progress *progress)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_adds(&text, "[");
+	for (uint32_t i = 0; i < progress->count; i++) {
+		const struct progress_sample *sample = &progress->samples[i];
+
+		strbuf_addf(&text,
+			"%s{\"seconds\":%.3f,\"runs\":%" PRIu64 ",\"failures\":%" PRIu64
+			",\"findings\":%" PRIu32 ",\"covered\":%" PRIu32 "}",
+			i ? "," : "", (double)sample->elapsed_ns / 1e9, sample->runs,
+			sample->failures, sample->findings, sample->covered);
+	}
+	strbuf_adds(&text, "]");
+	return strbuf_detach(&text);
+}
+
+/* ---- the row of the campaign in the store ---- */
+
+/*
+ * The settings as JSON, with "part_of" if this campaign belongs to another one. The caller frees
+ * the text.
+ */
+static char *progress_row_options(
+	const struct campaign_options *options, const struct settings *settings)
+{
+	char *text = settings_to_json(settings);
+	struct strbuf row;
+
+	if (!options->part_of)
+		return text;
+	strbuf_init(&row);
+	strbuf_addf(&row, "{\"part_of\": %" PRId64 ", %s", options->part_of, strchr(text, '{') + 1);
+	free(text);
+	return strbuf_detach(&row);
+}
+
+void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
+	const struct settings *settings, enum contract_restart restart)
+{
+	struct strbuf command;
+	char strategy[256];
+
+	strbuf_init(&command);
+	shell_words_add(&command, options->argv);
+	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
+	row->command = strbuf_detach(&command);
+	row->options = progress_row_options(options, settings);
+	row->strategy = strdup(strategy);
+	row->seed = options->seed;
+	row->state = strdup("running");
+	row->restart = strdup(restart_descriptions[restart].word);
+	row->started = time(NULL);
+	BUG_ON(!row->strategy || !row->state || !row->restart);
+}

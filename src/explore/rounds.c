@@ -1,0 +1,344 @@
+/*
+ * Rounds: assigns places to workers, and exchanges lessons, shared memory and ignored races between
+ * two rounds.
+ */
+#include "explore/rounds_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "explore/services_internal.h"
+#include "process/children.h"
+#include "plan/memory_join.h"
+#include "plan/races.h"
+#include "plan/strategy_option.h"
+#include "detectors/detector.h"
+#include "model/layout.h"
+#include "strategies/strategy.h"
+
+/*
+ * Batches become smaller towards the end of a round, so that all workers end at about the same
+ * time. The smallest is a worker's usual batch divided by BATCH_DIVISOR.
+ */
+#define BATCH_DIVISOR 512
+/*
+ * The first run has no preemptions, so the number of steps and locks is known only after a few
+ * runs.
+ */
+#define RUNS_BEFORE_REMARK 8
+
+/* ---- memory layouts ---- */
+
+/*
+ * A process keeps its memory layout, so a new layout costs a new process: a few milliseconds. The
+ * first runs have the plain layout, because most bugs do not depend on the layout and many
+ * campaigns are short. Then the layout changes with each round. After LONG_CAMPAIGN_RUNS runs it
+ * changes with each fourth round.
+ */
+#define PLAIN_LAYOUT_RUNS 64
+#define LONG_CAMPAIGN_RUNS 65536
+#define LONG_CAMPAIGN_ROUNDS 4
+
+static void rounds_choose_layout(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+	uint64_t runs = strategy_round_runs(round->before);
+
+	if (campaign->program.settings.has_fixed_layout) {
+		round->layout = campaign->program.settings.layout;
+		return;
+	}
+	if (round->before < PLAIN_LAYOUT_RUNS || round->before < round->layout_until)
+		return;
+	if (round->before >= LONG_CAMPAIGN_RUNS)
+		runs *= LONG_CAMPAIGN_ROUNDS;
+	round->layout_until = round->before + runs;
+	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
+}
+
+/* ---- assignment ---- */
+
+/*
+ * Begins a round. After the discovery of new shared memory the round has one run, which shows its
+ * accesses.
+ */
+static void rounds_begin_round(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+	uint64_t runs = strategy_round_runs(round->before);
+
+	if (round->has_new_memory)
+		runs = 1;
+	if (runs_left(campaign) == 0)
+		runs_request(campaign);
+	if (runs > runs_left(campaign))
+		runs = runs_left(campaign);
+	round->number++;
+	round->first = campaign->runs.next;
+	round->runs = (uint32_t)runs;
+	rounds_choose_layout(campaign);
+	round->given = round->settled = 0;
+	round->hold = ROUNDS_NO_HOLD;
+	memset(round->is_made, 0, runs * sizeof *round->is_made);
+	memset(round->keys, 0, runs * sizeof *round->keys);
+	campaign->runs.next += runs;
+}
+
+static void rounds_open(struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	const struct strategy_config *config = &campaign->options->strategy_config;
+	struct rounds *round = calloc(1, sizeof *round);
+
+	BUG_ON(!round);
+	round->knowledge = calloc(1, strategy->state_bytes(config));
+	BUG_ON(!round->knowledge);
+	strategy->begin_campaign(round->knowledge, config);
+	campaign->rounds = round;
+	rounds_begin_round(campaign);
+}
+
+static void rounds_close(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+
+	if (!round)
+		return;
+	rounds_release_failures(round);
+	free(round->failures);
+	free(round->ignored);
+	free(round->knowledge);
+	free(round->races);
+	free(round);
+}
+
+/* Learning needs an initialised state before the first run. */
+static void rounds_prepare_worker(const struct campaign *campaign, struct campaign_worker *worker)
+{
+	rounds_strategy_of(campaign)->begin_campaign(
+		contract_strategy(worker->worker.contract), &campaign->options->strategy_config);
+	worker->worker.is_strategy_fresh = false;
+}
+
+static uint32_t rounds_batch_size(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct rounds *round = campaign->rounds;
+	uint64_t size = (round->runs - round->given) * 3 / (4 * campaign->worker_count);
+
+	if (campaign->worker_count == 1)
+		size = round->runs - round->given;
+	if (size < worker->batch / BATCH_DIVISOR)
+		size = worker->batch / BATCH_DIVISOR;
+	if (size > worker->batch || campaign->options->is_one_by_one)
+		size = campaign->options->is_one_by_one ? 1 : worker->batch;
+	if (size > round->runs - round->given)
+		size = round->runs - round->given;
+	return size ? (uint32_t)size : 1;
+}
+
+/* Moves an unfinished batch of a worker that may not continue to `worker`. */
+static void rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct campaign_worker *other = &campaign->workers[i];
+
+		if (other == worker || other->is_busy || other->run_first == other->run_end)
+			continue;
+		worker->run_first = other->run_first;
+		worker->run_end = other->run_end;
+		other->run_first = other->run_end;
+		return;
+	}
+}
+
+/*
+ * True if the worker's process starts before runs are assigned to it. A starting process would
+ * delay the end of a short round for all other workers.
+ */
+static bool rounds_starts_ahead(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	return worker != campaign->workers && worker->worker.state == WORKER_EMPTY &&
+	       worker->run_first == worker->run_end && campaign->restart != RESTART_EXEC &&
+	       !campaign->options->is_one_by_one && campaign->rounds->before < STRATEGY_ROUND_FIRST;
+}
+
+static int rounds_next_batch(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct contract_plan *plan = &worker->worker.contract->plan;
+	struct rounds *round = campaign->rounds;
+
+	(void)err;
+	if (rounds_starts_ahead(campaign, worker)) {
+		worker->run_first = worker->run_end = round->first;
+		return 1;
+	}
+	if (worker->run_first == worker->run_end && campaign->exclusive.is_active)
+		rounds_take_over(campaign, worker);
+	if (worker->run_first == worker->run_end) {
+		if (round->given == round->runs || round->given >= round->hold)
+			return 0;
+		worker->run_first = round->first + round->given;
+		round->given += rounds_batch_size(campaign, worker);
+		worker->run_end = round->first + round->given;
+	}
+	if (rounds_place_of(campaign, worker->run_first) >= round->hold)
+		return 0;
+	plan->round = round->number;
+	plan->round_first = round->first;
+	plan->round_runs = round->runs;
+	plan->runs_before = round->before;
+	plan->layout = round->layout;
+	return 1;
+}
+
+static int rounds_wake(struct campaign *campaign, struct error *err)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
+		if (!campaign->workers[i].is_busy)
+			result = loop_give(campaign, &campaign->workers[i], err);
+	return result;
+}
+
+/* ---- between rounds ---- */
+
+/*
+ * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
+ * sites on is many times slower, and a program that allocates much may show new memory in each run.
+ * Beyond the limits, the first run of a usual round looks at the new memory.
+ */
+#define SINGLE_ROUNDS_FIRST 4
+#define SINGLE_ROUNDS_EVERY 16
+
+static bool rounds_may_look(const struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+
+	return !campaign->is_focused || round->single_rounds < SINGLE_ROUNDS_FIRST ||
+	       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before;
+}
+
+static void rounds_share_memory(struct campaign *campaign)
+{
+	struct contract_memory *blocks[CHILDREN_WORKERS_MAX];
+	struct rounds *round = campaign->rounds;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		blocks[i] = contract_memory(campaign->workers[i].worker.contract);
+	round->has_new_memory = false;
+	if (blocks[0]->is_frozen)
+		return;
+	round->has_new_memory =
+		memory_join(blocks, campaign->worker_count) && rounds_may_look(campaign);
+	round->single_rounds += round->has_new_memory;
+}
+
+static void rounds_share_races(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+
+	for (uint32_t i = 0; i < round->ignored_count; i++)
+		for (uint32_t j = 0; j < campaign->worker_count; j++)
+			(void)races_tell(campaign->workers[j].worker.contract,
+				/* cannot fail: the guest's table has the capacity of the settings' */
+				round->ignored[i]);
+	round->ignored_count = 0;
+}
+
+static void rounds_notice_remark(struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+	char remark[256];
+
+	if (campaign->noticed.remark || round->counted.runs < RUNS_BEFORE_REMARK ||
+		!strategy_remark(campaign->options->strategy, &campaign->options->strategy_config,
+			round->knowledge, remark, sizeof remark))
+		return;
+	campaign->noticed.remark = true;
+	campaign_notice(campaign, "%s", remark);
+}
+
+static void rounds_end_round(struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	struct rounds *round = campaign->rounds;
+	uint64_t next;
+
+	round->before += round->runs;
+	next = strategy_round_runs(round->before);
+	if (strategy->learning.learn)
+		strategy->learning.learn(round->knowledge, round->runs, (uint32_t)next);
+	for (uint32_t i = 0; strategy->learning.share && i < campaign->worker_count; i++)
+		strategy->learning.share(
+			contract_strategy(campaign->workers[i].worker.contract), round->knowledge);
+	rounds_share_memory(campaign);
+	rounds_share_races(campaign);
+	rounds_notice_remark(campaign);
+	rounds_begin_round(campaign);
+}
+
+static int rounds_advance(struct campaign *campaign, struct error *err)
+{
+	struct rounds *round = campaign->rounds;
+	const int result = rounds_settle(campaign, false, err);
+
+	if (result == 0 && !campaign->is_stopping && round->runs && round->settled == round->runs)
+		rounds_end_round(campaign);
+	return result;
+}
+
+/* Counts the runs made so far, up to a failure that ends the campaign. */
+static int rounds_end(struct campaign *campaign, bool is_cut, struct error *err)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	struct rounds *round = campaign->rounds;
+	int result = 0;
+
+	(void)is_cut;
+	if (!round->is_over) {
+		campaign->is_stopping = false;
+		result = rounds_settle(campaign, true, err);
+	}
+	round->is_over = true;
+	if (result == 0 && strategy->learning.learn && round->settled)
+		strategy->learning.learn(round->knowledge, round->settled, 1);
+	return result;
+}
+
+static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
+{
+	struct rounds *round = campaign->rounds;
+
+	round->ignored =
+		realloc(round->ignored, (round->ignored_count + 1) * sizeof *round->ignored);
+	BUG_ON(!round->ignored);
+	round->ignored[round->ignored_count++] = pair;
+}
+
+static uint64_t rounds_runs_made(const struct campaign *campaign)
+{
+	return campaign->rounds->first + campaign->rounds->settled;
+}
+
+const struct scheme scheme_rounds = {
+	.has_independent_runs = true,
+	.open = rounds_open,
+	.close = rounds_close,
+	.prepare_worker = rounds_prepare_worker,
+	.next_batch = rounds_next_batch,
+	.take_runs = rounds_take_runs,
+	.take_failure = rounds_take_failure,
+	.advance = rounds_advance,
+	.wake = rounds_wake,
+	.end = rounds_end,
+	.ignore_race = rounds_ignore_race,
+	.runs_made = rounds_runs_made,
+	.add_totals = rounds_add_totals,
+	.conclude = rounds_list_races,
+};
