@@ -140,15 +140,15 @@ struct contract_plan {
 	uint64_t round;	      /* number of the round, from 1 */
 	uint64_t runs_before; /* runs of the campaign in earlier rounds */
 	/*
-	 * The strategy's state is a task of another worker's strategy (struct strategy_parts). The task becomes
+	 * The strategy's state is a task of another worker's strategy (struct strategy_tasks). The task becomes
 	 * useless when this worker learns of shared memory that the other worker does not know.
 	 */
-	bool is_part;
+	bool is_task;
 	/*
 	 * Epoch: the command increments it after changing the strategy's state. The last run is then unrelated to
 	 * that state.
 	 */
-	uint32_t episode;
+	uint32_t epoch;
 };
 
 /* When a rewind keeps the memory image of a run at a decision, for later runs with the same prefix. */

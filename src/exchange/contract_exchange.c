@@ -377,7 +377,7 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
 		FLAG(has_forked_children), FLAG(is_fresh_state), FLAG(stop_at_failure),
 		FLAG(is_traced), FLAG(inspect), FLAG(stop_for_debugger), FLAG(without_dispatch),
 		FLAG(without_virtual_time), FLAG(is_recorded), FLAG(has_chosen_sites),
-		FLAG(has_contexts), FLAG(has_digest), FLAG(has_operations), FLAG(is_part)};
+		FLAG(has_contexts), FLAG(has_digest), FLAG(has_operations), FLAG(is_task)};
 #undef FLAG
 
 	/* A byte other than 0 and 1 is no value of `bool`. */

@@ -332,7 +332,7 @@ static const struct scheme *campaign_choose_scheme(
 
 	if (!strategy_is_sequential(strategy))
 		return &scheme_rounds;
-	return strategy->search.parts && worker_count > 1 ? &scheme_tasks : &scheme_sequence;
+	return strategy->search.tasks && worker_count > 1 ? &scheme_tasks : &scheme_sequence;
 }
 
 /* Finds the program, its input and its debug information, and chooses the restart. */

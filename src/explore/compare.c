@@ -100,7 +100,7 @@ int compare_make(struct campaign *campaign, struct campaign_worker *worker, stru
 	memory_write_view(campaign, worker);
 	worker_clear_strategy(&worker->worker, contract->strategy_bytes);
 	worker->has_memory = false;
-	plan->is_part = false;
+	plan->is_task = false;
 	plan->has_operations = true;
 	worker->run_first = campaign->tasks->first_run;
 	worker->run_end = worker->run_first + 1;

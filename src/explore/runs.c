@@ -135,7 +135,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 			"strategy %s learns from its runs which others there are, so no part of them "
 			"can be made alone; %s",
 			strategy->name,
-			strategy->search.parts ? "use --mpi, -j or strategy icb in place of --shard"
+			strategy->search.tasks ? "use --mpi, -j or strategy icb in place of --shard"
 					       : "use strategy icb, or leave --shard away");
 	campaign->runs.end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)

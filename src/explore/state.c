@@ -372,8 +372,8 @@ int state_load(struct campaign *campaign, struct error *err)
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
 	/* one worker makes the runs of all tasks */
-	if (strategy->search.parts && !campaign->tasks)
-		strategy->search.parts->leave(contract_strategy(worker->contract), 0);
+	if (strategy->search.tasks && !campaign->tasks)
+		strategy->search.tasks->leave(contract_strategy(worker->contract), 0);
 	if (strategy->search.is_exhausted(contract_strategy(worker->contract)))
 		return error_set(err, ERROR_USAGE,
 			"campaign %" PRId64 " has made all schedules; there are no more",

@@ -3,7 +3,7 @@
  *
  * Worker 0 owns the strategy's state and makes runs in the order of a single worker.
  * Idle workers receive tasks: subtrees of the search that the owner will reach later (struct
- * strategy_parts). When the owner reaches a task, the task is joined: its results replace the runs
+ * strategy_tasks). When the owner reaches a task, the task is joined: its results replace the runs
  * that the owner would make. Therefore runs, findings and verdict do not depend on the number of
  * workers.
  *
@@ -35,7 +35,7 @@ static void tasks_open(struct campaign *campaign)
 {
 	campaign->tasks = calloc(1, sizeof *campaign->tasks);
 	BUG_ON(!campaign->tasks);
-	campaign->tasks->strategy = strategies[campaign->options->strategy]->search.parts;
+	campaign->tasks->strategy = strategies[campaign->options->strategy]->search.tasks;
 	campaign->tasks->patience_ns = PATIENCE_LEAST_NS;
 }
 
@@ -140,8 +140,8 @@ static bool tasks_split(struct campaign *campaign, struct campaign_worker *worke
 	worker->task->number = ++tasks->created;
 	worker->before = contract->totals;
 	worker->worker.is_strategy_fresh = contract->plan.is_fresh_state = false;
-	contract->plan.is_part = true;
-	contract->plan.episode = ++tasks->epochs;
+	contract->plan.is_task = true;
+	contract->plan.epoch = ++tasks->epochs;
 	return true;
 }
 
@@ -197,7 +197,7 @@ static bool tasks_join_state(struct campaign *campaign, uint32_t number, void *s
 	struct tasks *const tasks = campaign->tasks;
 	struct campaign_worker *owner = &campaign->workers[0];
 
-	owner->worker.contract->plan.episode++;
+	owner->worker.contract->plan.epoch++;
 	if (tasks_count_runs(totals) > runs_left(campaign)) {
 		tasks->strategy->leave(tasks_owner_state(campaign), number);
 		return false;
@@ -265,7 +265,7 @@ static int tasks_join_kept(struct campaign *campaign, uint32_t number, struct er
  */
 static int tasks_join_awaited(struct campaign *campaign, bool *may_continue, struct error *err)
 {
-	const struct strategy_parts *strategy = campaign->tasks->strategy;
+	const struct strategy_tasks *strategy = campaign->tasks->strategy;
 	uint32_t number;
 	int result = 0;
 

@@ -8,7 +8,7 @@
 
 #include "explore/scheme.h"
 
-/* A subtree of the search (struct strategy_parts), from its split until it is joined or discarded. */
+/* A subtree of the search (struct strategy_tasks), from its split until it is joined or discarded. */
 struct task {
 	uint32_t number;
 	bool is_paused; /* at a failure that may end the campaign */
@@ -27,7 +27,7 @@ struct task {
 #define TASKS_KEPT 64
 
 struct tasks {
-	const struct strategy_parts *strategy;
+	const struct strategy_tasks *strategy;
 	uint32_t created;
 	uint64_t joined_runs;
 	/* runs of tasks that were discarded; the owner makes these runs again */
@@ -37,7 +37,7 @@ struct tasks {
 	uint32_t kept_count;
 	/* time after which the owner is interrupted to split off a task for an idle worker */
 	uint64_t patience_ns;
-	uint32_t epochs; /* last epoch assigned to another worker's state (contract_plan.episode) */
+	uint32_t epochs; /* last epoch assigned to another worker's state (contract_plan.epoch) */
 	bool is_synchronising;	  /* all workers are asked to stop */
 	uint64_t synchronised_ns; /* end of the last synchronisation */
 

@@ -1,6 +1,6 @@
 /*
  * Synchronisation of tasks with the owner, for strategies whose tasks may diverge
- * (strategy_parts.tell).
+ * (strategy_tasks.synchronise).
  *
  * Every few milliseconds all workers stop between two runs and exchange what they have learnt. A
  * task that has diverged too far returns to its state at the last synchronisation. The interval
@@ -25,7 +25,7 @@
 /* False where the order of runs counts: lessons out of order could not be used. */
 static bool tasks_are_synchronised(const struct campaign *campaign)
 {
-	return campaign->tasks->strategy->tell && !tasks_are_exact(campaign);
+	return campaign->tasks->strategy->synchronise && !tasks_are_exact(campaign);
 }
 
 /*
@@ -95,21 +95,21 @@ static void tasks_go_back(struct campaign *campaign, struct campaign_worker *wor
 		failure_discard(&task->failures[--task->failure_count]);
 	task->is_paused &= task->failure_count > 0;
 	campaign->tasks->strategy->copy(tasks_state_of(worker), task->synchronised);
-	worker->worker.contract->plan.episode = ++campaign->tasks->epochs;
+	worker->worker.contract->plan.epoch = ++campaign->tasks->epochs;
 }
 
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker)
 {
-	const struct strategy_parts *strategy = campaign->tasks->strategy;
+	const struct strategy_tasks *strategy = campaign->tasks->strategy;
 	void *owner = tasks_state_of(&campaign->workers[0]);
 	bool is_synchronised;
 
 	if (!tasks_are_synchronised(campaign))
 		return true;
-	is_synchronised = strategy->tell(owner, tasks_state_of(worker));
+	is_synchronised = strategy->synchronise(owner, tasks_state_of(worker));
 	if (!is_synchronised && worker->task->synchronised) {
 		tasks_go_back(campaign, worker);
-		is_synchronised = strategy->tell(owner, tasks_state_of(worker));
+		is_synchronised = strategy->synchronise(owner, tasks_state_of(worker));
 	}
 	if (is_synchronised) {
 		if (strategy->runs(tasks_state_of(worker)))

@@ -118,7 +118,7 @@ struct strategy_verdict {
 };
 
 /*
- * Tasks of an exhaustive strategy (`parts`). Other processes explore a task ahead of time, with the
+ * Tasks of an exhaustive strategy (`tasks`). Other processes explore a task ahead of time, with the
  * same result as one process. A task is itself a state of the strategy, exhausted when its runs are
  * made. The owner's state joins a task at the place in the search where the runs of the task
  * belong.
@@ -126,34 +126,34 @@ struct strategy_verdict {
  * State and task are blocks of state_bytes() bytes. The caller holds both blocks and calls these
  * functions outside of runs.
  */
-struct strategy_parts {
+struct strategy_tasks {
 	/*
-	 * Moves runs that will certainly be needed, but not soon, into the block `part`, whose old
+	 * Moves runs that will certainly be needed, but not soon, into the block `task`, whose old
 	 * content is lost. `number`: identifies the task; not 0, not in use. `most`: an upper limit
 	 * of the useful number of runs. `is_exact`: as in join(). Returns false if no such runs
 	 * exist now.
 	 */
-	bool (*split)(void *state, void *part, uint32_t number, uint64_t most, bool is_exact);
+	bool (*split)(void *state, void *task, uint32_t number, uint64_t most, bool is_exact);
 	/* Copies the current state of a task into another block. */
-	void (*copy)(void *to, const void *part);
+	void (*copy)(void *to, const void *task);
 	/* The number of the task that must be joined or left before the next run; 0: none. */
 	uint32_t (*awaited)(const void *state);
 	/* Number of runs that the task has made. */
-	uint64_t (*runs)(const void *part);
+	uint64_t (*runs)(const void *task);
 	/*
 	 * Synchronises state and task: each imports results of the other that concern runs outside
 	 * of its own subtree. Allowed between two runs of either, if the order of runs does not
 	 * matter (is_exact false). Returns false if their assumptions conflict: the task must
 	 * return to its last synchronised copy, or is useless. NULL: synchronisation is not needed.
 	 */
-	bool (*tell)(void *state, void *part);
+	bool (*synchronise)(void *state, void *task);
 	/*
 	 * Joins the awaited task in its current state, between two of its runs. `is_exact`: the
 	 * runs must be the runs of a single state, in the same order; otherwise only their number
 	 * and their findings must be the same. Returns false if the assumptions of the task turned
 	 * out wrong: nothing is joined, and the state makes these runs itself.
 	 */
-	bool (*join)(void *state, void *part, bool is_exact);
+	bool (*join)(void *state, void *task, bool is_exact);
 	/* Cancels the task: the state makes its runs itself. 0: cancels all tasks. */
 	void (*leave)(void *state, uint32_t number);
 };
@@ -184,7 +184,7 @@ struct strategy_search {
 	 * another shard counts it. NULL: the strategy cannot be divided into shards.
 	 */
 	bool (*is_elsewhere)(const void *state);
-	const struct strategy_parts *parts; /* NULL: the search cannot be divided into tasks */
+	const struct strategy_tasks *tasks; /* NULL: the search cannot be divided into tasks */
 };
 
 /* Calls that save others: a strategy is correct without any of them. Each may be NULL. */

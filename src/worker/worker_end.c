@@ -98,10 +98,10 @@ static bool is_exhausted(const struct worker *worker)
 	const bool has_news =
 		contract->has_memory_sites && !memory->is_frozen && memory->newly_shared;
 
-	if (strategy->search.parts && strategy->search.parts->awaited(contract_strategy(contract)))
+	if (strategy->search.tasks && strategy->search.tasks->awaited(contract_strategy(contract)))
 		return true;
 	if (has_news)
-		return contract->plan.is_part;
+		return contract->plan.is_task;
 	return strategy->search.is_exhausted &&
 	       strategy->search.is_exhausted(contract_strategy(contract));
 }

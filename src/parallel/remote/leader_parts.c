@@ -232,7 +232,7 @@ static int leader_parts_set_up(struct parts_leader *leader, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"--mpi wants more than one rank; start with mpirun -n 3 raddle run --mpi, "
 			"or leave --mpi away");
-	if (!strategies[leader->options->strategy]->search.parts)
+	if (!strategies[leader->options->strategy]->search.tasks)
 		return error_set(err, ERROR_USAGE,
 			"strategy %s makes one run after the other; leave --mpi away",
 			strategies[leader->options->strategy]->name);

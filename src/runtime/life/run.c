@@ -281,10 +281,10 @@ bool runtime_is_exhausted(void)
 {
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
-	if (strategy->search.parts &&
-		strategy->search.parts->awaited(run_strategy_state(runtime.contract)))
+	if (strategy->search.tasks &&
+		strategy->search.tasks->awaited(run_strategy_state(runtime.contract)))
 		return true; /* the command must join the task first */
-	if (runtime.contract->plan.is_part && memory_has_news())
+	if (runtime.contract->plan.is_task && memory_has_news())
 		return true;
 	/* A strategy is not exhausted while the last run has found new points: these make new runs. */
 	return strategy->search.is_exhausted && !memory_has_news() &&

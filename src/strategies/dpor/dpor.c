@@ -212,7 +212,7 @@ static struct dpor_step *dpor_push(struct dpor *dpor)
 	else if (dpor->depth)
 		step->planned = step[-1].planned;
 	dpor->step_count = dpor->depth + 1;
-	if (dpor->part && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
+	if (dpor->task && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
 		dpor->base = dpor->depth;
 		dpor->has_arrived = true;
 	}
@@ -271,7 +271,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 	}
 	/* Until a task reaches its base, the owner may still add to the tree. An op inserted before
 	 * the tree would conflict with such additions. */
-	index = dpor->part && !dpor->is_exact && !dpor->has_arrived
+	index = dpor->task && !dpor->is_exact && !dpor->has_arrived
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);
 	if (index != DPOR_NONE)
@@ -497,6 +497,6 @@ const struct strategy strategy_dpor = {
 	.search = {.is_exhausted = dpor_is_exhausted,
 		.verdict = dpor_verdict,
 		.is_elsewhere = dpor_is_elsewhere,
-		.parts = &dpor_parts},
+		.tasks = &dpor_tasks},
 	.fast_path = {.repeat_prefix = dpor_repeat_prefix},
 };

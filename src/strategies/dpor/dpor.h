@@ -46,7 +46,7 @@ struct dpor_op {
 struct dpor_branch {
 	struct dpor_op op;
 	uint32_t child, sibling; /* DPOR_NONE: none; the free list is linked by `sibling` */
-	uint32_t part;		 /* number of the task that explores the branch; 0: none */
+	uint32_t task;		 /* number of the task that explores the branch; 0: none */
 	/*
 	 * Number of the task that found this branch ahead of time; 0: none. In other states, this
 	 * branch and later siblings settle no race. Some runs with the race may begin with this
@@ -120,10 +120,10 @@ struct dpor {
 	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
 	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 
-	/* Task fields (dpor_parts.c). `part` 0: this is the owner's state. */
+	/* Task fields (dpor_tasks.c). `task` 0: this is the owner's state. */
 	/* steps below `base` belong to the owner: the task explores no branches there */
 	uint32_t base;
-	uint32_t part; /* number of the task */
+	uint32_t task; /* number of the task */
 	/* the step of the branch at which the task was split off; less than `base` */
 	uint32_t last;
 	uint32_t split_runs; /* number of runs of the owner at that time */
@@ -211,8 +211,8 @@ void dpor_forget(struct dpor *dpor);
 /* Backtracks at the end of a run to the last step with a branch to explore. */
 void dpor_back_up(struct dpor *dpor);
 
-struct strategy_parts;
-extern const struct strategy_parts dpor_parts;
+struct strategy_tasks;
+extern const struct strategy_tasks dpor_tasks;
 
 /* ---- dependence ---- */
 

@@ -16,7 +16,7 @@ uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op)
 	dpor_branches(dpor)[branch] = (struct dpor_branch){.op = *op,
 		.child = DPOR_NONE,
 		.sibling = DPOR_NONE,
-		.finder = dpor->part,
+		.finder = dpor->task,
 		.born = (uint32_t)dpor->runs};
 	return branch;
 }
@@ -67,14 +67,14 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
  * The task that owns the first branch of the next run; 0: none. Branches to disabled threads before
  * that branch are dropped, because they are no runs.
  */
-static uint32_t part_of_next(struct dpor *dpor)
+static uint32_t task_of_next(struct dpor *dpor)
 {
 	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
 	uint32_t branch = last->is_value ? DPOR_NONE : last->wakeup;
 
 	while (branch != DPOR_NONE && !(last->enabled >> dpor_branches(dpor)[branch].op.thread & 1))
 		branch = dpor_branches(dpor)[branch].sibling;
-	if (branch == DPOR_NONE || !dpor_branches(dpor)[branch].part)
+	if (branch == DPOR_NONE || !dpor_branches(dpor)[branch].task)
 		return 0;
 	while (last->wakeup != branch) {
 		const uint32_t dead = last->wakeup;
@@ -82,13 +82,13 @@ static uint32_t part_of_next(struct dpor *dpor)
 		last->wakeup = dpor_branches(dpor)[dead].sibling;
 		dpor_branch_free(dpor, dead);
 	}
-	return dpor_branches(dpor)[branch].part;
+	return dpor_branches(dpor)[branch].task;
 }
 
 void dpor_back_up(struct dpor *dpor)
 {
 	/* The first run of a task ended before the task's own steps began. */
-	if (dpor->part && !dpor->has_arrived) {
+	if (dpor->task && !dpor->has_arrived) {
 		dpor->is_lost |= dpor->is_blocked || dpor->has_diverged;
 		dpor->base = dpor->step_count;
 		dpor->has_arrived = true;
@@ -115,10 +115,10 @@ void dpor_back_up(struct dpor *dpor)
 		dpor->sleeper_used = last->sleeper + last->sleeper_count;
 	}
 	dpor->is_exhausted = dpor->step_count == dpor->base;
-	dpor->awaited = dpor->is_exhausted ? 0 : part_of_next(dpor);
+	dpor->awaited = dpor->is_exhausted ? 0 : task_of_next(dpor);
 	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
 	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
 		dpor->open = dpor_steps(dpor)[dpor->open].open_before;
-	if (dpor->is_exhausted && dpor->share.levels && !dpor->part && !dpor->is_lost)
+	if (dpor->is_exhausted && dpor->share.levels && !dpor->task && !dpor->is_lost)
 		dpor->is_exhausted = !dpor_share_next(dpor);
 }

@@ -39,7 +39,7 @@ uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
 
 		if (copy == DPOR_NONE)
 			return first; /* copy_branch() has set is_lost */
-		dpor_branches(to)[copy].part = dpor_branches(from)[branch].part;
+		dpor_branches(to)[copy].task = dpor_branches(from)[branch].task;
 		if (last == DPOR_NONE)
 			first = copy;
 		else
@@ -61,10 +61,10 @@ uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch)
 
 /* ---- comparison of paths ---- */
 
-bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *part)
+bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task)
 {
-	for (uint32_t i = 0; i < dpor->slot_count && i < part->slot_count; i++)
-		if (dpor->names[i] != part->names[i])
+	for (uint32_t i = 0; i < dpor->slot_count && i < task->slot_count; i++)
+		if (dpor->names[i] != task->names[i])
 			return false;
 	return true;
 }
@@ -93,12 +93,12 @@ static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct
 	return true;
 }
 
-bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *part, uint32_t branch)
+bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
 
-	for (uint32_t i = part->last + 1; i < part->base; i++) {
-		const struct dpor_step *step = &dpor_steps(part)[i];
+	for (uint32_t i = task->last + 1; i < task->base; i++) {
+		const struct dpor_step *step = &dpor_steps(task)[i];
 
 		if (next == DPOR_NONE || step->is_value)
 			return false;
@@ -126,10 +126,10 @@ static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t o
 	return true;
 }
 
-enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
+enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	const struct dpor_step *mine = &dpor_steps(dpor)[number];
-	const struct dpor_step *other = &dpor_steps(part)[number];
+	const struct dpor_step *other = &dpor_steps(task)[number];
 	uint32_t a, b;
 
 	if (!dpor_has_changed(other))
@@ -137,10 +137,10 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *part, uint32_t n
 	if (mine->changes == other->changes_had)
 		return DPOR_TREE_THEIRS;
 	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first branch is the current one */
-	b = dpor_branches(part)[other->wakeup].sibling;
-	if (begins_like(part, b, dpor, a))
+	b = dpor_branches(task)[other->wakeup].sibling;
+	if (begins_like(task, b, dpor, a))
 		return DPOR_TREE_OURS;
-	return begins_like(dpor, a, part, b) ? DPOR_TREE_THEIRS : DPOR_TREE_NEITHER;
+	return begins_like(dpor, a, task, b) ? DPOR_TREE_THEIRS : DPOR_TREE_NEITHER;
 }
 
 #define PATH_MOST 1024
@@ -169,7 +169,7 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 		if (branch == DPOR_NONE)
 			return; /* dpor_branch_new() has set is_lost */
 		if (finder) {
-			dpor_branches(dpor)[branch].finder = finder->part;
+			dpor_branches(dpor)[branch].finder = finder->task;
 			dpor_branches(dpor)[branch].born = (uint32_t)finder->runs;
 		}
 		place = &dpor_branches(dpor)[branch].child;
@@ -211,7 +211,7 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 }
 
 struct merge {
-	struct dpor *dpor, *part;
+	struct dpor *dpor, *task;
 	uint32_t *place;
 	/* task that found branches new to the owner; NULL: the task is being joined */
 	const struct dpor *finder;
@@ -224,8 +224,8 @@ static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 {
 	if (count == PATH_MOST)
 		return false;
-	for (; branch != DPOR_NONE; branch = dpor_branches(merge->part)[branch].sibling) {
-		const struct dpor_branch *here = &dpor_branches(merge->part)[branch];
+	for (; branch != DPOR_NONE; branch = dpor_branches(merge->task)[branch].sibling) {
+		const struct dpor_branch *here = &dpor_branches(merge->task)[branch];
 
 		merge->ops[count] = here->op;
 		if (here->op.kind == OP_THREAD_CREATE)
@@ -242,20 +242,20 @@ static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 	return true;
 }
 
-bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
+bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 {
-	struct merge merge = {.dpor = dpor, .part = part};
+	struct merge merge = {.dpor = dpor, .task = task};
 
-	for (uint32_t i = 0; i < part->base; i++) {
+	for (uint32_t i = 0; i < task->base; i++) {
 		struct dpor_step *step = &dpor_steps(dpor)[i];
-		const struct dpor_step *other = &dpor_steps(part)[i];
+		const struct dpor_step *other = &dpor_steps(task)[i];
 
-		if (dpor_choose_tree(dpor, part, i) != DPOR_TREE_NEITHER)
+		if (dpor_choose_tree(dpor, task, i) != DPOR_TREE_NEITHER)
 			continue;
 		/* In both states, the first branch is the current one. */
 		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
 		step->changes++;
-		if (!merge_tree(&merge, dpor_branches(part)[other->wakeup].sibling, 0) ||
+		if (!merge_tree(&merge, dpor_branches(task)[other->wakeup].sibling, 0) ||
 			dpor->is_lost)
 			return false;
 	}
@@ -265,22 +265,22 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *part)
 /* ---- synchronisation of owner and task ---- */
 
 /* The owner's branch that the task explores. */
-static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *part)
+static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)
 {
-	uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
+	uint32_t branch = dpor_steps(dpor)[task->last].wakeup;
 
-	while (branch != DPOR_NONE && dpor_branches(dpor)[branch].part != part->part)
+	while (branch != DPOR_NONE && dpor_branches(dpor)[branch].task != task->task)
 		branch = dpor_branches(dpor)[branch].sibling;
 	return branch;
 }
 
 /* Did the task follow the branch to its first leaf without inserted ops? */
-static bool has_gone_straight(struct dpor *dpor, struct dpor *part, uint32_t branch)
+static bool has_gone_straight(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
 
-	for (uint32_t i = part->last + 1; i < part->base; i++) {
-		const struct dpor_step *step = &dpor_steps(part)[i];
+	for (uint32_t i = task->last + 1; i < task->base; i++) {
+		const struct dpor_step *step = &dpor_steps(task)[i];
 
 		if (next == DPOR_NONE || step->is_value ||
 			step->op.thread != dpor_branches(dpor)[next].op.thread)
@@ -292,7 +292,7 @@ static bool has_gone_straight(struct dpor *dpor, struct dpor *part, uint32_t bra
 
 /* Walks over the task's steps and the owner's tree positions that correspond to them. */
 struct walk {
-	struct dpor *dpor, *part;
+	struct dpor *dpor, *task;
 	uint32_t step, branch;
 };
 
@@ -300,29 +300,29 @@ static uint32_t *walk_on(struct walk *walk)
 {
 	struct dpor *dpor = walk->dpor;
 
-	if (walk->step < walk->part->last)
+	if (walk->step < walk->task->last)
 		return &dpor_branches(dpor)[dpor_steps(dpor)[walk->step].wakeup].sibling;
-	if (walk->step > walk->part->last)
+	if (walk->step > walk->task->last)
 		walk->branch = dpor_branches(dpor)[walk->branch].child;
 	return &dpor_branches(dpor)[walk->branch].sibling;
 }
 
-static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
+static bool merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
-	struct walk walk = {dpor, part, 0, branch};
-	struct merge merge = {.dpor = dpor, .part = part, .finder = part};
+	struct walk walk = {dpor, task, 0, branch};
+	struct merge merge = {.dpor = dpor, .task = task, .finder = task};
 
-	for (; walk.step < part->base; walk.step++) {
-		const struct dpor_step *other = &dpor_steps(part)[walk.step];
+	for (; walk.step < task->base; walk.step++) {
+		const struct dpor_step *other = &dpor_steps(task)[walk.step];
 		uint32_t added;
 
 		if (other->is_value)
 			continue;
 		merge.place = walk_on(&walk);
-		added = dpor_branches(part)[other->wakeup].sibling;
-		if (!dpor_has_changed(other) || begins_like(part, added, dpor, *merge.place))
+		added = dpor_branches(task)[other->wakeup].sibling;
+		if (!dpor_has_changed(other) || begins_like(task, added, dpor, *merge.place))
 			continue;
-		if (walk.step <= part->last)
+		if (walk.step <= task->last)
 			dpor_steps(dpor)[walk.step].changes++;
 		if (!merge_tree(&merge, added, 0))
 			return false;
@@ -331,79 +331,79 @@ static bool merge_all(struct dpor *dpor, struct dpor *part, uint32_t branch)
 }
 
 /* Marks branches that the task neither got at the split nor found itself in counted runs. */
-static void mark_others(struct dpor *part, uint32_t branch)
+static void mark_others(struct dpor *task, uint32_t branch)
 {
-	for (; branch != DPOR_NONE; branch = dpor_branches(part)[branch].sibling) {
-		struct dpor_branch *here = &dpor_branches(part)[branch];
+	for (; branch != DPOR_NONE; branch = dpor_branches(task)[branch].sibling) {
+		struct dpor_branch *here = &dpor_branches(task)[branch];
 
 		const bool is_later =
-			here->finder ? here->finder == part->part && here->born > part->runs
-				     : here->born > part->split_runs;
+			here->finder ? here->finder == task->task && here->born > task->runs
+				     : here->born > task->split_runs;
 
 		if (is_later)
 			here->finder = DPOR_FINDER_OTHER;
-		mark_others(part, here->child);
+		mark_others(task, here->child);
 	}
 }
 
 /* Replaces the task's trees by copies of the owner's. */
-static void dpor_merge_take_over(struct dpor *dpor, struct dpor *part, uint32_t branch)
+static void dpor_merge_take_over(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
-	struct walk walk = {dpor, part, 0, branch};
+	struct walk walk = {dpor, task, 0, branch};
 
-	for (; walk.step < part->base; walk.step++) {
-		struct dpor_step *step = &dpor_steps(part)[walk.step];
+	for (; walk.step < task->base; walk.step++) {
+		struct dpor_step *step = &dpor_steps(task)[walk.step];
 		uint32_t old, ours;
 
 		if (step->is_value)
 			continue;
 		ours = *walk_on(&walk);
-		while ((old = dpor_branches(part)[step->wakeup].sibling) != DPOR_NONE) {
-			dpor_branches(part)[step->wakeup].sibling =
-				dpor_branches(part)[old].sibling;
-			dpor_branch_free(part, old);
+		while ((old = dpor_branches(task)[step->wakeup].sibling) != DPOR_NONE) {
+			dpor_branches(task)[step->wakeup].sibling =
+				dpor_branches(task)[old].sibling;
+			dpor_branch_free(task, old);
 		}
-		ours = dpor_copy_list(part, dpor, ours);
-		mark_others(part, ours);
-		dpor_branches(part)[step->wakeup].sibling = ours;
-		if (walk.step <= part->last)
+		ours = dpor_copy_list(task, dpor, ours);
+		mark_others(task, ours);
+		dpor_branches(task)[step->wakeup].sibling = ours;
+		if (walk.step <= task->last)
 			step->changes = dpor_steps(dpor)[walk.step].changes;
 		step->changes_had = step->changes;
 	}
-	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
+	task->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
 }
 
-static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t part)
+static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t task)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
-		if (dpor_branches(dpor)[branch].finder == part) {
+		if (dpor_branches(dpor)[branch].finder == task) {
 			dpor_branches(dpor)[branch].finder = 0;
 			dpor_branches(dpor)[branch].born = (uint32_t)dpor->runs;
 		}
-		join_found_in(dpor, dpor_branches(dpor)[branch].child, part);
+		join_found_in(dpor, dpor_branches(dpor)[branch].child, task);
 	}
 }
 
-void dpor_join_found(struct dpor *dpor, uint32_t part)
+void dpor_join_found(struct dpor *dpor, uint32_t task)
 {
 	for (uint32_t i = 0; i < dpor->step_count; i++)
-		join_found_in(dpor, dpor_steps(dpor)[i].wakeup, part);
+		join_found_in(dpor, dpor_steps(dpor)[i].wakeup, task);
 }
 
-bool dpor_tell(void *state, void *block)
+bool dpor_synchronise(void *state, void *block)
 {
-	struct dpor *dpor = state, *part = block;
+	struct dpor *dpor = state, *task = block;
 	uint32_t branch;
 
 	/* Before its first run a task has no results, and results of a lost state are not used. */
-	if (!part->runs || part->is_lost || part->diverged_runs || dpor->is_lost)
+	if (!task->runs || task->is_lost || task->diverged_runs || dpor->is_lost)
 		return true;
-	branch = dpor_merge_branch_of(dpor, part);
-	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, part) ||
-		!has_gone_straight(dpor, part, branch) || !merge_all(dpor, part, branch))
+	branch = dpor_merge_branch_of(dpor, task);
+	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||
+		!has_gone_straight(dpor, task, branch) || !merge_all(dpor, task, branch))
 		return false;
-	dpor_meet_slots(dpor, part);
-	dpor_meet_slots(part, dpor);
-	dpor_merge_take_over(dpor, part, branch);
+	dpor_meet_slots(dpor, task);
+	dpor_meet_slots(task, dpor);
+	dpor_merge_take_over(dpor, task, branch);
 	return true;
 }

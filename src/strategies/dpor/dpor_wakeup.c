@@ -110,14 +110,14 @@ static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_s
 {
 	/* Above its base, a task does not know branches that other states have found and that may
 	 * come first. */
-	const bool is_outside = dpor->part && !dpor->is_exact && step < dpor->base;
+	const bool is_outside = dpor->task && !dpor->is_exact && step < dpor->base;
 	uint32_t branch = dpor_steps(dpor)[step].wakeup;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
 		const uint32_t place = place_of_first(dpor, sequence, sequence->core, &here->op);
 
-		if (here->finder && (is_outside || here->finder != dpor->part))
+		if (here->finder && (is_outside || here->finder != dpor->task))
 			return false;
 		if (place != DPOR_NONE)
 			return place < sequence->core;

@@ -275,10 +275,10 @@ static void end_in_tree(struct bounded *bounded)
 	const bool is_pruned = bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE;
 	const uint64_t key = is_pruned ? hash_graph(bounded) : 0;
 	const uint32_t before = bounded->tree.node_count;
-	const bool is_new = bounded->part || !is_pruned || hash_set_add(&bounded->seen, key);
+	const bool is_new = bounded->task || !is_pruned || hash_set_add(&bounded->seen, key);
 
 	run_tree_end_run(&bounded->tree, is_new, bounded->shared.variable);
-	if (bounded->part && is_pruned)
+	if (bounded->task && is_pruned)
 		bounded_note_run(bounded, key, run_tree_last_node(&bounded->tree, before));
 }
 
@@ -322,13 +322,13 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 			!bounded->is_focused)
 			note_same(bounded);
 		end_in_tree(bounded);
-		if (!bounded->part)
+		if (!bounded->task)
 			bounded_watch_variables(bounded);
 		bounded->is_lost |= bounded->tree.is_lost;
 		bounded->is_exhausted = bounded->is_lost;
 	}
 	bounded->has_learnt = true;
-	if (bounded->part)
+	if (bounded->task)
 		bounded->is_exhausted |= bounded->tree.is_done;
 	else
 		bounded_advance(bounded);
@@ -442,6 +442,6 @@ const struct strategy strategy_bounded = {
 	.search = {.is_exhausted = bounded_is_exhausted,
 		.verdict = bounded_verdict,
 		.is_elsewhere = bounded_is_elsewhere,
-		.parts = &bounded_parts},
+		.tasks = &bounded_tasks},
 	.fast_path = {.focus = bounded_focus},
 };

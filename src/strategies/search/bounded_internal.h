@@ -1,5 +1,5 @@
 /* State of strategy `bounded`, shared by bounded.c (runs), bounded_bounds.c (sequence of bounds),
- * bounded_places.c (priorities of stopped threads) and bounded_parts.c (tasks). */
+ * bounded_places.c (priorities of stopped threads) and bounded_tasks.c (tasks). */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 
@@ -60,10 +60,10 @@ struct bounded {
 	uint64_t seed;
 	bool has_focus; /* the host calls focus() */
 
-	/* Task fields (bounded_parts.c). `part`: number of the task; 0: this is the owner's state.
+	/* Task fields (bounded_tasks.c). `task`: number of the task; 0: this is the owner's state.
 	 * `noted_count`: runs noted for the owner. `runs_had`: runs of the owner before the split.
 	 * `knowledge`: hash of the knowledge at the split. */
-	uint32_t part, noted_count;
+	uint32_t task, noted_count;
 	uint64_t runs_had, knowledge;
 
 	/* Shard fields. */
@@ -110,11 +110,11 @@ static inline uint64_t bounded_initial_priority(
 	       thread_order_priority(bounded->order, bounded->order_seed, number, name);
 }
 
-/* ---- bounded_parts.c ---- */
+/* ---- bounded_tasks.c ---- */
 
-extern const struct strategy_parts bounded_parts;
+extern const struct strategy_tasks bounded_tasks;
 /* A task has made a run with this graph; stored for the owner. */
-void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node);
+void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 
 /* ---- bounded_places.c ---- */
 

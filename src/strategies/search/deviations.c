@@ -130,7 +130,7 @@ static void compare_print(struct deviations *deviations, enum deviation_kind kin
 		return;
 	if (last->record == deviations->record && last->kind == kind && last->ordinal == ordinal)
 		deviations->has_varied |= last->print != print;
-	if (!deviations->part || deviations->record || before->ordinal != ordinal)
+	if (!deviations->task || deviations->record || before->ordinal != ordinal)
 		return;
 	deviations->has_varied |= deviations->has_before && before->print != print;
 	deviations->has_before = true;
@@ -201,7 +201,7 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;
 
-	if (deviations->part &&
+	if (deviations->task &&
 		is_at_or_behind(deviations, deviations->end_record, deviations->end_ordinal)) {
 		deviations->is_exhausted = true;
 		return true;
@@ -211,7 +211,7 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 	nearest = &deviations->limits[deviations->limit_count - 1];
 	if (!is_at_or_behind(deviations, nearest->record, nearest->ordinal))
 		return false;
-	deviations->awaited = nearest->part;
+	deviations->awaited = nearest->task;
 	return true;
 }
 

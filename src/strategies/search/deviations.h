@@ -54,13 +54,13 @@ struct deviation_child {
 	uint32_t print;
 };
 
-#define DEVIATIONS_PARTS_MOST 64
+#define DEVIATIONS_TASKS_MOST 64
 
-/* The range of children that a task explores, from one point to another: deviations_parts.c. */
+/* The range of children that a task explores, from one point to another: deviations_tasks.c. */
 struct deviation_limit {
 	uint32_t record, ordinal;
 	uint32_t end_record, end_ordinal;
-	uint32_t part;
+	uint32_t task;
 };
 
 struct deviations {
@@ -88,14 +88,14 @@ struct deviations {
 	uint64_t runs_elsewhere; /* runs that another shard counts */
 
 	/* Ranges of tasks among the children of this kind and level; the nearest one is last. */
-	struct deviation_limit limits[DEVIATIONS_PARTS_MOST];
+	struct deviation_limit limits[DEVIATIONS_TASKS_MOST];
 	uint32_t limit_count;
 	uint32_t awaited; /* the task whose first child is next; 0: none */
 	/* the ratio estimates the number of children per point */
 	uint64_t points_tried, children_made;
-	/* Task fields; part 0: this is the owner's state. Its first record is number `given_first`
+	/* Task fields; task 0: this is the owner's state. Its first record is number `given_first`
 	 * of the owner; the task received `count_given` records. */
-	uint32_t part, given_first, count_given;
+	uint32_t task, given_first, count_given;
 	uint32_t end_record, end_ordinal;
 	/* Task: the position of the child before the first one, in the first record, and the print
 	 * there if has_before. */
@@ -151,11 +151,11 @@ void deviations_find_child(struct deviations *deviations);
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
-/* Tasks, as in struct strategy_parts. */
+/* Tasks, as in struct strategy_tasks. */
 bool deviations_split(
-	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most);
+	struct deviations *deviations, struct deviations *task, uint32_t number, uint64_t most);
 void deviations_copy(struct deviations *to, const struct deviations *from);
-bool deviations_join(struct deviations *deviations, struct deviations *part);
+bool deviations_join(struct deviations *deviations, struct deviations *task);
 void deviations_leave(struct deviations *deviations, uint32_t number);
 
 /* `is_extended`: runs with further deviations are needed. */

@@ -193,18 +193,18 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 
 /* ---- tasks ---- */
 
-static bool icb_split(void *state, void *part, uint32_t number, uint64_t most, bool is_exact)
+static bool icb_split(void *state, void *task, uint32_t number, uint64_t most, bool is_exact)
 {
-	struct icb *icb = state, *other = part;
+	struct icb *icb = state, *other = task;
 
 	(void)is_exact; /* joins are always exact */
 	other->variable_bound = icb->variable_bound;
 	return deviations_split(&icb->deviations, &other->deviations, number, most);
 }
 
-static void icb_copy(void *to, const void *part)
+static void icb_copy(void *to, const void *task)
 {
-	const struct icb *from = part;
+	const struct icb *from = task;
 
 	((struct icb *)to)->variable_bound = from->variable_bound;
 	deviations_copy(&((struct icb *)to)->deviations, &from->deviations);
@@ -215,16 +215,16 @@ static uint32_t icb_awaited(const void *state)
 	return ((const struct icb *)state)->deviations.awaited;
 }
 
-static uint64_t icb_runs(const void *part)
+static uint64_t icb_runs(const void *task)
 {
-	return ((const struct icb *)part)->deviations.runs;
+	return ((const struct icb *)task)->deviations.runs;
 }
 
-static bool icb_join(void *state, void *part, bool is_exact)
+static bool icb_join(void *state, void *task, bool is_exact)
 {
 	(void)is_exact; /* joins are always exact */
 	return deviations_join(
-		&((struct icb *)state)->deviations, &((struct icb *)part)->deviations);
+		&((struct icb *)state)->deviations, &((struct icb *)task)->deviations);
 }
 
 static void icb_leave(void *state, uint32_t number)
@@ -232,7 +232,7 @@ static void icb_leave(void *state, uint32_t number)
 	deviations_leave(&((struct icb *)state)->deviations, number);
 }
 
-static const struct strategy_parts icb_parts = {
+static const struct strategy_tasks icb_tasks = {
 	.split = icb_split,
 	.copy = icb_copy,
 	.awaited = icb_awaited,
@@ -255,7 +255,7 @@ const struct strategy strategy_icb = {
 	.search = {.is_exhausted = icb_is_exhausted,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
-		.parts = &icb_parts},
+		.tasks = &icb_tasks},
 };
 
 const struct strategy strategy_vt = {
@@ -273,5 +273,5 @@ const struct strategy strategy_vt = {
 	.search = {.is_exhausted = icb_is_exhausted,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
-		.parts = &icb_parts},
+		.tasks = &icb_tasks},
 };

@@ -72,11 +72,11 @@ struct run_bounds {
 	uint32_t order_first, order_end;
 };
 
-#define RUN_TREE_PARTS_MOST 64
+#define RUN_TREE_TASKS_MOST 64
 
-/* The range [first, end) of runs whose children a task makes: run_tree_parts.c. */
+/* The range [first, end) of runs whose children a task makes: run_tree_tasks.c. */
 struct run_tree_limit {
-	uint32_t first, end, part;
+	uint32_t first, end, task;
 };
 
 struct run_tree {
@@ -112,12 +112,12 @@ struct run_tree {
 	uint32_t node, entry, ordinal, alternative;
 
 	/* Ranges of tasks in the current scan for changes; the nearest one is last. */
-	struct run_tree_limit limits[RUN_TREE_PARTS_MOST];
+	struct run_tree_limit limits[RUN_TREE_TASKS_MOST];
 	uint32_t limit_count;
 	uint32_t awaited; /* the task whose first child is next; 0: none */
-	/* Task fields; part 0: this is the owner's state. The task received nodes_given nodes. The
+	/* Task fields; task 0: this is the owner's state. The task received nodes_given nodes. The
 	 * first of them are the nodes [given_first, given_end) of the owner. */
-	uint32_t part, given_first, given_end, nodes_given;
+	uint32_t task, given_first, given_end, nodes_given;
 
 	/* The current run. */
 	uint32_t path_count, path_at;
@@ -226,18 +226,18 @@ bool run_tree_is_elsewhere(const struct run_tree *tree);
  * runs. */
 uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
-/* ---- run_tree_parts.c: tasks, as in struct strategy_parts ---- */
+/* ---- run_tree_tasks.c: tasks, as in struct strategy_tasks ---- */
 
-bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t number, uint64_t most,
+bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t number, uint64_t most,
 	const struct run_variable *variables);
 void run_tree_copy(struct run_tree *to, const struct run_tree *from);
 /* Is there space for the nodes of the task? */
-bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *part);
+bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task);
 /* Joins the awaited task. Its closed runs (run_tree_close()) have no children. */
 void run_tree_join(
-	struct run_tree *tree, struct run_tree *part, const struct run_variable *variables);
+	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables);
 /* The task's run with this node is equivalent to an earlier run. */
-void run_tree_close(struct run_tree *part, uint32_t node);
+void run_tree_close(struct run_tree *task, uint32_t node);
 /* The node of the run that has just ended, given the node count before; UINT32_MAX: no node was
  * added. */
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before);

@@ -1,5 +1,5 @@
 /* Functions shared by run_tree.c (runs), run_tree_search.c (selection of the next run),
- * run_tree_parts.c (tasks) and run_tree_shards.c. */
+ * run_tree_tasks.c (tasks) and run_tree_shards.c. */
 #ifndef RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 

@@ -256,13 +256,13 @@ static bool run_tree_search_is_at_limit(struct run_tree *tree)
 {
 	if (tree->phase != RUN_TREE_CHANGES)
 		return false;
-	if (tree->part && tree->node == tree->given_end - tree->given_first) {
+	if (tree->task && tree->node == tree->given_end - tree->given_first) {
 		tree->is_done = true;
 		return true;
 	}
 	if (!tree->limit_count || tree->node != tree->limits[tree->limit_count - 1].first)
 		return false;
-	tree->awaited = tree->limits[tree->limit_count - 1].part;
+	tree->awaited = tree->limits[tree->limit_count - 1].task;
 	return true;
 }
 

@@ -30,7 +30,7 @@ static struct place end_of_all(const struct deviations *deviations)
 
 /* The position `points` points behind `from`, at most `end`; `passed` receives the number of
  * points. */
-static struct place deviations_parts_go_on(struct deviations *deviations, struct place from,
+static struct place deviations_tasks_continue(struct deviations *deviations, struct place from,
 	struct place end, uint64_t points, uint64_t *passed)
 {
 	const struct deviation_record *records = deviations_records(deviations);
@@ -74,15 +74,15 @@ static struct deviation_record ancestor(struct deviations *deviations, uint32_t 
  * twice.
  */
 static void give_records(
-	struct deviations *deviations, struct deviations *part, uint32_t first, uint32_t count)
+	struct deviations *deviations, struct deviations *task, uint32_t first, uint32_t count)
 {
-	struct deviation_record *records = deviations_records(part);
+	struct deviation_record *records = deviations_records(task);
 	uint32_t last = DEVIATIONS_NONE; /* the parent copied last */
 
 	for (uint32_t i = 0; i < count; i++)
 		records[i] = ancestor(deviations, first + i);
-	part->count = count;
-	for (uint32_t i = 0; i < part->count; i++) {
+	task->count = count;
+	for (uint32_t i = 0; i < task->count; i++) {
 		const uint32_t parent = records[i].parent;
 
 		if (parent == DEVIATIONS_NONE) {
@@ -90,40 +90,40 @@ static void give_records(
 		} else if (parent >= first && parent - first < count) {
 			records[i].parent = parent - first;
 		} else if (parent == last) {
-			records[i].parent = part->count - 1;
-		} else if (part->count < part->capacity) {
-			records[i].parent = part->count;
-			records[part->count++] = ancestor(deviations, last = parent);
+			records[i].parent = task->count - 1;
+		} else if (task->count < task->capacity) {
+			records[i].parent = task->count;
+			records[task->count++] = ancestor(deviations, last = parent);
 		} else {
-			part->is_lost = true;
+			task->is_lost = true;
 			return;
 		}
 	}
 }
 
 /* Gives the task the children from `start` to before `end`. */
-static void deviations_parts_give(struct deviations *deviations, struct deviations *part,
+static void deviations_tasks_give(struct deviations *deviations, struct deviations *task,
 	uint32_t number, struct place start, struct place end)
 {
-	memcpy(part, deviations, sizeof *part);
-	part->part = number;
-	part->limit_count = 0;
-	part->runs = part->runs_elsewhere = part->diverged_runs = part->points_tried =
-		part->children_made = 0;
-	part->given_first = start.record;
-	part->last_child.record = DEVIATIONS_NONE;
-	part->before.ordinal = deviations_own_point_before(deviations, start.record, start.ordinal);
-	part->has_before = false;
+	memcpy(task, deviations, sizeof *task);
+	task->task = number;
+	task->limit_count = 0;
+	task->runs = task->runs_elsewhere = task->diverged_runs = task->points_tried =
+		task->children_made = 0;
+	task->given_first = start.record;
+	task->last_child.record = DEVIATIONS_NONE;
+	task->before.ordinal = deviations_own_point_before(deviations, start.record, start.ordinal);
+	task->has_before = false;
 	give_records(
-		deviations, part, start.record, end.record - start.record + (end.ordinal != 0));
-	part->count_given = part->count;
-	part->record = 0;
-	part->ordinal = start.ordinal;
-	part->alternative = 0;
-	part->end_record = end.record - start.record;
-	part->end_ordinal = end.ordinal;
-	if (!part->is_lost)
-		deviations_find_child(part);
+		deviations, task, start.record, end.record - start.record + (end.ordinal != 0));
+	task->count_given = task->count;
+	task->record = 0;
+	task->ordinal = start.ordinal;
+	task->alternative = 0;
+	task->end_record = end.record - start.record;
+	task->end_ordinal = end.ordinal;
+	if (!task->is_lost)
+		deviations_find_child(task);
 }
 
 /* ---- splitting ---- */
@@ -140,7 +140,7 @@ static bool may_split(const struct deviations *deviations)
 {
 	return deviations->root >= deviations->roots && !deviations->is_exhausted &&
 	       !deviations->is_lost && !deviations->awaited &&
-	       deviations->limit_count < DEVIATIONS_PARTS_MOST;
+	       deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
 /* Start of the free range: behind the last task, or here. */
@@ -153,7 +153,7 @@ static struct place start_of_free(const struct deviations *deviations, struct pl
 }
 
 bool deviations_split(
-	struct deviations *deviations, struct deviations *part, uint32_t number, uint64_t most)
+	struct deviations *deviations, struct deviations *task, uint32_t number, uint64_t most)
 {
 	const struct place here = {
 		deviations->record, deviations->ordinal + (deviations->alternative != 0)};
@@ -165,21 +165,21 @@ bool deviations_split(
 		return false;
 	wanted = points_for(deviations, most);
 	free = start_of_free(deviations, here);
-	(void)deviations_parts_go_on(deviations, here, free, UINT64_MAX, &ahead);
+	(void)deviations_tasks_continue(deviations, here, free, UINT64_MAX, &ahead);
 	if (wanted <= ahead)
 		return false;
 	wanted -= ahead;
 	if (wanted > (uint64_t)SHARE * POINTS_MOST)
 		wanted = (uint64_t)SHARE * POINTS_MOST;
-	(void)deviations_parts_go_on(deviations, free, all, wanted, &points);
+	(void)deviations_tasks_continue(deviations, free, all, wanted, &points);
 	size = points / SHARE;
 	if (size < POINTS_LEAST)
 		return false;
 	/* The owner keeps the first range, unless it already has work before the first task. */
-	start = ahead ? free : deviations_parts_go_on(deviations, free, all, size, &points);
-	end = deviations_parts_go_on(deviations, start, all, size, &points);
-	deviations_parts_give(deviations, part, number, start, end);
-	if (part->is_exhausted || part->is_lost)
+	start = ahead ? free : deviations_tasks_continue(deviations, free, all, size, &points);
+	end = deviations_tasks_continue(deviations, start, all, size, &points);
+	deviations_tasks_give(deviations, task, number, start, end);
+	if (task->is_exhausted || task->is_lost)
 		return false;
 	memmove(&deviations->limits[1], &deviations->limits[0],
 		deviations->limit_count * sizeof deviations->limits[0]);
@@ -203,7 +203,7 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 		deviations->limit_count = 0;
 	}
 	for (uint32_t i = 0; i < deviations->limit_count; i++) {
-		if (deviations->limits[i].part != number)
+		if (deviations->limits[i].task != number)
 			continue;
 		deviations->limit_count--;
 		memmove(&deviations->limits[i], &deviations->limits[i + 1],
@@ -219,47 +219,47 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
  * Compares the print of the owner's last child with the first child of the task, if both have the
  * same parent; or with the parent, if it was the parent's last child.
  */
-static void join_children(struct deviations *deviations, const struct deviations *part)
+static void join_children(struct deviations *deviations, const struct deviations *task)
 {
 	const struct deviation_child *last = &deviations->last_child;
-	const struct deviation_record *record = &deviations_records(deviations)[part->given_first];
+	const struct deviation_record *record = &deviations_records(deviations)[task->given_first];
 
-	if (last->record == part->given_first && last->kind == part->kind &&
-		last->ordinal == part->before.ordinal)
+	if (last->record == task->given_first && last->kind == task->kind &&
+		last->ordinal == task->before.ordinal)
 		deviations->diverged_runs +=
 			last->print !=
-			(part->has_before ? part->before.print : record->prints[part->kind]);
-	if (part->last_child.record == DEVIATIONS_NONE)
+			(task->has_before ? task->before.print : record->prints[task->kind]);
+	if (task->last_child.record == DEVIATIONS_NONE)
 		return;
-	deviations->last_child = part->last_child;
-	deviations->last_child.record += part->given_first;
+	deviations->last_child = task->last_child;
+	deviations->last_child.record += task->given_first;
 }
 
-bool deviations_join(struct deviations *deviations, struct deviations *part)
+bool deviations_join(struct deviations *deviations, struct deviations *task)
 {
-	const uint32_t added = part->count - part->count_given;
+	const uint32_t added = task->count - task->count_given;
 
-	if (part->is_lost || !part->runs || added > deviations->capacity - deviations->count) {
-		deviations_leave(deviations, part->part);
+	if (task->is_lost || !task->runs || added > deviations->capacity - deviations->count) {
+		deviations_leave(deviations, task->task);
 		return false;
 	}
 	for (uint32_t i = 0; i < added; i++) {
 		struct deviation_record *record =
 			&deviations_records(deviations)[deviations->count++];
 
-		*record = deviations_records(part)[part->count_given + i];
-		record->parent += part->given_first;
+		*record = deviations_records(task)[task->count_given + i];
+		record->parent += task->given_first;
 	}
-	join_children(deviations, part);
-	deviations->runs += part->runs;
-	deviations->runs_elsewhere += part->runs_elsewhere;
-	deviations->diverged_runs += part->diverged_runs;
-	deviations->points_tried += part->points_tried;
-	deviations->children_made += part->children_made;
-	deviations->record = part->given_first + part->record;
-	deviations->ordinal = part->ordinal;
-	deviations->alternative = part->alternative;
-	deviations->alternatives = part->alternatives;
-	deviations_leave(deviations, part->part);
+	join_children(deviations, task);
+	deviations->runs += task->runs;
+	deviations->runs_elsewhere += task->runs_elsewhere;
+	deviations->diverged_runs += task->diverged_runs;
+	deviations->points_tried += task->points_tried;
+	deviations->children_made += task->children_made;
+	deviations->record = task->given_first + task->record;
+	deviations->ordinal = task->ordinal;
+	deviations->alternative = task->alternative;
+	deviations->alternatives = task->alternatives;
+	deviations_leave(deviations, task->task);
 	return true;
 }

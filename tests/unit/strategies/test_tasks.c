@@ -1,6 +1,6 @@
 /*
  * Parts of a strategy's work, made ahead in other states and joined: the same runs in the same order as one state
- * makes them, wherever parts are split off and however far they are when they are joined; or, where that is
+ * makes them, wherever tasks are split off and however far they are when they are joined; or, where that is
  * enough, each order of dependent ops as often.
  */
 #include <setjmp.h>
@@ -57,8 +57,8 @@ static void log_append(struct log *log, const struct log *other, uint64_t count)
 struct player {
 	struct simulated_campaign campaign;
 	struct log log;
-	uint32_t part;	     /* 0: it has none */
-	void *told;	     /* what it was when it was told last, */
+	uint32_t task;	     /* 0: it has none */
+	void *synchronised;  /* what it was when it was synchronised last, */
 	uint64_t told_count; /* and the runs that it had made then; 0: it was not */
 };
 
@@ -103,87 +103,88 @@ static void make_alone(const struct simulated_program *program, const struct str
 
 static void go_back(struct player *player)
 {
-	player->campaign.run.strategy->search.parts->copy(player->campaign.state, player->told);
+	player->campaign.run.strategy->search.tasks->copy(
+		player->campaign.state, player->synchronised);
 	lost_runs += player->log.count - player->told_count;
 	player->log.count = player->told_count;
 }
 
-/* False: the part is of no use. */
-static bool tell(struct player *leader, struct player *player)
+/* False: the task is of no use. */
+static bool synchronise(struct player *owner, struct player *player)
 {
-	const struct strategy_parts *parts = leader->campaign.run.strategy->search.parts;
+	const struct strategy_tasks *tasks = owner->campaign.run.strategy->search.tasks;
 
-	if (sameness == SAME_RUNS || !parts->tell || !player->part)
+	if (sameness == SAME_RUNS || !tasks->synchronise || !player->task)
 		return true;
-	if (!parts->tell(leader->campaign.state, player->campaign.state)) {
+	if (!tasks->synchronise(owner->campaign.state, player->campaign.state)) {
 		if (player->told_count)
 			go_back(player);
 		if (!player->told_count ||
-			!parts->tell(leader->campaign.state, player->campaign.state)) {
-			parts->leave(leader->campaign.state, player->part);
+			!tasks->synchronise(owner->campaign.state, player->campaign.state)) {
+			tasks->leave(owner->campaign.state, player->task);
 			lost_runs += player->log.count;
-			player->part = 0;
+			player->task = 0;
 			return false;
 		}
 	}
-	parts->copy(player->told, player->campaign.state);
+	tasks->copy(player->synchronised, player->campaign.state);
 	player->told_count = player->log.count;
 	return true;
 }
 
-static void join(struct player *leader, struct player *players, uint32_t count, uint32_t number)
+static void join(struct player *owner, struct player *players, uint32_t count, uint32_t number)
 {
-	const struct strategy_parts *parts = leader->campaign.run.strategy->search.parts;
+	const struct strategy_tasks *tasks = owner->campaign.run.strategy->search.tasks;
 	struct player *from = NULL;
 
 	for (uint32_t i = 1; i < count; i++)
-		if (players[i].part == number)
+		if (players[i].task == number)
 			from = &players[i];
 	assert_non_null(from);
-	if (!tell(leader, from))
+	if (!synchronise(owner, from))
 		return;
-	assert_int_equal(parts->runs(from->campaign.state), from->log.count);
-	if (parts->join(leader->campaign.state, from->campaign.state, sameness == SAME_RUNS)) {
-		log_append(&leader->log, &from->log, from->log.count);
+	assert_int_equal(tasks->runs(from->campaign.state), from->log.count);
+	if (tasks->join(owner->campaign.state, from->campaign.state, sameness == SAME_RUNS)) {
+		log_append(&owner->log, &from->log, from->log.count);
 		joined_runs += from->log.count;
 	} else {
 		lost_runs += from->log.count;
 	}
-	assert_int_equal(parts->awaited(leader->campaign.state) == number, 0);
-	from->part = 0;
+	assert_int_equal(tasks->awaited(owner->campaign.state) == number, 0);
+	from->task = 0;
 }
 
 /* Who moves next is left to chance. */
 static void make_together(const struct simulated_program *program, const struct strategy *strategy,
 	uint32_t count, struct rng *rng, struct outcome_of_all *all)
 {
-	const struct strategy_parts *parts = strategy->search.parts;
+	const struct strategy_tasks *tasks = strategy->search.tasks;
 	struct player players[WORKERS_MOST] = {0};
-	struct player *leader = &players[0];
+	struct player *owner = &players[0];
 	uint32_t numbers = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		simulated_campaign_init(&players[i].campaign, program, strategy, first_option, 1);
 		log_init(&players[i].log);
-		players[i].told = calloc(1, players[i].campaign.state_bytes);
-		assert_non_null(players[i].told);
+		players[i].synchronised = calloc(1, players[i].campaign.state_bytes);
+		assert_non_null(players[i].synchronised);
 	}
-	while (!strategy->search.is_exhausted(leader->campaign.state)) {
+	while (!strategy->search.is_exhausted(owner->campaign.state)) {
 		struct player *player = &players[rng_below(rng, count)];
 		uint32_t awaited;
 
 		if (rng_below(rng, 4) == 0)
-			(void)tell(leader, &players[1 + rng_below(rng, count - 1)]);
-		awaited = parts->awaited(leader->campaign.state);
-		if (player == leader && awaited) {
+			(void)synchronise(owner, &players[1 + rng_below(rng, count - 1)]);
+		awaited = tasks->awaited(owner->campaign.state);
+		if (player == owner && awaited) {
 			if (rng_below(rng, 2))
-				join(leader, players, count, awaited);
-		} else if (player == leader) {
-			make_run(leader);
-		} else if (!player->part) {
-			if (!awaited && parts->split(leader->campaign.state, player->campaign.state,
+				join(owner, players, count, awaited);
+		} else if (player == owner) {
+			make_run(owner);
+		} else if (!player->task) {
+			if (!awaited && tasks->split(owner->campaign.state, player->campaign.state,
 						++numbers, UINT64_MAX, sameness == SAME_RUNS)) {
-				player->part = numbers;
+				player->task = numbers;
 				player->log.count = player->told_count = 0;
 				parts_split++;
 			}
@@ -191,13 +192,13 @@ static void make_together(const struct simulated_program *program, const struct 
 			make_run(player);
 		}
 	}
-	strategy->search.verdict(leader->campaign.state, &all->verdict);
+	strategy->search.verdict(owner->campaign.state, &all->verdict);
 	all->log.count = 0;
-	log_append(&all->log, &leader->log, leader->log.count);
+	log_append(&all->log, &owner->log, owner->log.count);
 	for (uint32_t i = 0; i < count; i++) {
-		assert_int_equal(players[i].part, 0);
+		assert_int_equal(players[i].task, 0);
 		free(players[i].log.runs);
-		free(players[i].told);
+		free(players[i].synchronised);
 		simulated_campaign_release(&players[i].campaign);
 	}
 }
@@ -354,7 +355,7 @@ static void parts__of_dpor_make_the_traces_of_one(void **state)
 	of_writers(&strategy_dpor, 3, 3);
 }
 
-/* Orders of one race that begin with other ops, some of which a part finds first: this lost one in forty. */
+/* Orders of one race that begin with other ops, some of which a task finds first: this lost one in forty. */
 static void parts__of_dpor_tell_nothing_that_hides_orders(void **state)
 {
 	static const struct simulated_op first[] = {ADD(0, 1), LOCK(1), READ(0), UNLOCK(1)};
@@ -376,7 +377,7 @@ static void parts__of_dpor_tell_nothing_that_hides_orders(void **state)
 		compare(&program, &strategy_dpor, 2, &rng);
 }
 
-/* A part took a race for settled by what it had found, and who leads had found something that comes before that. */
+/* A task took a race for settled by what it had found, and who leads had found something that comes before that. */
 static void parts__of_dpor_settle_no_race_outside_of_themselves(void **state)
 {
 	static const struct simulated_op first[] = {ADD(0, 1), ADD(2, 1)};

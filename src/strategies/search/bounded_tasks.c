@@ -1,5 +1,5 @@
 /*
- * Tasks of bounded: children of a range of runs (run_tree_parts.c), explored in a state with the
+ * Tasks of bounded: children of a range of runs (run_tree_tasks.c), explored in a state with the
  * same knowledge of threads and variables. The task is dropped if either state learns more before
  * the join. Only the owner knows which runs are equivalent to earlier ones. The task therefore
  * closes no runs, but notes their keys. The join checks these keys in the order of the runs, so the
@@ -16,17 +16,17 @@ struct noted_run {
 	uint64_t node; /* node in the task's tree; UINT32_MAX: none */
 };
 
-static struct noted_run *noted_runs(struct bounded *part)
+static struct noted_run *noted_runs(struct bounded *task)
 {
-	return (struct noted_run *)(void *)hash_set_begin(&part->seen);
+	return (struct noted_run *)(void *)hash_set_begin(&task->seen);
 }
 
-void bounded_note_run(struct bounded *part, uint64_t key, uint32_t node)
+void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node)
 {
-	if (2 * (uint64_t)part->noted_count + 1 > part->seen.mask)
-		part->is_lost = true;
+	if (2 * (uint64_t)task->noted_count + 1 > task->seen.mask)
+		task->is_lost = true;
 	else
-		noted_runs(part)[part->noted_count++] = (struct noted_run){key, node};
+		noted_runs(task)[task->noted_count++] = (struct noted_run){key, node};
 }
 
 /* Hash of the knowledge that affects later runs. */
@@ -45,30 +45,30 @@ static uint64_t hash_knowledge(const struct bounded *bounded)
 
 static bool bounded_split(void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
 {
-	struct bounded *bounded = state, *part = block;
+	struct bounded *bounded = state, *task = block;
 
 	(void)is_exact; /* joins are always exact */
 	if (!bounded->has_learnt || bounded->is_exhausted || bounded->is_lost ||
 		!run_tree_split(
-			&bounded->tree, &part->tree, number, most, bounded->shared.variable))
+			&bounded->tree, &task->tree, number, most, bounded->shared.variable))
 		return false;
-	memcpy(part, bounded, offsetof(struct bounded, tree));
-	part->part = number;
-	part->runs_had = bounded->runs;
-	part->elsewhere_had = bounded->runs_elsewhere;
-	part->noted_count = 0;
-	part->knowledge = hash_knowledge(bounded);
+	memcpy(task, bounded, offsetof(struct bounded, tree));
+	task->task = number;
+	task->runs_had = bounded->runs;
+	task->elsewhere_had = bounded->runs_elsewhere;
+	task->noted_count = 0;
+	task->knowledge = hash_knowledge(bounded);
 	return true;
 }
 
 static void bounded_copy(void *to, const void *block)
 {
 	/* The accessors need a non-const state; the block is not changed. */
-	struct bounded *part = (struct bounded *)(uintptr_t)block, *copy = to;
+	struct bounded *task = (struct bounded *)(uintptr_t)block, *copy = to;
 
-	memcpy(copy, part, offsetof(struct bounded, tree));
-	run_tree_copy(&copy->tree, &part->tree);
-	memcpy(noted_runs(copy), noted_runs(part), part->noted_count * sizeof(struct noted_run));
+	memcpy(copy, task, offsetof(struct bounded, tree));
+	run_tree_copy(&copy->tree, &task->tree);
+	memcpy(noted_runs(copy), noted_runs(task), task->noted_count * sizeof(struct noted_run));
 }
 
 static uint32_t bounded_awaited(const void *state)
@@ -78,13 +78,13 @@ static uint32_t bounded_awaited(const void *state)
 
 static uint64_t bounded_runs(const void *block)
 {
-	const struct bounded *part = block;
+	const struct bounded *task = block;
 
-	return part->runs - part->runs_had;
+	return task->runs - task->runs_had;
 }
 
 /* Continues after the tree has advanced. */
-static void bounded_parts_go_on(struct bounded *bounded)
+static void bounded_tasks_continue(struct bounded *bounded)
 {
 	bounded->is_lost = bounded->tree.is_lost;
 	bounded->is_exhausted |= bounded->is_lost;
@@ -99,43 +99,43 @@ static void bounded_leave(void *state, uint32_t number)
 
 	run_tree_leave(&bounded->tree, number, bounded->shared.variable);
 	if (is_awaited)
-		bounded_parts_go_on(bounded);
+		bounded_tasks_continue(bounded);
 }
 
 /* Would the owner have made the same runs? */
-static bool bounded_parts_is_joinable(const struct bounded *bounded, const struct bounded *part)
+static bool bounded_tasks_is_joinable(const struct bounded *bounded, const struct bounded *task)
 {
 	const uint32_t room = bounded->seen.mask / 2;
 
-	return !part->is_lost && bounded_runs(part) && hash_knowledge(bounded) == part->knowledge &&
-	       hash_knowledge(part) == part->knowledge && bounded->seen.count <= room &&
-	       part->noted_count <= room - bounded->seen.count &&
-	       run_tree_may_join(&bounded->tree, &part->tree);
+	return !task->is_lost && bounded_runs(task) && hash_knowledge(bounded) == task->knowledge &&
+	       hash_knowledge(task) == task->knowledge && bounded->seen.count <= room &&
+	       task->noted_count <= room - bounded->seen.count &&
+	       run_tree_may_join(&bounded->tree, &task->tree);
 }
 
 static bool bounded_join(void *state, void *block, bool is_exact)
 {
-	struct bounded *bounded = state, *part = block;
+	struct bounded *bounded = state, *task = block;
 
 	(void)is_exact; /* joins are always exact */
-	if (!bounded_parts_is_joinable(bounded, part)) {
-		bounded_leave(bounded, part->part);
+	if (!bounded_tasks_is_joinable(bounded, task)) {
+		bounded_leave(bounded, task->task);
 		return false;
 	}
-	for (uint32_t i = 0; i < part->noted_count; i++) {
-		const struct noted_run *noted = &noted_runs(part)[i];
+	for (uint32_t i = 0; i < task->noted_count; i++) {
+		const struct noted_run *noted = &noted_runs(task)[i];
 
 		if (!hash_set_add(&bounded->seen, noted->key) && noted->node != UINT32_MAX)
-			run_tree_close(&part->tree, (uint32_t)noted->node);
+			run_tree_close(&task->tree, (uint32_t)noted->node);
 	}
-	bounded->runs += bounded_runs(part);
-	bounded->runs_elsewhere += part->runs_elsewhere - part->elsewhere_had;
-	run_tree_join(&bounded->tree, &part->tree, bounded->shared.variable);
-	bounded_parts_go_on(bounded);
+	bounded->runs += bounded_runs(task);
+	bounded->runs_elsewhere += task->runs_elsewhere - task->elsewhere_had;
+	run_tree_join(&bounded->tree, &task->tree, bounded->shared.variable);
+	bounded_tasks_continue(bounded);
 	return true;
 }
 
-const struct strategy_parts bounded_parts = {
+const struct strategy_tasks bounded_tasks = {
 	.split = bounded_split,
 	.copy = bounded_copy,
 	.awaited = bounded_awaited,

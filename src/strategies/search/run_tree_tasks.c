@@ -40,7 +40,7 @@ static uint64_t count_children(
 
 /* Sets the end such that the range has `wanted` children, or to the last run; returns their
  * number. */
-static uint64_t run_tree_parts_extend(
+static uint64_t run_tree_tasks_extend(
 	struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
 {
 	uint64_t count = 0;
@@ -53,34 +53,34 @@ static uint64_t run_tree_parts_extend(
 
 /* ---- content of a task ---- */
 
-static void give_points(struct run_tree *tree, struct run_tree *part, uint32_t number)
+static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t number)
 {
-	struct run_node *node = &run_tree_nodes(part)[number];
+	struct run_node *node = &run_tree_nodes(task)[number];
 	const struct run_points *points = run_tree_points(tree) + node->points_at;
 
 	if (!run_tree_is_eligible(tree, node)) {
 		node->points_at = node->points_count = 0;
 		return;
 	}
-	memcpy(run_tree_points(part) + part->points_used, points,
+	memcpy(run_tree_points(task) + task->points_used, points,
 		node->points_count * sizeof *points);
-	node->points_at = part->points_used;
-	part->points_used += node->points_count;
+	node->points_at = task->points_used;
+	task->points_used += node->points_count;
 }
 
 /* Copies the runs of the range and their ancestors. Parents are in the order of their children, so
  * hardly any parent is copied twice. */
-static void give_nodes(struct run_tree *tree, struct run_tree *part, uint32_t first, uint32_t count)
+static void give_nodes(struct run_tree *tree, struct run_tree *task, uint32_t first, uint32_t count)
 {
 	const struct run_node *from = run_tree_nodes(tree);
-	struct run_node *nodes = run_tree_nodes(part);
+	struct run_node *nodes = run_tree_nodes(task);
 	uint32_t last = UINT32_MAX; /* the parent copied last */
 
 	memcpy(nodes, from + first, count * sizeof *nodes);
-	part->node_count = count;
+	task->node_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		give_points(tree, part, i);
-	for (uint32_t i = 0; i < part->node_count; i++) {
+		give_points(tree, task, i);
+	for (uint32_t i = 0; i < task->node_count; i++) {
 		const uint32_t parent = nodes[i].parent;
 
 		if (!nodes[i].depth) {
@@ -88,47 +88,47 @@ static void give_nodes(struct run_tree *tree, struct run_tree *part, uint32_t fi
 		} else if (parent >= first && parent - first < count) {
 			nodes[i].parent = parent - first;
 		} else if (parent == last) {
-			nodes[i].parent = part->node_count - 1;
-		} else if (part->node_count < part->node_capacity) {
-			nodes[i].parent = part->node_count;
-			nodes[part->node_count] = from[last = parent];
-			nodes[part->node_count].points_count = 0;
-			part->node_count++;
+			nodes[i].parent = task->node_count - 1;
+		} else if (task->node_count < task->node_capacity) {
+			nodes[i].parent = task->node_count;
+			nodes[task->node_count] = from[last = parent];
+			nodes[task->node_count].points_count = 0;
+			task->node_count++;
 		} else {
-			part->is_lost = true;
+			task->is_lost = true;
 			return;
 		}
 	}
 }
 
-static void run_tree_parts_give(struct run_tree *tree, struct run_tree *part, uint32_t number,
+static void run_tree_tasks_give(struct run_tree *tree, struct run_tree *task, uint32_t number,
 	const struct stretch *stretch)
 {
-	memcpy(part, tree, sizeof *part);
-	part->part = number;
-	part->limit_count = 0;
-	part->given_first = stretch->first;
-	part->given_end = stretch->end;
-	part->diverged_runs = part->varied_runs = 0;
-	part->points_used = 0;
-	give_nodes(tree, part, stretch->first, stretch->end - stretch->first);
-	part->nodes_given = part->node_count;
-	part->next_loop = UINT32_MAX;
-	run_tree_begin_node(part, 0);
-	if (!part->is_lost)
-		run_tree_find(part, stretch->variables);
+	memcpy(task, tree, sizeof *task);
+	task->task = number;
+	task->limit_count = 0;
+	task->given_first = stretch->first;
+	task->given_end = stretch->end;
+	task->diverged_runs = task->varied_runs = 0;
+	task->points_used = 0;
+	give_nodes(tree, task, stretch->first, stretch->end - stretch->first);
+	task->nodes_given = task->node_count;
+	task->next_loop = UINT32_MAX;
+	run_tree_begin_node(task, 0);
+	if (!task->is_lost)
+		run_tree_find(task, stretch->variables);
 }
 
-bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t number, uint64_t most,
+bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t number, uint64_t most,
 	const struct run_variable *variables)
 {
-	const bool has_parts = tree->limit_count != 0;
+	const bool has_tasks = tree->limit_count != 0;
 	struct stretch stretch = {.variables = variables, .first = tree->node};
-	const uint32_t free = has_parts ? tree->limits[0].end : tree->node + 1;
+	const uint32_t free = has_tasks ? tree->limits[0].end : tree->node + 1;
 	uint64_t ahead = 0, size;
 
 	if (tree->is_done || tree->is_lost || tree->awaited || run_tree_is_at_roots(tree) ||
-		tree->phase != RUN_TREE_CHANGES || tree->limit_count == RUN_TREE_PARTS_MOST)
+		tree->phase != RUN_TREE_CHANGES || tree->limit_count == RUN_TREE_TASKS_MOST)
 		return false;
 	for (uint32_t i = tree->node; i < free && i < tree->node_count && ahead < most; i++)
 		ahead += count_children(tree, i, variables);
@@ -137,18 +137,18 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *part, uint32_t numbe
 	if (most - ahead > (uint64_t)SHARE * CHILDREN_MOST)
 		most = ahead + (uint64_t)SHARE * CHILDREN_MOST;
 	stretch.first = free;
-	size = run_tree_parts_extend(tree, &stretch, most - ahead) / SHARE;
+	size = run_tree_tasks_extend(tree, &stretch, most - ahead) / SHARE;
 	if (size < CHILDREN_LEAST)
 		return false;
 	/* The owner keeps the first range, unless it already has work before the first task. */
-	if (!has_parts) {
-		(void)run_tree_parts_extend(tree, &stretch, size); /* the result is not needed */
+	if (!has_tasks) {
+		(void)run_tree_tasks_extend(tree, &stretch, size); /* the result is not needed */
 		stretch.first = stretch.end;
 	}
-	if (!run_tree_parts_extend(tree, &stretch, size))
+	if (!run_tree_tasks_extend(tree, &stretch, size))
 		return false;
-	run_tree_parts_give(tree, part, number, &stretch);
-	if (part->is_done || part->is_lost)
+	run_tree_tasks_give(tree, task, number, &stretch);
+	if (task->is_done || task->is_lost)
 		return false;
 	memmove(&tree->limits[1], &tree->limits[0], tree->limit_count * sizeof tree->limits[0]);
 	tree->limits[0] = (struct run_tree_limit){stretch.first, stretch.end, number};
@@ -177,68 +177,68 @@ uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before)
 										      : UINT32_MAX;
 }
 
-void run_tree_close(struct run_tree *part, uint32_t node)
+void run_tree_close(struct run_tree *task, uint32_t node)
 {
-	run_tree_nodes(part)[node].is_closed = true;
+	run_tree_nodes(task)[node].is_closed = true;
 }
 
-bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *part)
+bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task)
 {
-	return !part->is_lost &&
-	       part->node_count - part->nodes_given <= tree->node_capacity - tree->node_count &&
-	       part->points_used <= tree->points_capacity - tree->points_used;
+	return !task->is_lost &&
+	       task->node_count - task->nodes_given <= tree->node_capacity - tree->node_count &&
+	       task->points_used <= tree->points_capacity - tree->points_used;
 }
 
-static void join_node(struct run_tree *tree, struct run_tree *part, uint32_t number)
+static void join_node(struct run_tree *tree, struct run_tree *task, uint32_t number)
 {
 	struct run_node *node = &run_tree_nodes(tree)[tree->node_count++];
 
-	*node = run_tree_nodes(part)[number];
-	node->parent += part->given_first;
+	*node = run_tree_nodes(task)[number];
+	node->parent += task->given_first;
 	if (node->is_closed || !node->points_count) {
 		node->points_at = node->points_count = 0;
 		return;
 	}
-	memcpy(run_tree_points(tree) + tree->points_used, run_tree_points(part) + node->points_at,
+	memcpy(run_tree_points(tree) + tree->points_used, run_tree_points(task) + node->points_at,
 		node->points_count * sizeof(struct run_points));
 	node->points_at = tree->points_used;
 	tree->points_used += node->points_count;
 }
 
 /* Moves the owner to the task's position, or behind its range. */
-static void join_place(struct run_tree *tree, const struct run_tree *part)
+static void join_place(struct run_tree *tree, const struct run_tree *task)
 {
-	if (part->is_done) {
-		run_tree_begin_node(tree, part->given_end);
+	if (task->is_done) {
+		run_tree_begin_node(tree, task->given_end);
 		return;
 	}
-	tree->node = part->given_first + part->node;
-	tree->entry = part->entry;
-	tree->ordinal = part->ordinal;
-	tree->alternative = part->alternative;
-	tree->is_begun = part->is_begun;
-	tree->same_count = part->same_count;
-	tree->same_epoch = part->same_epoch;
-	memcpy(tree->same, part->same, sizeof tree->same);
-	tree->passed_count = part->passed_count;
-	tree->passed_epoch = part->passed_epoch;
-	memcpy(tree->passed, part->passed, sizeof tree->passed);
+	tree->node = task->given_first + task->node;
+	tree->entry = task->entry;
+	tree->ordinal = task->ordinal;
+	tree->alternative = task->alternative;
+	tree->is_begun = task->is_begun;
+	tree->same_count = task->same_count;
+	tree->same_epoch = task->same_epoch;
+	memcpy(tree->same, task->same, sizeof tree->same);
+	tree->passed_count = task->passed_count;
+	tree->passed_epoch = task->passed_epoch;
+	memcpy(tree->passed, task->passed, sizeof tree->passed);
 }
 
 void run_tree_join(
-	struct run_tree *tree, struct run_tree *part, const struct run_variable *variables)
+	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables)
 {
-	for (uint32_t i = part->nodes_given; i < part->node_count; i++)
-		join_node(tree, part, i);
-	tree->diverged_runs += part->diverged_runs;
-	tree->varied_runs += part->varied_runs;
-	if (part->depth_most > tree->depth_most)
-		tree->depth_most = part->depth_most;
-	if (part->next_loop < tree->next_loop)
-		tree->next_loop = part->next_loop;
-	tree->alternatives = part->alternatives;
-	join_place(tree, part);
-	run_tree_leave(tree, part->part, variables);
+	for (uint32_t i = task->nodes_given; i < task->node_count; i++)
+		join_node(tree, task, i);
+	tree->diverged_runs += task->diverged_runs;
+	tree->varied_runs += task->varied_runs;
+	if (task->depth_most > tree->depth_most)
+		tree->depth_most = task->depth_most;
+	if (task->next_loop < tree->next_loop)
+		tree->next_loop = task->next_loop;
+	tree->alternatives = task->alternatives;
+	join_place(tree, task);
+	run_tree_leave(tree, task->task, variables);
 }
 
 void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_variable *variables)
@@ -248,7 +248,7 @@ void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_var
 		tree->limit_count = 0;
 	}
 	for (uint32_t i = 0; i < tree->limit_count; i++) {
-		if (tree->limits[i].part != number)
+		if (tree->limits[i].task != number)
 			continue;
 		tree->limit_count--;
 		memmove(&tree->limits[i], &tree->limits[i + 1],

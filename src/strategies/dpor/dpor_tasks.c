@@ -81,7 +81,7 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 
 		if (!(step->enabled >> waiting->op.thread & 1))
 			continue;
-		if (!is_first && !waiting->part)
+		if (!is_first && !waiting->task)
 			return branch;
 		is_first = false;
 	}
@@ -89,11 +89,11 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 }
 
 /* At the last step of the task, all branches before the task's branch are in the sleep set. */
-static void put_to_sleep(struct dpor *part, struct dpor *dpor, uint32_t number, uint32_t branch)
+static void put_to_sleep(struct dpor *task, struct dpor *dpor, uint32_t number, uint32_t branch)
 {
 	const struct dpor_step *source = &dpor_steps(dpor)[number];
 	const bool is_begun = number + 1 < dpor->step_count;
-	struct dpor_step *step = &dpor_steps(part)[number];
+	struct dpor_step *step = &dpor_steps(task)[number];
 	uint32_t before;
 
 	for (before = source->wakeup; before != branch;
@@ -103,49 +103,49 @@ static void put_to_sleep(struct dpor *part, struct dpor *dpor, uint32_t number, 
 		if (before == source->wakeup && is_begun)
 			op = &source->op;
 		if (source->enabled >> op->thread & 1)
-			add_sleeper(part, step, op);
+			add_sleeper(task, step, op);
 	}
 }
 
-static void copy_way(struct dpor *part, struct dpor *dpor, uint32_t last, uint32_t branch)
+static void copy_way(struct dpor *task, struct dpor *dpor, uint32_t last, uint32_t branch)
 {
 	for (uint32_t i = 0; i <= last; i++) {
-		struct dpor_step *step = &dpor_steps(part)[i];
+		struct dpor_step *step = &dpor_steps(task)[i];
 
 		*step = dpor_steps(dpor)[i];
 		step->changes_had = step->changes;
-		copy_clock(part, dpor, i);
-		copy_sleepers(part, dpor, i);
-		step->wakeup = dpor_copy_list(part, dpor, i == last ? branch : step->wakeup);
+		copy_clock(task, dpor, i);
+		copy_sleepers(task, dpor, i);
+		step->wakeup = dpor_copy_list(task, dpor, i == last ? branch : step->wakeup);
 	}
-	put_to_sleep(part, dpor, last, branch);
+	put_to_sleep(task, dpor, last, branch);
 }
 
 static void split_branch(
-	struct dpor *dpor, struct dpor *part, uint32_t number, uint32_t last, uint32_t branch)
+	struct dpor *dpor, struct dpor *task, uint32_t number, uint32_t last, uint32_t branch)
 {
-	memcpy(part, dpor, sizeof *part);
-	part->base = part->step_count = last + 1;
-	part->first_new = part->last = last;
-	part->has_arrived = false;
-	part->split_runs = (uint32_t)dpor->runs;
-	part->part = number;
-	part->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
-	part->open_hash = hash_open(dpor, last);
-	part->racy_hash = hash_racy(dpor);
-	part->depth = part->known = 0;
-	part->branch_free = DPOR_NONE;
-	part->branch_used = part->sleeper_used = 0;
-	part->runs = part->blocked_runs = part->diverged_runs = 0;
-	part->awaited = 0;
-	copy_way(part, dpor, last, branch);
-	while (part->open != DPOR_NONE && part->open >= last)
-		part->open = dpor_steps(dpor)[part->open].open_before;
+	memcpy(task, dpor, sizeof *task);
+	task->base = task->step_count = last + 1;
+	task->first_new = task->last = last;
+	task->has_arrived = false;
+	task->split_runs = (uint32_t)dpor->runs;
+	task->task = number;
+	task->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
+	task->open_hash = hash_open(dpor, last);
+	task->racy_hash = hash_racy(dpor);
+	task->depth = task->known = 0;
+	task->branch_free = DPOR_NONE;
+	task->branch_used = task->sleeper_used = 0;
+	task->runs = task->blocked_runs = task->diverged_runs = 0;
+	task->awaited = 0;
+	copy_way(task, dpor, last, branch);
+	while (task->open != DPOR_NONE && task->open >= last)
+		task->open = dpor_steps(dpor)[task->open].open_before;
 }
 
 static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
 {
-	struct dpor *dpor = state, *part = block;
+	struct dpor *dpor = state, *task = block;
 
 	(void)most; /* the number of runs behind a branch is not known */
 	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
@@ -155,11 +155,11 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 
 		if (branch == DPOR_NONE)
 			continue;
-		split_branch(dpor, part, number, i, branch);
-		part->is_exact = is_exact;
-		if (part->is_lost)
+		split_branch(dpor, task, number, i, branch);
+		task->is_exact = is_exact;
+		if (task->is_lost)
 			return false;
-		dpor_branches(dpor)[branch].part = number;
+		dpor_branches(dpor)[branch].task = number;
 		return true;
 	}
 	return false;
@@ -167,76 +167,76 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 
 /* ---- joining ---- */
 
-static bool has_same_sleepers(struct dpor *dpor, struct dpor *part, uint32_t number)
+static bool has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
-	const struct dpor_step *a = &dpor_steps(dpor)[number], *b = &dpor_steps(part)[number];
+	const struct dpor_step *a = &dpor_steps(dpor)[number], *b = &dpor_steps(task)[number];
 
 	if (a->sleeper_count != b->sleeper_count)
 		return false;
 	for (uint32_t i = 0; i < a->sleeper_count; i++)
 		if (!dpor_same_op(&dpor_sleepers(dpor)[a->sleeper + i].op,
-			    &dpor_sleepers(part)[b->sleeper + i].op))
+			    &dpor_sleepers(task)[b->sleeper + i].op))
 			return false;
 	return true;
 }
 
 /* Can the owner use the task's results? */
-static bool dpor_parts_is_joinable(struct dpor *dpor, struct dpor *part)
+static bool dpor_tasks_is_joinable(struct dpor *dpor, struct dpor *task)
 {
-	return !dpor->is_lost && !part->is_lost && !part->diverged_runs && part->runs &&
-	       dpor_has_same_slots(dpor, part) && has_same_sleepers(dpor, part, part->last) &&
-	       dpor_has_gone_our_way(dpor, part, dpor_steps(dpor)[part->last].wakeup);
+	return !dpor->is_lost && !task->is_lost && !task->diverged_runs && task->runs &&
+	       dpor_has_same_slots(dpor, task) && has_same_sleepers(dpor, task, task->last) &&
+	       dpor_has_gone_our_way(dpor, task, dpor_steps(dpor)[task->last].wakeup);
 }
 
-static bool has_same_tree(struct dpor *dpor, const struct dpor *part)
+static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
 {
-	const uint32_t branch = dpor_steps(dpor)[part->last].wakeup;
+	const uint32_t branch = dpor_steps(dpor)[task->last].wakeup;
 
-	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == part->tree_hash;
+	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == task->tree_hash;
 }
 
 /* Did the task begin with the owner's current knowledge? Then its runs are those of the owner, in
  * the same order. */
-static bool is_exact(struct dpor *dpor, struct dpor *part)
+static bool is_exact(struct dpor *dpor, struct dpor *task)
 {
-	for (uint32_t i = 0; i <= part->last; i++)
-		if (dpor_steps(dpor)[i].changes != dpor_steps(part)[i].changes_had)
+	for (uint32_t i = 0; i <= task->last; i++)
+		if (dpor_steps(dpor)[i].changes != dpor_steps(task)[i].changes_had)
 			return false;
-	return has_same_tree(dpor, part) && hash_racy(dpor) == part->racy_hash &&
-	       hash_open(dpor, part->last) == part->open_hash;
+	return has_same_tree(dpor, task) && hash_racy(dpor) == task->racy_hash &&
+	       hash_open(dpor, task->last) == task->open_hash;
 }
 
 /* Replaces the owner's tree by the tree that the task changed; branches keep their tasks. */
-static void join_tree(struct dpor *dpor, struct dpor *part, uint32_t number)
+static void join_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
-	uint32_t new = dpor_copy_list(dpor, part, dpor_steps(part)[number].wakeup);
+	uint32_t new = dpor_copy_list(dpor, task, dpor_steps(task)[number].wakeup);
 	uint32_t old = step->wakeup;
 
 	step->wakeup = new;
-	step->changes += dpor_steps(part)[number].changes - dpor_steps(part)[number].changes_had;
+	step->changes += dpor_steps(task)[number].changes - dpor_steps(task)[number].changes_had;
 	for (; new != DPOR_NONE; new = dpor_branches(dpor)[new].sibling)
-		dpor_branches(dpor)[new].part = 0;
+		dpor_branches(dpor)[new].task = 0;
 	for (new = step->wakeup; old != DPOR_NONE &&new != DPOR_NONE;
 		new = dpor_branches(dpor)[new].sibling) {
 		const uint32_t next = dpor_branches(dpor)[old].sibling;
 
-		dpor_branches(dpor)[new].part = dpor_branches(dpor)[old].part;
+		dpor_branches(dpor)[new].task = dpor_branches(dpor)[old].task;
 		dpor_branch_free(dpor, old);
 		old = next;
 	}
 }
 
 /* Steps before the task's last one remain open if they are open in both states. */
-static void join_open(struct dpor *dpor, struct dpor *part)
+static void join_open(struct dpor *dpor, struct dpor *task)
 {
-	uint32_t *mine = &dpor->open, other = part->open;
+	uint32_t *mine = &dpor->open, other = task->open;
 	uint32_t first = DPOR_NONE;
 	uint32_t *end = &first;
 
 	/* The chain is descending: the task's own steps come first. */
-	for (; other != DPOR_NONE && other >= part->last;
-		other = dpor_steps(part)[other].open_before) {
+	for (; other != DPOR_NONE && other >= task->last;
+		other = dpor_steps(task)[other].open_before) {
 		*end = other;
 		end = &dpor_steps(dpor)[other].open_before;
 	}
@@ -244,7 +244,7 @@ static void join_open(struct dpor *dpor, struct dpor *part)
 		const uint32_t step = *mine;
 
 		while (other != DPOR_NONE && other > step)
-			other = dpor_steps(part)[other].open_before;
+			other = dpor_steps(task)[other].open_before;
 		if (other == step)
 			mine = &dpor_steps(dpor)[step].open_before;
 		else
@@ -260,70 +260,70 @@ static uint32_t end_of_sleepers(struct dpor *dpor, uint32_t step)
 }
 
 /* Copies a step of the task behind its last common step. */
-static void join_step(struct dpor *dpor, struct dpor *part, uint32_t number)
+static void join_step(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
 
-	*step = dpor_steps(part)[number];
-	step->sleeper += end_of_sleepers(dpor, part->last) - end_of_sleepers(part, part->last);
-	copy_clock(dpor, part, number);
+	*step = dpor_steps(task)[number];
+	step->sleeper += end_of_sleepers(dpor, task->last) - end_of_sleepers(task, task->last);
+	copy_clock(dpor, task, number);
 }
 
-static void join_sleepers(struct dpor *dpor, struct dpor *part)
+static void join_sleepers(struct dpor *dpor, struct dpor *task)
 {
-	const uint32_t from = end_of_sleepers(part, part->last);
-	const uint32_t to = end_of_sleepers(dpor, part->last);
+	const uint32_t from = end_of_sleepers(task, task->last);
+	const uint32_t to = end_of_sleepers(dpor, task->last);
 
-	if (part->sleeper_used - from > dpor->sleeper_capacity - to) {
+	if (task->sleeper_used - from > dpor->sleeper_capacity - to) {
 		dpor->is_lost = true;
 		return;
 	}
-	memcpy(dpor_sleepers(dpor) + to, dpor_sleepers(part) + from,
-		(part->sleeper_used - from) * sizeof(struct dpor_sleeper));
+	memcpy(dpor_sleepers(dpor) + to, dpor_sleepers(task) + from,
+		(task->sleeper_used - from) * sizeof(struct dpor_sleeper));
 }
 
 /* Copies the task's own steps with their unexplored branches. */
-static void join_own_steps(struct dpor *dpor, struct dpor *part)
+static void join_own_steps(struct dpor *dpor, struct dpor *task)
 {
-	for (uint32_t i = part->base; i < part->step_count; i++) {
-		join_step(dpor, part, i);
-		dpor_steps(dpor)[i].wakeup = dpor_copy_list(dpor, part, dpor_steps(part)[i].wakeup);
+	for (uint32_t i = task->base; i < task->step_count; i++) {
+		join_step(dpor, task, i);
+		dpor_steps(dpor)[i].wakeup = dpor_copy_list(dpor, task, dpor_steps(task)[i].wakeup);
 	}
-	dpor->step_count = part->step_count;
-	dpor->first_new = part->first_new;
+	dpor->step_count = task->step_count;
+	dpor->first_new = task->first_new;
 }
 
 /* Imports slots, known races and counts. */
-static void join_knowledge(struct dpor *dpor, const struct dpor *part)
+static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 {
-	dpor_meet_slots(dpor, part);
+	dpor_meet_slots(dpor, task);
 	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
-		dpor->racy[i] |= part->racy[i];
-	dpor->runs += part->runs;
-	dpor->blocked_runs += part->blocked_runs;
+		dpor->racy[i] |= task->racy[i];
+	dpor->runs += task->runs;
+	dpor->blocked_runs += task->blocked_runs;
 }
 
 /*
  * The path from the split to the base becomes the path of the task, with the owner's branches. The
  * stack is then as before a run of the first leaf.
  */
-static void join_way(struct dpor *dpor, struct dpor *part)
+static void join_way(struct dpor *dpor, struct dpor *task)
 {
-	const bool is_same = has_same_tree(dpor, part);
-	struct dpor_step *step = &dpor_steps(dpor)[part->last];
+	const bool is_same = has_same_tree(dpor, task);
+	struct dpor_step *step = &dpor_steps(dpor)[task->last];
 	const struct dpor_step kept = *step;
 	uint32_t next = dpor_branches(dpor)[kept.wakeup].child;
 
 	dpor_branches(dpor)[kept.wakeup].child = DPOR_NONE;
-	*step = dpor_steps(part)[part->last];
+	*step = dpor_steps(task)[task->last];
 	step->changes = kept.changes;
 	step->open_before = kept.open_before;
 	step->wakeup = kept.wakeup;
 	step->sleeper = kept.sleeper;
 	step->sleeper_count = kept.sleeper_count;
-	copy_clock(dpor, part, part->last);
-	for (uint32_t i = part->last + 1; i < part->base; i++) {
-		join_step(dpor, part, i);
+	copy_clock(dpor, task, task->last);
+	for (uint32_t i = task->last + 1; i < task->base; i++) {
+		join_step(dpor, task, i);
 		step = &dpor_steps(dpor)[i];
 		if (step->op.thread == dpor_branches(dpor)[next].op.thread) {
 			step->wakeup = next;
@@ -335,9 +335,9 @@ static void join_way(struct dpor *dpor, struct dpor *part)
 		/* counts as changed in case of doubt: dpor_choose_tree() then compares the trees */
 		step->changes = step->changes_had + !is_same;
 	}
-	dpor->step_count = part->base;
-	dpor->first_new = part->last;
-	dpor->sleeper_used = end_of_sleepers(dpor, part->base - 1);
+	dpor->step_count = task->base;
+	dpor->first_new = task->last;
+	dpor->sleeper_used = end_of_sleepers(dpor, task->base - 1);
 }
 
 static void dpor_leave(void *state, uint32_t number)
@@ -347,33 +347,33 @@ static void dpor_leave(void *state, uint32_t number)
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++)
 		for (uint32_t branch = dpor_steps(dpor)[i].wakeup; branch != DPOR_NONE;
 			branch = dpor_branches(dpor)[branch].sibling)
-			if (!number || dpor_branches(dpor)[branch].part == number)
-				dpor_branches(dpor)[branch].part = 0;
+			if (!number || dpor_branches(dpor)[branch].task == number)
+				dpor_branches(dpor)[branch].task = 0;
 	if (!number || dpor->awaited == number)
 		dpor->awaited = 0;
 }
 
 static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 {
-	struct dpor *dpor = state, *part = block;
+	struct dpor *dpor = state, *task = block;
 
-	dpor_leave(dpor, part->part);
-	if (!dpor_parts_is_joinable(dpor, part) || (has_to_be_exact && !is_exact(dpor, part)))
+	dpor_leave(dpor, task->task);
+	if (!dpor_tasks_is_joinable(dpor, task) || (has_to_be_exact && !is_exact(dpor, task)))
 		return false;
-	join_sleepers(dpor, part);
-	join_way(dpor, part);
-	if (dpor->is_lost || !dpor_merge_trees(dpor, part))
+	join_sleepers(dpor, task);
+	join_way(dpor, task);
+	if (dpor->is_lost || !dpor_merge_trees(dpor, task))
 		return false; /* the owner runs the first leaf again */
-	for (uint32_t i = 0; i < part->base; i++)
-		if (dpor_choose_tree(dpor, part, i) == DPOR_TREE_THEIRS)
-			join_tree(dpor, part, i);
-	join_knowledge(dpor, part);
-	join_own_steps(dpor, part);
-	dpor_join_found(dpor, part->part);
-	dpor->sleeper_used = part->sleeper_used + end_of_sleepers(dpor, part->last) -
-			     end_of_sleepers(part, part->last);
-	join_open(dpor, part);
-	if (part->is_exhausted)
+	for (uint32_t i = 0; i < task->base; i++)
+		if (dpor_choose_tree(dpor, task, i) == DPOR_TREE_THEIRS)
+			join_tree(dpor, task, i);
+	join_knowledge(dpor, task);
+	join_own_steps(dpor, task);
+	dpor_join_found(dpor, task->task);
+	dpor->sleeper_used = task->sleeper_used + end_of_sleepers(dpor, task->last) -
+			     end_of_sleepers(task, task->last);
+	join_open(dpor, task);
+	if (task->is_exhausted)
 		dpor_back_up(dpor);
 	return true;
 }
@@ -383,15 +383,15 @@ static uint32_t dpor_awaited(const void *state)
 	return ((const struct dpor *)state)->awaited;
 }
 
-static uint64_t dpor_runs(const void *part)
+static uint64_t dpor_runs(const void *task)
 {
-	return ((const struct dpor *)part)->runs;
+	return ((const struct dpor *)task)->runs;
 }
 
-static void dpor_copy(void *to, const void *part)
+static void dpor_copy(void *to, const void *task)
 {
-	/* The accessors need a non-const state; `part` is not changed. */
-	struct dpor *from = (struct dpor *)(uintptr_t)part, *copy = to;
+	/* The accessors need a non-const state; `task` is not changed. */
+	struct dpor *from = (struct dpor *)(uintptr_t)task, *copy = to;
 
 	memcpy(copy, from, sizeof *copy);
 	memcpy(dpor_steps(copy), dpor_steps(from), from->step_count * sizeof(struct dpor_step));
@@ -403,10 +403,10 @@ static void dpor_copy(void *to, const void *part)
 		from->sleeper_used * sizeof(struct dpor_sleeper));
 }
 
-const struct strategy_parts dpor_parts = {
+const struct strategy_tasks dpor_tasks = {
 	.split = dpor_split,
 	.copy = dpor_copy,
-	.tell = dpor_tell,
+	.synchronise = dpor_synchronise,
 	.awaited = dpor_awaited,
 	.runs = dpor_runs,
 	.join = dpor_join,
