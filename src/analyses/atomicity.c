@@ -1,5 +1,5 @@
 /* Predicts violations of atomic-set serializability (violations.h) from all runs together. */
-#include "analyses/atomicity.h"
+#include "analyses/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,12 @@
-#include "analyses/lock_windows.h"
+/*
+ * Finds a lock that is acquired, released and acquired again within one critical section, with an
+ * acquisition by another thread in between. This is AtomFuzzer's pattern, implemented for
+ * comparison with raddle's own prediction.
+ *
+ * Park, Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008. As
+ * in the paper, a critical section is assumed to be atomic.
+ */
+#include "analyses/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed
  * Random Testing of Concurrent Programs", PLDI 2008 (phase 1).
  */
-#include "analyses/races.h"
+#include "analyses/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -120,13 +120,10 @@ char *builder_title(const struct builder *builder);
 /* Further text; NULL: none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
 
-/* ---- cause.c, cause_signals.c, cause_orders.c ---- */
+/* ---- cause.c, cause_orders.c ---- */
 
 /* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);
-/* Cause and remedy of a wait whose signal was lost. */
-void builder_signals_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 /* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
@@ -144,11 +141,6 @@ bool builder_holds(
 char *builder_race_variable(const struct builder *builder, bool is_brief);
 /* Fills the finding's variable and accesses if it is a race. */
 void builder_fill_race(struct builder *builder);
-
-/* ---- trace.c ---- */
-
-/* Fills the finding's trace file; leaves it empty without events. */
-void builder_fill_trace(struct builder *builder);
 
 /* ---- interleaving.c ---- */
 

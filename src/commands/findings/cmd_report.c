@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "store/store.h"
 #include "cli/command.h"
-#include "cli/number.h"
+#include "cli/option_value.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 #include "report/format.h"

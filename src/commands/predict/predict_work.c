@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/lock_windows.h"
-#include "analyses/races.h"
+#include "analyses/shown.h"
 #include "base/bug.h"
 #include "cli/command.h"
 

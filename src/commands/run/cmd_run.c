@@ -10,7 +10,6 @@
 #include "plan/strategy_option.h"
 #include "cli/command.h"
 #include "commands/follow/follow_children.h"
-#include "cli/number.h"
 #include "cli/option_value.h"
 #include "commands/run/run_options.h"
 #include "commands/run/run_place.h"

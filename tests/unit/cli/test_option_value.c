@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "cli/number.h"
+#include "cli/option_value.h"
 
 static void test_number_parse__takes_whole_numbers_in_range(void **state)
 {

@@ -1,0 +1,24 @@
+/* Which candidates does one run show? Used to watch runs and to check driven ones. */
+#ifndef RADDLE_ANALYSES_SHOWN_H
+#define RADDLE_ANALYSES_SHOWN_H
+
+#include <stdbool.h>
+
+#include "analyses/analysis.h"
+#include "analyses/atomic_sets.h"
+#include "trace/trace_reader.h"
+
+/* Did two threads stand before the candidate's accesses to the same memory at the same time? */
+int races_shown(struct trace_reader *trace, const struct candidate *candidate, bool *is_shown,
+	struct error *err);
+/* Adds the violations that the run itself shows; `only_key`: only this one, 0: all. */
+int atomicity_shown(void *state, struct trace_reader *trace, const struct analysis_run *run,
+	uint64_t only_key, struct candidates *out, struct error *err);
+/* As atomicity_shown() for lock windows. */
+int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *run,
+	uint64_t only_key, struct candidates *out, struct error *err);
+
+/* The inferred sets. `state`: that of analysis `atomicity`, with all runs added so far. */
+const struct atomic_sets *atomicity_sets(const void *state);
+
+#endif
