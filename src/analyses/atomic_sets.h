@@ -23,7 +23,6 @@
 #include "model/event.h"
 #include "symbols/owners.h"
 
-/* A declared or inferred set. */
 struct atomic_kind {
 	/* "struct account", "static variables of account.c", or the annotated name */
 	char *name;
@@ -35,7 +34,6 @@ struct atomic_kind {
 	uint32_t unit_count;
 };
 
-/* A memory location as part of a set. */
 struct atomic_member {
 	uint32_t kind;	   /* index of the set */
 	uint64_t instance; /* address of the object; 0: the only instance */
@@ -71,7 +69,6 @@ const struct atomic_member *atomic_sets_member(
 /* Lives as long as `sets`. */
 const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address);
 
-/* A call on a thread's stack. */
 struct atomic_call {
 	const struct atomic_routine *routine; /* NULL: unknown */
 	uint32_t activation;		      /* number of the call, from 1 */

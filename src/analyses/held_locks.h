@@ -14,7 +14,6 @@
 #include "model/event.h"
 #include "model/op.h"
 
-/* A lock held by a thread. */
 struct held_lock {
 	uint64_t address;
 	bool is_shared;		  /* for reading */

@@ -75,7 +75,6 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 void pattern_ranking_explain(struct pattern_ranking *ranking,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);
 
-/* Do the two patterns share such a conflict? */
 bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context);
 /* Moves all patterns of one explanation into another. */

@@ -29,7 +29,6 @@ struct epoch {
 struct thread_order *thread_order_new(const struct trace_run *run);
 void thread_order_free(struct thread_order *order);
 
-/* Adds the next event of the run. */
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
 /*
  * As thread_order_add(), which it replaces, plus signals, barriers, semaphores and once controls.

@@ -17,7 +17,6 @@
 
 #include "plan/stop.h"
 
-/* Exit status of a command. */
 enum exit_status { EXIT_NOTHING_FOUND = 0, EXIT_FAILURE_FOUND = 1, EXIT_CANNOT_WORK = 2 };
 
 struct command {

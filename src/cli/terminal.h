@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 bool terminal_has_color(FILE *stream);
-/* Width for text on the stream. */
 unsigned terminal_columns(FILE *stream);
 
 /* --quiet: suppresses hints and live lines from now on; cannot be undone. */

@@ -60,7 +60,6 @@ static inline uint32_t vector_clock_get(
 	return thread < clock->length ? pool->words[clock->at + thread] : 0;
 }
 
-/* Sets the count of one thread. */
 bool vector_clock_set(
 	struct clock_pool *pool, struct vector_clock *clock, uint32_t thread, uint32_t count);
 /* Sets `clock` to the least upper bound of both clocks. */

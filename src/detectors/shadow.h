@@ -41,7 +41,6 @@ static inline uint32_t shadow_step(uint64_t step)
 
 #define SHADOW_ACCESS_WORDS (sizeof(struct shadow_access) / sizeof(uint32_t))
 
-/* The latest accesses of one kind. */
 struct shadow_accesses {
 	struct shadow_access one; /* clock 0: no access, or the accesses are in the table */
 	/* Index in the clock pool of an array of one access per thread; 0: no table */

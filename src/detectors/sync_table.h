@@ -43,7 +43,6 @@ struct sync_table {
 
 /* Removes all objects, in constant time as shadow_clear(). */
 void sync_table_clear(struct sync_table *table);
-/* Returns the object, inserting it if needed; NULL: the table is full. */
 struct sync_object *sync_table_find(struct sync_table *table, uint32_t kind, uint64_t address);
 
 #endif

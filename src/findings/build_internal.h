@@ -73,7 +73,6 @@ struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 /* As builder_frame() for an event; in a library header, the frame of the calling code. */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
-/* Adds the event's place, such as "bank.c:41". */
 void builder_add_event_place(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
 /* Place where the holder of a waited-for object acquired it. */
@@ -133,13 +132,11 @@ void builder_accesses_cause(
 
 /* ---- race.c ---- */
 
-/* Does the thread hold the lock just before `step`? */
 bool builder_holds(
 	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
 
 /* "counter", or a description. The caller frees the text. */
 char *builder_race_variable(const struct builder *builder, bool is_brief);
-/* Fills the finding's variable and accesses if it is a race. */
 void builder_fill_race(struct builder *builder);
 
 /* ---- interleaving.c ---- */

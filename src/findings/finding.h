@@ -20,7 +20,6 @@
 #include "model/outcome.h"
 #include "trace/schedule_text.h"
 
-/* A frame of a call stack. */
 struct finding_frame {
 	char *function; /* NULL: unknown */
 	char *file;	/* NULL: unknown */

@@ -19,7 +19,6 @@ enum signal_loss {
 	SIGNAL_BEHIND_TEST /* a signal came between the thread's test of its condition and its wait */
 };
 
-/* Indices of events in the trace, or NO_EVENT. */
 struct signal_history {
 	const struct wait_edge *edge;
 	enum signal_loss loss;

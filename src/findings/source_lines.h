@@ -9,7 +9,6 @@
 #include "base/strbuf.h"
 #include "findings/finding.h"
 
-/* Number of lines kept before and after a place. */
 #define SOURCE_LINES_AROUND 3
 
 /*

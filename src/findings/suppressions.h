@@ -42,7 +42,6 @@ int suppressions_parse(struct suppressions *out, const char *text, size_t size, 
 void suppressions_release(struct suppressions *suppressions);
 
 bool suppression_pattern_matches(const char *pattern, const char *name);
-/* Is the finding a race that matches one of the suppressions? */
 bool suppressions_match(const struct suppressions *suppressions, const struct finding *finding);
 
 #endif

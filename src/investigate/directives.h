@@ -21,7 +21,6 @@ struct directives {
 
 void directives_release(struct directives *directives);
 
-/* One directive per preemption of the schedule. */
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
 /*
@@ -30,7 +29,6 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);
 
-/* Makes `out` a copy without the items [from, to). */
 void directives_without(
 	struct directives *out, const struct directives *directives, uint32_t from, uint32_t to);
 

@@ -9,7 +9,6 @@
 #include "investigate/probe.h"
 #include "findings/finding.h"
 
-/* Limit on the number of runs. */
 #define PASSING_RUNS 2
 
 /* Fills finding->passing_...; leaves these fields unchanged where neither run passes. */

@@ -11,7 +11,6 @@
 
 /* Trace events to reserve for a replay of that many steps. */
 uint64_t trace_window_events(uint64_t step_count);
-/* Sets the trace fields of `params` for a replay of this failure. */
 void trace_window_apply(struct probe_params *params, const struct failure *failure);
 /* Sets the trace fields of `params` for a run that begins like the failure and may be longer. */
 void trace_window_apply_passing(struct probe_params *params, const struct failure *failure);

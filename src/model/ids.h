@@ -30,7 +30,6 @@ static inline bool thread_same(struct thread_id a, struct thread_id b)
 typedef uint32_t object_name;
 /* Eight aligned bytes; the low half is the object_name, which alone would collide. */
 typedef uint64_t variable_name;
-/* Stable name of a thread. */
 typedef uint32_t thread_name;
 
 #endif

@@ -101,7 +101,6 @@ struct pending_op {
 	uint64_t site;	    /* return address in the target of the call that announced the op */
 };
 
-/* A row of ops.def, for reports. */
 struct op_description {
 	const char *name; /* "MUTEX_LOCK" */
 	const char *verb; /* "locks" */

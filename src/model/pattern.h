@@ -21,7 +21,6 @@ enum pattern_kind {
 	PATTERN_KIND_COUNT
 };
 
-/* A row of patterns.def. */
 struct pattern_description {
 	const char *text;      /* "R1-W2-W1" */
 	const char *kinds;     /* R or W, one letter for each access */

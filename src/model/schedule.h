@@ -69,7 +69,6 @@ static inline void schedule_add_step(
 		schedule_append(schedule, thread.index, preempts ? SEGMENT_PREEMPTS : 0, 1);
 }
 
-/* Adds further steps of the thread that made the last step. */
 static inline void schedule_add_more(
 	struct schedule *schedule, struct thread_id thread, uint32_t count)
 {

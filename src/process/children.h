@@ -44,9 +44,7 @@ void children_kill_strays(void);
 bool children_adopt(pid_t pid);
 /* Reaps ended strays but `except`. Returns how many remain; 0 where they cannot be listed. */
 unsigned children_reap_strays(pid_t except);
-/* True if the process is a descendant of this one. */
 bool children_is_descendant(pid_t pid);
-/* Number of registered processes. */
 unsigned children_count(void);
 
 #endif

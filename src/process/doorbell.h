@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-/* A word to wait on. */
 struct doorbell {
 	uint32_t *word;
 	uint32_t seen; /* its value when the worker was last polled */

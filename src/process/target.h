@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 
-/* Properties read from the file. */
 struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */

@@ -53,7 +53,6 @@ struct elf_file {
 bool elf_open(struct elf_file *elf, const char *path);
 /* The file's lowest address and the first one behind it, rounded to pages, without the base. */
 void elf_span(const struct elf_file *elf, uint64_t *start, uint64_t *end);
-/* Copies the path of the file's loader. */
 bool elf_read_loader(const struct elf_file *elf, char *path, size_t size);
 uint64_t elf_greatest_alignment(const struct elf_file *elf);
 uint64_t elf_address_of_headers(const struct elf_file *elf);

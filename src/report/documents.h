@@ -6,10 +6,8 @@
 #include "report/format.h"
 #include "report/text.h"
 
-/* Adds the explanation of this finding, if there is one. */
 void report_explanation(const struct report_document *documents, uint32_t count,
 	const char *finding, const struct report_style *style, struct strbuf *out);
-/* Adds a paragraph for each prediction and branch. */
 void report_documents(const struct report_document *documents, uint32_t count,
 	const struct report_style *style, struct strbuf *out);
 

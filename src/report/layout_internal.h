@@ -12,7 +12,6 @@
 /* The caller's width, 80 if none; at least 40, below which no table is readable. */
 unsigned style_columns(const struct report_style *style);
 
-/* Base name of a path. */
 const char *base_name(const char *path);
 
 /* Columns that a text takes: UTF-8 sequences count as one. */
@@ -22,7 +21,6 @@ unsigned text_columns(const char *text);
 void add_coloured(
 	struct strbuf *out, const struct report_style *style, const char *colour, const char *text);
 
-/* A heading line of a section. */
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
 /* The next piece of *text that fits into `width`; *text advances past it and blanks. */

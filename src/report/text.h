@@ -31,7 +31,6 @@ void report_finding(
 /* Sections of the report, each with a final newline. An empty section adds nothing. */
 void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-/* Adds the finding's cause and remedy. */
 void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_waits(

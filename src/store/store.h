@@ -23,7 +23,6 @@
 
 struct store;
 
-/* One campaign as stored. */
 struct store_campaign {
 	int64_t id;
 	char *command; /* the target's command line, for display */

@@ -34,7 +34,6 @@ struct store_unpacked {
 int store_aside_unpack(
 	struct store_unpacked *unpacked, struct forked_job_reading *reading, struct error *err);
 void store_unpacked_release(struct store_unpacked *unpacked);
-/* Adds everything to the store. */
 int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, struct error *err);
 /* Replaces an id such as "A2" by the finding's id in the real store; leaves other ids unchanged. */
 void store_rename(const struct store_unpacked *unpacked, char id[32]);

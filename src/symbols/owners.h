@@ -32,7 +32,6 @@ struct symbols_part {
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
 
-/* A function. */
 struct symbols_routine {
 	uint64_t key;	  /* of an inlined function: the place of its call; of others 0 */
 	const char *name; /* demangled */

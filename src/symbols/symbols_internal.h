@@ -25,7 +25,6 @@ enum {
 	REGISTER_COUNT
 };
 
-/* A frame of an unwound stack. */
 struct stack_frame {
 	uint64_t address; /* as in symbols_unwind() */
 	uint64_t registers[REGISTER_RETURN];
@@ -104,13 +103,9 @@ struct types_path {
 };
 typedef void types_visit(Dwarf_Die *type, void *argument);
 bool types_follow(struct types_path *path, types_visit *visit, void *argument);
-/* Type and offset of a member. */
 bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place);
-/* The first type argument of a template. */
 bool types_argument(Dwarf_Die *type, Dwarf_Die *argument);
-/* Is it a struct, class or union? */
 bool types_is_struct(Dwarf_Die *type);
-/* Is the name reserved for the libraries of C and C++? */
 bool types_is_reserved(const char *name);
 /* Is a variable or member declared const, or an array of constant elements? */
 bool types_is_constant(Dwarf_Die *die);
@@ -217,7 +212,6 @@ const char *source_statement(
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
 /* The text behind the next occurrence of a word; NULL: none. */
 const char *source_find_word(const char *at, const char *word, const char *start);
-/* Can the byte be part of a C identifier? */
 bool source_is_word(char byte);
 
 /* ---- allocations.c ---- */

@@ -48,9 +48,7 @@ void schedule_file_release(struct schedule_file *file);
 /* `path`: for messages. On failure *out is untouched. Release with schedule_file_release(). */
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err);
-/* Reads and parses a file, as schedule_text_parse(). */
 int schedule_text_read(const char *path, struct schedule_file *out, struct error *err);
-/* Appends the text form of *file to `out`. */
 void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
 
 /* Stable name of a creation path: 1 for main, else a hash. 0: no creation path. */

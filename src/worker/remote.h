@@ -58,7 +58,6 @@ bool remote_is_lost(struct worker *worker);
 void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
 /* Appends the threads and the schedule of the last run. */
 void remote_pack_run(struct strbuf *message, struct contract *contract);
-/* Appends the end mark. */
 void remote_pack_end(struct strbuf *message);
 /* Copies a message's extents into the block, whose areas are cleared. False: damaged. */
 bool remote_unpack(struct worker *worker, const char *bytes, size_t size);

@@ -11,7 +11,6 @@ int worker_begin_single_run(struct worker *worker, struct error *err);
 
 /* Copies the results of runs from the target. Fails where they are damaged. */
 int worker_receive(struct worker *worker, struct error *err);
-/* Loads contract->report from the target. */
 enum contract_report worker_load_report(struct worker *worker);
 
 /* Handles the end of the process. *report as for worker_poll(). */

@@ -42,7 +42,6 @@ enum explain_verdict {
 	EXPLAIN_OTHER	/* with another failure, which says nothing about the finding */
 };
 
-/* Limits on what is recorded of a run. */
 struct explain_limits {
 	uint32_t window; /* default window */
 	uint32_t patterns, variables;
@@ -75,7 +74,6 @@ bool explain_sees_memory(const struct explain *explain);
 /* Symbols of the finding's process; NULL: none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
 
-/* Time since explain_open(). */
 uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
@@ -102,7 +100,6 @@ void explain_force_between(
  */
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
-/* Limit on the patterns that can be forbidden at once. */
 #define EXPLAIN_FORBIDDEN_MAX 8u
 
 /* ---- showing a run (explain_show.c) ---- */

@@ -8,7 +8,6 @@
 #include "worker/worker.h"
 #include "strategies/directed/directed_order.h"
 
-/* Limit on kept schedules per verdict, and on the length of each. */
 #define EXPLAIN_KEPT_MAX 48u
 #define EXPLAIN_KEPT_SEGMENTS 100000u
 
@@ -39,7 +38,6 @@ struct explain_slot {
 };
 
 #define EXPLAIN_SLOTS_MAX 128u
-/* Limit on the remembered keys of different failures. */
 #define EXPLAIN_KNOWN_MAX 64u
 
 /* What a round teaches takes effect in the next: results do not depend on the number of workers. */
@@ -94,7 +92,6 @@ void explain_place_patterns(
 	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to);
 /* State of the pattern detector in the contract. */
 void *explain_patterns_state(const struct worker *worker);
-/* Releases the kept runs. */
 void explain_forget(struct explain *explain);
 /* Keeps the last run in case it is to be shown. */
 void explain_keep(struct explain *explain, const struct explain_run *run);

@@ -13,7 +13,6 @@
 
 #define EXPLAIN_ANSWERS_MAX 8u
 
-/* One explanation: its most suspicious pattern and its test. */
 struct explain_answer {
 	const struct pattern_record *record; /* in the ranking */
 	uint32_t alike; /* number of further suspicious patterns of the same conflict */

@@ -19,7 +19,6 @@ void show_candidate(const struct candidate *candidate, FILE *stream);
 void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
-/* Prints all steps that the finding has, without the rest. */
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream);
 
 #endif

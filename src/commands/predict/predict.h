@@ -18,7 +18,6 @@
 #include "symbols/symbols.h"
 #include "trace/trace_reader.h"
 
-/* Limit on the recorded runs. */
 #define PREDICT_RUNS_MAX 100u
 
 struct predict_options {
@@ -95,7 +94,6 @@ struct predict_trace {
 };
 typedef bool predict_judge(void *context, const struct predict_trace *trace);
 
-/* Result of driving one candidate. */
 struct predict_attempt {
 	bool is_confirmed; /* a run ended as predicted (scenario or race: showed it), and repeats */
 	bool fails;	   /* such a run failed */
@@ -137,7 +135,6 @@ struct predict_drive {
 };
 int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err);
 
-/* Result of watching runs. */
 struct predict_watched {
 	uint64_t runs;
 	uint64_t failed;

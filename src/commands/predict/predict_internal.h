@@ -66,7 +66,6 @@ struct finding_source recorded_run_source(const struct recorded_run *run, const 
 /* predict_watch.c: the finding of a failure that was seen before; NULL: unknown. */
 const char *predict_known(const struct predict *predict, uint64_t key);
 void predict_learn(struct predict *predict, uint64_t key, const char *finding);
-/* Asks the judge about the run in the contract. */
 bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context);
 

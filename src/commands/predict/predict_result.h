@@ -8,7 +8,6 @@
 #include "commands/predict/predict.h"
 #include "findings/candidate.h"
 
-/* Default time budget of the command. */
 #define PREDICT_TIME_NS UINT64_C(300000000000)
 
 enum prediction_state {
@@ -21,7 +20,6 @@ enum prediction_state {
 	PREDICTION_STATES
 };
 
-/* One for each candidate. */
 struct prediction {
 	struct predict_attempt attempt;
 	enum prediction_state state;
@@ -75,7 +73,6 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 void predict_report_candidates(const struct predict_result *result);
 void predict_report_end(const struct predict_result *result);
 
-/* Prints the whole result as JSON on standard output. */
 void predict_print_json(const struct predict_result *result);
 /*
  * The document for `raddle report`, of the first PREDICTIONS_KEPT candidates; the caller frees it.

@@ -45,7 +45,6 @@ int predict_work_begin(struct predict_work *work, struct predict *predict, struc
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err);
 void predict_work_end(struct predict_work *work);
 
-/* Prints the inferred atomic sets on standard output. */
 void predict_work_show_sets(const struct predict_work *work);
 
 #endif

@@ -23,7 +23,6 @@ struct run_report {
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet);
 void run_report_release(struct run_report *report);
-/* Initialises a listener that refers to `report`. */
 void run_report_listen(struct run_report *report, struct campaign_listener *listener);
 /* Prints the summary. Returns the exit status and releases `report`. */
 int run_report_finish(struct run_report *report, const struct campaign_result *result);

@@ -76,7 +76,6 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 bool compile_drop_lto(char **argv);
 /* Path of the plugin for linkers other than lld, which the caller frees; NULL: not installed. */
 char *compile_find_plugin(const char *clang);
-/* Returns whether the option selects lld. */
 bool compile_is_lld(const char *option);
 
 #endif

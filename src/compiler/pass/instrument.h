@@ -106,19 +106,15 @@ bool instrument_is_builtin(const char *triple, const char *name);
 void add_site(struct instrument *instrument, const struct site *site);
 /* Returns the size of a value of the type in memory, at most UINT16_MAX. */
 uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type);
-/* Appends the sites of the memory operands of inline assembly. */
 void collect_assembly(struct instrument *instrument, const struct site *site);
-/* Returns whether inline assembly has memory operands. */
 bool assembly_names_memory(LLVMValueRef call);
 /* Appends the site of a call of libatomic; false: the call is no such call. */
 bool collect_atomic_call(struct instrument *instrument, const struct site *site);
 /* Appends the sites of a call of a C library function that accesses memory. */
 void collect_library_call(struct instrument *instrument, const struct site *site);
 
-/* Returns whether the pointer is based on a thread-local variable. */
 bool filter_is_thread_local(LLVMValueRef pointer);
 
-/* Returns whether no other thread can observe the access. */
 bool filter_skips(LLVMValueRef pointer, bool is_write);
 /* Appends the sites of the strings that printf() or a similar function reads, if its format is constant. */
 void collect_printf_call(struct instrument *instrument, const struct site *site);
@@ -130,7 +126,6 @@ bool filter_is_private_list(LLVMValueRef allocation);
 /* Returns the name of the called function; NULL: indirect call. */
 const char *called_name(LLVMValueRef call);
 
-/* The struct types in the module's debug information. */
 struct field_types *field_types_new(struct instrument *instrument);
 void field_types_free(struct field_types *types);
 /*

@@ -45,7 +45,6 @@ bool loop_has(const struct loop *loop, LLVMValueRef value);
 
 /* Finds the counter of the loop; false: the exit condition is unsupported. */
 bool affine_count(struct loop *loop);
-/* Returns whether the address is affine in the iteration number. */
 bool affine_is_known(struct instrument *instrument, const struct loop *loop, LLVMValueRef pointer);
 /* Emits code at the builder's position, in front of the loop. */
 struct loop_turns affine_turns(struct instrument *instrument, const struct loop *loop);

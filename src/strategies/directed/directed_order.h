@@ -40,7 +40,6 @@ struct directed_access {
 	uint8_t variable;  /* 0 or 1: index of the object */
 };
 
-/* Random choices for one run. */
 struct directed_order_draw {
 	uint32_t skipped; /* number of first accesses to skip; small */
 	bool is_home;	  /* the objects must be `homes` */
@@ -113,7 +112,6 @@ void directed_orders_learn(struct directed_order *known, const struct directed_o
 /* Is the thread's pending op the one that is due in an order that has begun? */
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
-/* The thread is about to perform its pending op. */
 void directed_order_executed(
 	struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 

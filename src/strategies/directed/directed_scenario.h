@@ -101,7 +101,6 @@ bool directed_scenario_is_alone(const struct directed_scenario *scenario);
 bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
 /* Must this thread move next, whatever its pending op? */
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
-/* The thread is about to perform its pending op. */
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);
 

@@ -28,7 +28,6 @@ struct pctvb_variable {
 	bool is_shared;		    /* accesses to the variable may be reordered */
 };
 
-/* A variable drawn for the run. */
 struct pctvb_drawn {
 	uint16_t variable; /* index in `variables` */
 	uint64_t class;

@@ -97,7 +97,6 @@ static inline bool surw_teaches(const struct surw *surw)
 void surw_begin_lesson(struct surw *surw);
 void surw_add_thread_to_lesson(
 	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
-/* Records the op that the thread performs. */
 void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thread);
 
 /* Can this op be reordered with other ops on its object? */
