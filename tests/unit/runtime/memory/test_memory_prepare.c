@@ -1,5 +1,5 @@
 /* Which sites are on, in which mode; atomics and fences. */
-#include "memory_scene.h"
+#include "support/memory_scene.h"
 
 /* ---- which sites are on ---- */
 

@@ -1,5 +1,5 @@
 /* Runs in which few variables are points: accesses to all else pass at once. */
-#include "memory_scene.h"
+#include "support/memory_scene.h"
 
 #define POINT 0x10000u
 #define OTHER 0x20800u

@@ -1,5 +1,5 @@
 /* What comes from the thunk, and the short way past the engine. */
-#include "memory_scene.h"
+#include "support/memory_scene.h"
 
 /* ---- from the thunk ---- */
 
