@@ -16,10 +16,10 @@ uint64_t probe_strategy_bytes(void)
 	return replay_state_bytes(CONTRACT_SEGMENTS_MAX, DIRECTIVES_MAX);
 }
 
-static uint32_t replay_index(void)
+static uint32_t probe_strategy_index(const struct strategy *strategy)
 {
 	for (uint32_t i = 0; i < strategy_count; i++)
-		if (strategies[i] == &strategy_replay)
+		if (strategies[i] == strategy)
 			return i;
 	BUG_ON(true);
 	return 0;
@@ -66,7 +66,6 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 		patterns_include_orders(probe_patterns(probe), params->has_orders);
 	}
 	plan->restart = params->restart;
-	plan->strategy = replay_index();
 	plan->strategy_config.thread_capacity = THREAD_CAPACITY;
 	plan->run_limit = 1;
 	plan->stop_at_failure = true;
@@ -84,8 +83,14 @@ void probe_close(struct probe *probe)
 void probe_fill(struct probe *probe, const struct probe_plan *plan)
 {
 	struct worker *worker = &probe->worker;
+	struct contract_plan *to = &worker->contract->plan;
 	struct replay_state *state;
 
+	to->strategy = probe_strategy_index(plan->is_sampled ? &strategy_pos : &strategy_replay);
+	if (plan->is_sampled) {
+		worker_clear_strategy(worker, strategy_pos.state_bytes(&to->strategy_config));
+		return;
+	}
 	worker_clear_strategy(
 		worker, replay_state_bytes(plan->segment_count, plan->directive_count));
 	/* The state is filled here, so the worker must not initialise it. */
@@ -99,6 +104,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_random(state);
 	if (plan->knows_few_values)
 		replay_state_set_few_values(state);
+	state->skips_disabled = plan->skips_disabled;
 }
 
 static void probe_prepare(struct probe *probe, const struct probe_plan *plan)
@@ -119,8 +125,11 @@ static void probe_note_run(struct probe *probe)
 
 	probe->run_count++;
 	probe->is_failure = worker_is_failure(&probe->worker);
+	probe->has_diverged = contract->outcome.kind == OUTCOME_DIVERGED;
+	if (strategies[contract->plan.strategy] != &strategy_replay)
+		return;
 	probe->diverged_step = state->diverged_step;
-	probe->has_diverged = state->diverged != 0 || contract->outcome.kind == OUTCOME_DIVERGED;
+	probe->has_diverged |= state->diverged != 0;
 }
 
 static bool needs_restart(const struct probe *probe, enum contract_restart *next)

@@ -38,9 +38,12 @@ struct probe_plan {
 	/* NULL: segments name threads by index; else by position in this array */
 	const thread_name *names;
 	uint32_t name_count;
+	/* strategy `pos` chooses, with the run's seed; segments and directives are not used */
+	bool is_sampled;
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
+	bool skips_disabled; /* as in struct replay_state */
 };
 
 /* Bytes for a strategy state that holds schedules of any length that a contract can record. */

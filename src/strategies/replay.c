@@ -179,17 +179,38 @@ static struct thread_id replay_after(struct replay_state *replay, const struct s
 		view->enabled, rng_below(&replay->rng, view->enabled_count))};
 }
 
+/* The segment's thread in this run; REPLAY_NOT_CREATED: not known yet. */
+static uint32_t replay_thread_of(
+	const struct replay_state *replay, const struct schedule_segment *segment)
+{
+	if (!replay->has_names)
+		return segment->thread;
+	return segment->thread < replay->names.count ? replay->index_of[segment->thread]
+						     : REPLAY_NOT_CREATED;
+}
+
+static bool replay_may_follow(const struct replay_state *replay, const struct schedule_view *view,
+	const struct schedule_segment *segment)
+{
+	const uint32_t thread = replay_thread_of(replay, segment);
+
+	return !(segment->flags & SEGMENT_VALUE) && thread < view->thread_count &&
+	       view_is_enabled(view, thread);
+}
+
 static struct thread_id replay_exact(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct schedule_segment *segment = replay->diverged ? NULL : replay_here(replay);
 	uint32_t thread;
 
+	while (segment && replay->skips_disabled && !replay_may_follow(replay, view, segment)) {
+		replay->cursor.segment++;
+		replay->cursor.used = 0;
+		segment = replay_here(replay);
+	}
 	if (!segment)
 		return replay_after(replay, view);
-	thread = segment->thread;
-	if (replay->has_names)
-		thread = thread < replay->names.count ? replay->index_of[thread]
-						      : REPLAY_NOT_CREATED;
+	thread = replay_thread_of(replay, segment);
 	if (segment->flags & SEGMENT_VALUE || thread >= view->thread_count ||
 		!view_is_enabled(view, thread)) {
 		replay_diverge(replay);
@@ -310,12 +331,8 @@ static bool replay_keeps_current(void *state, const struct schedule_view *view)
 		return false;
 	segment = replay->diverged ? NULL : replay_here(replay);
 	if (segment) {
-		uint32_t thread = segment->thread;
-
-		if (replay->has_names)
-			thread = thread < replay->names.count ? replay->index_of[thread]
-							      : REPLAY_NOT_CREATED;
-		if (segment->flags & SEGMENT_VALUE || thread != view->current.index)
+		if (segment->flags & SEGMENT_VALUE ||
+			replay_thread_of(replay, segment) != view->current.index)
 			return false;
 		replay->cursor.used++;
 	} else if (replay->is_random_after && !replay->diverged) {
@@ -336,10 +353,7 @@ static bool replay_must_continue(void *state, const struct schedule_view *view)
 	segment = replay_here(replay);
 	if (!segment || segment->flags & SEGMENT_VALUE)
 		return false;
-	if (!replay->has_names)
-		return segment->thread == view->current.index;
-	return segment->thread < replay->names.count &&
-	       replay->index_of[segment->thread] == view->current.index;
+	return replay_thread_of(replay, segment) == view->current.index;
 }
 
 static void replay_executed(void *state, const struct schedule_view *view, struct thread_id thread)

@@ -67,7 +67,9 @@ struct replay_state {
 	bool has_names;		  /* segments refer to `names` instead of thread indices */
 	bool is_random_after;	  /* exact mode: see replay_state_set_random() */
 	bool knows_few_values;	  /* exact mode: see replay_state_set_few_values() */
-	struct rng rng;		  /* seeded by the run */
+	/* exact mode: steps of a thread that is not enabled are skipped, without divergence */
+	bool skips_disabled;
+	struct rng rng; /* seeded by the run */
 
 	/* Threads that the plan names, by their index in `names`. */
 	struct key_table names;

@@ -291,7 +291,7 @@ struct walk {
 	uint64_t before_count, before_capacity;
 	/*
 	 * Does not pin symbolic addresses of shared memory: the solver knows which other memory the
-	 * access may reach (branches/solve/addresses.h). Symbolic addresses of other memory are
+	 * access may reach (branches/solve/addresses.c). Symbolic addresses of other memory are
 	 * pinned and recorded in `wanted`.
 	 */
 	bool has_open_addresses;

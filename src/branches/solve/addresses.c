@@ -1,10 +1,16 @@
-#include "branches/solve/addresses.h"
+/*
+ * Possible targets of accesses whose address depends on shared memory. The candidates come from the
+ * run itself: the values that were written to where the pointer or index was read. An address is a
+ * candidate only if an access of the same size went there, or if it lies in static data. A user of
+ * a set must also add the constraint that the address is one of the set.
+ */
+#include "branches/solve/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
-#include "branches/solve/hidden.h"
+#include "branches/solve/order.h"
 
 /* A set keeps this many values, the earliest of the run. */
 #define VALUES_MOST ADDRESSES_MOST

@@ -18,7 +18,6 @@
 #include <stdint.h>
 #include <z3.h>
 
-#include "branches/solve/addresses.h"
 #include "branches/solve/order.h"
 
 /* An access to a *place*, a range of bytes in memory. */
@@ -61,7 +60,7 @@ struct solver_term {
 
 enum constraints_kind {
 	CONSTRAINTS_PLAIN, /* all addresses as in the run */
-	CONSTRAINTS_OPEN,  /* addresses that depend on shared memory may differ (addresses.h) */
+	CONSTRAINTS_OPEN,  /* addresses that depend on shared memory may differ (addresses.c) */
 	/*
 	 * Total store order as on x86: a read may pass earlier writes of its thread to other
 	 * places. Other threads see these writes later, in program order. Operations and atomic

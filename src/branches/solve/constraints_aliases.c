@@ -1,5 +1,5 @@
 /*
- * Reads and writes with open addresses (addresses.h): the solver decides which of them access the
+ * Reads and writes with open addresses (addresses.c): the solver decides which of them access the
  * same place. All places that such an access may go to form one united group, and each read of the
  * group compares addresses with each write.
  */

@@ -8,7 +8,6 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "branches/solve/constraints.h"
-#include "branches/solve/hidden.h"
 
 struct accesses {
 	struct place_access *items;

@@ -6,7 +6,6 @@
 
 #include "base/bug.h"
 #include "branches/solve/constraints.h"
-#include "branches/solve/hidden.h"
 
 /* Limit of accesses times parts; exceeded where a large buffer is read in overlapping pieces. */
 #define COST_MOST 100000

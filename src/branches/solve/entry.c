@@ -135,15 +135,6 @@ static bool is_alike(const struct run_record *a, const struct run_record *b)
 	return true;
 }
 
-static uint16_t thread_in(
-	const struct run_record *record, const struct run_record *run, uint16_t thread)
-{
-	for (uint32_t i = 0; i < run->thread_count; i++)
-		if (run->threads[i].name == record->threads[thread].name)
-			return (uint16_t)i;
-	return UINT16_MAX;
-}
-
 /* Of an access outside of its object only the event of its address exists, with the bounds. */
 static bool corresponds(const struct walk_event *own, const struct walk_event *event)
 {
@@ -250,7 +241,7 @@ static enum sensitivity_verdict sensitivity_compare(
 
 	analysis->flipped_position = UINT64_MAX;
 	analysis->flipped_caller_count = 0;
-	watch.thread = thread_in(analysis->walk.record, run, goal.thread);
+	watch.thread = runs_thread_named(run, analysis->walk.record->threads[goal.thread].name);
 	if (is_alike(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
 		walk_open(&walk, &analysis->book, run);
 		walk.watches = &watch;
@@ -272,8 +263,10 @@ static enum sensitivity_verdict sensitivity_compare(
 static void sensitivity_tell(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving *out)
 {
+	const uint16_t thread = analysis->search.current->goal.thread;
+
 	interleavings_tell(analysis, run,
-		thread_in(analysis->walk.record, run, analysis->search.current->goal.thread), out);
+		runs_thread_named(run, analysis->walk.record->threads[thread].name), out);
 }
 
 static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
@@ -306,6 +299,12 @@ static bool sensitivity_seen(
 	(void)pthread_mutex_unlock(&analysis->search.lock);
 	places_describe(analysis, observed->instruction, &out->place);
 	return true;
+}
+
+static void sensitivity_observe_run(struct sensitivity *analysis, const struct sensitive_run *run)
+{
+	if (is_alike(analysis->walk.record, run->record))
+		runs_observe(analysis, run);
 }
 
 /* Lists unmatched exclude patterns; cuts the list off if there is no room. */
@@ -341,6 +340,8 @@ static const struct sensitivity_library library = {
 	.settle = sensitivity_go_on,
 	.hurry = sensitivity_shorten,
 	.figures = sensitivity_count,
+	.plan_run = runs_plan,
+	.take_run = sensitivity_observe_run,
 	.accesses = paths_accesses,
 	.observe = sensitivity_see,
 	.observed = sensitivity_seen,

@@ -1,4 +1,10 @@
-#include "branches/solve/hidden.h"
+/*
+ * Hidden writes: writes to shared memory by code that the walk does not interpret, such as libc
+ * functions or assembly. A read reveals one when no write of the run explains its value. The time
+ * of a hidden write between two accesses is unknown. The contents of such memory are known only at
+ * the reads.
+ */
+#include "branches/solve/order.h"
 
 #include <stdlib.h>
 

@@ -5,21 +5,6 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/* Longer loops do not count as waiting. */
-#define LOOP_BLOCKS_MOST 24
-
-struct loop_body {
-	LLVMBasicBlockRef blocks[LOOP_BLOCKS_MOST];
-	unsigned count;
-};
-
-/*
- * Finds the innermost loop around the block (loops_bodies.c). False: no loop, or loop or function
- * are too long.
- */
-bool loop_around(LLVMBasicBlockRef block, struct loop_body *body);
-bool loop_body_has(const struct loop_body *body, LLVMBasicBlockRef block);
-
 /*
  * Whether the branch ends a loop that waits until another thread changes what the loop reads. Such
  * a loop only reads memory, yields, and waits for locks and condition variables.

@@ -18,7 +18,6 @@
 
 #include "model/op.h"
 #include "branches/interpret/walk.h"
-#include "branches/solve/order_sections.h"
 
 struct event_id {
 	uint16_t thread;
@@ -135,7 +134,7 @@ struct order_condition {
 };
 
 /*
- * Possible addresses of the accesses that use one term (addresses.h). items[0] is the address of
+ * Possible addresses of the accesses that use one term (addresses.c). items[0] is the address of
  * the run.
  */
 #define ADDRESSES_MOST 16
@@ -162,6 +161,17 @@ struct order_clocks {
 	uint64_t row_count, row_capacity;
 };
 
+/*
+ * Index of critical sections by thread. It finds the sections that overlap a window without a scan
+ * of all sections, of which a run may have millions.
+ */
+struct order_sections {
+	uint32_t *
+		items; /* numbers of sections, thread by thread; of each thread in the order of their begins */
+	uint32_t *reach; /* largest end among this item and the earlier items of its thread */
+	uint32_t *first; /* by thread, plus a final entry: where the thread's items begin */
+};
+
 struct order {
 	const struct walk *walk;
 	uint32_t thread_count;
@@ -172,7 +182,7 @@ struct order {
 	struct order_sections by_thread;
 	struct order_failure *failures;
 	uint32_t failure_count, failure_capacity;
-	struct order_life *lives; /* sorted by their reads */
+	struct order_life *lives;
 	uint32_t life_count, life_capacity;
 	struct order_round *rounds;
 	uint32_t round_count, round_capacity;
@@ -192,7 +202,7 @@ struct order {
 	struct addresses addresses;
 	struct order_first *firsts; /* hash table of order_firsts.c */
 	uint64_t first_count, first_capacity;
-	uint64_t *hidden; /* words with hidden writes (hidden.h), sorted */
+	uint64_t *hidden; /* words with hidden writes (hidden.c), sorted */
 	uint32_t hidden_count, hidden_capacity;
 };
 
@@ -235,9 +245,35 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
  */
 bool order_first_value(
 	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
-/* The block whose freeing the read must precede; NULL: none. */
-const struct order_life *order_life_of(const struct order *order, struct event_id read);
 /* Whether happens-before orders `first` before `second`. */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
+
+/* `sections` must be in the order of the run. */
+void order_sections_build(struct order_sections *index, const struct order_section *sections,
+	uint32_t count, uint32_t thread_count);
+void order_sections_release(struct order_sections *index);
+/* The first item of the thread from which on sections may end at this event or later. */
+uint32_t order_sections_from(const struct order_sections *index, uint32_t thread, uint32_t event);
+
+/* ---- hidden.c ---- */
+
+/* Finds the words with hidden writes. `order->events` must be filled. */
+void hidden_find(struct order *order);
+/* Whether any of these bytes has hidden writes. The bytes may span two words. */
+bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes);
+
+/* ---- addresses.c ---- */
+
+/* Builds the sets from the walk's events. `order` must be complete. */
+void addresses_build(struct addresses *addresses, const struct order *order);
+void addresses_release(struct addresses *addresses);
+/* NULL: only the address of the run is possible. */
+const struct address_set *addresses_find(
+	const struct addresses *addresses, const struct term *term);
+/*
+ * Marks words as shared that accesses might go to but that have no events yet. Returns how many
+ * words are new; then the events must be made again.
+ */
+uint32_t addresses_share(struct walk *walk, const struct order *order);
 
 #endif

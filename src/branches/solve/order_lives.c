@@ -95,20 +95,3 @@ void order_add_lives(struct order *order)
 		}
 	free(list);
 }
-
-static int compare_reads(const void *left, const void *right)
-{
-	const struct event_id *a = left;
-	const struct order_life *b = right;
-
-	if (a->thread != b->read.thread)
-		return a->thread < b->read.thread ? -1 : 1;
-	return a->index < b->read.index ? -1 : a->index > b->read.index;
-}
-
-const struct order_life *order_life_of(const struct order *order, struct event_id read)
-{
-	return order->life_count ? bsearch(&read, order->lives, order->life_count,
-					   sizeof *order->lives, compare_reads)
-				 : NULL;
-}

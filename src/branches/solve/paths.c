@@ -75,14 +75,6 @@ static void note_flip(
 	item->count++;
 }
 
-static uint16_t thread_named(const struct run_record *run, thread_name name)
-{
-	for (uint32_t i = 0; i < run->thread_count; i++)
-		if (run->threads[i].name == name)
-			return (uint16_t)i;
-	return UINT16_MAX;
-}
-
 static uint64_t common_length(const struct walked_thread *a, const struct walked_thread *b)
 {
 	return a->count < b->count ? a->count : b->count;
@@ -94,7 +86,7 @@ static struct departure find_departure(const struct walk *record, const struct w
 
 	for (uint16_t thread = 0; thread < record->record->thread_count; thread++) {
 		const uint16_t other =
-			thread_named(run->record, record->record->threads[thread].name);
+			runs_thread_named(run->record, record->record->threads[thread].name);
 		const struct walked_thread *a = &record->threads[thread], *b;
 
 		if (other == UINT16_MAX)
@@ -116,7 +108,7 @@ static void note_thread(struct sensitivity *analysis, const struct walk *run, ui
 	const struct departure *departure)
 {
 	const struct walk *record = &analysis->path;
-	const uint16_t other = thread_named(run->record, record->record->threads[thread].name);
+	const uint16_t other = runs_thread_named(run->record, record->record->threads[thread].name);
 	const struct walked_thread *a = &record->threads[thread];
 
 	for (uint64_t i = 0; other != UINT16_MAX && i < common_length(a, &run->threads[other]);

@@ -3,7 +3,16 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "branches/solve/shifts.h"
+
+/* Steps of a thread up to an event, without and with the steps that follow it at once. */
+struct solution_steps {
+	uint64_t own, with;
+};
+
+struct solution_wakes {
+	values_wakes *wakes;
+	void *context;
+};
 
 struct moment {
 	int64_t at;
@@ -17,6 +26,49 @@ struct moments {
 	struct moment *items;
 	uint32_t count, capacity;
 };
+
+/* ---- threads that make more or fewer steps than in the run, for the same events ---- */
+
+struct shift {
+	struct event_id behind; /* events of the thread after this one shift by this many steps */
+	int by;
+};
+
+struct shifts {
+	struct shift *items;
+	uint32_t count, capacity;
+};
+
+static void schedule_shifts_add(struct shifts *shifts, struct event_id behind, int by)
+{
+	if (shifts->count == shifts->capacity) {
+		shifts->capacity = shifts->capacity ? 2 * shifts->capacity : 8;
+		shifts->items = realloc(shifts->items, shifts->capacity * sizeof *shifts->items);
+		BUG_ON(!shifts->items);
+	}
+	shifts->items[shifts->count++] = (struct shift){behind, by};
+}
+
+/* Converts the recorded number of steps at an event into the number in the schedule. */
+static uint64_t schedule_shifts_apply(
+	const struct shifts *shifts, struct event_id event, uint64_t steps)
+{
+	int64_t by = 0;
+
+	for (uint32_t i = 0; i < shifts->count; i++)
+		if (shifts->items[i].behind.thread == event.thread &&
+			shifts->items[i].behind.index < event.index)
+			by += shifts->items[i].by;
+	return steps + (uint64_t)by;
+}
+
+static void schedule_shifts_release(struct shifts *shifts)
+{
+	free(shifts->items);
+	*shifts = (struct shifts){0};
+}
+
+/* ---- moments ---- */
 
 static int schedule_compare(const void *left, const void *right)
 {
@@ -82,8 +134,8 @@ static struct solution_steps steps_of(const struct constraints *constraints,
 		if (shifts->items[i].by > 0 && shifts->items[i].behind.thread == id.thread &&
 			shifts->items[i].behind.index == id.index)
 			steps.with = steps.own;
-	steps.own = shifts_apply(shifts, id, steps.own);
-	steps.with = shifts_apply(shifts, id, steps.with);
+	steps.own = schedule_shifts_apply(shifts, id, steps.own);
+	steps.with = schedule_shifts_apply(shifts, id, steps.with);
 	return steps;
 }
 
@@ -161,12 +213,12 @@ static void schedule_add_leave(const struct constraints *constraints, Z3_model m
 	const int64_t cut =
 		schedule_value_of(constraints, model, constraints->cuts[arrival.thread]);
 	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
-	const uint64_t before = shifts_apply(shifts, arrival, own + 1);
+	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
 
 	schedule_add(
 		list, (struct moment){.at = at,
 			      .id = arrival,
-			      .steps = {before + 1, shifts_apply(shifts, arrival,
+			      .steps = {before + 1, schedule_shifts_apply(shifts, arrival,
 							    steps_with(constraints, arrival, cut)) +
 							    1},
 			      .is_behind = true});
@@ -186,9 +238,9 @@ static void shift_rounds(
 		last = outcome_of(constraints, model, round).last;
 		if (last == round->last)
 			continue;
-		shifts_add(shifts, round->arrivals[round->last].at, 1);
+		schedule_shifts_add(shifts, round->arrivals[round->last].at, 1);
 		if (last != ORDER_NONE)
-			shifts_add(shifts, round->arrivals[last].at, -1);
+			schedule_shifts_add(shifts, round->arrivals[last].at, -1);
 	}
 }
 
@@ -214,7 +266,7 @@ static void add_leaves(const struct constraints *constraints, Z3_model model,
 	}
 }
 
-static void append(struct solution *solution, struct schedule_segment segment)
+void solution_append(struct solution *solution, struct schedule_segment segment)
 {
 	if (solution->count == solution->capacity) {
 		solution->capacity = solution->capacity ? 2 * solution->capacity : 64;
@@ -234,19 +286,22 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 		last->count += (uint32_t)steps;
 		return;
 	}
-	append(solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
+	solution_append(
+		solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
 }
 
-void solution_meet(struct solution *solution, struct values *values, struct event_id event,
-	struct solution_steps steps, const struct solution_wakes *wakes)
+/* Appends an event with its steps, and the choice made at it (values.h). */
+static void schedule_add_event(struct solution *solution, struct values *values,
+	struct event_id event, struct solution_steps steps, const struct solution_wakes *wakes)
 {
 	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
 
 	if (choice.count) {
 		solution_add(solution, event.thread, steps.own);
-		append(solution, (struct schedule_segment){.thread = (uint16_t)choice.value,
-					 .count = choice.count,
-					 .flags = SEGMENT_VALUE});
+		solution_append(
+			solution, (struct schedule_segment){.thread = (uint16_t)choice.value,
+					  .count = choice.count,
+					  .flags = SEGMENT_VALUE});
 	}
 	if (steps.with > (choice.count ? steps.own : 0))
 		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
@@ -325,7 +380,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	add_leaves(constraints, model, &shifts, goal.thread, &list);
 	if (list.count)
 		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
-	wanted = shifts_apply(&shifts, goal, wanted);
+	wanted = schedule_shifts_apply(&shifts, goal, wanted);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct moment *moment = &list.items[i];
 		const uint16_t thread = moment->id.thread;
@@ -335,7 +390,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 			break;
 		if (moment->steps.with <= done[thread])
 			continue;
-		solution_meet(solution, &values, moment->id,
+		schedule_add_event(solution, &values, moment->id,
 			(struct solution_steps){moment->steps.own - done[thread],
 				moment->steps.with - done[thread]},
 			&choices);
@@ -346,7 +401,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	if (constraints->has_store_buffers)
 		find_delayed(solution, constraints, model);
 	values_close(&values);
-	shifts_release(&shifts);
+	schedule_shifts_release(&shifts);
 	free(done);
 	free(list.items);
 }

@@ -23,19 +23,7 @@ struct solution {
  */
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal);
-/* Steps of a thread up to an event, without and with the steps that follow it at once. */
-struct solution_steps {
-	uint64_t own, with;
-};
-
-struct solution_wakes {
-	values_wakes *wakes;
-	void *context;
-};
-
-/* Appends an event with its steps, and the choice made at it (values.h). */
-void solution_meet(struct solution *solution, struct values *values, struct event_id event,
-	struct solution_steps steps, const struct solution_wakes *wakes);
+void solution_append(struct solution *solution, struct schedule_segment segment);
 /* Appends further steps of the thread. */
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);

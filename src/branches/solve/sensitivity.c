@@ -91,6 +91,16 @@ void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figure
 	loaded->figures(analysis, out);
 }
 
+bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out)
+{
+	return loaded->plan_run(analysis, out);
+}
+
+void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run)
+{
+	loaded->take_run(analysis, run);
+}
+
 const uint64_t *sensitivity_accesses(struct sensitivity *analysis)
 {
 	return loaded->accesses(analysis);

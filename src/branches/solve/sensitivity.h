@@ -1,6 +1,6 @@
 /*
- * Schedule-sensitive branches of a recorded run. A *candidate* is a branch for which a simulated
- * reordering or the solver found a schedule that should take the other side. The command runs that
+ * Schedule-sensitive branches of a recorded run. A *candidate* is a branch for which a random run
+ * or the solver found a schedule that should take the other side. The command runs that
  * schedule, and sensitivity_check() judges whether the run did so. The method is TAME (Huang and
  * Rauchwerger, ESEC/FSE 2015); docs/branches.md lists the deviations.
  *
@@ -110,7 +110,7 @@ struct sensitivity_figures {
 	uint64_t chunks_seen, chunk_count; /* of the current pass: chunks done, chunks in total */
 	uint64_t unasked;		   /* branches left out because of a limit */
 	uint64_t queries, timeouts;
-	uint64_t trials;  /* simulated reorderings */
+	uint64_t trials;  /* random runs before the first query */
 	uint64_t load_ns; /* processor time to load the program; walk_ns is processor time, too */
 	uint64_t walk_ns, solve_ns;
 	/* Share of walk_ns: walks that produce events, and the evaluation of these. */
@@ -169,6 +169,29 @@ struct sensitivity;
 /* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
 int sensitivity_open(struct sensitivity **out, const struct run_record *record, const char *program,
 	const struct sensitivity_options *options, struct error *err);
+/* A run of the program under another schedule. */
+struct sensitive_run {
+	const struct run_record *record;
+	const struct schedule_segment *segments; /* threads: indices in `record` */
+	uint32_t segment_count;
+};
+
+/* A run to make. The analysis owns everything in it. */
+struct sensitive_trial {
+	uint64_t seed;	 /* of a random run; 0: the run follows the schedule, as far as possible */
+	bool is_sampled; /* a random run of strategy `pos`, not of `random` */
+	const struct schedule_segment *segments; /* threads are indices in the record */
+	uint32_t segment_count;
+	const uint64_t *chosen; /* as in struct sensitive_candidate */
+};
+
+/*
+ * Before the first sensitivity_next(): plans a run that may show candidates without a solver.
+ * False: further runs are not worth their time.
+ */
+bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
+/* Takes candidates from such a run. */
+void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
 /* Returns the next candidate; false: the search is over. Skips proven places. */
 bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *out);
 
@@ -237,6 +260,8 @@ struct sensitivity_library {
 	void (*settle)(struct sensitivity *, enum sensitivity_verdict);
 	void (*hurry)(struct sensitivity *, uint64_t);
 	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
+	bool (*plan_run)(struct sensitivity *, struct sensitive_trial *);
+	void (*take_run)(struct sensitivity *, const struct sensitive_run *);
 	const uint64_t *(*accesses)(struct sensitivity *);
 	bool (*observe)(struct sensitivity *, const struct run_record *);
 	bool (*observed)(struct sensitivity *, uint32_t, struct sensitive_observation *);

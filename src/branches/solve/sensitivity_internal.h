@@ -3,9 +3,9 @@
  * recorded run.
  *
  * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *places*:
- * the instructions that are asked about. rehearsals.c first tries simulated reorderings. Then
+ * the instructions that are asked about. runs.c first takes answers from random runs. Then
  * workers (search.c) take *chunks* of the run (chunks.c), build their constraints and query a
- * solver about one event after the other. search_passes.c defines the sequence of passes;
+ * solver about one event after the other. search.c also defines the sequence of passes;
  * search_turns.c settles chunks in their order, which makes results independent of the number of
  * workers.
  *
@@ -121,6 +121,13 @@ struct worker {
 	Z3_context solver; /* set while it may be interrupted; else NULL */
 };
 
+/* An answer that a run has shown: the branch went the other way there. */
+struct flip {
+	struct event_id goal;
+	uint32_t place;
+	struct solution solution;
+};
+
 struct search {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -132,9 +139,11 @@ struct search {
 	uint64_t given, settled; /* chunks with questions */
 	bool is_stopping;
 	/* Used only by the caller's thread, before workers exist. */
-	struct rehearsals *rehearsals;
-	struct worker rehearser; /* holds the answers of the simulated reorderings */
-	uint64_t told_ns;	 /* time of the last progress callback */
+	struct flip *flips; /* answers that runs have shown */
+	uint32_t flip_count, flip_next;
+	uint64_t *holds; /* events at which runs hold a thread: numbers in the order of the run */
+	uint32_t hold_count;
+	struct worker observer; /* holds the current one of these answers */
 };
 
 struct sensitivity {
@@ -260,14 +269,18 @@ uint64_t search_now_ns(void);
 /* Whether the event is asked about in this pass. On true, *out is its place. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
-/* Reports progress to the caller at intervals, before workers exist. False: time is up. */
-bool search_may_go_on(struct sensitivity *analysis);
 
-/* ---- rehearsals.c ---- */
+/* ---- runs.c ---- */
 
-/* Before workers exist. True: search.rehearser holds an answer; false: no trial is left. */
-bool rehearsals_next(struct sensitivity *analysis);
-void rehearsals_close(struct sensitivity *analysis);
+/* Plans the next run before workers exist. False: further runs are not worth their time. */
+bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out);
+/* Notes the branches that the run flipped. */
+void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run);
+/* Before workers exist. True: search.observer holds the next answer that a run has shown. */
+bool runs_next(struct sensitivity *analysis);
+void runs_close(struct sensitivity *analysis);
+/* Index of the thread in the record; UINT16_MAX: there is none of this name. */
+uint16_t runs_thread_named(const struct run_record *run, thread_name name);
 
 /* Whether the time limit has passed. */
 bool search_is_late(const struct sensitivity *analysis);
@@ -304,11 +317,9 @@ bool turns_take(struct worker *worker);
  */
 bool turns_end(struct worker *worker);
 
-/* ---- search_passes.c ---- */
-
 /*
- * Shorter runs have easy constraints: addresses are open from the first query, and no simulated
- * reorderings are made.
+ * Shorter runs have easy constraints: addresses are open from the first query, and no random runs
+ * are made.
  */
 #define SEARCH_OPEN_AT_ONCE_MOST 600
 /* Events of one thread per near window: a query takes a fraction of a second there. */

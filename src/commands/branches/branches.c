@@ -68,7 +68,7 @@ static bool branches_has_time(const struct branches_state *state)
 #define RUN_FACTOR 20
 #define RUN_MORE_NS UINT64_C(5000000000)
 
-static uint64_t run_until_ns(const struct branches_state *state)
+uint64_t branches_run_until_ns(const struct branches_state *state)
 {
 	const uint64_t end = branches_search_end_ns(state);
 	const uint64_t own =
@@ -99,7 +99,7 @@ static int branches_go_on(struct branches_state *state, struct record_request re
 		struct recorded run;
 
 		request.random_seed = ++branch->continuations;
-		request.until_ns = run_until_ns(state);
+		request.until_ns = branches_run_until_ns(state);
 		status = branches_run(state, &request, &run, err);
 		if (status == 0 && run.is_failure) {
 			branch->failing_seed = request.random_seed;
@@ -232,7 +232,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		.names = names,
 		.name_count = record->thread_count,
 		.bytes_most = state->options->record_bytes,
-		.until_ns = run_until_ns(state),
+		.until_ns = branches_run_until_ns(state),
 		.wants_symbols = !state->symbols};
 	struct sensitivity_figures figures;
 	int status;
@@ -324,7 +324,7 @@ static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 static int search_trace(struct branches_state *state, struct error *err)
 {
 	struct sensitive_candidate candidate;
-	int status = 0;
+	int status = branches_observe(state, err);
 
 	while (status == 0 && !*state->options->campaign.is_interrupted &&
 		sensitivity_next(state->analysis, &candidate)) {

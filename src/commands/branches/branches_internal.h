@@ -82,8 +82,12 @@ int branches_run(struct branches_state *state, const struct record_request *requ
  */
 uint64_t branches_end_ns(const struct branches_state *state);
 uint64_t branches_search_end_ns(const struct branches_state *state);
+/* The latest end of a run that is made now. */
+uint64_t branches_run_until_ns(const struct branches_state *state);
 /* "main.0" */
 char *branches_thread_name(const struct run_record *record, uint16_t thread);
+/* Makes random runs of which the analysis takes answers, before the solver is asked. */
+int branches_observe(struct branches_state *state, struct error *err);
 /* Makes the runs of --sample, for the first trace. */
 int branches_sample(struct branches_state *state, struct error *err);
 

@@ -1,5 +1,6 @@
 /*
- * Random runs that check whether the search has missed branches. Each run begins without
+ * Random runs. Those before the search give it answers without a solver; those of --sample check whether the
+ * search has missed branches. Each run begins without
  * preemptions, is preempted somewhere, and continues at random.
  */
 #include <stdlib.h>
@@ -63,19 +64,73 @@ static void take_observations(struct branches_state *state)
 	}
 }
 
+/* Part of the time that runs before the search may take. */
+#define OBSERVE_PART 2
+
+static bool branches_sample_is_over(const struct branches_state *state, uint64_t begin_ns)
+{
+	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
+
+	return *state->options->campaign.is_interrupted ||
+	       (end && now >= begin_ns + (end > begin_ns ? end - begin_ns : 0) / OBSERVE_PART);
+}
+
+/* Names of the recorded threads, by which schedules find them in other runs. Caller frees it. */
+static thread_name *copy_names(const struct run_record *record)
+{
+	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+
+	BUG_ON(!names);
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		names[i] = record->threads[i].name;
+	return names;
+}
+
+int branches_observe(struct branches_state *state, struct error *err)
+{
+	const struct run_record *record = &state->trace->run.record;
+	const uint64_t begin_ns = platform_monotonic_ns();
+	thread_name *names = copy_names(record);
+	struct sensitive_trial trial;
+	int status = 0;
+
+	while (status == 0 && !branches_sample_is_over(state, begin_ns) &&
+		sensitivity_plan_run(state->analysis, &trial)) {
+		const struct record_request request = {.options = &state->options->campaign,
+			.like = record,
+			.chosen = trial.chosen,
+			.segments = trial.segments,
+			.segment_count = trial.segment_count,
+			.names = names,
+			.name_count = record->thread_count,
+			.bytes_most = state->options->record_bytes,
+			.until_ns = branches_run_until_ns(state),
+			.random_seed = trial.seed,
+			.skips_disabled = true,
+			.is_sampled = trial.is_sampled};
+		struct recorded run = {0};
+
+		status = branches_run(state, &request, &run, err);
+		if (status == 0 && !run.is_cut && !run.record.source)
+			sensitivity_take_run(
+				state->analysis, &(struct sensitive_run){&run.record,
+							 run.run.segments, run.run.segment_count});
+		recorded_release(&run);
+	}
+	free(names);
+	return status == ERROR_INTERRUPTED ? 0 : status;
+}
+
 int branches_sample(struct branches_state *state, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
-	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+	thread_name *names = copy_names(record);
 	struct schedule_segment segments[TURNS_MOST];
 	/* steps of a run with all sites as points; measured by the first run */
 	uint32_t steps = 16;
 	struct rng rng;
 	int status = 0;
 
-	BUG_ON(!names);
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		names[i] = record->threads[i].name;
 	rng_seed(&rng, state->options->campaign.seed);
 	for (uint32_t i = 1;
 		i <= state->options->samples && status == 0 &&

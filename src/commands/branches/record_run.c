@@ -183,6 +183,8 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 		.segment_count = request->segment_count,
 		.names = request->names,
 		.name_count = request->name_count,
+		.is_sampled = request->is_sampled,
+		.skips_disabled = request->skips_disabled,
 		.is_random_after = request->random_seed != 0,
 		.knows_few_values = true};
 	struct target target = {0};

@@ -32,6 +32,8 @@ struct record_request {
 	bool wants_symbols;
 	uint64_t until_ns;    /* deadline on the monotonic clock; 0: none */
 	uint64_t random_seed; /* not 0: threads are chosen at random after the schedule */
+	bool skips_disabled;  /* the schedule is only followed as far as possible */
+	bool is_sampled;      /* strategy `pos` chooses, with the random seed; no schedule */
 };
 
 struct record_again;

@@ -227,6 +227,29 @@ static void replay__takes_the_first_possibility_where_few_values_are_told(void *
 	assert_true(dropped > 0);
 }
 
+static void replay__skips_steps_of_threads_that_are_not_enabled(void **unused)
+{
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct recording recording;
+		struct replay_state *state;
+		struct schedule *schedule;
+
+		record(&recording, seed);
+		schedule = recording.schedule;
+		assert_true(schedule->count < schedule->capacity);
+		memmove(&schedule->segments[3], &schedule->segments[2],
+			(schedule->count++ - 2) * sizeof *schedule->segments);
+		schedule->segments[2] = (struct schedule_segment){.thread = 77, .count = 5};
+		state = plan(REPLAY_EXACT, schedule, NULL, 0);
+		state->skips_disabled = true;
+		assert_int_equal(follow(state).order_hash, recording.run.order_hash);
+		assert_int_equal(state->diverged, 0);
+		free(state);
+		free(schedule);
+	}
+	(void)unused;
+}
+
 static void replay__goes_on_without_preemptions_after_a_prefix(void **unused)
 {
 	struct recording recording;
@@ -416,6 +439,7 @@ int main(void)
 		cmocka_unit_test(replay__says_where_a_schedule_does_not_fit),
 		cmocka_unit_test(replay__takes_a_wrong_value_for_a_misfit),
 		cmocka_unit_test(replay__takes_the_first_possibility_where_few_values_are_told),
+		cmocka_unit_test(replay__skips_steps_of_threads_that_are_not_enabled),
 		cmocka_unit_test(replay__goes_on_without_preemptions_after_a_prefix),
 		cmocka_unit_test(replay__repeats_a_run_from_its_switches_alone),
 		cmocka_unit_test(replay__uses_later_switches_when_earlier_ones_are_gone),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "branches/solve/addresses.h"
+#include "branches/solve/order.h"
 #include "support/trace_by_hand.h"
 
 #define NOWHERE UINT64_C(0x700000)

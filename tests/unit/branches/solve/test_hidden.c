@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "branches/solve/hidden.h"
+#include "branches/solve/order.h"
 #include "support/trace_by_hand.h"
 
 static bool is_hidden(struct trace *trace, uint64_t address, uint32_t bytes)

@@ -1,5 +1,5 @@
 /* The index of critical sections leads to exactly those that looking at all of them finds. */
-#include "branches/solve/order_sections.h"
+#include "branches/solve/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "branches/solve/order.h"
 
 #define THREADS 4
 #define SECTIONS 400

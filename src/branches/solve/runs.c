@@ -1,0 +1,349 @@
+/*
+ * Answers that runs show. Before the solver is asked, the command makes runs of two kinds.
+ * Random ones are those of the strategies `pos` and `random`. In the others one thread is held before one event,
+ * the first or the last one of an instruction, until no other thread is enabled.
+ *
+ * Each run is walked, and the branches of each thread are compared with those of the record. The
+ * first branch that went the other way is an answer; its schedule is that of the run up to the
+ * branch.
+ *
+ * A thread whose branches differ has no known correspondence to the record, so its comparison ends
+ * there. Loops that wait are an exception: the comparison continues behind them, whatever their
+ * number of iterations.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/bug.h"
+#include "branches/solve/loops.h"
+#include "branches/solve/sensitivity_internal.h"
+
+/*
+ * Budget of all runs: a run costs about as much as this many events, and each event of the record
+ * once more. Some million events take a second.
+ */
+#define RUN_EVENTS 4000
+#define INSTRUCTIONS_OF_EVENT 100
+#define EVENTS_MOST UINT64_C(8000000)
+#define RUNS_LEAST 4
+#define RUNS_MOST 100
+
+static const struct walk_event *runs_event(const struct sensitivity *analysis, struct event_id id)
+{
+	return &analysis->walk.threads[id.thread].events[id.index];
+}
+
+static bool runs_is_open(const struct sensitivity *analysis, uint32_t place)
+{
+	const struct asked *asked = &analysis->places.items[place];
+
+	if (asked->is_proven || asked->is_excluded)
+		return false;
+	for (uint32_t i = 0; i < analysis->search.flip_count; i++)
+		if (analysis->search.flips[i].place == place)
+			return false;
+	return true;
+}
+
+static uint32_t runs_wanted(const struct sensitivity *analysis)
+{
+	const uint64_t events = analysis->order.event_count;
+	const uint64_t cost =
+		RUN_EVENTS + events + analysis->figures.instructions / INSTRUCTIONS_OF_EVENT;
+	const uint64_t count = EVENTS_MOST / cost;
+
+	if (analysis->options.is_global || events <= SEARCH_OPEN_AT_ONCE_MOST ||
+		analysis->part_count > 1)
+		return 0;
+	return count < RUNS_LEAST ? RUNS_LEAST : count < RUNS_MOST ? (uint32_t)count : RUNS_MOST;
+}
+
+/* ---- held threads ---- */
+
+struct held_event {
+	LLVMValueRef instruction;
+	uint64_t rank; /* in the order of the run */
+};
+
+static int runs_compare_events(const void *left, const void *right)
+{
+	const struct held_event *a = left, *b = right;
+
+	if (a->instruction != b->instruction)
+		return (uintptr_t)a->instruction < (uintptr_t)b->instruction ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+#define HOLD_PRIORITY (UINT64_C(1) << 40)
+
+static uint64_t runs_priority_of(const struct sensitivity *analysis, uint64_t rank)
+{
+	const struct order *order = &analysis->order;
+	const struct walk_event *event = runs_event(analysis, order->events[rank]);
+	const uint64_t class = event->kind == EVENT_READ ? 0 : event->kind == EVENT_WRITE ? 1 : 2;
+
+	return class * HOLD_PRIORITY + order->event_count - rank;
+}
+
+static int runs_compare_priorities(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Lists the first and the last event of each instruction: reads before writes before operations, as
+ * writes of other threads change what a held thread reads; late events first.
+ */
+static void runs_list_holds(struct sensitivity *analysis)
+{
+	const struct order *order = &analysis->order;
+	struct search *search = &analysis->search;
+	struct held_event *events = calloc(order->event_count + 1, sizeof *events);
+	uint64_t count = 0;
+
+	search->holds = calloc(2 * order->event_count + 1, sizeof *search->holds);
+	BUG_ON(!events || !search->holds);
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct walk_event *event = runs_event(analysis, order->events[i]);
+
+		if (event->kind <= EVENT_OP && event->kind != EVENT_STEPS)
+			events[count++] = (struct held_event){event_instruction(event), i};
+	}
+	qsort(events, count, sizeof *events, runs_compare_events);
+	for (uint64_t i = 0; i < count; i++) {
+		const bool is_first = !i || events[i - 1].instruction != events[i].instruction;
+		const bool is_last =
+			i + 1 == count || events[i + 1].instruction != events[i].instruction;
+
+		if (is_first || is_last)
+			search->holds[search->hold_count++] =
+				runs_priority_of(analysis, events[i].rank);
+	}
+	qsort(search->holds, search->hold_count, sizeof *search->holds, runs_compare_priorities);
+	for (uint32_t i = 0; i < search->hold_count; i++)
+		search->holds[i] = order->event_count - search->holds[i] % HOLD_PRIORITY;
+	free(events);
+}
+
+/* The order of the run, but for the thread of event number `rank`, which stops before the event. */
+static void runs_hold(struct sensitivity *analysis, uint64_t rank)
+{
+	const struct order *order = &analysis->order;
+	const uint16_t held = order->events[rank].thread;
+	uint64_t *done = calloc(order->thread_count + 1u, sizeof *done);
+	struct solution *schedule = &analysis->search.observer.solution;
+
+	BUG_ON(!done);
+	solution_release(schedule);
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		const struct walk_event *event = runs_event(analysis, id);
+
+		if (event->kind > EVENT_OP || event->step < done[id.thread] ||
+			(i >= rank && id.thread == held))
+			continue;
+		solution_add(schedule, id.thread, event->step + 1 - done[id.thread]);
+		done[id.thread] = event->step + 1;
+	}
+	free(done);
+}
+
+bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
+{
+	struct search *search = &analysis->search;
+	const struct solution *schedule = &search->observer.solution;
+	const uint32_t number = (uint32_t)analysis->figures.trials;
+	const uint32_t hold = number - (number + 2) / 4; /* every fourth run is random */
+	bool is_any_open = false;
+
+	for (uint32_t i = 0; i < analysis->places.count && !is_any_open; i++)
+		is_any_open = runs_is_open(analysis, i);
+	if (number >= runs_wanted(analysis) || !is_any_open)
+		return false;
+	if (!number)
+		runs_list_holds(analysis);
+	*out = (struct sensitive_trial){.chosen = analysis->walk.chosen};
+	if (number % 4 != 1 && hold < search->hold_count) {
+		runs_hold(analysis, search->holds[hold]);
+		out->segments = schedule->segments;
+		out->segment_count = schedule->count;
+	} else {
+		out->seed = number + 1;
+		out->is_sampled = number % 8 != 1;
+	}
+	analysis->figures.trials++;
+	return true;
+}
+
+/* ---- schedules ---- */
+
+/*
+ * The schedule up to the thread's step; threads are numbered as in the record. False: the schedule
+ * of the run is not known so far.
+ */
+static bool runs_copy_schedule(const struct sensitivity *analysis, const struct sensitive_run *run,
+	struct event_id goal, uint64_t steps, struct solution *out)
+{
+	const struct run_record *record = analysis->walk.record;
+
+	for (uint32_t i = 0; i < run->segment_count && steps; i++) {
+		struct schedule_segment segment = run->segments[i];
+
+		if (!(segment.flags & SEGMENT_VALUE)) {
+			segment.thread = runs_thread_named(
+				record, run->record->threads[segment.thread].name);
+			if (segment.thread == goal.thread && segment.count > steps)
+				segment.count = (uint32_t)steps;
+			if (segment.thread == goal.thread)
+				steps -= segment.count;
+		}
+		solution_append(out, segment);
+	}
+	return !steps;
+}
+
+/* ---- comparison ---- */
+
+/* One run's comparison with the record. */
+struct runs_comparison {
+	struct sensitivity *analysis;
+	const struct sensitive_run *run;
+	uint16_t thread; /* in the record */
+	const struct walked_thread *recorded, *own;
+	uint64_t at, own_at; /* indices of the next events */
+};
+
+/* Moves to the next branch. NULL: none is left. */
+static const struct walk_event *runs_next_branch(const struct walked_thread *thread, uint64_t *at)
+{
+	for (; *at < thread->count; ++*at)
+		if (thread->events[*at].kind == EVENT_BRANCH ||
+			thread->events[*at].kind == EVENT_CHOICE)
+			return &thread->events[(*at)++];
+	return NULL;
+}
+
+/* Moves behind the loop's last iteration; `event` is its branch, behind which the position is. */
+static bool runs_leave_loop(const struct walked_thread *thread, uint64_t *at,
+	const struct walk_event *event, int leaves)
+{
+	const LLVMValueRef branch = event_instruction(event);
+
+	while (event &&
+		(event_instruction(event) != branch || event->case_value != (uint32_t)leaves))
+		event = runs_next_branch(thread, at);
+	return event != NULL;
+}
+
+static void runs_note(struct runs_comparison *comparison, const struct walk_event *event,
+	const struct walk_event *own)
+{
+	struct sensitivity *analysis = comparison->analysis;
+	struct search *search = &analysis->search;
+	struct flip flip = {
+		.goal = {comparison->thread, (uint32_t)(event - comparison->recorded->events)}};
+
+	if (event->occurrence != own->occurrence ||
+		!search_is_wanted(analysis, PASS_RELAXED, event, &flip.place) ||
+		!runs_is_open(analysis, flip.place))
+		return;
+	if (!runs_copy_schedule(analysis, comparison->run, flip.goal, own->step, &flip.solution)) {
+		solution_release(&flip.solution);
+		return;
+	}
+	search->flips = realloc(search->flips, (search->flip_count + 1) * sizeof *search->flips);
+	BUG_ON(!search->flips);
+	search->flips[search->flip_count++] = flip;
+}
+
+static void runs_compare_thread(struct runs_comparison *comparison)
+{
+	for (;;) {
+		const struct walk_event *event =
+			runs_next_branch(comparison->recorded, &comparison->at);
+		const struct walk_event *own =
+			runs_next_branch(comparison->own, &comparison->own_at);
+		int leaves;
+
+		if (!event || !own || event_instruction(event) != event_instruction(own))
+			return;
+		if (event->case_value == own->case_value)
+			continue;
+		runs_note(comparison, event, own);
+		if (event->kind == EVENT_CHOICE)
+			continue;
+		leaves = loop_spin_leaves(event_instruction(event));
+		if (leaves < 0 ||
+			!runs_leave_loop(comparison->recorded, &comparison->at, event, leaves) ||
+			!runs_leave_loop(comparison->own, &comparison->own_at, own, leaves))
+			return;
+	}
+}
+
+uint16_t runs_thread_named(const struct run_record *run, thread_name name)
+{
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		if (run->threads[i].name == name)
+			return (uint16_t)i;
+	return UINT16_MAX;
+}
+
+void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
+{
+	const struct run_record *record = analysis->walk.record;
+	struct walk walk;
+
+	walk_open(&walk, &analysis->book, run->record);
+	walk.shared = analysis->walk.shared; /* lent: events must be those of the record */
+	walk.has_open_addresses = analysis->walk.has_open_addresses;
+	memcpy(walk.chosen, analysis->walk.chosen,
+		BITSET_WORDS(analysis->image.site_count) * sizeof *walk.chosen);
+	walk_run(&walk, WALK_EVENTS);
+	for (uint16_t thread = 0; thread < record->thread_count; thread++) {
+		const uint16_t own = runs_thread_named(run->record, record->threads[thread].name);
+
+		if (own != UINT16_MAX)
+			runs_compare_thread(&(struct runs_comparison){.analysis = analysis,
+				.run = run,
+				.thread = thread,
+				.recorded = &analysis->walk.threads[thread],
+				.own = &walk.threads[own]});
+	}
+	walk.shared = (struct shared_map){0};
+	walk_close(&walk);
+}
+
+bool runs_next(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	struct worker *worker = &search->observer;
+
+	while (search->flip_next < search->flip_count) {
+		struct flip *flip = &search->flips[search->flip_next++];
+
+		solution_release(&worker->solution);
+		worker->solution = flip->solution;
+		flip->solution = (struct solution){0};
+		if (analysis->places.items[flip->place].is_proven)
+			continue;
+		worker->goal = flip->goal;
+		worker->place = flip->place;
+		worker->pass = PASS_BRANCHES;
+		return true;
+	}
+	return false;
+}
+
+void runs_close(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+
+	solution_release(&search->observer.solution);
+	while (search->flip_count)
+		solution_release(&search->flips[--search->flip_count].solution);
+	free(search->flips);
+	free(search->holds);
+}
