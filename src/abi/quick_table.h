@@ -21,8 +21,8 @@
 struct quick_entry {
 	uint64_t address;
 	/*
-	 * The upper part is the epoch (*episode*), or QUICK_OWN with the numbers of thread and run. Below
-	 * ENGINE_EPISODE: quick_properties().
+	 * The upper part is the epoch (*epoch*), or QUICK_OWN with the numbers of thread and run. Below
+	 * ENGINE_EPOCH: quick_properties().
 	 */
 	uint64_t key;
 };
@@ -36,7 +36,7 @@ struct contract_quick {
 	 */
 	uint64_t granules[2][QUICK_GRANULES];
 	uint64_t tag;	  /* the latest tag */
-	uint64_t episode; /* the latest epoch */
+	uint64_t epoch; /* the latest epoch */
 	/* Number of the run or checkpoint, part of the keys of a thread's own memory */
 	uint64_t ownership;
 };

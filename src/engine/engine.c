@@ -195,13 +195,6 @@ void engine_changed_shared(void)
 			engine_evaluate(&engine.threads[i]);
 }
 
-void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption)
-{
-	/* the thread holds the signal or cancellation; engine_evaluate() checks both */
-	(void)interruption;
-	engine_evaluate(thread);
-}
-
 void engine_raise_attention(void)
 {
 	engine.attention = 1;
@@ -266,9 +259,7 @@ static struct engine_thread *engine_decide(void)
 		engine_clock_pass();
 	engine_offer();
 	engine.has_woken = false;
-	engine.view.thread_count = engine.thread_count;
-	engine.view.current = engine.current->id;
-	engine.view.step = engine.step;
+	engine_update_view();
 	if (engine.run.strategy) {
 		struct thread_id chosen;
 
@@ -297,9 +288,7 @@ void engine_report_ending(void)
 
 	if (!strategy || !strategy->ending)
 		return;
-	engine.view.thread_count = engine.thread_count;
-	engine.view.current = engine.current->id;
-	engine.view.step = engine.step;
+	engine_update_view();
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
@@ -320,7 +309,7 @@ static void engine_transfer_to(struct engine_thread *next)
 		return;
 	if (engine.run.covered)
 		engine_cover(self, next);
-	engine_next_turn();
+	engine_begin_slice();
 	engine.current = next;
 	engine.host.executor->transfer(self, next);
 }
@@ -332,7 +321,7 @@ void engine_hand_over_for_good(void)
 
 	engine_settle();
 	next = engine_decide();
-	engine_next_turn();
+	engine_begin_slice();
 	engine.current = next;
 	engine.host.executor->finish(self, next);
 }
@@ -415,9 +404,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.due_step ||
 		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
 		return false;
-	engine.view.thread_count = engine.thread_count;
-	engine.view.current = self->id;
-	engine.view.step = engine.step;
+	engine_update_view();
 	if (!run->strategy->fast_path.keeps_current(run->strategy_state, &engine.view))
 		return false;
 	/* Object names depend on the order of announcements, so the fast path assigns names as

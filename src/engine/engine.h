@@ -200,7 +200,7 @@ struct engine_host {
 	void (*run_over)(struct outcome *outcome) __attribute__((noreturn));
 	/*
 	 * Runs at a scheduling point after engine_raise_attention(). Assigns each process-directed
-	 * signal to a thread (sets signals_pending) and calls engine_interrupt() for that thread.
+	 * signal to a thread (sets signals_pending) and calls engine_evaluate() for that thread.
 	 * NULL: the host has no signals.
 	 */
 	void (*route_signals)(void);
@@ -403,17 +403,17 @@ void engine_note_access(const struct engine_op *op);
  * the engine. */
 bool engine_has_reported_all(void);
 /*
- * Epoch counter. `episode` grows by ENGINE_EPISODE with every performed op and with every context
+ * Epoch counter. `epoch` grows by ENGINE_EPOCH with every performed op and with every context
  * switch. While it is constant, one thread makes plain memory accesses without any synchronisation.
- * A `turn` here is the time slice between two context switches. `turn` holds the value that the
- * host stored in this time slice, or 0. The engine copies each new epoch to `*latest`.
+ * The engine copies each new epoch to `*latest`. At each context switch, the engine sets the two
+ * values to 0 that the host stored for the time slice.
  */
-#define ENGINE_EPISODE (UINT64_C(1) << 32)
-struct engine_episodes {
-	uint64_t episode;
-	uint64_t turn;
+#define ENGINE_EPOCH (UINT64_C(1) << 32)
+struct engine_epochs {
+	uint64_t epoch;
+	uint64_t slice_key;
 	uint64_t *latest;
-	uint64_t own; /* as `turn`, for a second value */
+	uint64_t slice_tag;
 	/*
 	 * A *lease* is the number of plain accesses that the moving thread may make next without a
 	 * call of the engine. Each is a scheduling point at which the strategy would choose the
@@ -424,7 +424,7 @@ struct engine_episodes {
 	/* all accesses of the lease are to objects named by the strategy's focus() */
 	bool is_focused;
 };
-void engine_count_episodes(struct engine_episodes *episodes); /* NULL: no epochs */
+void engine_count_epochs(struct engine_epochs *epochs); /* NULL: no epochs */
 /* Called from a signal handler: the next access enters the engine. */
 void engine_end_lease(void);
 /* Details of the last op that were not known when it was announced, for engine_host.performed.
@@ -439,8 +439,8 @@ void engine_note_comparison(uint64_t values);
 /* Called from a signal handler: requests a call of host.route_signals() at the next scheduling
  * point. */
 void engine_raise_attention(void);
-/* A signal or a cancellation has arrived for `thread`: re-evaluates its pending op. */
-void engine_interrupt(struct engine_thread *thread, enum engine_interruption interruption);
+/* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has arrived. */
+void engine_evaluate(struct engine_thread *thread);
 
 /* A choice below `count` that does not concern threads to run, such as the waiter that wakes. The
  * schedule records it. */

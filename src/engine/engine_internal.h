@@ -79,10 +79,10 @@ struct engine {
 	uint32_t spin_count; /* spin points since step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
-	struct engine_episodes *episodes;	  /* engine_count_episodes() */
+	struct engine_epochs *epochs;	  /* engine_count_epochs() */
 	const void *changed[ENGINE_CHANGED_MOST]; /* engine_change_deferred() */
 	uint32_t changed_count;
-	int64_t lease_given; /* value of episodes->lease when the lease was granted; 0: no lease */
+	int64_t lease_given; /* value of epochs->lease when the lease was granted; 0: no lease */
 	uint64_t idle_periods; /* how many times no thread was enabled */
 	uint64_t clock_ns;     /* virtual time at clock_step */
 	struct engine_idle_state idle;
@@ -139,10 +139,15 @@ void engine_delay_yielder(struct engine_thread *thread);
 void engine_offer(void);
 /* Runs before the thread announces `op`; updates the counts of failed tries. */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);
+/* Everything of the view but the set of offered threads. */
+static inline void engine_update_view(void)
+{
+	engine.view.thread_count = engine.thread_count;
+	engine.view.current = engine.current->id;
+	engine.view.step = engine.step;
+}
 /* Switches to another thread for good: the caller has ended. */
 void engine_hand_over_for_good(void);
-/* Recomputes whether the pending op of `thread` is enabled. */
-void engine_evaluate(struct engine_thread *thread);
 /* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
 void engine_evaluate_changed(void);
 /* Adds the thread to the waiters of its pending op's object, or removes it. */
@@ -176,17 +181,17 @@ static inline void engine_note_step(const struct engine_thread *thread, const st
 /* observed.c: reports to host.used that the op is about to take effect. */
 void engine_report_use(const struct engine_op *op);
 /* Begins a new epoch: an event other than a plain access has happened. */
-static inline void engine_next_episode(void)
+static inline void engine_begin_epoch(void)
 {
-	if (engine.episodes)
-		*engine.episodes->latest = engine.episodes->episode += ENGINE_EPISODE;
+	if (engine.epochs)
+		*engine.epochs->latest = engine.epochs->epoch += ENGINE_EPOCH;
 }
 /* Begins a new time slice: another thread moves. */
-static inline void engine_next_turn(void)
+static inline void engine_begin_slice(void)
 {
-	engine_next_episode();
-	if (engine.episodes)
-		engine.episodes->turn = engine.episodes->own = 0;
+	engine_begin_epoch();
+	if (engine.epochs)
+		engine.epochs->slice_key = engine.epochs->slice_tag = 0;
 }
 /* lease.c: after a memory access of the moving thread, asks the strategy for a lease. */
 void engine_take_lease(void);
@@ -196,7 +201,7 @@ static inline uint64_t engine_lease_used(void)
 	if (!engine.lease_given)
 		return 0;
 	return (uint64_t)(engine.lease_given -
-			  (engine.episodes->lease > 0 ? engine.episodes->lease : 0));
+			  (engine.epochs->lease > 0 ? engine.epochs->lease : 0));
 }
 /* Ends the lease and accounts for the steps that were made. */
 void engine_settle_lease(void);

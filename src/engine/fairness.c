@@ -231,9 +231,7 @@ bool engine_must_continue(void)
 {
 	const struct strategy *strategy = engine.run.strategy;
 
-	engine.view.thread_count = engine.thread_count;
-	engine.view.current = engine.current->id;
-	engine.view.step = engine.step;
+	engine_update_view();
 	return strategy && strategy->fast_path.must_continue &&
 	       strategy->fast_path.must_continue(engine.run.strategy_state, &engine.view);
 }

@@ -44,13 +44,13 @@ void engine_take_lease(void)
 	const struct engine_run *run = &engine.run;
 	uint64_t lease;
 
-	if (!engine.episodes || !engine.episodes->wants_lease || engine.follows_priorities ||
+	if (!engine.epochs || !engine.epochs->wants_lease || engine.follows_priorities ||
 		!run->strategy || !run->strategy->fast_path.lease || engine.host.performed ||
 		engine.host.observe || engine.deciding || engine.attention ||
 		engine.step >= engine.due_step || (engine.yielder_count && !engine_offer_stays()))
 		return;
 	lease = run->strategy->fast_path.lease(
-		run->strategy_state, &engine.view, engine.episodes->is_focused);
+		run->strategy_state, &engine.view, engine.epochs->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
 	/* Deadlines expire and stalls end at due_step, which requires a regular step (clock.c). */
@@ -58,7 +58,7 @@ void engine_take_lease(void)
 		lease = engine.due_step - engine.step;
 	if (engine.step + lease >= run->step_limit)
 		return;
-	engine.episodes->lease = engine.lease_given = (int64_t)lease;
+	engine.epochs->lease = engine.lease_given = (int64_t)lease;
 }
 
 void engine_settle_lease(void)
@@ -66,7 +66,7 @@ void engine_settle_lease(void)
 	const struct engine_run *run = &engine.run;
 	const uint64_t used = engine_lease_used();
 
-	engine.lease_given = engine.episodes->lease = 0;
+	engine.lease_given = engine.epochs->lease = 0;
 	if (!used)
 		return;
 	run->strategy->fast_path.end_lease(run->strategy_state, &engine.view, used);
@@ -81,10 +81,10 @@ void engine_settle_lease(void)
 void engine_end_lease(void)
 {
 	const int64_t left =
-		engine.lease_given && engine.episodes->lease > 0 ? engine.episodes->lease : 0;
+		engine.lease_given && engine.epochs->lease > 0 ? engine.epochs->lease : 0;
 
 	if (!left)
 		return;
 	engine.lease_given -= left;
-	engine.episodes->lease = 0;
+	engine.epochs->lease = 0;
 }

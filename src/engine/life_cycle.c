@@ -200,9 +200,9 @@ void engine_begin_child(uint64_t random_seed)
 		engine.handles[i] = 0;
 	}
 	engine.lease_given = 0; /* the strategy belongs to the parent */
-	if (engine.episodes) {
-		engine.episodes->lease = 0;
-		engine.episodes->wants_lease = false;
+	if (engine.epochs) {
+		engine.epochs->lease = 0;
+		engine.epochs->wants_lease = false;
 	}
 	engine.zombies = NULL;
 	engine.yielder_count = (self->yielded_at != 0) + engine.follows_priorities;

@@ -72,7 +72,7 @@ void engine_report_use(const struct engine_op *op)
 void engine_report_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result)
 {
-	engine_next_episode();
+	engine_begin_epoch();
 	if (op->kind == OP_SPIN)
 		return;
 	engine_flush_performed();
@@ -113,14 +113,14 @@ void engine_note_access(const struct engine_op *op)
 		return;
 	engine_flush_performed();
 	if (op->kind != OP_LOAD && op->kind != OP_STORE)
-		engine_next_episode();
+		engine_begin_epoch();
 	engine_report_access(engine.current, op, engine.step, false);
 }
 
-void engine_count_episodes(struct engine_episodes *episodes)
+void engine_count_epochs(struct engine_epochs *epochs)
 {
 	engine_settle();
-	engine.episodes = episodes;
+	engine.epochs = epochs;
 }
 
 bool engine_has_reported_all(void)

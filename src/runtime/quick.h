@@ -2,8 +2,8 @@
  * The fast path of memory accesses, for runs in which most accesses yield no new information.
  *
  * With MEMORY_RACES plain accesses are no scheduling points, and the race detector needs only the first of equal
- * accesses in an *epoch*: a span in which one thread accesses memory and nothing orders threads. The code still says
- * *episode* for epoch (engine_count_episodes()). site_thunk.S compares each access with a table of the latest ones:
+ * accesses in an *epoch*: a span in which one thread accesses memory and nothing orders threads
+ * (engine_count_epochs()). site_thunk.S compares each access with a table of the latest ones:
  * same address, same properties of the site's record, same epoch. An access found there needs no further work. The
  * detector and the knowledge about variables do not depend on the particular site. Knowledge about sites may wait,
  * because a site that was never examined stays on.
@@ -23,8 +23,8 @@
 #define RADDLE_RUNTIME_QUICK_H
 
 /* Offsets in struct quick_now, for site_thunk.S. */
-#define QUICK_EPISODE 0
-#define QUICK_TURN 8
+#define QUICK_EPOCH 0
+#define QUICK_SLICE_KEY 8
 #define QUICK_OWN_TAG 24
 #define QUICK_LEASE 32
 #define QUICK_POINT_TAG 48
@@ -56,18 +56,18 @@
 /* State of the fast path in this process. */
 struct quick_now {
 	/*
-	 * engine.turn: the upper part of keys of the thread's own memory. engine.own: the tag of granules about
+	 * engine.slice_key: the upper part of keys of the thread's own memory. engine.slice_tag: the tag of granules about
 	 * which the thread has nothing more to report.
 	 */
-	struct engine_episodes engine;
+	struct engine_epochs engine;
 	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
 	/* Accesses until the next sample is examined for threads that wait by reading, see quick.c */
 	int32_t left;
 };
 
-_Static_assert(offsetof(struct quick_now, engine.episode) == QUICK_EPISODE &&
-		       offsetof(struct quick_now, engine.turn) == QUICK_TURN &&
-		       offsetof(struct quick_now, engine.own) == QUICK_OWN_TAG &&
+_Static_assert(offsetof(struct quick_now, engine.epoch) == QUICK_EPOCH &&
+		       offsetof(struct quick_now, engine.slice_key) == QUICK_SLICE_KEY &&
+		       offsetof(struct quick_now, engine.slice_tag) == QUICK_OWN_TAG &&
 		       offsetof(struct quick_now, engine.lease) == QUICK_LEASE &&
 		       offsetof(struct quick_now, point_tag) == QUICK_POINT_TAG &&
 		       offsetof(struct contract_quick, granules) ==
@@ -102,7 +102,7 @@ static inline bool quick_is_granule_known(
 
 	if ((address + (properties >> 16) - 1) >> QUICK_GRANULE_BITS != granule)
 		return false;
-	return (tag == now->engine.own && --now->left >= 0) ||
+	return (tag == now->engine.slice_tag && --now->left >= 0) ||
 	       (tag == now->point_tag && --now->engine.lease >= 0);
 }
 
@@ -115,8 +115,8 @@ static inline bool quick_is_repeated(
 	if (quick_is_granule_known(quick, now, address, properties))
 		return true;
 	return entry->address == address &&
-	       (entry->key == (now->engine.episode | properties) ||
-		       entry->key == (now->engine.turn | properties)) &&
+	       (entry->key == (now->engine.epoch | properties) ||
+		       entry->key == (now->engine.slice_key | properties)) &&
 	       --now->left >= 0;
 }
 

@@ -299,9 +299,9 @@ bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *pl
 	return passes_plain;
 }
 
-void engine_count_episodes(struct engine_episodes *episodes)
+void engine_count_epochs(struct engine_epochs *epochs)
 {
-	(void)episodes;
+	(void)epochs;
 }
 
 void engine_report_rest(void)

@@ -275,5 +275,5 @@ void simulation_cancel(struct engine_thread *thread)
 {
 	engine_point(OP_THREAD_CANCEL, thread, 0);
 	thread->is_cancel_requested = true;
-	engine_interrupt(thread, INTERRUPT_CANCEL);
+	engine_evaluate(thread);
 }

@@ -1,6 +1,6 @@
 /*
  * See quick.h. Runs in the moving thread, on the path of every access, with general registers
- * only. "Episode" in identifiers means *epoch*.
+ * only.
  */
 #include "runtime/quick.h"
 
@@ -26,9 +26,9 @@
  * Upper bounds of the numbers in keys and tags. At a bound, the table is cleared and the numbers
  * start again.
  */
-#define EPISODES_MOST (UINT64_C(0x7f000000) * ENGINE_EPISODE)
+#define EPOCHS_MOST (UINT64_C(0x7f000000) * ENGINE_EPOCH)
 #define OWNERSHIPS_MOST (UINT64_C(1) << 18)
-#define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPISODE)
+#define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPOCH)
 #define TAGS_MOST (UINT64_C(1) << 19)
 
 /* Above these sizes, the whole table is invalidated instead of single entries. */
@@ -70,7 +70,7 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 		}
 		block->tag = 1;
 		quick.generation++;
-		sites_now.point_tag = sites_now.engine.own = 0;
+		sites_now.point_tag = sites_now.engine.slice_tag = 0;
 	}
 	return block->tag;
 }
@@ -79,7 +79,7 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 static void quick_drop_tags(void)
 {
 	quick.generation++;
-	sites_now.point_tag = sites_now.engine.own = 0;
+	sites_now.point_tag = sites_now.engine.slice_tag = 0;
 }
 
 /* Tag of the granules about which nothing more is learnt from the moving thread. */
@@ -94,13 +94,13 @@ static uint64_t quick_own_tag(struct contract_quick *block)
 	return quick_tags[thread].tag * QUICK_TAG;
 }
 
-static void quick_next_episode(struct contract_quick *block)
+static void quick_next_epoch(struct contract_quick *block)
 {
-	if (block->episode >= EPISODES_MOST) {
+	if (block->epoch >= EPOCHS_MOST) {
 		quick_clear(block);
-		block->episode = 0;
+		block->epoch = 0;
 	}
-	sites_now.engine.episode = block->episode += ENGINE_EPISODE;
+	sites_now.engine.epoch = block->epoch += ENGINE_EPOCH;
 }
 
 static void quick_next_ownership(struct contract_quick *block)
@@ -109,7 +109,7 @@ static void quick_next_ownership(struct contract_quick *block)
 		quick_clear(block);
 		block->ownership = 0;
 	}
-	sites_now.engine.turn = 0;
+	sites_now.engine.slice_key = 0;
 }
 
 /*
@@ -145,7 +145,7 @@ void quick_begin_run(void)
 	bool is_filtered, wants_lease;
 
 	sites_are_live = SITES_LIVE;
-	engine_count_episodes(NULL);
+	engine_count_epochs(NULL);
 	sites_now.engine.wants_lease = false;
 	sites_now.engine.lease = 0;
 	filter_begin_run(NULL, false);
@@ -153,7 +153,7 @@ void quick_begin_run(void)
 	if (!memory)
 		return;
 	sites_quick = block = &memory->quick;
-	quick_next_episode(block);
+	quick_next_epoch(block);
 	quick_next_ownership(block);
 	quick_drop_tags();
 	is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
@@ -168,8 +168,8 @@ void quick_begin_run(void)
 	quick.memory = memory;
 	quick.watched = 0;
 	sites_now.left = ACCESSES_BETWEEN;
-	sites_now.engine.latest = &block->episode;
-	engine_count_episodes(&sites_now.engine);
+	sites_now.engine.latest = &block->epoch;
+	engine_count_epochs(&sites_now.engine);
 	sites_are_live = SITES_QUICK;
 }
 
@@ -185,7 +185,7 @@ void quick_forget_all(void)
 {
 	if (sites_are_live != SITES_QUICK)
 		return;
-	quick_next_episode(sites_quick);
+	quick_next_epoch(sites_quick);
 	quick_next_ownership(sites_quick);
 	quick_drop_tags();
 }
@@ -217,7 +217,7 @@ void quick_forget(uint64_t start, uint64_t bytes)
 			quick_forget_granules(block, start, bytes);
 		return;
 	}
-	quick_next_episode(block);
+	quick_next_epoch(block);
 	if (bytes > FORGOTTEN_MOST) {
 		quick_next_ownership(block);
 		return;
@@ -259,19 +259,19 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		return;
 	if (quick.is_plain) {
 		if (is_own && engine_thread_count() < THREAD_CAPACITY) {
-			sites_now.engine.own = quick_own_tag(block);
-			quick_put_granules(block, address, properties, sites_now.engine.own);
+			sites_now.engine.slice_tag = quick_own_tag(block);
+			quick_put_granules(block, address, properties, sites_now.engine.slice_tag);
 		}
 		return;
 	}
-	key = sites_now.engine.episode;
+	key = sites_now.engine.epoch;
 	/*
 	 * When all thread indices are in use, indices are reused, and a key could belong to two
 	 * threads.
 	 */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
-		key = sites_now.engine.turn = QUICK_OWN | block->ownership * OWNERSHIP |
-					      engine_current()->id.index * ENGINE_EPISODE;
+		key = sites_now.engine.slice_key = QUICK_OWN | block->ownership * OWNERSHIP |
+					      engine_current()->id.index * ENGINE_EPOCH;
 	*quick_entry(block, address, properties) =
 		(struct quick_entry){.address = address, .key = key | properties};
 }
@@ -394,7 +394,7 @@ bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write)
 
 		if (tag == sites_now.point_tag)
 			is_point = true;
-		else if (tag != sites_now.engine.own)
+		else if (tag != sites_now.engine.slice_tag)
 			return false;
 	}
 	if (!is_point)

@@ -116,12 +116,12 @@ raddle_site_\kind\bytes\()_v3:
 	jne	raddle_site_v3
 	movq	16*\number+8(%r11), %r11
 	subq	$(\bytes << 16 | \number), %r11	/* the key without its properties */
-	cmpq	QUICK_EPISODE+sites_now(%rip), %r11
+	cmpq	QUICK_EPOCH+sites_now(%rip), %r11
 	jne	2f
 1:	decl	QUICK_LEFT+sites_now(%rip)
 	js	raddle_site_v3
 3:	ret
-2:	cmpq	QUICK_TURN+sites_now(%rip), %r11
+2:	cmpq	QUICK_SLICE_KEY+sites_now(%rip), %r11
 	je	1b
 	jmp	raddle_site_v3
 	.cfi_endproc

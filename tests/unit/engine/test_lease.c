@@ -76,7 +76,7 @@ static const struct strategy turns = {
 
 /* ---- a program ---- */
 
-static struct engine_episodes episodes;
+static struct engine_epochs epochs;
 static uint64_t latest;
 
 struct scene {
@@ -90,7 +90,7 @@ struct scene {
 
 static void access_memory(struct scene *scene)
 {
-	if (--episodes.lease < 0)
+	if (--epochs.lease < 0)
 		engine_point(OP_STORE, scene, 1);
 	scene->threads[scene->count] = engine_current()->id.index;
 	scene->steps[scene->count++] = engine_step();
@@ -117,14 +117,14 @@ static void access_by_all(void *argument)
 	struct scene *scene = argument;
 	struct engine_thread *others[THREADS - 1];
 
-	episodes = (struct engine_episodes){.latest = &latest, .wants_lease = scene->has_leases};
-	engine_count_episodes(&episodes);
+	epochs = (struct engine_epochs){.latest = &latest, .wants_lease = scene->has_leases};
+	engine_count_epochs(&epochs);
 	for (unsigned i = 0; i < THREADS - 1; i++)
 		others[i] = simulation_create(access_often, scene);
 	(void)access_often(scene);
 	for (unsigned i = 0; i < THREADS - 1; i++)
 		(void)simulation_join(others[i]);
-	engine_count_episodes(NULL);
+	engine_count_epochs(NULL);
 }
 
 static uint64_t run(struct scene *scene, bool has_leases, bool has_signal, bool has_waiter)
@@ -226,7 +226,7 @@ static void *access_very_often(void *argument)
 	for (uint32_t i = 0; i < MANY_ACCESSES; i++) {
 		const uint16_t self = engine_current()->id.index;
 
-		if (--episodes.lease < 0)
+		if (--epochs.lease < 0)
 			engine_point(OP_STORE, scene, 1);
 		if (self != scene->last && scene->count < TURNS_MOST)
 			scene->turns[scene->count++] = engine_step();
@@ -240,12 +240,12 @@ static void access_by_two(void *argument)
 	struct long_scene *scene = argument;
 	struct engine_thread *other;
 
-	episodes = (struct engine_episodes){.latest = &latest, .wants_lease = scene->has_leases};
-	engine_count_episodes(&episodes);
+	epochs = (struct engine_epochs){.latest = &latest, .wants_lease = scene->has_leases};
+	engine_count_epochs(&epochs);
 	other = simulation_create(access_very_often, scene);
 	(void)access_very_often(scene);
 	(void)simulation_join(other);
-	engine_count_episodes(NULL);
+	engine_count_epochs(NULL);
 }
 
 static void test_lease__ends_where_time_passes(void **state)

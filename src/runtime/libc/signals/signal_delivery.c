@@ -302,7 +302,7 @@ static bool signal_route(int signal)
 		return false; /* all threads block the signal: it stays pending for the process */
 	if (signal_has_handler(signal)) {
 		signal_queue_assign(signal, thread);
-		engine_interrupt(thread, INTERRUPT_SIGNAL);
+		engine_evaluate(thread);
 	} else if (signal_queue_take_process(signal, &information)) {
 		signal_act_by_default(signal, &information);
 	}
@@ -336,7 +336,7 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 	if (error)
 		return error;
 	if (thread) {
-		engine_interrupt(thread, INTERRUPT_SIGNAL);
+		engine_evaluate(thread);
 		engine_changed_kind(OP_SIGNAL_WAIT);
 	}
 	(void)signals_deliver_now();
@@ -353,7 +353,7 @@ void signals_raise(struct engine_thread *thread, const siginfo_t *information)
 	(void)signal_queue_add(thread, information);
 	engine_raise_attention();
 	if (thread)
-		engine_interrupt(thread, INTERRUPT_SIGNAL);
+		engine_evaluate(thread);
 }
 
 uint64_t signals_swap_mask(uint64_t mask)

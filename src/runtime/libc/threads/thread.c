@@ -331,7 +331,7 @@ EXPORT int pthread_cancel(pthread_t handle)
 		return 0;
 	thread->is_cancel_requested = true;
 	if (thread != engine_current())
-		engine_interrupt(thread, INTERRUPT_CANCEL);
+		engine_evaluate(thread);
 	else if (thread->is_cancel_asynchronous)
 		runtime_test_cancel();
 	return 0;

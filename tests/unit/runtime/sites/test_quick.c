@@ -41,8 +41,8 @@ static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
 	const struct site_record record = {.kind = kind, .bytes = 4};
 
 	if (current != &threads[thread]) { /* as the engine does */
-		sites_quick->episode = sites_now.engine.episode += ENGINE_EPISODE;
-		sites_now.engine.turn = sites_now.engine.own = 0;
+		sites_quick->epoch = sites_now.engine.epoch += ENGINE_EPOCH;
+		sites_now.engine.slice_key = sites_now.engine.slice_tag = 0;
 	}
 	current = &threads[thread];
 	if (quick_is_repeated(sites_quick, &sites_now, address, quick_properties(kind, 0, 4)))
@@ -67,7 +67,7 @@ static void begin_quickly(void)
 	quick_forget_all();
 }
 
-static void test_quick__tells_once_in_an_episode(void **state)
+static void test_quick__tells_once_in_an_epoch(void **state)
 {
 	(void)state;
 	begin_quickly();
@@ -383,7 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_site_reached__measures_strings_and_ranges),
-		TEST(test_quick__tells_once_in_an_episode),
+		TEST(test_quick__tells_once_in_an_epoch),
 		TEST(test_quick__looks_once_at_what_is_not_shared),
 		TEST(test_quick__looks_closer_at_what_is_not_plain),
 		TEST(test_quick__sites_are_learnt_of_before_they_pass),
