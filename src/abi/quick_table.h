@@ -35,7 +35,7 @@ struct contract_quick {
 	 * SITE_STORE.
 	 */
 	uint64_t granules[2][QUICK_GRANULES];
-	uint64_t tag;	  /* the latest tag */
+	uint64_t tag;	/* the latest tag */
 	uint64_t epoch; /* the latest epoch */
 	/* Number of the run or checkpoint, part of the keys of a thread's own memory */
 	uint64_t ownership;

@@ -233,7 +233,6 @@ void engine_clock_idle(void)
 	} else {
 		engine_clock_advance_to(deadline);
 	}
-	engine.idle.has_jumped = engine.clock_ns > engine.idle.clock_ns;
 }
 
 void engine_random_bytes(void *buffer, size_t bytes)

@@ -52,8 +52,7 @@ struct engine_name_entry {
 struct engine_idle_state {
 	uint64_t step;
 	uint64_t clock_ns;
-	bool has_jumped; /* virtual time has jumped */
-	bool has_limit;	 /* at least one thread was in a timed wait */
+	bool has_limit; /* at least one thread was in a timed wait */
 };
 
 struct engine {
@@ -79,10 +78,10 @@ struct engine {
 	uint32_t spin_count; /* spin points since step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
-	struct engine_epochs *epochs;	  /* engine_count_epochs() */
+	struct engine_epochs *epochs;		  /* engine_count_epochs() */
 	const void *changed[ENGINE_CHANGED_MOST]; /* engine_change_deferred() */
 	uint32_t changed_count;
-	int64_t lease_given; /* value of epochs->lease when the lease was granted; 0: no lease */
+	int64_t lease_given;   /* value of epochs->lease when the lease was granted; 0: no lease */
 	uint64_t idle_periods; /* how many times no thread was enabled */
 	uint64_t clock_ns;     /* virtual time at clock_step */
 	struct engine_idle_state idle;

@@ -134,7 +134,7 @@ void engine_blame_blocked(struct outcome *outcome)
 		.clock_ns = outcome->clock_ns};
 	const bool is_signal = ending.kind == OUTCOME_CRASH || engine.current->interrupted;
 
-	if (!engine.is_live || !engine.idle.has_jumped ||
+	if (!engine.is_live || engine.clock_ns <= engine.idle.clock_ns ||
 		engine.run.tolerated >> OUTCOME_DEADLOCK & 1)
 		return;
 	engine_collect_waits(outcome);

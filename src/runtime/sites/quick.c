@@ -271,7 +271,7 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 	 */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
 		key = sites_now.engine.slice_key = QUICK_OWN | block->ownership * OWNERSHIP |
-					      engine_current()->id.index * ENGINE_EPOCH;
+						   engine_current()->id.index * ENGINE_EPOCH;
 	*quick_entry(block, address, properties) =
 		(struct quick_entry){.address = address, .key = key | properties};
 }
