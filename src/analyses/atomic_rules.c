@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 
@@ -52,11 +53,7 @@ static void atomic_rules_append(struct atomic_rules *rules, enum atomic_verb ver
 		rule.parts[rule.part_count] = atomic_rules_copy_text(words[rule.part_count]);
 		rule.part_count++;
 	}
-	if (rules->count == rules->capacity) {
-		rules->capacity = rules->capacity ? 2 * rules->capacity : 8;
-		rules->items = realloc(rules->items, rules->capacity * sizeof *rules->items);
-		BUG_ON(!rules->items);
-	}
+	rules->items = array_room(rules->items, rules->count, sizeof *rules->items);
 	rules->items[rules->count++] = rule;
 }
 

@@ -33,7 +33,7 @@ struct atomic_rule {
 /* All zero: empty. */
 struct atomic_rules {
 	struct atomic_rule *items; /* owned */
-	uint32_t count, capacity;
+	uint32_t count;
 	/* internal types of the C++ library may be sets (symbols_part.is_of_library) */
 	bool has_library;
 };

@@ -6,6 +6,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 
@@ -37,17 +38,9 @@ struct atomic_sets {
 	struct place_entry *places;
 };
 
-static void *atomic_sets_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
-	return memory;
-}
-
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules)
 {
-	struct atomic_sets *sets = atomic_sets_allocate(1, sizeof *sets);
+	struct atomic_sets *sets = array_new(1, sizeof *sets);
 
 	sets->symbols = symbols;
 	sets->rules = rules;
@@ -128,8 +121,7 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
 	for (uint32_t i = 0; i < sets->kind_count; i++)
 		if (sets->kinds[i].rule == rule && strcmp(sets->kinds[i].name, name) == 0)
 			return i;
-	sets->kinds = realloc(sets->kinds, (sets->kind_count + 1u) * sizeof *sets->kinds);
-	BUG_ON(!sets->kinds);
+	sets->kinds = array_room(sets->kinds, sets->kind_count, sizeof *sets->kinds);
 	kind = &sets->kinds[sets->kind_count];
 	*kind = (struct atomic_kind){
 		.name = strdup(name), .rule = rule, .is_of_objects = is_of_objects};
@@ -165,8 +157,7 @@ static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
 		free(name);
 		return;
 	}
-	kind->parts = realloc(kind->parts, (kind->part_count + 1u) * sizeof *kind->parts);
-	BUG_ON(!kind->parts);
+	kind->parts = array_room(kind->parts, kind->part_count, sizeof *kind->parts);
 	kind->parts[kind->part_count++] = name;
 }
 
@@ -213,7 +204,7 @@ const struct atomic_member *atomic_sets_member(
 		return NULL;
 	HASH_FIND(hh, sets->members, &key.key, sizeof key.key, entry);
 	if (!entry) {
-		entry = atomic_sets_allocate(1, sizeof *entry);
+		entry = array_new(1, sizeof *entry);
 		entry->key = key.key;
 		entry->is_member = symbols_part_at(sets->symbols, sets->memory, &access,
 					   &entry->member.part) &&
@@ -241,7 +232,7 @@ const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t 
 	HASH_FIND(hh, sets->places, &address, sizeof address, entry);
 	if (entry)
 		return &entry->place;
-	entry = atomic_sets_allocate(1, sizeof *entry);
+	entry = array_new(1, sizeof *entry);
 	entry->place.address = address;
 	if (sets->symbols && address)
 		entry->place.count =
@@ -283,8 +274,7 @@ static void atomic_sets_note_unit(struct atomic_kind *kind, const char *name)
 	for (uint32_t i = 0; i < kind->unit_count; i++)
 		if (strcmp(kind->units[i], name) == 0)
 			return;
-	kind->units = realloc(kind->units, (kind->unit_count + 1u) * sizeof *kind->units);
-	BUG_ON(!kind->units);
+	kind->units = array_room(kind->units, kind->unit_count, sizeof *kind->units);
 	kind->units[kind->unit_count++] = name;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyses/violations.h"
+#include "base/array.h"
 #include "base/bug.h"
 
 struct atomicity {
@@ -37,8 +38,7 @@ static void note_ending(struct atomicity *state, const struct unit *unit)
 	for (uint32_t i = 0; i < *count; i++)
 		if (strcmp((*names)[i], unit->routine->routine.name) == 0)
 			return;
-	*names = realloc(*names, (*count + 1u) * sizeof **names);
-	BUG_ON(!*names);
+	*names = array_room(*names, *count, sizeof **names);
 	(*names)[(*count)++] = unit->routine->routine.name;
 }
 
@@ -82,9 +82,8 @@ static int atomicity_add_run(
 
 	if (result < 0)
 		return result;
-	atomicity->orders = realloc(
-		atomicity->orders, (atomicity->order_count + 1u) * sizeof *atomicity->orders);
-	BUG_ON(!atomicity->orders);
+	atomicity->orders =
+		array_room(atomicity->orders, atomicity->order_count, sizeof *atomicity->orders);
 	atomicity->orders[atomicity->order_count++] = order;
 	return 0;
 }

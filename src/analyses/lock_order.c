@@ -13,6 +13,7 @@
 
 #include "analyses/held_locks.h"
 #include "analyses/lock_order_internal.h"
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -45,16 +46,6 @@ static void lock_order_end(void *state)
 	free(graph);
 }
 
-static void *lock_order_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
-{
-	if (count < *capacity)
-		return array;
-	*capacity = *capacity ? 2 * *capacity : 64;
-	array = realloc(array, *capacity * size);
-	BUG_ON(!array);
-	return array;
-}
-
 static uint64_t code_of(const struct trace_event *event)
 {
 	uint64_t code = event->site;
@@ -78,8 +69,7 @@ static struct request_kind *lock_order_find_kind(
 	BUG_ON(!kind);
 	kind->key = without_thread;
 	kind->first = UINT32_MAX;
-	graph->kinds = lock_order_grow(
-		graph->kinds, graph->kind_count, &graph->kind_capacity, sizeof *graph->kinds);
+	graph->kinds = array_room(graph->kinds, graph->kind_count, sizeof *graph->kinds);
 	graph->kinds[graph->kind_count++] = kind;
 	HASH_ADD(hh, graph->kinds_by_key, key, sizeof kind->key, kind);
 	return kind;
@@ -109,8 +99,8 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	request->kind = kind_index(graph, kind);
 	request->kind_next = kind->first;
 	kind->first = graph->request_count;
-	graph->requests = lock_order_grow(graph->requests, graph->request_count,
-		&graph->request_capacity, sizeof *graph->requests);
+	graph->requests =
+		array_room(graph->requests, graph->request_count, sizeof *graph->requests);
 	graph->requests[graph->request_count++] = request;
 	HASH_ADD(hh, graph->requests_by_key, key, sizeof request->key, request);
 	return request;
@@ -124,8 +114,7 @@ static void add_request_epoch(struct request *request, const struct request_epoc
 	if (request->epoch_count == REQUEST_EPOCHS_MAX)
 		return;
 	request->epochs =
-		realloc(request->epochs, (request->epoch_count + 1u) * sizeof *request->epochs);
-	BUG_ON(!request->epochs);
+		array_room(request->epochs, request->epoch_count, sizeof *request->epochs);
 	request->epochs[request->epoch_count++] = *instance;
 }
 
@@ -228,8 +217,7 @@ static int lock_order_add_run(
 		return ERROR_FORMAT;
 	reading.order = thread_order_new(about);
 	reading.held = held_locks_new(about->thread_count);
-	graph->orders = realloc(graph->orders, (graph->run_count + 1u) * sizeof *graph->orders);
-	BUG_ON(!graph->orders);
+	graph->orders = array_room(graph->orders, graph->run_count, sizeof *graph->orders);
 	graph->orders[graph->run_count++] = reading.order;
 	read_run(&reading, events, count);
 	held_locks_free(reading.held);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyses/lock_order_internal.h"
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Bounds of the search, a few seconds; a bound that is reached marks the candidates incomplete. */
@@ -21,7 +22,7 @@
 struct holders {
 	uint64_t name; /* name of the lock; or of the thread, with THREAD_BIT */
 	uint32_t *kinds;
-	uint32_t count, capacity;
+	uint32_t count;
 	UT_hash_handle hh;
 };
 
@@ -58,12 +59,7 @@ static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 	for (uint32_t i = holders->count; i--;)
 		if (holders->kinds[i] == kind)
 			return;
-	if (holders->count == holders->capacity) {
-		holders->capacity = holders->capacity ? 2 * holders->capacity : 4;
-		holders->kinds =
-			realloc(holders->kinds, holders->capacity * sizeof *holders->kinds);
-		BUG_ON(!holders->kinds);
-	}
+	holders->kinds = array_room(holders->kinds, holders->count, sizeof *holders->kinds);
 	holders->kinds[holders->count++] = kind;
 }
 

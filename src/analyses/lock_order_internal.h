@@ -59,10 +59,10 @@ struct lock_order {
 	struct thread_order **orders; /* of the runs, owned */
 	uint32_t run_count;
 	struct request **requests; /* owned */
-	uint32_t request_count, request_capacity;
+	uint32_t request_count;
 	struct request *requests_by_key;
 	struct request_kind **kinds; /* owned */
-	uint32_t kind_count, kind_capacity;
+	uint32_t kind_count;
 	struct request_kind *kinds_by_key;
 };
 

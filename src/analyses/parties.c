@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -222,11 +223,7 @@ static void add_party(struct party_set *set, const struct making *making, uint32
 	if (!parties_is_wanted(set, making, party.signature))
 		return;
 	fill_party(making, &party);
-	if (set->count == set->capacity) {
-		set->capacity = set->capacity ? 2 * set->capacity : 8;
-		set->parties = realloc(set->parties, set->capacity * sizeof *set->parties);
-		BUG_ON(!set->parties);
-	}
+	set->parties = array_room(set->parties, set->count, sizeof *set->parties);
 	set->parties[set->count++] = party;
 }
 
@@ -239,11 +236,7 @@ static struct party_set *find_set(
 		if (pool->sets[i].kind == instance->kind &&
 			pool->sets[i].address == instance->address && pool->sets[i].run == own_run)
 			return &pool->sets[i];
-	if (pool->count == pool->capacity) {
-		pool->capacity = pool->capacity ? 2 * pool->capacity : 16;
-		pool->sets = realloc(pool->sets, pool->capacity * sizeof *pool->sets);
-		BUG_ON(!pool->sets);
-	}
+	pool->sets = array_room(pool->sets, pool->count, sizeof *pool->sets);
 	pool->sets[pool->count] = (struct party_set){
 		.kind = instance->kind, .address = instance->address, .run = own_run};
 	return &pool->sets[pool->count++];

@@ -40,13 +40,13 @@ struct party_set {
 	uint64_t address;
 	uint32_t run; /* the only run that has this set; UINT32_MAX: all runs have it */
 	struct party *parties;
-	uint32_t count, capacity;
+	uint32_t count;
 	bool is_cut;
 };
 
 struct party_pool {
 	struct party_set *sets;
-	uint32_t count, capacity;
+	uint32_t count;
 	bool is_cut;
 };
 

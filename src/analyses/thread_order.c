@@ -5,6 +5,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 #include "trace/schedule_text.h"
@@ -34,35 +35,22 @@ struct thread_order {
 	uint32_t thread_count;
 	struct ordered_thread *threads;
 	struct epoch **epochs; /* all epochs; owned */
-	uint32_t epoch_count, epoch_capacity;
+	uint32_t epoch_count;
 	struct passage *passages;
 };
-
-static void *thread_order_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
-	return memory;
-}
 
 static struct epoch *new_epoch(
 	struct thread_order *order, uint32_t thread, uint32_t number, const uint32_t *before)
 {
-	struct epoch *epoch = thread_order_allocate(1, sizeof *epoch);
+	struct epoch *epoch = array_new(1, sizeof *epoch);
 
 	*epoch = (struct epoch){.order = order,
 		.thread = thread,
 		.number = number,
-		.before = thread_order_allocate(order->thread_count, sizeof *before)};
+		.before = array_new(order->thread_count, sizeof *before)};
 	if (before)
 		memcpy(epoch->before, before, order->thread_count * sizeof *before);
-	if (order->epoch_count == order->epoch_capacity) {
-		order->epoch_capacity = order->epoch_capacity ? 2 * order->epoch_capacity : 64;
-		order->epochs =
-			realloc(order->epochs, order->epoch_capacity * sizeof *order->epochs);
-		BUG_ON(!order->epochs);
-	}
+	order->epochs = array_room(order->epochs, order->epoch_count, sizeof *order->epochs);
 	order->epochs[order->epoch_count++] = epoch;
 	return epoch;
 }
@@ -93,10 +81,10 @@ static void find_parent(struct thread_order *order, const struct trace_run *run,
 
 struct thread_order *thread_order_new(const struct trace_run *run)
 {
-	struct thread_order *order = thread_order_allocate(1, sizeof *order);
+	struct thread_order *order = array_new(1, sizeof *order);
 
 	order->thread_count = run->thread_count;
-	order->threads = thread_order_allocate(run->thread_count, sizeof *order->threads);
+	order->threads = array_new(run->thread_count, sizeof *order->threads);
 	for (uint32_t i = 0; i < run->thread_count; i++)
 		order->threads[i].name = thread_path_name(run->threads[i].path);
 	for (uint32_t i = 0; i < run->thread_count; i++) {
@@ -227,10 +215,9 @@ static uint32_t *passage_before(struct thread_order *order, uint64_t address)
 
 	HASH_FIND(hh, order->passages, &address, sizeof address, passage);
 	if (!passage) {
-		passage = thread_order_allocate(1, sizeof *passage);
+		passage = array_new(1, sizeof *passage);
 		passage->address = address;
-		passage->before =
-			thread_order_allocate(order->thread_count, sizeof *passage->before);
+		passage->before = array_new(order->thread_count, sizeof *passage->before);
 		HASH_ADD(hh, order->passages, address, sizeof passage->address, passage);
 	}
 	return passage->before;
@@ -259,8 +246,7 @@ static void note_wait(struct thread_order *order, const struct trace_event *even
 
 	thread->waits_on = event->address;
 	if (!thread->woken_by)
-		thread->woken_by =
-			thread_order_allocate(order->thread_count, sizeof *thread->woken_by);
+		thread->woken_by = array_new(order->thread_count, sizeof *thread->woken_by);
 	memset(thread->woken_by, 0, order->thread_count * sizeof *thread->woken_by);
 }
 

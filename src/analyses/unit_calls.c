@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 
@@ -36,7 +37,7 @@ struct unit_calls {
 	uint32_t activations;
 	uint8_t *
 		endings; /* enum unit_ending of each known activation; UNIT_RETURNED for later activations */
-	uint32_t ending_count, ending_capacity;
+	uint32_t ending_count;
 };
 
 /* Updates the inlined calls of the innermost entered function for the thread's code address. */
@@ -86,12 +87,8 @@ static void unit_calls_enter(struct unit_calls *calls, const struct trace_event 
 static void end_activation(struct unit_calls *calls, uint32_t activation, enum unit_ending ending)
 {
 	while (calls->ending_count <= activation) {
-		if (calls->ending_count == calls->ending_capacity) {
-			calls->ending_capacity =
-				calls->ending_capacity ? 2 * calls->ending_capacity : 64;
-			calls->endings = realloc(calls->endings, calls->ending_capacity);
-			BUG_ON(!calls->endings);
-		}
+		calls->endings =
+			array_room(calls->endings, calls->ending_count, sizeof *calls->endings);
 		calls->endings[calls->ending_count++] = UNIT_RETURNED;
 	}
 	calls->endings[activation] = (uint8_t)ending;

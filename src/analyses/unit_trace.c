@@ -6,7 +6,7 @@
 #include <uthash.h>
 
 #include "analyses/held_locks.h"
-#include "base/bug.h"
+#include "base/array.h"
 
 /* Limits: words of a wide access, and accesses of a run. */
 #define WORDS_MOST 16
@@ -43,27 +43,8 @@ struct reading {
 	uint32_t activations;
 	uint8_t *
 		endings; /* enum unit_ending of each known activation; UNIT_RETURNED for later activations */
-	uint32_t ending_count, ending_capacity;
-	uint32_t access_capacity, unit_capacity, instance_capacity, lock_capacity, lockset_capacity;
+	uint32_t ending_count;
 };
-
-static void *unit_trace_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
-	return memory;
-}
-
-static void *unit_trace_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
-{
-	if (count < *capacity)
-		return array;
-	*capacity = *capacity ? 2 * *capacity : 64;
-	array = realloc(array, *capacity * size);
-	BUG_ON(!array);
-	return array;
-}
 
 static uint32_t find_event(const struct unit_trace *trace, const struct trace_event *event)
 {
@@ -93,14 +74,13 @@ static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 		return reading->locksets_now[thread] - 1;
 	held = held_locks_of(reading->held, thread, &set.count);
 	for (uint32_t i = 0; i < set.count; i++) {
-		trace->locks = unit_trace_grow(trace->locks, trace->lock_count,
-			&reading->lock_capacity, sizeof *trace->locks);
+		trace->locks = array_room(trace->locks, trace->lock_count, sizeof *trace->locks);
 		trace->locks[trace->lock_count++] = (struct unit_lock){.address = held[i].address,
 			.taken = find_event(trace, &held[i].taken),
 			.is_shared = held[i].is_shared};
 	}
-	trace->locksets = unit_trace_grow(trace->locksets, trace->lockset_count,
-		&reading->lockset_capacity, sizeof *trace->locksets);
+	trace->locksets =
+		array_room(trace->locksets, trace->lockset_count, sizeof *trace->locksets);
 	trace->locksets[trace->lockset_count++] = set;
 	reading->locksets_now[thread] = trace->lockset_count;
 	return trace->lockset_count - 1;
@@ -129,11 +109,11 @@ static uint32_t find_instance(struct reading *reading, const struct atomic_membe
 	HASH_FIND(hh, reading->instances, &key.key, sizeof key.key, entry);
 	if (entry)
 		return entry->instance;
-	entry = unit_trace_allocate(1, sizeof *entry);
+	entry = array_new(1, sizeof *entry);
 	entry->key = key.key;
 	entry->instance = trace->instance_count;
-	trace->instances = unit_trace_grow(trace->instances, trace->instance_count,
-		&reading->instance_capacity, sizeof *trace->instances);
+	trace->instances =
+		array_room(trace->instances, trace->instance_count, sizeof *trace->instances);
 	trace->instances[trace->instance_count++] =
 		(struct unit_instance){.kind = (uint32_t)key.key.kind,
 			.address = key.key.address,
@@ -147,11 +127,10 @@ static uint32_t add_unit(struct reading *reading, const struct unit *unit)
 	struct unit_trace *trace = reading->trace;
 	struct unit_instance *instance = &trace->instances[unit->instance];
 
-	trace->units = unit_trace_grow(
-		trace->units, trace->unit_count, &reading->unit_capacity, sizeof *trace->units);
+	trace->units = array_room(trace->units, trace->unit_count, sizeof *trace->units);
 	trace->units[trace->unit_count] = *unit;
-	instance->units = unit_trace_grow(instance->units, instance->unit_count,
-		&instance->capacity, sizeof *instance->units);
+	instance->units =
+		array_room(instance->units, instance->unit_count, sizeof *instance->units);
 	instance->units[instance->unit_count++] = trace->unit_count;
 	return trace->unit_count++;
 }
@@ -176,7 +155,7 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 	HASH_FIND(hh, reading->units, &key.key, sizeof key.key, entry);
 	if (entry)
 		return entry->unit;
-	entry = unit_trace_allocate(1, sizeof *entry);
+	entry = array_new(1, sizeof *entry);
 	entry->key = key.key;
 	entry->unit = add_unit(reading, &unit);
 	HASH_ADD(hh, reading->units, key, sizeof entry->key, entry);
@@ -205,8 +184,7 @@ static void unit_trace_add_access(struct reading *reading, uint32_t index,
 	if (!unit->count++)
 		unit->begins = index;
 	unit->ends = index;
-	trace->accesses = unit_trace_grow(trace->accesses, trace->access_count,
-		&reading->access_capacity, sizeof *trace->accesses);
+	trace->accesses = array_room(trace->accesses, trace->access_count, sizeof *trace->accesses);
 	trace->accesses[trace->access_count++] = (struct unit_access){
 		.event = index,
 		.unit = number,
@@ -252,8 +230,8 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 
 static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t thread_count)
 {
-	uint32_t *next = unit_trace_allocate(trace->count, sizeof *next);
-	uint32_t *last = unit_trace_allocate(thread_count, sizeof *last);
+	uint32_t *next = array_new(trace->count, sizeof *next);
+	uint32_t *last = array_new(thread_count, sizeof *last);
 
 	for (uint32_t i = 0; i < thread_count; i++)
 		last[i] = trace->count;
@@ -270,8 +248,7 @@ static void index_units(struct unit_trace *trace)
 {
 	uint32_t first = 0;
 
-	trace->unit_accesses =
-		unit_trace_allocate(trace->access_count, sizeof *trace->unit_accesses);
+	trace->unit_accesses = array_new(trace->access_count, sizeof *trace->unit_accesses);
 	for (uint32_t i = 0; i < trace->unit_count; i++) {
 		trace->units[i].first = first;
 		first += trace->units[i].count;
@@ -317,17 +294,17 @@ static void reading_release(struct reading *reading)
 struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_run *run,
 	const struct trace_event *events, uint32_t count)
 {
-	struct unit_trace *trace = unit_trace_allocate(1, sizeof *trace);
+	struct unit_trace *trace = array_new(1, sizeof *trace);
 	struct reading reading = {.trace = trace, .sets = sets};
 	uint32_t *next;
 
 	trace->events = events;
 	trace->count = count;
-	trace->contexts = unit_trace_allocate(count, sizeof *trace->contexts);
+	trace->contexts = array_new(count, sizeof *trace->contexts);
 	trace->order = thread_order_new(run);
 	reading.held = held_locks_new(run->thread_count);
 	reading.calls = unit_calls_new(sets, run->thread_count);
-	reading.locksets_now = unit_trace_allocate(run->thread_count, sizeof *reading.locksets_now);
+	reading.locksets_now = array_new(run->thread_count, sizeof *reading.locksets_now);
 	next = unit_trace_index_next(trace, run->thread_count);
 	for (uint32_t i = 0; i < count; i++)
 		read_event(&reading, next, i);

@@ -50,7 +50,7 @@ struct unit_instance {
 	uint32_t kind;
 	uint64_t address;
 	uint32_t *units;
-	uint32_t unit_count, capacity;
+	uint32_t unit_count;
 	bool is_lasting; /* other runs have it at the same address */
 };
 

@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/visible.h"
 #include "findings/build_internal.h"
 #include "trace/trace_writer.h"
-
-static void *build_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
-	return memory;
-}
 
 static char *build_copy(const char *text)
 {
@@ -35,7 +28,7 @@ char *finding_thread_path(
 
 	if (index && index >= thread_count)
 		return NULL;
-	ordinals = build_allocate(index, sizeof *ordinals);
+	ordinals = array_new(index, sizeof *ordinals);
 	while (index) {
 		ordinals[depth++] = threads[index].ordinal;
 		if (threads[index].parent.index >= index) {
@@ -83,13 +76,13 @@ int finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
-	uint32_t *places = build_allocate(thread_count, sizeof *places); /* place + 1 by index */
+	uint32_t *places = array_new(thread_count, sizeof *places); /* place + 1 by index */
 	struct schedule_file file = {
 		.program = build_copy(source->program),
 		.outcome = build_copy(outcome_descriptions[source->outcome->kind].word),
-		.threads = build_allocate(thread_count, sizeof *file.threads),
+		.threads = array_new(thread_count, sizeof *file.threads),
 		.layout = source->layout,
-		.segments = build_allocate(source->segment_count, sizeof *file.segments),
+		.segments = array_new(source->segment_count, sizeof *file.segments),
 	};
 	int status = 0;
 
@@ -179,8 +172,8 @@ static int make_paths(struct builder *builder, struct error *err)
 {
 	const struct finding_source *source = builder->source;
 
-	builder->paths = build_allocate(source->thread_count, sizeof *builder->paths);
-	builder->threads = build_allocate(source->thread_count, sizeof *builder->threads);
+	builder->paths = array_new(source->thread_count, sizeof *builder->paths);
+	builder->threads = array_new(source->thread_count, sizeof *builder->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		builder->paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		if (!builder->paths[i])
@@ -245,7 +238,7 @@ static void fill_threads(struct builder *builder)
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 
-	finding->threads = build_allocate(source->thread_count, sizeof *finding->threads);
+	finding->threads = array_new(source->thread_count, sizeof *finding->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		if (source->threads[i].label && *source->threads[i].label)
 			finding->threads[finding->thread_count++] =
@@ -275,7 +268,7 @@ static void build_fill(struct builder *builder)
 		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
 		builder->failing_name = thread_name_text(finding, finding->failing_thread);
 	}
-	finding->waits = build_allocate(outcome->wait_count, sizeof *finding->waits);
+	finding->waits = array_new(outcome->wait_count, sizeof *finding->waits);
 	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
 		fill_wait(builder, &outcome->waits[finding->wait_count],
 			&finding->waits[finding->wait_count]);

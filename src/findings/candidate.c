@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "findings/build_internal.h"
@@ -55,12 +55,8 @@ void candidates_add(struct candidates *candidates, struct candidate *candidate)
 		candidate_release(candidate);
 		return;
 	}
-	if (candidates->count == candidates->capacity) {
-		candidates->capacity = candidates->capacity ? 2 * candidates->capacity : 16;
-		candidates->items = realloc(
-			candidates->items, candidates->capacity * sizeof *candidates->items);
-		BUG_ON(!candidates->items);
-	}
+	candidates->items =
+		array_room(candidates->items, candidates->count, sizeof *candidates->items);
 	candidate->times = 1;
 	candidates->items[candidates->count++] = *candidate;
 	*candidate = (struct candidate){0};

@@ -74,7 +74,7 @@ struct candidate {
 /* All zero: empty. */
 struct candidates {
 	struct candidate *items; /* owned */
-	uint32_t count, capacity;
+	uint32_t count;
 	bool is_cut; /* incomplete: the search ended early */
 	/* not 0: the search must end; NULL: never interrupted */
 	const volatile int *is_interrupted;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/visible.h"
 #include "findings/finding.h"
@@ -28,14 +29,6 @@ static void reader_refuse(struct reader *reader, const char *field, const char *
 			field, cause);
 }
 
-static void *reader_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
-	return memory;
-}
-
 static int hex_digit(char digit)
 {
 	if (digit >= '0' && digit <= '9')
@@ -46,7 +39,7 @@ static int hex_digit(char digit)
 static char *text_from_hex(const char *hex)
 {
 	const size_t length = strlen(hex) / 2;
-	char *text = reader_allocate(length + 1, 1);
+	char *text = array_new(length + 1, 1);
 
 	for (size_t i = 0; i < length; i++) {
 		const int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
@@ -194,7 +187,7 @@ static void json_read_arguments(
 	struct reader *reader, json_t *array, void *member, const struct finding_field *field)
 {
 	const uint32_t count = json_read_count(reader, array, field->name);
-	char **argv = reader_allocate((size_t)count + 1, sizeof *argv);
+	char **argv = array_new((size_t)count + 1, sizeof *argv);
 
 	*(char ***)member = argv;
 	for (uint32_t i = 0; i < count && !reader->status; i++)
@@ -225,7 +218,7 @@ static void json_read_list(
 {
 	const uint32_t count = json_read_count(reader, array, field->name);
 	uint32_t *done = finding_item_count(member, field);
-	char *items = reader_allocate(count, field->bytes);
+	char *items = array_new(count, field->bytes);
 
 	memcpy(member, &items, sizeof items);
 	for (; *done < count && !reader->status; items += field->bytes)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "store/store_internal.h"
 
@@ -57,8 +58,7 @@ static void copy_campaign(struct store_campaign *to, const struct store_campaign
 void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign)
 {
 	aside->campaigns =
-		realloc(aside->campaigns, (aside->campaign_count + 1) * sizeof *aside->campaigns);
-	BUG_ON(!aside->campaigns);
+		array_room(aside->campaigns, aside->campaign_count, sizeof *aside->campaigns);
 	campaign->id = aside->campaign_count + 1;
 	aside->campaigns[aside->campaign_count] = (struct store_campaign){.id = campaign->id};
 	copy_campaign(&aside->campaigns[aside->campaign_count++], campaign);
@@ -76,8 +76,7 @@ void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding
 
 	BUG_ON(campaign < 1 || campaign > aside->campaign_count);
 	aside->findings =
-		realloc(aside->findings, (aside->finding_count + 1) * sizeof *aside->findings);
-	BUG_ON(!aside->findings);
+		array_room(aside->findings, aside->finding_count, sizeof *aside->findings);
 	added = &aside->findings[aside->finding_count++];
 	(void)snprintf(finding->id, sizeof finding->id, "A%u", aside->finding_count); /* fits */
 	*added = (struct aside_finding){.campaign = (uint64_t)campaign - 1,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "store/store_internal.h"
 #include "findings/source_lines.h"
@@ -78,8 +79,7 @@ int store_list_documents(
 	if (status)
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-		*rows = realloc(*rows, (*count + 1u) * sizeof **rows);
-		BUG_ON(!*rows);
+		*rows = array_room(*rows, *count, sizeof **rows);
 		take_row(statement, &(*rows)[(*count)++]);
 	}
 	if (result != SQLITE_DONE) {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
@@ -357,15 +358,6 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 	return status;
 }
 
-static void *store_finding_grown(void *rows, uint32_t count, size_t size)
-{
-	if (count & (count - 1) || (count && count < 8))
-		return rows;
-	rows = realloc(rows, (size_t)(count ? 2 * count : 8) * size);
-	BUG_ON(!rows);
-	return rows;
-}
-
 int store_list_findings(
 	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err)
 {
@@ -383,7 +375,7 @@ int store_list_findings(
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct store_finding_row *row;
 
-		list = store_finding_grown(list, used, sizeof *list);
+		list = array_room(list, used, sizeof *list);
 		row = &list[used++];
 		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
@@ -456,7 +448,7 @@ int store_list_campaigns(
 	if (status)
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-		list = store_finding_grown(list, used, sizeof *list);
+		list = array_room(list, used, sizeof *list);
 		read_campaign(statement, &list[used++]);
 	}
 	if (result != SQLITE_DONE)

@@ -7,6 +7,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
@@ -25,7 +26,7 @@ struct variable {
 struct variable_index {
 	Dwfl_Module *module;
 	struct variable *variables;
-	size_t count, capacity;
+	size_t count;
 	UT_hash_handle hh;
 };
 
@@ -85,12 +86,7 @@ static void static_data_add_variable(
 		variable.size = types_size(&type);
 	if (!variable.size)
 		variable.size = 1; /* a type without a size has at least a first byte */
-	if (index->count == index->capacity) {
-		index->capacity = index->capacity ? 2 * index->capacity : 64;
-		index->variables =
-			realloc(index->variables, index->capacity * sizeof *index->variables);
-		BUG_ON(!index->variables);
-	}
+	index->variables = array_room(index->variables, index->count, sizeof *index->variables);
 	index->variables[index->count++] = variable;
 }
 

@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
@@ -14,17 +15,13 @@ struct unit_range {
 struct unit_index {
 	Dwfl_Module *module;
 	struct unit_range *ranges; /* sorted by start */
-	size_t count, capacity;
+	size_t count;
 	UT_hash_handle hh;
 };
 
 static void add_range(struct unit_index *index, struct unit_range range)
 {
-	if (index->count == index->capacity) {
-		index->capacity = index->capacity ? 2 * index->capacity : 64;
-		index->ranges = realloc(index->ranges, index->capacity * sizeof *index->ranges);
-		BUG_ON(!index->ranges);
-	}
+	index->ranges = array_room(index->ranges, index->count, sizeof *index->ranges);
 	index->ranges[index->count++] = range;
 }
 

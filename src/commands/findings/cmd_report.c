@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "store/store.h"
 #include "cli/command.h"
@@ -151,9 +152,8 @@ static int cmd_report_add_finding(
 	result = store_load_finding(store, id, &finding, err);
 	if (result < 0)
 		return result;
-	gathered->findings = realloc(
-		gathered->findings, (gathered->finding_count + 1u) * sizeof *gathered->findings);
-	BUG_ON(!gathered->findings);
+	gathered->findings =
+		array_room(gathered->findings, gathered->finding_count, sizeof *gathered->findings);
 	gathered->findings[gathered->finding_count++] = finding;
 	return 0;
 }

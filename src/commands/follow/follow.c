@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "commands/follow/follow_program.h"
 
 #define TRACE_OPTIONS                                                                              \
@@ -37,7 +37,7 @@ struct follow {
 	const struct follow_listener *listener;
 	pid_t first; /* the given program */
 	struct followed *processes;
-	size_t count, capacity;
+	size_t count;
 	struct stat command; /* raddle's own executable: its programs are already under control */
 	bool has_started;    /* the given program was executed */
 	bool is_first_gone;
@@ -56,12 +56,7 @@ static struct followed *follow_find(struct follow *follow, pid_t pid)
 /* The pointer is valid until the next call. */
 static struct followed *follow_add(struct follow *follow, pid_t pid)
 {
-	if (follow->count == follow->capacity) {
-		follow->capacity = follow->capacity ? 2 * follow->capacity : 16;
-		follow->processes =
-			realloc(follow->processes, follow->capacity * sizeof *follow->processes);
-		BUG_ON(!follow->processes);
-	}
+	follow->processes = array_room(follow->processes, follow->count, sizeof *follow->processes);
 	follow->processes[follow->count] = (struct followed){.pid = pid};
 	return &follow->processes[follow->count++];
 }

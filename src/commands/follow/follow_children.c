@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
@@ -84,8 +85,7 @@ static bool follow_children_is_known(
 			return true;
 		}
 	following->known =
-		realloc(following->known, (following->known_count + 1) * sizeof *following->known);
-	BUG_ON(!following->known);
+		array_room(following->known, following->known_count, sizeof *following->known);
 	following->known[following->known_count++] = strbuf_detach(&key);
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyses/shown.h"
+#include "base/array.h"
 #include "base/bug.h"
 #include "cli/command.h"
 
@@ -135,9 +136,8 @@ static void *predict_work_state_of(const struct predict_work *work, const struct
 static struct prediction *prediction_at(struct predict_result *result, uint32_t index)
 {
 	while (result->prediction_count <= index) {
-		result->predictions = realloc(result->predictions,
-			(result->prediction_count + 1u) * sizeof *result->predictions);
-		BUG_ON(!result->predictions);
+		result->predictions = array_room(
+			result->predictions, result->prediction_count, sizeof *result->predictions);
 		result->predictions[result->prediction_count++] =
 			(struct prediction){.state = PREDICTION_UNTRIED};
 	}
