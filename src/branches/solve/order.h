@@ -200,9 +200,9 @@ struct order {
 	 */
 	struct order_clocks pasts;
 	struct addresses addresses;
-	struct order_first *firsts; /* hash table of order_firsts.c */
+	struct order_first *firsts; /* hash table of order_memory.c */
 	uint64_t first_count, first_capacity;
-	uint64_t *hidden; /* words with hidden writes (hidden.c), sorted */
+	uint64_t *hidden; /* words with hidden writes (order_memory.c), sorted */
 	uint32_t hidden_count, hidden_capacity;
 };
 
@@ -255,7 +255,7 @@ void order_sections_release(struct order_sections *index);
 /* The first item of the thread from which on sections may end at this event or later. */
 uint32_t order_sections_from(const struct order_sections *index, uint32_t thread, uint32_t event);
 
-/* ---- hidden.c ---- */
+/* ---- order_memory.c ---- */
 
 /* Finds the words with hidden writes. `order->events` must be filled. */
 void hidden_find(struct order *order);

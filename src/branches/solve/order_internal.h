@@ -30,14 +30,14 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 /* order_waits.c: edges of semaphores and of pthread_once(). */
 void order_add_semaphores(struct order *order, const struct op_list *list);
 void order_add_once(struct order *order, const struct op_list *list);
-/* order_rounds.c: barriers. */
+/* order_waits.c: barriers. */
 void order_add_rounds(struct order *order, const struct op_list *list);
 void order_release_rounds(struct order *order);
-/* order_times.c: threads that wait for time to pass. */
+/* order_waits.c: threads that wait for time to pass. */
 void order_add_times(struct order *order, const struct op_list *list);
-/* order_lives.c: blocks that are freed. Needs the clocks. */
+/* order_memory.c: blocks that are freed. Needs the clocks. */
 void order_add_lives(struct order *order);
-/* order_firsts.c: initial contents of memory. Needs `events`. */
+/* order_memory.c: initial contents of memory. Needs `events`. */
 void order_add_firsts(struct order *order);
 /* order_conditions.c */
 void order_add_conditions(struct order *order, const struct op_list *list);

@@ -1,8 +1,12 @@
-/* Order by semaphores and by pthread_once(). */
+/* Order of threads that wait: at semaphores, pthread_once(), barriers, and for time. */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
+
+/* ---- semaphores and pthread_once() ---- */
+
+/* Order by semaphores and by pthread_once(). */
 
 /* A semaphore with more uses keeps its recorded order: the constraints grow with the pairs. */
 #define USES_MOST 64
@@ -200,4 +204,234 @@ void order_add_once(struct order *order, const struct op_list *list)
 						list->items[i].op->address)
 					order_add_edge(order, list->items[i].id,
 						(struct event_id){(uint16_t)thread, (uint32_t)j});
+}
+
+/* ---- barriers ---- */
+
+/* Rounds of barriers: arrivals, leaves after waiting, and the last arrival. */
+
+static struct order_round *open_round(struct order *order, const struct record_op *op)
+{
+	struct order_round *round;
+
+	for (uint32_t i = order->round_count; i-- > 0;)
+		if (order->rounds[i].address == op->address) {
+			if (order->rounds[i].last == ORDER_NONE)
+				return &order->rounds[i];
+			break;
+		}
+	if (order->round_count == order->round_capacity) {
+		order->round_capacity = order->round_capacity ? 2 * order->round_capacity : 16;
+		order->rounds =
+			realloc(order->rounds, order->round_capacity * sizeof *order->rounds);
+		BUG_ON(!order->rounds);
+	}
+	round = &order->rounds[order->round_count++];
+	*round = (struct order_round){
+		.address = op->address, .number = op->argument, .last = ORDER_NONE};
+	return round;
+}
+
+/* The barrier's previous round; NULL: none. */
+static const struct order_round *round_before(
+	const struct order *order, const struct order_round *round)
+{
+	for (const struct order_round *before = round; before-- > order->rounds;)
+		if (before->address == round->address)
+			return before;
+	return NULL;
+}
+
+static bool has_thread(const struct order_round *round, uint16_t thread)
+{
+	for (uint32_t i = 0; i < round->count; i++)
+		if (round->arrivals[i].at.thread == thread)
+			return true;
+	return false;
+}
+
+/* An arriving thread has left the previous round, or comes after all arrivals of that round. */
+static void add_arrival(struct order *order, const struct op_event *event)
+{
+	struct order_round *round = open_round(order, event->op);
+	const struct order_round *before = round_before(order, round);
+
+	if (before && !has_thread(before, event->id.thread))
+		for (uint32_t i = 0; i < before->count; i++)
+			order_add_edge(order, before->arrivals[i].at, event->id);
+	round->arrivals = realloc(round->arrivals, (round->count + 1) * sizeof *round->arrivals);
+	BUG_ON(!round->arrivals);
+	round->arrivals[round->count++] =
+		(struct order_arrival){.at = event->id, .leave = ORDER_NONE};
+	if (event->op->flags & RECORD_OP_LAST)
+		round->last = round->count - 1;
+}
+
+static void add_round_edge(
+	struct order *order, uint32_t round, struct event_id first, struct event_id second)
+{
+	const uint32_t count = order->edge_count;
+
+	order_add_edge(order, first, second);
+	if (order->edge_count > count)
+		order->edges[count].round = round + 1;
+}
+
+static void order_rounds_add_leave(struct order *order, const struct op_event *event)
+{
+	for (struct order_round *round = order->rounds + order->round_count;
+		round-- > order->rounds;) {
+		if (round->address != event->op->address || round->number != event->op->argument ||
+			round->last == ORDER_NONE)
+			continue;
+		for (uint32_t i = 0; i < round->count; i++)
+			if (round->arrivals[i].at.thread == event->id.thread)
+				round->arrivals[i].leave = event->id.index;
+		add_round_edge(order, (uint32_t)(round - order->rounds),
+			round->arrivals[round->last].at, event->id);
+		return;
+	}
+}
+
+void order_add_rounds(struct order *order, const struct op_list *list)
+{
+	bool is_whole = !order->walk->part.begin && !order->walk->part.end;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		is_whole &= order->walk->threads[i].summary.end == WALK_COMPLETE ||
+			    order->walk->threads[i].summary.end == WALK_CRASHED;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct op_event *event = &list->items[i];
+
+		if (event->op->kind == OP_BARRIER_ARRIVE)
+			add_arrival(order, event);
+		else if (event->op->kind == OP_BARRIER_LEAVE)
+			order_rounds_add_leave(order, event);
+	}
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		struct order_round *round = &order->rounds[i];
+
+		round->is_known = is_whole && round->last != ORDER_NONE;
+		for (uint32_t j = 0; round->last != ORDER_NONE && j < round->count; j++)
+			add_round_edge(
+				order, i, round->arrivals[j].at, round->arrivals[round->last].at);
+	}
+}
+
+void order_release_rounds(struct order *order)
+{
+	for (uint32_t i = 0; i < order->round_count; i++)
+		free(order->rounds[i].arrivals);
+	free(order->rounds);
+}
+
+/* ---- time ---- */
+
+/*
+ * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c), so a thread
+ * returns from a sleep or a timeout when all others are blocked. When that is the case in another
+ * order is unknown. The thread therefore stays behind everything that the others had done by then.
+ * This is stricter than necessary if the time was already over. The same rule holds for a thread
+ * that waits for input from outside of the process.
+ */
+
+/*
+ * By thread, among the operations seen so far: number plus one of its last one, and of its last
+ * write to a descriptor.
+ */
+struct last_ops {
+	uint32_t any, writes;
+};
+
+/*
+ * Other threads moved while the thread waited, but none wrote to a descriptor: the input came from
+ * outside.
+ */
+static bool waited_for_outside(const struct order *order, const struct last_ops *last,
+	const struct op_list *list, uint32_t at)
+{
+	const uint16_t thread = list->items[at].id.thread;
+
+	if (last[thread].any == at)
+		return false;
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		if (i != thread && last[i].writes > last[thread].any)
+			return false;
+	return true;
+}
+
+static bool waits_for_time(const struct order *order, const struct last_ops *last,
+	const struct op_list *list, uint32_t at)
+{
+	const struct record_op *op = list->items[at].op;
+
+	switch (op->kind) {
+	case OP_SLEEP:
+		return !order_is_pause(op);
+	case OP_COND_WAKE:
+		return true;
+	case OP_SEM_WAIT:
+		return op->flags & RECORD_OP_FAILED;
+	case OP_FD_POLL:
+	case OP_FD_READ:
+		return op->flags & RECORD_OP_FAILED || waited_for_outside(order, last, list, at);
+	default:
+		return false;
+	}
+}
+
+/* Number of the thread's events before this position of the run. */
+static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
+{
+	uint64_t low = 0, high = walked->count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (walked->events[middle].position < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+/*
+ * `told`: of each other thread, the number of events that an earlier edge to this thread already
+ * covers.
+ */
+static void order_times_add_time(struct order *order, struct event_id id, uint32_t *told)
+{
+	const struct walk *walk = order->walk;
+	const uint64_t position = walk->threads[id.thread].events[id.index].position;
+
+	for (uint16_t thread = 0; thread < order->thread_count; thread++) {
+		const uint32_t count = order_times_count_before(&walk->threads[thread], position);
+
+		if (thread == id.thread || count <= told[thread])
+			continue;
+		order_add_edge(order, (struct event_id){thread, count - 1}, id);
+		told[thread] = count;
+	}
+}
+
+void order_add_times(struct order *order, const struct op_list *list)
+{
+	const uint32_t threads = order->thread_count;
+	uint32_t *told = calloc((size_t)threads * threads + 1, sizeof *told);
+	struct last_ops *last = calloc(threads + 1u, sizeof *last);
+
+	BUG_ON(!told || !last);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct op_event *event = &list->items[i];
+
+		if (waits_for_time(order, last, list, i))
+			order_times_add_time(
+				order, event->id, &told[(size_t)event->id.thread * threads]);
+		last[event->id.thread].any = i + 1;
+		if (event->op->kind == OP_FD_WRITE)
+			last[event->id.thread].writes = i + 1;
+	}
+	free(told);
+	free(last);
 }

@@ -3,11 +3,10 @@
  * recorded run.
  *
  * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *places*:
- * the instructions that are asked about. runs.c first takes answers from random runs. Then
- * workers (search.c) take *chunks* of the run (chunks.c), build their constraints and query a
- * solver about one event after the other. search.c also defines the sequence of passes;
- * search_turns.c settles chunks in their order, which makes results independent of the number of
- * workers.
+ * the instructions that are asked about. runs.c first takes answers from other runs. Then workers
+ * (search_worker.c) take *chunks* of the run (chunks.c), build their constraints and query a solver
+ * about one event after the other. search.c defines the sequence of passes, and settles chunks in
+ * their order, which makes results independent of the number of workers.
  *
  * Threads: the walk, the order and the list of places are read-only while workers run. Each worker
  * has its own solver. The thread that opened the analysis judges the answers, one at a time.
@@ -296,7 +295,7 @@ void *search_work(void *context);
 /* Counts what running workers leave out when time is up. Caller holds search.lock. */
 void search_count_left(struct sensitivity *analysis);
 
-/* ---- search_turns.c ---- */
+/* ---- search.c ---- */
 
 /*
  * Whether the place may still be asked about. This function and those below need search.lock held.

@@ -1,15 +1,193 @@
+/* What the order knows of memory: initial values, lifetimes of blocks, hidden writes. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/interpret/slots.h"
+#include "branches/solve/order.h"
+#include "branches/solve/order_internal.h"
+
+/* ---- initial values ---- */
+
+/*
+ * Initial values of memory, recovered from logged reads that precede all writes (TAME, partition of
+ * traces).
+ */
+
+/* A word: for each byte, what its first access reveals. */
+struct order_first {
+	uint64_t key; /* key of slots.h: address divided by eight, plus one */
+	uint64_t value;
+	uint8_t known;	  /* bit set of the bytes that were read first */
+	uint8_t accessed; /* bit set of the bytes that were read or written first */
+};
+
+static struct order_first *order_firsts_slot_of(struct order *order, uint64_t word)
+{
+	struct order_first *slot;
+
+	order->firsts = slots_reserve(order->firsts, &order->first_capacity, sizeof *order->firsts,
+		order->first_count, 256);
+	slot = slots_find(order->firsts, order->first_capacity, sizeof *slot, word + 1);
+	if (!slot->key) {
+		slot->key = word + 1;
+		order->first_count++;
+	}
+	return slot;
+}
+
+static void order_firsts_add_access(struct order *order, const struct walk_event *event)
+{
+	struct order_first *slot = NULL;
+
+	for (uint32_t i = 0; i < event->bytes; i++) {
+		const uint64_t at = event->address + i;
+		const uint8_t bit = (uint8_t)(1u << (at & 7));
+
+		if (!slot || !(at & 7))
+			slot = order_firsts_slot_of(order, at >> 3);
+		if (event->kind == EVENT_READ && !(slot->accessed & bit)) {
+			slot->known |= bit;
+			slot->value |= (event->value >> 8 * i & 0xff) << 8 * (at & 7);
+		}
+		slot->accessed |= bit;
+	}
+}
+
+void order_add_firsts(struct order *order)
+{
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+
+		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+			order_firsts_add_access(order, event);
+	}
+}
+
+bool order_first_value(const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	uint64_t result = 0;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		const struct order_first *slot;
+
+		if (!order->first_capacity)
+			return false;
+		slot = slots_find(
+			order->firsts, order->first_capacity, sizeof *slot, (at >> 3) + 1);
+		if (!(slot->known >> (at & 7) & 1))
+			return false;
+		result |= (slot->value >> 8 * (at & 7) & 0xff) << 8 * i;
+	}
+	*value = result;
+	return true;
+}
+
+/* ---- lifetimes of blocks ---- */
+
+/*
+ * Lifetimes of heap blocks. An allocator writes its own data into the first bytes of a freed block,
+ * so reads there must precede the freeing. The other bytes mostly keep their values after that; for
+ * reads of these no constraint is added, and the run that proves an answer decides.
+ */
+
+/* Blocks begin at multiples of this, and no block is smaller. */
+#define ALIGNMENT RELEASED_BYTES
+
+/* The end of a block's lifetime. */
+struct release {
+	uint64_t address, position; /* position in the run of the last event before it */
+	struct event_id last;
+};
+
+static int order_lives_compare(const void *left, const void *right)
+{
+	const struct release *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* Sorted by address, then by the order of the run. */
+static struct release *list_releases(const struct walk *walk)
+{
+	struct release *list = calloc(walk->release_count + 1u, sizeof *list);
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < walk->release_count; i++) {
+		const struct walk_release *from = &walk->releases[i];
+		const uint32_t last = from->index - 1;
+
+		list[i] = (struct release){.address = from->address,
+			.position = walk->threads[from->thread].events[last].position,
+			.last = {from->thread, last}};
+	}
+	qsort(list, walk->release_count, sizeof *list, order_lives_compare);
+	return list;
+}
+
+/* The freeing of the block that the read accessed; NULL: the block was not freed. */
+static const struct release *find_release(
+	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
+{
+	const struct release wanted = {.address = address, .position = position + 1};
+	uint32_t first = 0, end = count;
+
+	while (first < end) {
+		const uint32_t middle = first + (end - first) / 2;
+
+		if (order_lives_compare(&list[middle], &wanted) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < count && list[first].address == address ? &list[first] : NULL;
+}
+
+static void add_life(struct order *order, struct event_id read, const struct release *release)
+{
+	if (!release || release->last.thread == read.thread ||
+		order_is_before(order, read, release->last))
+		return;
+	if (order->life_count == order->life_capacity) {
+		order->life_capacity = order->life_capacity ? 2 * order->life_capacity : 64;
+		order->lives = realloc(order->lives, order->life_capacity * sizeof *order->lives);
+		BUG_ON(!order->lives);
+	}
+	order->lives[order->life_count++] = (struct order_life){read, release->last};
+}
+
+void order_add_lives(struct order *order)
+{
+	const struct walk *walk = order->walk;
+	struct release *list;
+
+	if (!walk->release_count)
+		return;
+	list = list_releases(walk);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ)
+				add_life(order, (struct event_id){(uint16_t)i, (uint32_t)j},
+					find_release(list, walk->release_count,
+						event->address & ~(uint64_t)(ALIGNMENT - 1),
+						event->position));
+		}
+	free(list);
+}
+
+/* ---- hidden writes ---- */
+
 /*
  * Hidden writes: writes to shared memory by code that the walk does not interpret, such as libc
  * functions or assembly. A read reveals one when no write of the run explains its value. The time
  * of a hidden write between two accesses is unknown. The contents of such memory are known only at
  * the reads.
  */
-#include "branches/solve/order.h"
-
-#include <stdlib.h>
-
-#include "base/bug.h"
-#include "branches/interpret/slots.h"
 
 /*
  * Set of the values that each byte may have: (address, value), and a mark for a known initial
