@@ -45,6 +45,15 @@
 		runtime_enter(RETURN_SITE);                                                        \
 	const char interposed LEAVE_AT_RETURN = 0
 
+/* Defines an interposed function that only returns this expression of its parameters (in brackets). */
+#define INTERPOSED(type, name, parameters, ...)                                                    \
+	EXPORT type name parameters                                                                \
+	{                                                                                          \
+		ENTER();                                                                           \
+		return __VA_ARGS__;                                                                \
+	}                                                                                          \
+	type name parameters
+
 /* False: the next interposed call takes the slow path runtime_enter() (set-up, raw threads, spin.c). */
 extern bool runtime_is_up;
 void runtime_set_up(void);

@@ -47,12 +47,7 @@ long system_call_make(system_call *function, long number, const long arguments[6
  * in brackets, the call, and the call's arguments.
  */
 #define ANSWERED(type, name, parameters, ...)                                                      \
-	EXPORT type name parameters                                                                \
-	{                                                                                          \
-		ENTER();                                                                           \
-		return (type)interpose_result(ANSWER(__VA_ARGS__));                                \
-	}                                                                                          \
-	type name parameters
+	INTERPOSED(type, name, parameters, (type)interpose_result(ANSWER(__VA_ARGS__)))
 
 /* False: the kernel answers the call. */
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);

@@ -212,17 +212,10 @@ static int aio_ask(
 	return error;
 }
 
-EXPORT int aio_read(struct aiocb *control)
-{
-	ENTER();
-	return (int)interpose_result(-aio_ask(control, AIO_READ, NULL, CALL_SITE));
-}
-
-EXPORT int aio_write(struct aiocb *control)
-{
-	ENTER();
-	return (int)interpose_result(-aio_ask(control, AIO_WRITE, NULL, CALL_SITE));
-}
+INTERPOSED(int, aio_read, (struct aiocb * control),
+	(int)interpose_result(-aio_ask(control, AIO_READ, NULL, CALL_SITE)));
+INTERPOSED(int, aio_write, (struct aiocb * control),
+	(int)interpose_result(-aio_ask(control, AIO_WRITE, NULL, CALL_SITE)));
 
 EXPORT int aio_fsync(int operation, struct aiocb *control)
 {
@@ -252,11 +245,7 @@ EXPORT int aio_error(const struct aiocb *control)
 	return control->__error_code;
 }
 
-EXPORT ssize_t aio_return(struct aiocb *control)
-{
-	ENTER();
-	return control->__return_value;
-}
+INTERPOSED(ssize_t, aio_return, (struct aiocb * control), control->__return_value);
 
 /* ---- waiting ---- */
 

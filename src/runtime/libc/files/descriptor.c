@@ -99,19 +99,10 @@ long call_epoll_ctl(const long arguments[6], uint64_t site)
 
 ANSWERED(int, epoll_ctl, (int epoll_fd, int operation, int fd, struct epoll_event *event),
 	epoll_ctl, epoll_fd, operation, fd, event);
-
-EXPORT int inotify_init(void)
-{
-	ENTER();
-	return (int)interpose_result(fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false));
-}
-
-EXPORT int inotify_init1(int flags)
-{
-	ENTER();
-	return (int)interpose_result(
-		fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false));
-}
+INTERPOSED(int, inotify_init, (void),
+	(int)interpose_result(fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false)));
+INTERPOSED(int, inotify_init1, (int flags),
+	(int)interpose_result(fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false)));
 
 /* ---- duplication ---- */
 
@@ -314,11 +305,7 @@ EXPORT int lockf(int fd, int command, off_t length)
 	}
 }
 
-EXPORT int lockf64(int fd, int command, off64_t length)
-{
-	ENTER();
-	return lockf(fd, command, length);
-}
+INTERPOSED(int, lockf64, (int fd, int command, off64_t length), lockf(fd, command, length));
 
 /* ---- closing ---- */
 
@@ -349,11 +336,7 @@ EXPORT int close(int fd)
 
 int __close(int fd);
 
-EXPORT int __close(int fd)
-{
-	ENTER();
-	return (int)interpose_result(fd_close(fd, CALL_SITE));
-}
+INTERPOSED(int, __close, (int fd), (int)interpose_result(fd_close(fd, CALL_SITE)));
 
 /*
  * Also called by fclose() and other functions inside libc. Only our tables change; the kernel closes the

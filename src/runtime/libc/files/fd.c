@@ -152,17 +152,10 @@ static ssize_t write_to(int fd, const void *buffer, size_t size, uint64_t site)
 	return fd_write(fd, &vector, 1, site);
 }
 
-EXPORT ssize_t read(int fd, void *buffer, size_t size)
-{
-	ENTER();
-	return read_from(fd, buffer, size, CALL_SITE);
-}
-
-EXPORT ssize_t write(int fd, const void *buffer, size_t size)
-{
-	ENTER();
-	return write_to(fd, buffer, size, CALL_SITE);
-}
+INTERPOSED(
+	ssize_t, read, (int fd, void *buffer, size_t size), read_from(fd, buffer, size, CALL_SITE));
+INTERPOSED(ssize_t, write, (int fd, const void *buffer, size_t size),
+	write_to(fd, buffer, size, CALL_SITE));
 
 EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 {
@@ -201,17 +194,10 @@ EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity)
 	return read_from(fd, buffer, size, CALL_SITE);
 }
 
-EXPORT ssize_t __read(int fd, void *buffer, size_t size)
-{
-	ENTER();
-	return read_from(fd, buffer, size, CALL_SITE);
-}
-
-EXPORT ssize_t __write(int fd, const void *buffer, size_t size)
-{
-	ENTER();
-	return write_to(fd, buffer, size, CALL_SITE);
-}
+INTERPOSED(ssize_t, __read, (int fd, void *buffer, size_t size),
+	read_from(fd, buffer, size, CALL_SITE));
+INTERPOSED(ssize_t, __write, (int fd, const void *buffer, size_t size),
+	write_to(fd, buffer, size, CALL_SITE));
 
 /* libc's own versions bypass the interposed names. */
 EXPORT int eventfd_read(int fd, eventfd_t *value)

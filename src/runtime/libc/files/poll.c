@@ -367,19 +367,12 @@ long call_epoll_pwait2(const long arguments[6], uint64_t site)
 
 ANSWERED(int, epoll_wait, (int epoll_fd, struct epoll_event *events, int capacity, int timeout),
 	epoll_wait, epoll_fd, events, capacity, timeout);
-
-EXPORT int epoll_pwait(
-	int epoll_fd, struct epoll_event *events, int capacity, int timeout, const sigset_t *mask)
-{
-	ENTER();
-	return (int)interpose_result(
-		ANSWER(epoll_pwait, epoll_fd, events, capacity, timeout, mask, MASK_BYTES));
-}
-
-EXPORT int epoll_pwait2(int epoll_fd, struct epoll_event *events, int capacity,
-	const struct timespec *timeout, const sigset_t *mask)
-{
-	ENTER();
-	return (int)interpose_result(
-		ANSWER(epoll_pwait2, epoll_fd, events, capacity, timeout, mask, MASK_BYTES));
-}
+INTERPOSED(int, epoll_pwait,
+	(int epoll_fd, struct epoll_event *events, int capacity, int timeout, const sigset_t *mask),
+	(int)interpose_result(
+		ANSWER(epoll_pwait, epoll_fd, events, capacity, timeout, mask, MASK_BYTES)));
+INTERPOSED(int, epoll_pwait2,
+	(int epoll_fd, struct epoll_event *events, int capacity, const struct timespec *timeout,
+		const sigset_t *mask),
+	(int)interpose_result(
+		ANSWER(epoll_pwait2, epoll_fd, events, capacity, timeout, mask, MASK_BYTES)));

@@ -61,26 +61,13 @@ long call_sched_yield(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-EXPORT pid_t gettid(void)
-{
-	ENTER();
-	return (pid_t)ANSWER(gettid, 0);
-}
-
-EXPORT int sched_yield(void)
-{
-	ENTER();
-	return (int)ANSWER(sched_yield, 0);
-}
+INTERPOSED(pid_t, gettid, (void), (pid_t)ANSWER(gettid, 0));
+INTERPOSED(int, sched_yield, (void), (int)ANSWER(sched_yield, 0));
 
 /* Today's headers map the name to sched_yield; older binaries still call it. */
 int old_pthread_yield(void) __asm__("pthread_yield");
 
-EXPORT int old_pthread_yield(void)
-{
-	ENTER();
-	return (int)ANSWER(sched_yield, 0);
-}
+INTERPOSED(int, old_pthread_yield, (void), (int)ANSWER(sched_yield, 0));
 
 EXPORT void thrd_yield(void)
 {
@@ -101,11 +88,7 @@ unsigned int affinity_processor(void)
 	return 0;
 }
 
-EXPORT int sched_getcpu(void)
-{
-	ENTER();
-	return (int)affinity_processor();
-}
+INTERPOSED(int, sched_getcpu, (void), (int)affinity_processor());
 
 EXPORT int getcpu(unsigned int *processor, unsigned int *node)
 {

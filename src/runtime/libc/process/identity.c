@@ -37,63 +37,25 @@ long call_getppid(const long arguments[6], uint64_t site)
 	return platform_call(SYS_getppid);
 }
 
-EXPORT pid_t getpid(void)
-{
-	ENTER();
-	return (pid_t)ANSWER(getpid, 0);
-}
+INTERPOSED(pid_t, getpid, (void), (pid_t)ANSWER(getpid, 0));
 
 pid_t __getpid(void);
 
-EXPORT pid_t __getpid(void)
-{
-	ENTER();
-	return (pid_t)ANSWER(getpid, 0);
-}
-
-EXPORT pid_t getppid(void)
-{
-	ENTER();
-	return (pid_t)ANSWER(getppid, 0);
-}
+INTERPOSED(pid_t, __getpid, (void), (pid_t)ANSWER(getpid, 0));
+INTERPOSED(pid_t, getppid, (void), (pid_t)ANSWER(getppid, 0));
 
 /* ---- user and group ids ---- */
 
-EXPORT int setuid(uid_t user)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setuid, user));
-}
-
-EXPORT int setgid(gid_t group)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setgid, group));
-}
-
-EXPORT int setreuid(uid_t real, uid_t effective)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setreuid, real, effective));
-}
-
-EXPORT int setregid(gid_t real, gid_t effective)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setregid, real, effective));
-}
-
-EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setresuid, real, effective, saved));
-}
-
-EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setresgid, real, effective, saved));
-}
+INTERPOSED(int, setuid, (uid_t user), (int)interpose_result(target_call(SYS_setuid, user)));
+INTERPOSED(int, setgid, (gid_t group), (int)interpose_result(target_call(SYS_setgid, group)));
+INTERPOSED(int, setreuid, (uid_t real, uid_t effective),
+	(int)interpose_result(target_call(SYS_setreuid, real, effective)));
+INTERPOSED(int, setregid, (gid_t real, gid_t effective),
+	(int)interpose_result(target_call(SYS_setregid, real, effective)));
+INTERPOSED(int, setresuid, (uid_t real, uid_t effective, uid_t saved),
+	(int)interpose_result(target_call(SYS_setresuid, real, effective, saved)));
+INTERPOSED(int, setresgid, (gid_t real, gid_t effective, gid_t saved),
+	(int)interpose_result(target_call(SYS_setresgid, real, effective, saved)));
 
 EXPORT int seteuid(uid_t user)
 {
@@ -111,11 +73,8 @@ EXPORT int setegid(gid_t group)
 	return (int)interpose_result(target_call(SYS_setresgid, -1, group, -1));
 }
 
-EXPORT int setgroups(size_t count, const gid_t *groups)
-{
-	ENTER();
-	return (int)interpose_result(target_call(SYS_setgroups, count, groups));
-}
+INTERPOSED(int, setgroups, (size_t count, const gid_t *groups),
+	(int)interpose_result(target_call(SYS_setgroups, count, groups)));
 
 /* ---- random numbers ---- */
 

@@ -177,21 +177,13 @@ static pid_t fork_in_order(uint64_t site)
 	return pid;
 }
 
-EXPORT pid_t fork(void)
-{
-	ENTER();
-	return fork_in_order(CALL_SITE);
-}
+INTERPOSED(pid_t, fork, (void), fork_in_order(CALL_SITE));
 
 /*
  * A child of vfork() would run on its parent's stack with the runtime's state; fork gives it
  * copies.
  */
-EXPORT pid_t vfork(void)
-{
-	ENTER();
-	return fork_in_order(CALL_SITE);
-}
+INTERPOSED(pid_t, vfork, (void), fork_in_order(CALL_SITE));
 
 /* Runs no fork handlers. */
 EXPORT pid_t _Fork(void)

@@ -135,25 +135,15 @@ static sighandler_t signal_with_flags(int signal, sighandler_t handler, int flag
 	return old.sa_handler;
 }
 
-EXPORT sighandler_t signal(int number, sighandler_t handler)
-{
-	ENTER();
-	return signal_with_flags(number, handler, SA_RESTART);
-}
+INTERPOSED(sighandler_t, signal, (int number, sighandler_t handler),
+	signal_with_flags(number, handler, SA_RESTART));
 
 sighandler_t bsd_signal(int number, sighandler_t handler);
 
-EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
-{
-	ENTER();
-	return signal_with_flags(number, handler, SA_RESTART);
-}
-
-EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
-{
-	ENTER();
-	return signal_with_flags(number, handler, (int)SA_RESETHAND | SA_NODEFER);
-}
+INTERPOSED(sighandler_t, bsd_signal, (int number, sighandler_t handler),
+	signal_with_flags(number, handler, SA_RESTART));
+INTERPOSED(sighandler_t, sysv_signal, (int number, sighandler_t handler),
+	signal_with_flags(number, handler, (int)SA_RESETHAND | SA_NODEFER));
 
 sighandler_t __sysv_signal(int number, sighandler_t handler);
 
@@ -215,11 +205,8 @@ EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *rest
 					   : mask_change(how, set, old);
 }
 
-EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
-{
-	ENTER();
-	return (int)interpose_result(-pthread_sigmask(how, set, old));
-}
+INTERPOSED(int, sigprocmask, (int how, const sigset_t *restrict set, sigset_t *restrict old),
+	(int)interpose_result(-pthread_sigmask(how, set, old)));
 
 long call_rt_sigpending(const long arguments[6], uint64_t site)
 {

@@ -15,17 +15,8 @@ static int mask_set_one(int how, int signal)
 	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
 }
 
-EXPORT int sighold(int signal)
-{
-	ENTER();
-	return mask_set_one(SIG_BLOCK, signal);
-}
-
-EXPORT int sigrelse(int signal)
-{
-	ENTER();
-	return mask_set_one(SIG_UNBLOCK, signal);
-}
+INTERPOSED(int, sighold, (int signal), mask_set_one(SIG_BLOCK, signal));
+INTERPOSED(int, sigrelse, (int signal), mask_set_one(SIG_UNBLOCK, signal));
 
 static int set_handler(int signal, sighandler_t handler, struct sigaction *old)
 {
@@ -34,11 +25,7 @@ static int set_handler(int signal, sighandler_t handler, struct sigaction *old)
 	return sigaction(signal, &action, old);
 }
 
-EXPORT int sigignore(int signal)
-{
-	ENTER();
-	return set_handler(signal, SIG_IGN, NULL);
-}
+INTERPOSED(int, sigignore, (int signal), set_handler(signal, SIG_IGN, NULL));
 
 EXPORT sighandler_t sigset(int signal, sighandler_t handler)
 {
@@ -72,23 +59,9 @@ static int mask_replace(int how, int bits)
 	return (int)(unsigned int)old.__val[0];
 }
 
-EXPORT int sigblock(int bits)
-{
-	ENTER();
-	return mask_replace(SIG_BLOCK, bits);
-}
-
-EXPORT int sigsetmask(int bits)
-{
-	ENTER();
-	return mask_replace(SIG_SETMASK, bits);
-}
-
-EXPORT int siggetmask(void)
-{
-	ENTER();
-	return mask_replace(SIG_BLOCK, 0);
-}
+INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
+INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
+INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
 /*
  * The function behind sigpause() of <signal.h>. The argument is a signal under X/Open's rules, a
@@ -111,8 +84,4 @@ EXPORT int __sigpause(int signal_or_mask, int is_signal)
 /* X/Open's sigpause() by its symbol name. */
 int xpg_sigpause(int signal) __asm__("__xpg_sigpause");
 
-EXPORT int xpg_sigpause(int signal)
-{
-	ENTER();
-	return __sigpause(signal, 1);
-}
+INTERPOSED(int, xpg_sigpause, (int signal), __sigpause(signal, 1));

@@ -130,18 +130,12 @@ static int wait_result(long result, siginfo_t *out)
 	return (int)interpose_result(result);
 }
 
-EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict out)
-{
-	ENTER();
-	return wait_result(ANSWER(rt_sigtimedwait, set, out, NULL, MASK_BYTES), out);
-}
-
-EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict out,
-	const struct timespec *restrict timeout)
-{
-	ENTER();
-	return wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out);
-}
+INTERPOSED(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict out),
+	wait_result(ANSWER(rt_sigtimedwait, set, out, NULL, MASK_BYTES), out));
+INTERPOSED(int, sigtimedwait,
+	(const sigset_t *restrict set, siginfo_t *restrict out,
+		const struct timespec *restrict timeout),
+	wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out));
 
 /* ---- waiting for a handler ---- */
 

@@ -20,14 +20,7 @@ EXPORT int pthread_barrier_init(
 	return barrier_init(barrier_of(barrier), count, shared == PTHREAD_PROCESS_SHARED);
 }
 
-EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
-{
-	ENTER();
-	return barrier_destroy(barrier_of(barrier), CALL_SITE);
-}
-
-EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
-{
-	ENTER();
-	return barrier_wait(barrier_of(barrier), CALL_SITE);
-}
+INTERPOSED(int, pthread_barrier_destroy, (pthread_barrier_t * barrier),
+	barrier_destroy(barrier_of(barrier), CALL_SITE));
+INTERPOSED(int, pthread_barrier_wait, (pthread_barrier_t * barrier),
+	barrier_wait(barrier_of(barrier), CALL_SITE));

@@ -33,12 +33,9 @@ static int c11_result(int error)
 /* ---- threads ---- */
 
 /* `start` returns an int in the lower half of the register of a returned pointer. */
-EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
-{
-	ENTER();
-	return c11_result(runtime_thread_create(
-		thread, NULL, (void *(*)(void *))(void (*)(void))start, argument, CALL_SITE));
-}
+INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument),
+	c11_result(runtime_thread_create(
+		thread, NULL, (void *(*)(void *))(void (*)(void))start, argument, CALL_SITE)));
 
 EXPORT int thrd_join(thrd_t thread, int *result)
 {
@@ -52,11 +49,7 @@ EXPORT int thrd_join(thrd_t thread, int *result)
 	return c11_result(error);
 }
 
-EXPORT int thrd_detach(thrd_t thread)
-{
-	ENTER();
-	return c11_result(runtime_thread_detach(thread, CALL_SITE));
-}
+INTERPOSED(int, thrd_detach, (thrd_t thread), c11_result(runtime_thread_detach(thread, CALL_SITE)));
 
 EXPORT void thrd_exit(int result)
 {
@@ -86,30 +79,13 @@ EXPORT void mtx_destroy(mtx_t *mutex)
 	(void)mutex_destroy(mtx_of(mutex), CALL_SITE); /* the C11 function returns nothing */
 }
 
-EXPORT int mtx_lock(mtx_t *mutex)
-{
-	ENTER();
-	return c11_result(sync_result(mutex_lock(mtx_of(mutex), ENGINE_FOREVER, CALL_SITE)));
-}
-
-EXPORT int mtx_trylock(mtx_t *mutex)
-{
-	ENTER();
-	return c11_result(mutex_trylock(mtx_of(mutex), CALL_SITE));
-}
-
-EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict time)
-{
-	ENTER();
-	return c11_result(sync_timed_result(
-		mutex_lock(mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
-}
-
-EXPORT int mtx_unlock(mtx_t *mutex)
-{
-	ENTER();
-	return c11_result(mutex_unlock(mtx_of(mutex), CALL_SITE));
-}
+INTERPOSED(int, mtx_lock, (mtx_t * mutex),
+	c11_result(sync_result(mutex_lock(mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
+INTERPOSED(int, mtx_trylock, (mtx_t * mutex), c11_result(mutex_trylock(mtx_of(mutex), CALL_SITE)));
+INTERPOSED(int, mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict time),
+	c11_result(sync_timed_result(
+		mutex_lock(mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time)));
+INTERPOSED(int, mtx_unlock, (mtx_t * mutex), c11_result(mutex_unlock(mtx_of(mutex), CALL_SITE)));
 
 /* ---- condition variables ---- */
 
@@ -131,12 +107,8 @@ EXPORT void cnd_destroy(cnd_t *cond)
 	(void)cond_destroy(cnd_of(cond), CALL_SITE); /* the C11 function returns nothing */
 }
 
-EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
-{
-	ENTER();
-	return c11_result(
-		sync_result(cond_wait(cnd_of(cond), mtx_of(mutex), ENGINE_FOREVER, CALL_SITE)));
-}
+INTERPOSED(int, cnd_wait, (cnd_t * cond, mtx_t *mutex),
+	c11_result(sync_result(cond_wait(cnd_of(cond), mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
 
 EXPORT int cnd_timedwait(
 	cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict time)
@@ -164,11 +136,8 @@ EXPORT int cnd_broadcast(cnd_t *cond)
 
 /* ---- thread-specific storage: the runtime's table of destructors, glibc's values ---- */
 
-EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
-{
-	ENTER();
-	return c11_result(pthread_key_create(key, destructor));
-}
+INTERPOSED(int, tss_create, (tss_t * key, tss_dtor_t destructor),
+	c11_result(pthread_key_create(key, destructor)));
 
 EXPORT void tss_delete(tss_t key)
 {

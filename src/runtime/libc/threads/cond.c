@@ -33,25 +33,13 @@ EXPORT int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *att
 	return 0;
 }
 
-EXPORT int pthread_cond_destroy(pthread_cond_t *cond)
-{
-	ENTER();
-	return cond_destroy(cond_of(cond), CALL_SITE);
-}
-
-EXPORT int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
-{
-	ENTER();
-	return sync_result(
-		cond_wait(cond_of(cond), (struct mutex *)mutex, ENGINE_FOREVER, CALL_SITE));
-}
-
-EXPORT int pthread_cond_timedwait(
-	pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *time)
-{
-	ENTER();
-	return cond_wait_until(cond, mutex, cond_of(cond)->clock, time, CALL_SITE);
-}
+INTERPOSED(
+	int, pthread_cond_destroy, (pthread_cond_t * cond), cond_destroy(cond_of(cond), CALL_SITE));
+INTERPOSED(int, pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *mutex),
+	sync_result(cond_wait(cond_of(cond), (struct mutex *)mutex, ENGINE_FOREVER, CALL_SITE)));
+INTERPOSED(int, pthread_cond_timedwait,
+	(pthread_cond_t * cond, pthread_mutex_t *mutex, const struct timespec *time),
+	cond_wait_until(cond, mutex, cond_of(cond)->clock, time, CALL_SITE));
 
 EXPORT int pthread_cond_clockwait(
 	pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time)

@@ -20,11 +20,8 @@ EXPORT void __cxa_guard_release(struct guard *guard);
 EXPORT void __cxa_guard_abort(struct guard *guard);
 
 /* Returns 1 if the caller must initialise the variable. */
-EXPORT int __cxa_guard_acquire(struct guard *guard)
-{
-	ENTER();
-	return sync_result(once_enter(&guard->once, CALL_SITE)) != 0;
-}
+INTERPOSED(int, __cxa_guard_acquire, (struct guard * guard),
+	sync_result(once_enter(&guard->once, CALL_SITE)) != 0);
 
 EXPORT void __cxa_guard_release(struct guard *guard)
 {

@@ -45,30 +45,15 @@ EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t 
 	return mutex_init(mutex_of(mutex), kind, (uint8_t)ceiling);
 }
 
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
-{
-	ENTER();
-	return mutex_destroy(mutex_of(mutex), CALL_SITE);
-}
-
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	ENTER();
-	return sync_result(mutex_lock(mutex_of(mutex), ENGINE_FOREVER, CALL_SITE));
-}
-
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
-{
-	ENTER();
-	return mutex_trylock(mutex_of(mutex), CALL_SITE);
-}
-
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time)
-{
-	ENTER();
-	return sync_timed_result(
-		mutex_lock(mutex_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time);
-}
+INTERPOSED(int, pthread_mutex_destroy, (pthread_mutex_t * mutex),
+	mutex_destroy(mutex_of(mutex), CALL_SITE));
+INTERPOSED(int, pthread_mutex_lock, (pthread_mutex_t * mutex),
+	sync_result(mutex_lock(mutex_of(mutex), ENGINE_FOREVER, CALL_SITE)));
+INTERPOSED(int, pthread_mutex_trylock, (pthread_mutex_t * mutex),
+	mutex_trylock(mutex_of(mutex), CALL_SITE));
+INTERPOSED(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *time),
+	sync_timed_result(
+		mutex_lock(mutex_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
 
 EXPORT int pthread_mutex_clocklock(
 	pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time)
@@ -80,29 +65,14 @@ EXPORT int pthread_mutex_clocklock(
 		mutex_lock(mutex_of(mutex), sync_deadline(clock, time), CALL_SITE), time);
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-	ENTER();
-	return mutex_unlock(mutex_of(mutex), CALL_SITE);
-}
-
-EXPORT int pthread_mutex_consistent(pthread_mutex_t *mutex)
-{
-	ENTER();
-	return mutex_consistent(mutex_of(mutex));
-}
-
-EXPORT int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling)
-{
-	ENTER();
-	return mutex_get_ceiling((const struct mutex *)mutex, ceiling);
-}
-
-EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
-{
-	ENTER();
-	return sync_result(mutex_set_ceiling(mutex_of(mutex), ceiling, old, CALL_SITE));
-}
+INTERPOSED(int, pthread_mutex_unlock, (pthread_mutex_t * mutex),
+	mutex_unlock(mutex_of(mutex), CALL_SITE));
+INTERPOSED(int, pthread_mutex_consistent, (pthread_mutex_t * mutex),
+	mutex_consistent(mutex_of(mutex)));
+INTERPOSED(int, pthread_mutex_getprioceiling, (const pthread_mutex_t *mutex, int *ceiling),
+	mutex_get_ceiling((const struct mutex *)mutex, ceiling));
+INTERPOSED(int, pthread_mutex_setprioceiling, (pthread_mutex_t * mutex, int ceiling, int *old),
+	sync_result(mutex_set_ceiling(mutex_of(mutex), ceiling, old, CALL_SITE)));
 
 /* Older names, which old binaries and libraries call. */
 EXPORT_ALIAS(pthread_mutex_consistent_np, pthread_mutex_consistent);

@@ -23,35 +23,16 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *rwlock, const pthread_rwlockatt
 	return 0;
 }
 
-EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return rwlock_destroy(rwlock_of(rwlock), CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return sync_result(rwlock_rdlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE));
-}
-
-EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return sync_result(rwlock_wrlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE));
-}
-
-EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return rwlock_tryrdlock(rwlock_of(rwlock), CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return rwlock_trywrlock(rwlock_of(rwlock), CALL_SITE);
-}
+INTERPOSED(int, pthread_rwlock_destroy, (pthread_rwlock_t * rwlock),
+	rwlock_destroy(rwlock_of(rwlock), CALL_SITE));
+INTERPOSED(int, pthread_rwlock_rdlock, (pthread_rwlock_t * rwlock),
+	sync_result(rwlock_rdlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE)));
+INTERPOSED(int, pthread_rwlock_wrlock, (pthread_rwlock_t * rwlock),
+	sync_result(rwlock_wrlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE)));
+INTERPOSED(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * rwlock),
+	rwlock_tryrdlock(rwlock_of(rwlock), CALL_SITE));
+INTERPOSED(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * rwlock),
+	rwlock_trywrlock(rwlock_of(rwlock), CALL_SITE));
 
 static int rwlock_rdlock_until(
 	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time, uint64_t site)
@@ -71,37 +52,20 @@ static int rwlock_wrlock_until(
 		rwlock_wrlock(rwlock_of(rwlock), sync_deadline(clock, time), site), time);
 }
 
-EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *rwlock, const struct timespec *time)
-{
-	ENTER();
-	return rwlock_rdlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *rwlock, const struct timespec *time)
-{
-	ENTER();
-	return rwlock_wrlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_clockrdlock(
-	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time)
-{
-	ENTER();
-	return rwlock_rdlock_until(rwlock, clock, time, CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_clockwrlock(
-	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time)
-{
-	ENTER();
-	return rwlock_wrlock_until(rwlock, clock, time, CALL_SITE);
-}
-
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
-{
-	ENTER();
-	return rwlock_unlock(rwlock_of(rwlock), CALL_SITE);
-}
+INTERPOSED(int, pthread_rwlock_timedrdlock,
+	(pthread_rwlock_t * rwlock, const struct timespec *time),
+	rwlock_rdlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE));
+INTERPOSED(int, pthread_rwlock_timedwrlock,
+	(pthread_rwlock_t * rwlock, const struct timespec *time),
+	rwlock_wrlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE));
+INTERPOSED(int, pthread_rwlock_clockrdlock,
+	(pthread_rwlock_t * rwlock, clockid_t clock, const struct timespec *time),
+	rwlock_rdlock_until(rwlock, clock, time, CALL_SITE));
+INTERPOSED(int, pthread_rwlock_clockwrlock,
+	(pthread_rwlock_t * rwlock, clockid_t clock, const struct timespec *time),
+	rwlock_wrlock_until(rwlock, clock, time, CALL_SITE));
+INTERPOSED(int, pthread_rwlock_unlock, (pthread_rwlock_t * rwlock),
+	rwlock_unlock(rwlock_of(rwlock), CALL_SITE));
 
 /* Older names, which old binaries call. */
 EXPORT_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);

@@ -219,11 +219,8 @@ EXPORT int sem_unlink(const char *name)
 	return 0;
 }
 
-EXPORT int sem_init(sem_t *semaphore, int is_shared, unsigned value)
-{
-	ENTER();
-	return sync_errno_result(semaphore_init(semaphore_of(semaphore), value, is_shared != 0));
-}
+INTERPOSED(int, sem_init, (sem_t * semaphore, int is_shared, unsigned value),
+	sync_errno_result(semaphore_init(semaphore_of(semaphore), value, is_shared != 0)));
 
 EXPORT int sem_destroy(sem_t *semaphore)
 {
@@ -246,12 +243,8 @@ static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site
 	return error;
 }
 
-EXPORT int sem_wait(sem_t *semaphore)
-{
-	ENTER();
-	return sync_errno_result(
-		sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE)));
-}
+INTERPOSED(int, sem_wait, (sem_t * semaphore),
+	sync_errno_result(sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE))));
 
 /* glibc refuses an invalid time even if the call need not wait; POSIX allows that. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
@@ -272,17 +265,10 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 		wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));
 }
 
-EXPORT int sem_trywait(sem_t *semaphore)
-{
-	ENTER();
-	return sync_errno_result(semaphore_trywait(semaphore_of(semaphore), CALL_SITE));
-}
-
-EXPORT int sem_post(sem_t *semaphore)
-{
-	ENTER();
-	return sync_errno_result(semaphore_post(semaphore_of(semaphore), CALL_SITE));
-}
+INTERPOSED(int, sem_trywait, (sem_t * semaphore),
+	sync_errno_result(semaphore_trywait(semaphore_of(semaphore), CALL_SITE)));
+INTERPOSED(int, sem_post, (sem_t * semaphore),
+	sync_errno_result(semaphore_post(semaphore_of(semaphore), CALL_SITE)));
 
 EXPORT int sem_getvalue(sem_t *semaphore, int *value)
 {

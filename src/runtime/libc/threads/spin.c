@@ -16,26 +16,11 @@ EXPORT int pthread_spin_init(pthread_spinlock_t *spin, int is_shared)
 	return 0;
 }
 
-EXPORT int pthread_spin_destroy(pthread_spinlock_t *spin)
-{
-	ENTER();
-	return spin_destroy(spin_of(spin), CALL_SITE);
-}
-
-EXPORT int pthread_spin_lock(pthread_spinlock_t *spin)
-{
-	ENTER();
-	return sync_result(spin_lock(spin_of(spin), CALL_SITE));
-}
-
-EXPORT int pthread_spin_trylock(pthread_spinlock_t *spin)
-{
-	ENTER();
-	return spin_trylock(spin_of(spin), CALL_SITE);
-}
-
-EXPORT int pthread_spin_unlock(pthread_spinlock_t *spin)
-{
-	ENTER();
-	return spin_unlock(spin_of(spin), CALL_SITE);
-}
+INTERPOSED(int, pthread_spin_destroy, (pthread_spinlock_t * spin),
+	spin_destroy(spin_of(spin), CALL_SITE));
+INTERPOSED(int, pthread_spin_lock, (pthread_spinlock_t * spin),
+	sync_result(spin_lock(spin_of(spin), CALL_SITE)));
+INTERPOSED(int, pthread_spin_trylock, (pthread_spinlock_t * spin),
+	spin_trylock(spin_of(spin), CALL_SITE));
+INTERPOSED(int, pthread_spin_unlock, (pthread_spinlock_t * spin),
+	spin_unlock(spin_of(spin), CALL_SITE));

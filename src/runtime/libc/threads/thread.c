@@ -214,11 +214,8 @@ int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, u
 	return 0;
 }
 
-EXPORT int pthread_join(pthread_t handle, void **result)
-{
-	ENTER();
-	return runtime_thread_join(handle, result, ENGINE_FOREVER, CALL_SITE);
-}
+INTERPOSED(int, pthread_join, (pthread_t handle, void **result),
+	runtime_thread_join(handle, result, ENGINE_FOREVER, CALL_SITE));
 
 EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 {
@@ -255,18 +252,12 @@ static int thread_join_until(pthread_t handle, void **result, clockid_t clock,
 	return runtime_thread_join(handle, result, runtime_deadline(clock, until), site);
 }
 
-EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
-{
-	ENTER();
-	return thread_join_until(handle, result, CLOCK_REALTIME, until, CALL_SITE);
-}
-
-EXPORT int pthread_clockjoin_np(
-	pthread_t handle, void **result, clockid_t clock, const struct timespec *until)
-{
-	ENTER();
-	return thread_join_until(handle, result, clock, until, CALL_SITE);
-}
+INTERPOSED(int, pthread_timedjoin_np,
+	(pthread_t handle, void **result, const struct timespec *until),
+	thread_join_until(handle, result, CLOCK_REALTIME, until, CALL_SITE));
+INTERPOSED(int, pthread_clockjoin_np,
+	(pthread_t handle, void **result, clockid_t clock, const struct timespec *until),
+	thread_join_until(handle, result, clock, until, CALL_SITE));
 
 int runtime_thread_detach(pthread_t handle, uint64_t site)
 {
@@ -283,11 +274,7 @@ int runtime_thread_detach(pthread_t handle, uint64_t site)
 	return 0;
 }
 
-EXPORT int pthread_detach(pthread_t handle)
-{
-	ENTER();
-	return runtime_thread_detach(handle, CALL_SITE);
-}
+INTERPOSED(int, pthread_detach, (pthread_t handle), runtime_thread_detach(handle, CALL_SITE));
 
 /* ---- cancellation ---- */
 

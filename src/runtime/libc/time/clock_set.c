@@ -93,35 +93,16 @@ bool time_emulate_setting(long number, const long arguments[6], long *result)
 	}
 }
 
-EXPORT int clock_settime(clockid_t clock, const struct timespec *wanted)
-{
-	ENTER();
-	return (int)interpose_result(clock_set(clock, wanted));
-}
-
-EXPORT int settimeofday(const struct timeval *wanted, const struct timezone *zone)
-{
-	ENTER();
-	return (int)interpose_result(day_set(wanted, zone));
-}
-
-EXPORT int adjtimex(struct timex *timex)
-{
-	ENTER();
-	return (int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex));
-}
-
-EXPORT int ntp_adjtime(struct timex *timex)
-{
-	ENTER();
-	return (int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex));
-}
-
-EXPORT int clock_adjtime(clockid_t clock, struct timex *timex)
-{
-	ENTER();
-	return (int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex));
-}
+INTERPOSED(int, clock_settime, (clockid_t clock, const struct timespec *wanted),
+	(int)interpose_result(clock_set(clock, wanted)));
+INTERPOSED(int, settimeofday, (const struct timeval *wanted, const struct timezone *zone),
+	(int)interpose_result(day_set(wanted, zone)));
+INTERPOSED(int, adjtimex, (struct timex * timex),
+	(int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex)));
+INTERPOSED(int, ntp_adjtime, (struct timex * timex),
+	(int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex)));
+INTERPOSED(int, clock_adjtime, (clockid_t clock, struct timex *timex),
+	(int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex)));
 
 /* A virtual clock adjusts at once, so no adjustment is ever left over. */
 EXPORT int adjtime(const struct timeval *change, struct timeval *left)

@@ -71,13 +71,9 @@ static int sleep_on_clock(clockid_t clock, int flags, const struct timespec *req
 
 ANSWERED(int, nanosleep, (const struct timespec *request, struct timespec *remaining), nanosleep,
 	request, remaining);
-
-EXPORT int clock_nanosleep(
-	clockid_t clock, int flags, const struct timespec *request, struct timespec *remaining)
-{
-	ENTER();
-	return (int)-ANSWER(clock_nanosleep, clock, flags, request, remaining);
-}
+INTERPOSED(int, clock_nanosleep,
+	(clockid_t clock, int flags, const struct timespec *request, struct timespec *remaining),
+	(int)-ANSWER(clock_nanosleep, clock, flags, request, remaining));
 
 EXPORT int usleep(useconds_t microseconds)
 {
