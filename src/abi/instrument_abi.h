@@ -45,7 +45,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 5
+#define INSTRUMENT_ABI_VERSION 6
 #define SITE_POINT_BYTES 5		      /* of the no-op or call in the code */
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -93,7 +93,7 @@ enum site_order {
 #define SITE_FAILURE_SHIFT 3
 #define SITE_EXPECTED 0x80u /* the expected value is in %rsi */
 /* Further content of the order of an access by inline assembly: recorded runs do not record the access. */
-#define SITE_UNTOLD 0x40u
+#define SITE_UNRECORDED 0x40u
 
 /* The write begins at the end of the string at the address: it overwrites the terminating zero. */
 #define SITE_APPENDS 1u
@@ -114,20 +114,10 @@ enum site_order {
  * Reads of ranges and strings by a function whose result is recomputed from the bytes. Recorded runs store the whole
  * words around these bytes, up to a limit. The bits from SITE_ARGUMENT_SHIFT on hold the number of the argument.
  */
-#define SITE_TOLD 8u
-#define SITE_TOLD_MOST 256u
-#define SITE_TOLD_RANGE_MOST 65536u /* limit for ranges that are compared */
-#define SITE_TOLD_LEAST 32u	    /* for strings: others may be longer under another schedule */
+#define SITE_CONTENTS 8u
+#define SITE_CONTENTS_MOST 256u
+#define SITE_CONTENTS_LEAST 32u /* for strings: others may be longer under another schedule */
 #define SITE_ARGUMENT_SHIFT 4
-/* The length is not guaranteed: the stored bytes lie in one page. */
-#define SITE_TOLD_NEAR 0x80u
-
-static inline uint64_t site_told_most(uint64_t length, bool is_string, bool is_near)
-{
-	const uint64_t most = is_string || is_near ? SITE_TOLD_MOST : SITE_TOLD_RANGE_MOST;
-
-	return length < most ? length : most;
-}
 
 /* Order of a SITE_ADDRESS: the local belongs to main. */
 #define SITE_OF_MAIN 1u

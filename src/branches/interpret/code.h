@@ -49,16 +49,12 @@ enum code_op {
 	CODE_COPY,	/* memcpy and memmove: c bytes from b to a */
 	CODE_FILL,	/* memset */
 	CODE_INTRINSIC, /* sub: enum intrinsic */
-	CODE_VALUE,	/* only takes the value that the site reports */
+	CODE_VALUE,	/* an instruction that is not computed: takes the recorded result */
 	CODE_REPORT,	/* a site that reports no value: fences */
 	CODE_LANDING,
 	CODE_STOP, /* control never continues here: unreachable, resume */
 	/* Bit cast: `count` lanes of `sub` bits from register a on become `bytes` lanes of `width` bits */
 	CODE_RESHAPE,
-	/* Integers over 64 bits. sub: LLVMOpcode; from `bytes` bits to `width` bits; count: predicate */
-	CODE_WIDE,
-	CODE_EXTENDED, /* the same for 80-bit floating point */
-	CODE_EXTENDED_INTRINSIC,
 	CODE_NOTHING,
 	CODE_UNKNOWN /* unsupported instruction; `text` says which */
 };
@@ -87,16 +83,8 @@ enum intrinsic {
 	INTRINSIC_FUSED, /* a * b + c */
 	INTRINSIC_FLOAT_ABSOLUTE,
 	INTRINSIC_SQUARE_ROOT,
-	INTRINSIC_FLOAT_MIN,
-	INTRINSIC_FLOAT_MAX,
-	INTRINSIC_COPY_SIGN,
-	INTRINSIC_FLOOR,
-	INTRINSIC_CEILING,
-	INTRINSIC_TRUNCATE,
-	INTRINSIC_ROUND_EVEN,
-	INTRINSIC_ROUND,
-	INTRINSIC_LIBRARY, /* a function of libm, see `library` */
-	INTRINSIC_LIBRARY_OF_TWO,
+	INTRINSIC_COPY,	  /* of the first argument; decoded as CODE_MOVE */
+	INTRINSIC_REDUCE, /* of the lanes of a vector; decoded as a chain of codes */
 	INTRINSIC_UNKNOWN
 };
 
@@ -173,24 +161,12 @@ struct constant_block {
 	uint8_t *bytes;
 };
 
-/* Library functions whose result or output the walk computes from the bytes that they read. */
+/* Library functions whose result the walk computes from the bytes that they read. */
 enum library_kind {
 	LIBRARY_COMPARE,
 	LIBRARY_DIFFER,
 	LIBRARY_LENGTH,
-	LIBRARY_NUMBER, /* number in a string, as strtol */
-	/* Length of the prefix that consists of bytes of the second string, as strspn */
-	LIBRARY_SPAN,
-	/* Length of the prefix without bytes of the second string, as strcspn */
-	LIBRARY_SPAN_OTHERS,
-	LIBRARY_FIND, /* this and all following kinds return an address */
-	LIBRARY_FIND_LAST,
-	LIBRARY_FIND_OR_END, /* the byte, or the terminating NUL */
-	LIBRARY_FIND_ANY,    /* any byte of the second string, as strpbrk */
-	LIBRARY_FIND_STRING,
-	LIBRARY_COPY,	/* this and all following kinds write the string, as strcpy */
-	LIBRARY_APPEND, /* appends to the string at the destination, as strcat */
-	LIBRARY_FILL	/* fills up to the limit with zeros, as strncpy */
+	LIBRARY_FIND /* the address of a byte */
 };
 
 struct library_operand {
@@ -201,20 +177,11 @@ struct library_operand {
 };
 
 struct library_read {
-	uint8_t kind;  /* enum library_kind */
-	uint8_t first; /* first argument that is read */
-	uint8_t count; /* number of arguments that are read */
-	/* Number of leading pointer arguments; 0: up to the last argument that is read */
-	uint8_t pointers;
-	/* NUMBER: argument with the base, which follows the end-pointer argument; -1: base ten */
-	int8_t base;
-	int8_t limit;	  /* argument that limits the number of bytes; -1: none */
-	bool is_string;	  /* a NUL ends the input */
-	bool is_used;	  /* the program uses the result or the written bytes */
-	bool is_near;	  /* the reported bytes lie in one page */
-	bool folds;	  /* comparison ignores case (ASCII) */
-	bool gives_end;	  /* the result is the address of the written NUL */
-	uint32_t site_to; /* site of the written range; SITE_NONE: unknown destination */
+	uint8_t kind;	/* enum library_kind */
+	uint8_t count;	/* number of arguments that are read, which come first */
+	int8_t limit;	/* argument that limits the number of bytes; -1: none */
+	bool is_string; /* a NUL ends the input */
+	bool is_used;	/* the program uses the result */
 	struct library_operand operands[2];
 };
 
@@ -227,8 +194,8 @@ struct code {
 	bool is_noreturn;
 	bool is_blind; /* CALL of inline assembly that writes unknown memory */
 	bool is_used;  /* CALL: the program uses the result */
-	/* CALL of a library function: the record reports the memory that it reads */
-	bool tells_bytes;
+	/* CALL of a library function: the result or what it writes depends on memory that it reads */
+	bool reads_bytes;
 	/* CALL of a library function: the record reports the memory that it writes, as one range */
 	bool writes_bytes;
 	/* LOAD, STORE: vector of `count` lanes of `width` bits; CALL, VALUE: `b` lanes */
@@ -250,8 +217,6 @@ struct code {
 		int32_t *operands;
 		struct address_term *terms;
 		const char *text;
-		double (*library)(double);
-		double (*library_of_two)(double, double);
 		const struct constant_block *constant;
 	};
 	struct edge *normal, *unwind; /* CALL of an invoke instruction: the two edges */
@@ -371,6 +336,11 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
 /* Returns the number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
+/*
+ * Returns whether the type needs two registers: integers of 65 to 128 bits, and 80-bit floats. The
+ * results of arithmetic with these types are recorded.
+ */
+bool decode_is_wide(LLVMTypeRef type);
 /* Returns the width in bits of a one-register type; 0: the type needs more registers. */
 uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
@@ -382,21 +352,6 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
 /* decode_object.c: returns the object part that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
-/* decode_wide.c: integers over 64 bits. */
-__extension__ typedef unsigned __int128 wide_integer;
-bool decode_is_wide(LLVMTypeRef type);
-void decode_wide_constant(LLVMValueRef constant, uint64_t *registers);
-/* Decodes the instruction if it computes with such integers; else returns false. */
-bool decode_wide(struct decoder *decoder, LLVMValueRef instruction);
-/* decode_extended.c: 80-bit floating point. */
-bool decode_is_extended(LLVMTypeRef type);
-/* Returns false if the constant is not an 80-bit float. */
-bool decode_extended_constant(LLVMValueRef constant, uint64_t registers[2]);
-/* Decode the instruction or intrinsic if it computes with 80-bit floats; else return false. */
-bool decode_extended(struct decoder *decoder, LLVMValueRef instruction);
-bool decode_extended_intrinsic(struct decoder *decoder, LLVMValueRef call, enum intrinsic number);
-/* decode_class.c: decodes llvm.is.fpclass(). Returns false for unsupported classes or operand types. */
-bool decode_class(struct decoder *decoder, LLVMValueRef call);
 /*
  * decode_library.c: describes the memory that the call reads; the caller frees the result. NULL:
  * not a function whose result is computed.
@@ -415,6 +370,8 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
+/* Decodes an instruction that is not computed and whose result is recorded. */
+void decode_recorded(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
 /* Writes the value of a constant into registers. False: unsupported. */
 bool decode_constant(

@@ -113,7 +113,7 @@ static void release_function(struct function *function)
 		free(code->reads);
 		free(code->normal);
 		free(code->unwind);
-		if (edges || code->op == CODE_CALL)
+		if (edges || code->op == CODE_CALL || code->op == CODE_VALUE)
 			free(code->edges);
 		else if (code->op == CODE_ADDRESS)
 			free(code->terms);

@@ -147,41 +147,6 @@ static uint64_t overflow(const struct code *code, uint64_t a, uint64_t b, uint64
 	return compute_mask((uint64_t)exact, width);
 }
 
-static uint64_t of_floats(const struct code *code, uint64_t a, uint64_t b, uint64_t c)
-{
-	const uint32_t width = code->width;
-	const double x = compute_double(a, width), y = compute_double(b, width);
-
-	switch (code->sub) {
-	case INTRINSIC_FUSED: /* two roundings, as code without a fused instruction computes */
-		return compute_float(LLVMFAdd, width, compute_float(LLVMFMul, width, a, b), c);
-	case INTRINSIC_FLOAT_ABSOLUTE:
-		return a & ~(UINT64_C(1) << (width - 1));
-	case INTRINSIC_SQUARE_ROOT:
-		return compute_bits(sqrt(x), width);
-	case INTRINSIC_FLOAT_MIN:
-		return compute_bits(fmin(x, y), width);
-	case INTRINSIC_FLOAT_MAX:
-		return compute_bits(fmax(x, y), width);
-	case INTRINSIC_COPY_SIGN:
-		return compute_bits(copysign(x, y), width);
-	case INTRINSIC_FLOOR:
-		return compute_bits(floor(x), width);
-	case INTRINSIC_CEILING:
-		return compute_bits(ceil(x), width);
-	case INTRINSIC_TRUNCATE:
-		return compute_bits(trunc(x), width);
-	case INTRINSIC_ROUND_EVEN:
-		return compute_bits(rint(x), width);
-	case INTRINSIC_ROUND:
-		return compute_bits(round(x), width);
-	case INTRINSIC_LIBRARY:
-		return compute_bits(code->library(x), width);
-	default:
-		return compute_bits(code->library_of_two(x, y), width);
-	}
-}
-
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second)
 {
@@ -217,9 +182,14 @@ uint64_t compute_intrinsic(
 		return a > b ? a - b : 0;
 	case INTRINSIC_BIT_REVERSE:
 		return reverse_bits(a, width);
+	case INTRINSIC_FUSED: /* two roundings, as code without a fused instruction computes */
+		return compute_float(LLVMFAdd, width, compute_float(LLVMFMul, width, a, b), c);
+	case INTRINSIC_FLOAT_ABSOLUTE:
+		return a & ~(UINT64_C(1) << (width - 1));
+	case INTRINSIC_SQUARE_ROOT:
+		return compute_bits(sqrt(compute_double(a, width)), width);
 	default:
-		return code->sub >= INTRINSIC_FUSED ? of_floats(code, a, b, c)
-						    : overflow(code, a, b, second);
+		return overflow(code, a, b, second);
 	}
 }
 
@@ -257,4 +227,48 @@ uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t opera
 	default:
 		return old;
 	}
+}
+
+/* ---- bit casts ---- */
+
+/* Writes up to 64 bits, least significant first, at any bit position. */
+static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
+{
+	for (uint32_t i = 0; i < count; i++)
+		bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
+}
+
+static uint64_t get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		value |= (uint64_t)(bytes[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+	return value;
+}
+
+void compute_as_lanes(
+	const uint64_t *from, struct compute_lanes before, uint64_t *to, struct compute_lanes after)
+{
+	uint8_t bytes[RESHAPED_BITS / 8] = {0};
+
+	for (uint32_t i = 0; i < before.count; i++) {
+		if (before.width % 8)
+			put_bits(bytes, i * before.width, before.width, from[i]);
+		else
+			memcpy(bytes + i * (before.width / 8), &from[i], before.width / 8);
+	}
+	for (uint32_t i = 0; i < after.count; i++) {
+		to[i] = 0;
+		if (after.width % 8)
+			to[i] = get_bits(bytes, i * after.width, after.width);
+		else
+			memcpy(&to[i], bytes + i * (after.width / 8), after.width / 8);
+	}
+}
+
+void compute_reshape(const struct code *code, uint64_t *registers)
+{
+	compute_as_lanes(registers + code->a, (struct compute_lanes){code->count, code->sub},
+		registers + code->to, (struct compute_lanes){code->bytes, code->width});
 }

@@ -55,9 +55,6 @@ uint64_t compute_conversion(const struct code *code, uint64_t a);
 /* `second` receives the overflow flag of the with.overflow intrinsics. */
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
-/* CODE_EXTENDED and its intrinsics: operands and result are in `registers`. */
-void compute_extended(const struct code *code, uint64_t *registers);
-void compute_extended_intrinsic(const struct code *code, uint64_t *registers);
 /*
  * Layout of a vector in registers: `count` lanes of `width` bits. compute_as_lanes() converts
  * between two layouts of the same bits.
@@ -69,7 +66,6 @@ void compute_as_lanes(const uint64_t *from, struct compute_lanes before, uint64_
 	struct compute_lanes after);
 /* CODE_RESHAPE. */
 void compute_reshape(const struct code *code, uint64_t *registers);
-void compute_wide(const struct code *code, uint64_t *registers);
 uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t operand);
 
 static inline uint64_t compute_binary(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)

@@ -8,6 +8,13 @@
 
 /* ---- types and operands ---- */
 
+bool decode_is_wide(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMX86_FP80TypeKind ||
+	       (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 64 &&
+		       LLVMGetIntTypeWidth(type) <= 128);
+}
+
 uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type)
 {
 	(void)decoder;
@@ -44,13 +51,9 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 	case LLVMVectorTypeKind:
 		return LLVMGetVectorSize(type) *
 		       decode_registers(decoder, LLVMGetElementType(type));
-	case LLVMIntegerTypeKind:
-		return decode_is_wide(type) ? 2 : 1;
-	case LLVMX86_FP80TypeKind:
-		return 2;
 	default:
 		/* Also types that are too wide: they have a register, but no code computes them */
-		return 1;
+		return decode_is_wide(type) ? 2 : 1;
 	}
 }
 
@@ -182,10 +185,9 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 		decode_unknown(decoder, instruction, "asm goto or va_arg");
 		return;
 	default:
-		if (decode_extended(decoder, instruction))
-			return;
-		if (LLVMGetInstructionOpcode(instruction) == LLVMBitCast ||
-			!decode_wide(decoder, instruction))
+		if (decode_site(decoder, instruction, SITE_RESULT, SITE_RESULT) != SITE_NONE)
+			decode_recorded(decoder, instruction);
+		else
 			decode_lanes(decoder, instruction);
 	}
 }

@@ -1,5 +1,4 @@
 /* Translates calls: of the program's functions, of library functions, and of intrinsics. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +23,9 @@ static const struct {
 	uint8_t number;
 } intrinsics[] = {
 #define INTRINSIC(name, number) {name, INTRINSIC_##number},
-#include "branches/interpret/intrinsics.def"
+#include "abi/intrinsics.def"
 #undef INTRINSIC
 };
-
-/* Functions of libm, evaluated with this machine's libm. */
-static const struct {
-	const char *start;
-	double (*of_one)(double);
-	double (*of_two)(double, double);
-} library[] = {{"sin.", sin, NULL}, {"cos.", cos, NULL}, {"exp.", exp, NULL}, {"exp2.", exp2, NULL},
-	{"log.", log, NULL}, {"log2.", log2, NULL}, {"log10.", log10, NULL}, {"pow.", NULL, pow}};
 
 /* Intrinsics without an effect on values or memory. */
 static bool is_idle(const char *name)
@@ -47,16 +38,6 @@ static bool is_idle(const char *name)
 		if (decode_call_starts_with(name, starts[i]))
 			return true;
 	return false;
-}
-
-static bool is_move(const char *name)
-{
-	return decode_call_starts_with(name, "expect.") ||
-	       decode_call_starts_with(name, "launder.") ||
-	       decode_call_starts_with(name, "strip.") ||
-	       decode_call_starts_with(name, "ptr.annotation") ||
-	       decode_call_starts_with(name, "annotation") ||
-	       decode_call_starts_with(name, "ssa.copy");
 }
 
 /* Adds one code per lane of the result; with.overflow intrinsics have two result registers. */
@@ -89,28 +70,7 @@ static void add_lanes(
 	}
 }
 
-static bool decode_call_add_library(struct decoder *decoder, LLVMValueRef call, const char *name)
-{
-	for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
-		uint32_t first = decoder->function->code_count;
-
-		if (!decode_call_starts_with(name, library[i].start))
-			continue;
-		add_lanes(decoder, call,
-			library[i].of_one ? INTRINSIC_LIBRARY : INTRINSIC_LIBRARY_OF_TWO,
-			CODE_INTRINSIC);
-		for (; first < decoder->function->code_count; first++) {
-			if (library[i].of_one)
-				decoder->function->codes[first].library = library[i].of_one;
-			else
-				decoder->function->codes[first].library_of_two = library[i].of_two;
-		}
-		return true;
-	}
-	return false;
-}
-
-static bool add_reduction(struct decoder *decoder, LLVMValueRef call, const char *name)
+static void add_reduction(struct decoder *decoder, LLVMValueRef call, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -139,9 +99,8 @@ static bool add_reduction(struct decoder *decoder, LLVMValueRef call, const char
 			code->a = lane ? code->to : a;
 			code->b = decode_lane(a, lane);
 		}
-		return true;
+		return;
 	}
-	return false;
 }
 
 /* memcpy, memmove, memset: the rest of the name encodes types. */
@@ -184,33 +143,6 @@ static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 	}
 }
 
-static void add_constant_answer(struct decoder *decoder, LLVMValueRef call, bool is_size)
-{
-	struct code *code = decode_add(decoder, CODE_MOVE, call);
-	const bool is_least = is_size && LLVMIsAConstantInt(LLVMGetArgOperand(call, 1)) &&
-			      LLVMConstIntGetZExtValue(LLVMGetArgOperand(call, 1));
-	LLVMValueRef answer = is_size && !is_least ? LLVMConstAllOnes(LLVMTypeOf(call))
-						   : LLVMConstNull(LLVMTypeOf(call));
-	const int32_t operand = decode_operand(decoder, answer);
-
-	code = &decoder->function->codes[decoder->function->code_count - 1];
-	code->width = 64;
-	code->a = operand;
-}
-
-/* llvm.ptrmask: aligns an address, as va_arg() of a 16-byte type does. */
-static void add_mask(struct decoder *decoder, LLVMValueRef call)
-{
-	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
-	const int32_t b = decode_operand(decoder, LLVMGetArgOperand(call, 1));
-	struct code *code = decode_add(decoder, CODE_BINARY, call);
-
-	code->sub = LLVMAnd;
-	code->width = 64;
-	code->a = a;
-	code->b = b;
-}
-
 static void set_result(const struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	LLVMTypeRef type = LLVMTypeOf(call);
@@ -221,59 +153,80 @@ static void set_result(const struct decoder *decoder, struct code *code, LLVMVal
 	code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
 }
 
+/* Returns the registers of all operands of the instruction, of a call those of its arguments. */
+static int32_t *decode_call_operands(
+	struct decoder *decoder, LLVMValueRef instruction, uint32_t *count)
+{
+	const unsigned operands = LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)
+					  ? LLVMGetNumArgOperands(instruction)
+					  : (unsigned)LLVMGetNumOperands(instruction);
+	int32_t *out;
+
+	*count = 0;
+	for (unsigned i = 0; i < operands; i++)
+		*count += decode_registers(decoder, LLVMTypeOf(LLVMGetOperand(instruction, i)));
+	out = calloc(*count + 1u, sizeof *out);
+	BUG_ON(!out);
+	*count = 0;
+	for (unsigned i = 0; i < operands; i++) {
+		LLVMValueRef value = LLVMGetOperand(instruction, i);
+		const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(value));
+		const int32_t operand = lanes ? decode_operand(decoder, value) : 0;
+
+		for (uint32_t lane = 0; lane < lanes; lane++)
+			out[(*count)++] = decode_lane(operand, lane);
+	}
+	return out;
+}
+
+void decode_recorded(struct decoder *decoder, LLVMValueRef instruction)
+{
+	uint32_t count;
+	int32_t *operands = decode_call_operands(decoder, instruction, &count);
+	struct code *code = decode_add(decoder, CODE_VALUE, instruction);
+
+	code->operands = operands;
+	code->count = count;
+	set_result(decoder, code, instruction);
+}
+
+static enum intrinsic decode_call_intrinsic(const char *name)
+{
+	for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++)
+		if (decode_call_starts_with(name, intrinsics[i].start))
+			return (enum intrinsic)intrinsics[i].number;
+	return INTRINSIC_UNKNOWN;
+}
+
 static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const char *name)
 {
-	const uint32_t site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
+	const enum intrinsic number = decode_call_intrinsic(name);
 
-	if (site != SITE_NONE) {
-		set_result(decoder, decode_add(decoder, CODE_VALUE, call), call);
-		return;
-	}
-	if (is_idle(name)) {
+	if (decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE) != SITE_NONE) {
+		decode_recorded(decoder, call);
+	} else if (is_idle(name)) {
 		decode_add(decoder, CODE_NOTHING, call);
-		return;
-	}
-	if (decode_call_starts_with(name, "memcpy.") || decode_call_starts_with(name, "memmove.") ||
-		decode_call_starts_with(name, "memset.")) {
+	} else if (decode_call_starts_with(name, "memcpy.") ||
+		   decode_call_starts_with(name, "memmove.") ||
+		   decode_call_starts_with(name, "memset.")) {
 		add_copy(decoder, call, name[3] == 's');
-		return;
-	}
-	if (is_move(name)) {
+	} else if (decode_call_starts_with(name, "trap") ||
+		   decode_call_starts_with(name, "ubsantrap") ||
+		   decode_call_starts_with(name, "eh.resume")) {
+		decode_add(decoder, CODE_STOP, call);
+	} else if (number == INTRINSIC_COPY) {
 		const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
 		struct code *code = decode_add(decoder, CODE_MOVE, call);
 
 		code->width = 64;
 		code->a = a;
-		return;
+	} else if (number == INTRINSIC_REDUCE) {
+		add_reduction(decoder, call, name);
+	} else if (number != INTRINSIC_UNKNOWN) {
+		add_lanes(decoder, call, number, CODE_INTRINSIC);
+	} else {
+		decode_unknown(decoder, call, name - strlen("llvm."));
 	}
-	if (decode_call_starts_with(name, "ptrmask.")) {
-		add_mask(decoder, call);
-		return;
-	}
-	if (decode_call_starts_with(name, "is.constant.") ||
-		decode_call_starts_with(name, "objectsize.")) {
-		add_constant_answer(decoder, call, name[0] == 'o');
-		return;
-	}
-	if (decode_call_starts_with(name, "trap") || decode_call_starts_with(name, "ubsantrap") ||
-		decode_call_starts_with(name, "eh.resume")) {
-		decode_add(decoder, CODE_STOP, call);
-		return;
-	}
-	for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
-		if (decode_call_starts_with(name, intrinsics[i].start)) {
-			if (decode_extended_intrinsic(decoder, call, intrinsics[i].number))
-				return;
-			add_lanes(decoder, call, intrinsics[i].number, CODE_INTRINSIC);
-			return;
-		}
-	}
-	if (decode_call_add_library(decoder, call, name) ||
-		(decode_call_starts_with(name, "is.fpclass.") && decode_class(decoder, call)) ||
-		(decode_call_starts_with(name, "vector.reduce.") &&
-			add_reduction(decoder, call, name)))
-		return;
-	decode_unknown(decoder, call, name - strlen("llvm."));
 }
 
 /* ---- calls ---- */
@@ -338,12 +291,13 @@ static bool has_site(
 }
 
 /*
- * Returns whether the result of the function depends on bytes that it reads (compare, search,
- * measure), judged by name.
+ * Returns whether the effect of the function depends on bytes that it reads (compare, search,
+ * measure, copy), judged by name.
  */
-static bool tells_of_bytes(LLVMValueRef callee)
+static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 {
-	static const char *const names[] = {"str", "mem", "bcmp", "wcs", "wmem"};
+	static const char *const names[] = {"str", "stp", "ato", "mem", "bcmp", "wcs", "wmem",
+		"__str", "__stp", "__isoc23_str"};
 	size_t length;
 	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
@@ -357,39 +311,25 @@ static bool tells_of_bytes(LLVMValueRef callee)
 static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	code->is_used = LLVMGetFirstUse(call) != NULL;
-	/* Does it read memory, and does the program use a result that depends on that memory? */
-	code->tells_bytes = !code->sub && code->is_used &&
-			    tells_of_bytes(LLVMGetCalledValue(call)) &&
-			    has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);
 	code->writes_bytes = has_site(decoder, call, SITE_RANGE_WRITE, SITE_STRING_WRITE);
+	code->reads_bytes = !code->sub && (code->is_used || code->writes_bytes) &&
+			    decode_call_depends_on_bytes(LLVMGetCalledValue(call)) &&
+			    has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);
 }
 
 static void decode_call_add_call(struct decoder *decoder, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
-	const unsigned arguments = LLVMGetNumArgOperands(call);
 	const bool is_assembly = LLVMIsAInlineAsm(callee) != NULL;
 	const int32_t target = is_assembly ? 0 : decode_operand(decoder, callee);
 	struct edge *normal = NULL, *unwind = NULL;
 	struct library_read *reads;
-	uint32_t count = 0;
+	uint32_t count;
 	int32_t *operands;
 	struct code *code;
 
-	for (unsigned i = 0; i < arguments; i++)
-		count += decode_registers(decoder, LLVMTypeOf(LLVMGetArgOperand(call, i)));
-	operands = calloc(count + 1u, sizeof *operands);
-	BUG_ON(!operands);
+	operands = decode_call_operands(decoder, call, &count);
 	reads = is_assembly ? NULL : decode_library_read(decoder, call);
-	count = 0;
-	for (unsigned i = 0; i < arguments; i++) {
-		LLVMValueRef argument = LLVMGetArgOperand(call, i);
-		const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(argument));
-		const int32_t operand = lanes ? decode_operand(decoder, argument) : 0;
-
-		for (uint32_t lane = 0; lane < lanes; lane++)
-			operands[count++] = decode_lane(operand, lane);
-	}
 	if (LLVMIsAInvokeInst(call)) {
 		normal = decode_edge(decoder, call, LLVMGetNormalDest(call));
 		unwind = decode_edge(decoder, call, LLVMGetUnwindDest(call));

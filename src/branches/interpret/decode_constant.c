@@ -141,6 +141,37 @@ static bool is_aggregate(LLVMTypeRef type)
 	       kind == LLVMVectorTypeKind;
 }
 
+/*
+ * Gets the words of a constant with two registers. The C API of LLVM returns at most 64 bits of a
+ * constant, so the printed form is parsed: "i128 -5", or "x86_fp80 0xK3FFF8000000000000000" with
+ * sign and exponent first. Returns false if the constant is an expression.
+ */
+static bool decode_constant_wide(LLVMValueRef constant, uint64_t *registers)
+{
+	char *text = LLVMPrintValueToString(constant);
+	const char *at = text + strcspn(text, " ") + 1;
+	const bool is_negative = *at == '-';
+	__extension__ unsigned __int128 value = 0;
+	char exponent[5] = {0};
+
+	if (LLVMIsAConstantFP(constant) && strlen(at) == 23) {
+		memcpy(exponent, at + 3, 4);
+		registers[0] = strtoull(at + 7, NULL, 16);
+		registers[1] = strtoull(exponent, NULL, 16);
+	} else {
+		for (at += is_negative; *at >= '0' && *at <= '9'; at++)
+			value = value * 10 + (uint64_t)(*at - '0');
+		value = is_negative ? 0 - value : value;
+		registers[0] = (uint64_t)value;
+		registers[1] = (uint64_t)(value >> 64);
+		if (LLVMIsAConstantInt(constant))
+			registers[1] = decode_constant_mask(
+				registers[1], LLVMGetIntTypeWidth(LLVMTypeOf(constant)) - 64);
+	}
+	LLVMDisposeMessage(text);
+	return LLVMIsAConstantFP(constant) || LLVMIsAConstantInt(constant) || LLVMIsUndef(constant);
+}
+
 static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef constant,
 	uint64_t *registers, uint32_t *at)
 {
@@ -148,15 +179,7 @@ static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef cons
 
 	if (decode_is_wide(type)) {
 		*at += 2;
-		registers[*at - 2] = registers[*at - 1] = 0;
-		if (LLVMIsAConstantInt(constant))
-			decode_wide_constant(constant, &registers[*at - 2]);
-		return LLVMIsAConstantInt(constant) || LLVMIsNull(constant) ||
-		       LLVMIsUndef(constant);
-	}
-	if (decode_is_extended(type)) {
-		*at += 2;
-		return decode_extended_constant(constant, &registers[*at - 2]);
+		return decode_constant_wide(constant, &registers[*at - 2]);
 	}
 	if (!is_aggregate(type))
 		return scalar(image, unit, constant, &registers[(*at)++]);
@@ -190,20 +213,16 @@ static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant
 {
 	LLVMTargetDataRef layout = image->program.units[unit].layout;
 	LLVMTypeRef type = LLVMTypeOf(constant);
-	uint64_t value, extended[2];
+	uint64_t words[2];
 
 	if (LLVMIsNull(constant) || LLVMIsUndef(constant))
 		return;
-	if (decode_is_extended(type)) {
-		if (decode_extended_constant(constant, extended))
-			memcpy(bytes, extended, LLVMStoreSizeOfType(layout, type));
-		return;
-	}
 	if (!is_aggregate(type)) {
 		const uint64_t size = LLVMStoreSizeOfType(layout, type);
 
-		if (scalar(image, unit, constant, &value))
-			memcpy(bytes, &value, size < 8 ? size : 8);
+		if (decode_is_wide(type) ? decode_constant_wide(constant, words)
+					 : scalar(image, unit, constant, &words[0]))
+			memcpy(bytes, words, size < sizeof words ? size : sizeof words);
 		return;
 	}
 	for (unsigned i = 0; i < member_count(type); i++) {

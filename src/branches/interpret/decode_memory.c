@@ -68,8 +68,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 /* Sets the layout of an access. The lanes of a type must be whole bytes without gaps. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
-	const bool is_extended = decode_is_extended(type);
-	const bool is_wide = decode_is_wide(type) || is_extended;
+	const bool is_wide = decode_is_wide(type);
 	LLVMTypeRef lane = decode_memory_lane_of(type);
 	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
 
@@ -79,8 +78,8 @@ static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef typ
 	code->bytes = (uint32_t)LLVMStoreSizeOfType(decoder->unit->layout, type);
 	if (!code->is_vector)
 		return width && code->bytes <= 8;
-	return is_extended || (width && width % 8 == 0 && code->bytes <= ACCESS_BYTES_MOST &&
-				      code->bytes == code->count * (width / 8));
+	return is_wide || (width && width % 8 == 0 && code->bytes <= ACCESS_BYTES_MOST &&
+				  code->bytes == code->count * (width / 8));
 }
 
 static void decode_access(struct decoder *decoder, LLVMValueRef instruction, bool is_load)

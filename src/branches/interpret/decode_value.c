@@ -65,14 +65,6 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	}
 }
 
-/* Returns the width of one lane; a 128-bit integer counts as two lanes of 64 bits. 0: unsupported. */
-static uint32_t lane_width(const struct decoder *decoder, LLVMTypeRef type)
-{
-	return decode_is_wide(type) && LLVMGetIntTypeWidth(type) == 128
-		       ? 64
-		       : decode_width(decoder, element_of(type));
-}
-
 /* Translates a bit cast between types with different lanes. Returns false if the lanes are equal. */
 static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 {
@@ -84,7 +76,7 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 
 	if (LLVMGetInstructionOpcode(instruction) != LLVMBitCast || before == after)
 		return false;
-	if (!lane_width(decoder, from) || !lane_width(decoder, to) ||
+	if (!decode_width(decoder, element_of(from)) || !decode_width(decoder, element_of(to)) ||
 		LLVMSizeOfTypeInBits(decoder->unit->layout, to) > RESHAPED_BITS) {
 		decode_unknown(decoder, instruction, "a vector taken for another");
 		return true;
@@ -92,9 +84,9 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	code = decode_add(decoder, CODE_RESHAPE, instruction);
 	code->a = a;
 	code->count = before;
-	code->sub = (uint8_t)lane_width(decoder, from);
+	code->sub = (uint8_t)decode_width(decoder, element_of(from));
 	code->bytes = after;
-	code->width = (uint8_t)lane_width(decoder, to);
+	code->width = (uint8_t)decode_width(decoder, element_of(to));
 	return true;
 }
 

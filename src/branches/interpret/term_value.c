@@ -39,9 +39,9 @@ bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *o
 		*out = compute_update(term->sub, term->width, a, b);
 		return true;
 	case CODE_INTRINSIC:
-		/* A term stores neither a third operand of these intrinsics nor which libm function is meant. */
-		if (term->sub >= INTRINSIC_LIBRARY || term->sub == INTRINSIC_FUSED ||
-			term->sub == INTRINSIC_FUNNEL_LEFT || term->sub == INTRINSIC_FUNNEL_RIGHT)
+		/* A term does not store the third operand of these intrinsics. */
+		if (term->sub == INTRINSIC_FUSED || term->sub == INTRINSIC_FUNNEL_LEFT ||
+			term->sub == INTRINSIC_FUNNEL_RIGHT)
 			return false;
 		*out = compute_intrinsic(&code, a, b, 0, &second);
 		return true;

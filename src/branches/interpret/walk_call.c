@@ -1,7 +1,5 @@
 /* Calls and returns: of functions with bitcode, which are interpreted, and of code without. */
 #include "branches/interpret/walk_internal.h"
-#include "branches/interpret/walk_library.h"
-#include "abi/instrument_abi.h"
 
 /* Continues after the call in the caller's frame. */
 static void go_on_behind(struct walker *walker, const struct code *call)
@@ -103,13 +101,19 @@ static enum step call_inside(
  */
 static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
+	struct term_arena *arena = &walker->walk->terms;
 	const bool is_size = (code->allocates == ALLOCATION_FIRST && argument == 0) ||
 			     (code->allocates == ALLOCATION_SECOND && argument == 1);
 	struct term *size = walk_operand_term(walker, code->operands[argument]);
 
 	if (!is_size || !size || size->op == TERM_CONSTANT || size->is_pinned || !size->value)
 		return false;
-	(void)walk_pin(walker, EVENT_VALUE, walk_is_no_more(walker, size), code);
+	(void)walk_pin(walker, EVENT_VALUE,
+		walk_comparison_term(arena, LLVMIntULT,
+			walk_binary_term(
+				arena, LLVMSub, size, term_constant(arena, size->width, 1)),
+			term_constant(arena, size->width, size->value)),
+		code);
 	return true;
 }
 
@@ -175,11 +179,11 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* Returns whether the function received the address of shared memory and its result depends on that memory. */
+/* Returns whether the function received the address of shared memory and its effect depends on that memory. */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
-		!code->tells_bytes)
+		!code->reads_bytes)
 		return false;
 	for (uint32_t i = 0; i < code->count && i < LLVMGetNumArgOperands(code->value); i++) {
 		const uint64_t address = registers[code->operands[i]];
@@ -244,7 +248,8 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
 	struct library_walk library;
 	enum step step;
-	bool is_noted, is_followed = false;
+	const bool is_followed = code->reads && !has_returned;
+	bool is_noted;
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
 		pin_callee(walker, code);
@@ -254,11 +259,10 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 			pin_arguments(walker, code, true);
 		return call_inside(walker, code, callee);
 	}
-	if (code->reads && !has_returned) {
+	if (is_followed) {
 		step = walk_library_read(walker, code, registers, &library);
 		if (step != STEP_NEXT)
 			return step;
-		is_followed = !library.is_unknown;
 	}
 	if (!has_returned && has_point(walker, code))
 		walk_settle(walker);
@@ -289,7 +293,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		if (outcome)
 			walk_set_term(walker, code->to, outcome);
 	}
-	if (walker->mode & WALK_EVENTS && !has_returned && code->reads)
+	if (walker->mode & WALK_EVENTS && is_followed)
 		walk_library_result(walker, code, registers, &library);
 	if (!code->normal)
 		return STEP_NEXT;

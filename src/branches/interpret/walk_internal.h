@@ -12,6 +12,7 @@
 #include "base/bitset.h"
 #include <string.h>
 
+#include "abi/instrument_abi.h"
 #include "branches/interpret/compute.h"
 #include "branches/interpret/walk.h"
 #include "branches/interpret/walk_room.h"
@@ -85,11 +86,9 @@ struct walker {
 	struct walk_summary *summary;
 	struct walked_thread *out;
 	struct term *where; /* term of the open address of the current access, else NULL */
-	struct term **
-		left_open; /* receives the condition under which a read value is valid; NULL: it is pinned */
-	struct term *when; /* condition of the current write (walk_event.access.when), else NULL */
-	uint64_t *seen;	   /* cache of words already processed, SEEN_SLOTS entries */
-	uint64_t *visits;  /* executions by branch number, with flag WALK_WATCHED */
+	struct term *when;  /* condition of the current write (walk_event.access.when), else NULL */
+	uint64_t *seen;	    /* cache of words already processed, SEEN_SLOTS entries */
+	uint64_t *visits;   /* executions by branch number, with flag WALK_WATCHED */
 	uint32_t visit_capacity;
 	struct shadow *shadows;
 	uint64_t shadow_count, shadow_capacity;
@@ -418,6 +417,8 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op);
 /* Makes the term of a binary operation on terms of one width; a constant if both are constants. */
 struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
+struct term *walk_comparison_term(
+	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
 bool walk_tells_overflow(const struct code *code);
 /* Makes the terms of the result and the overflow flag in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
@@ -461,10 +462,31 @@ bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
 struct term *walk_is_whole(struct walker *walker, const struct code *code);
-/* Returns the term of 1 <= size <= value in this run. */
-struct term *walk_is_no_more(struct walker *walker, struct term *size);
-/* Returns the term of one byte of `word`. */
-struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number);
+
+/* ---- walk_library.c ---- */
+
+/* The bytes that an argument points to. */
+struct library_bytes {
+	uint64_t address;
+	uint32_t count;	 /* number of known bytes */
+	uint32_t extent; /* number of bytes including the rest of the last word after the end */
+	bool is_exact;	 /* no other thread writes there, so the end of the string is fixed */
+	uint8_t bytes[SITE_CONTENTS_MOST];
+	struct term *terms[SITE_CONTENTS_MOST];
+};
+
+struct library_walk {
+	struct library_bytes arguments[2];
+	uint64_t limit; /* maximum number of bytes that the function examines */
+	uint32_t count; /* number of bytes modelled in each argument */
+};
+
+/* Takes the bytes that the call reads from the record. */
+enum step walk_library_read(struct walker *walker, const struct code *call,
+	const uint64_t *registers, struct library_walk *out);
+/* Sets the term of the result, after the call has returned. */
+void walk_library_result(struct walker *walker, const struct code *call, const uint64_t *registers,
+	const struct library_walk *of);
 
 /* ---- walk_range.c ---- */
 
@@ -477,6 +499,9 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 struct term *walk_derive(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
+/* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
+struct term *walk_bytes_term(
+	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes);
 /* Grows `visits` to all branches known by now. */
 void walk_open_visits(struct walker *walker);
 void walk_note_branch(

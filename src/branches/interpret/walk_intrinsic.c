@@ -16,7 +16,7 @@ struct term *walk_binary_term(
 		       : term_make(arena, &like);
 }
 
-static struct term *comparison_of(
+struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b)
 {
 	const struct term_like like = {.op = CODE_COMPARE,
@@ -58,9 +58,9 @@ static struct told signed_sum(
 	struct term *from_a = walk_binary_term(arena, LLVMXor, value, a);
 	struct term *from_b = walk_binary_term(arena, LLVMXor, opcode == LLVMAdd ? value : a, b);
 
-	return (struct told){value,
-		comparison_of(arena, LLVMIntSLT, walk_binary_term(arena, LLVMAnd, from_a, from_b),
-			term_constant(arena, a->width, 0))};
+	return (struct told){value, walk_comparison_term(arena, LLVMIntSLT,
+					    walk_binary_term(arena, LLVMAnd, from_a, from_b),
+					    term_constant(arena, a->width, 0))};
 }
 
 static struct told product(struct walker *walker, struct term *a, struct term *b, bool is_signed)
@@ -73,14 +73,14 @@ static struct told product(struct walker *walker, struct term *a, struct term *b
 		return (struct told){NULL, NULL};
 	if (width > 32)
 		return (struct told){walk_binary_term(arena, LLVMMul, a, b),
-			comparison_of(arena, LLVMIntUGT, a,
+			walk_comparison_term(arena, LLVMIntUGT, a,
 				term_constant(
 					arena, width, compute_mask(UINT64_MAX, width) / b->value))};
 	whole = walk_binary_term(
 		arena, LLVMMul, extended(arena, a, is_signed), extended(arena, b, is_signed));
 	value = walk_resize(walker, whole, width);
-	return (struct told){
-		value, comparison_of(arena, LLVMIntNE, whole, extended(arena, value, is_signed))};
+	return (struct told){value,
+		walk_comparison_term(arena, LLVMIntNE, whole, extended(arena, value, is_signed))};
 }
 
 static struct told walk_intrinsic_tell(
@@ -92,10 +92,10 @@ static struct told walk_intrinsic_tell(
 	switch (sub) {
 	case INTRINSIC_UNSIGNED_ADD_OVERFLOW:
 		value = walk_binary_term(arena, LLVMAdd, a, b);
-		return (struct told){value, comparison_of(arena, LLVMIntULT, value, a)};
+		return (struct told){value, walk_comparison_term(arena, LLVMIntULT, value, a)};
 	case INTRINSIC_UNSIGNED_SUB_OVERFLOW:
 		return (struct told){walk_binary_term(arena, LLVMSub, a, b),
-			comparison_of(arena, LLVMIntULT, a, b)};
+			walk_comparison_term(arena, LLVMIntULT, a, b)};
 	case INTRINSIC_SIGNED_ADD_OVERFLOW:
 		return signed_sum(arena, LLVMAdd, a, b);
 	case INTRINSIC_SIGNED_SUB_OVERFLOW:

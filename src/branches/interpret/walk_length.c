@@ -9,39 +9,13 @@
 /* Longer ranges keep their length, because each byte becomes a conditional write. */
 #define BYTES_MOST 64
 
-static struct term *walk_length_compare(struct walker *walker, struct term *a, struct term *b)
-{
-	const struct term_like like = {.op = CODE_COMPARE,
-		.sub = LLVMIntULT,
-		.width = 1,
-		.value = a->value < b->value,
-		.a = a,
-		.b = b};
-
-	return term_make(&walker->walk->terms, &like);
-}
-
 /* Returns the term of place < length. */
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place)
 {
 	struct term *length = walk_operand_term(walker, code->c);
 
-	return walk_length_compare(
-		walker, term_constant(&walker->walk->terms, length->width, place), length);
-}
-
-struct term *walk_is_no_more(struct walker *walker, struct term *size)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	const struct term_like less = {.op = CODE_BINARY,
-		.sub = LLVMSub,
-		.width = size->width,
-		.value = size->value - 1,
-		.a = size,
-		.b = term_constant(arena, size->width, 1)};
-
-	return walk_length_compare(
-		walker, term_make(arena, &less), term_constant(arena, size->width, size->value));
+	return walk_comparison_term(&walker->walk->terms, LLVMIntULT,
+		term_constant(&walker->walk->terms, length->width, place), length);
 }
 
 struct term *walk_is_whole(struct walker *walker, const struct code *code)
@@ -71,22 +45,7 @@ bool walk_open_length(struct walker *walker, const struct code *code)
 		return false;
 	}
 	most = term_constant(&walker->walk->terms, length->width, length->value + 1);
-	(void)walk_pin(walker, EVENT_VALUE, walk_length_compare(walker, length, most), code);
+	(void)walk_pin(walker, EVENT_VALUE,
+		walk_comparison_term(&walker->walk->terms, LLVMIntULT, length, most), code);
 	return true;
-}
-
-struct term *walk_byte_of(struct walker *walker, struct term *word, uint32_t number)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	struct term_like like = {.op = CODE_BINARY,
-		.sub = LLVMLShr,
-		.width = word->width,
-		.value = word->value >> 8 * number,
-		.a = word};
-
-	if (number) {
-		like.b = term_constant(arena, word->width, 8 * number);
-		word = term_make(arena, &like);
-	}
-	return walk_resize(walker, word, 8);
 }

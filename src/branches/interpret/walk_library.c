@@ -1,38 +1,13 @@
-#include "branches/interpret/walk_library.h"
-
+/*
+ * Library functions that compare, measure and search bytes (decode_library.c). The record contains
+ * the bytes that they read. If one of the bytes is symbolic, so is the result: its term is built
+ * from the last byte to the first, so that the first relevant byte decides.
+ */
 #include <string.h>
 
+#include "branches/interpret/walk_internal.h"
+
 /* ---- reading ---- */
-
-/* For the other kinds the limit is pinned. */
-static bool is_limit_open(const struct library_read *read)
-{
-	return read->kind != LIBRARY_LENGTH && read->kind < LIBRARY_COPY;
-}
-
-/* Returns the term of the limit if it may stay open; NULL: constant or pinned. */
-static struct term *open_limit(const struct walker *walker, const struct code *call)
-{
-	const struct library_read *read = call->reads;
-	struct term *term = read->limit < 0 || !is_limit_open(read)
-				    ? NULL
-				    : walk_operand_term(walker, call->operands[read->limit]);
-
-	return term && term->op != TERM_CONSTANT && !term->is_pinned ? term : NULL;
-}
-
-/*
- * A comparison of memory with an open limit, such as the length of a short string, may extend to
- * the end of the last word.
- */
-static bool may_be_longer(const struct walker *walker, const struct code *call)
-{
-	const struct library_read *read = call->reads;
-
-	return walker->mode & WALK_EVENTS && !read->is_string &&
-	       (read->kind == LIBRARY_COMPARE || read->kind == LIBRARY_DIFFER) &&
-	       open_limit(walker, call);
-}
 
 static void walk_library_put(
 	struct library_bytes *out, uint64_t address, uint64_t word, uint64_t value, uint64_t most)
@@ -42,7 +17,7 @@ static void walk_library_put(
 			out->bytes[out->count++] = (uint8_t)(value >> 8 * i);
 }
 
-static bool has_zero(uint64_t value, uint64_t byte)
+static bool walk_library_has_zero(uint64_t value, uint64_t byte)
 {
 	for (; byte < 8; byte++)
 		if (!(uint8_t)(value >> 8 * byte))
@@ -50,12 +25,12 @@ static bool has_zero(uint64_t value, uint64_t byte)
 	return false;
 }
 
-/* Mirrors record_told() of the recorder. */
-static enum step walk_library_read_told(struct walker *walker, uint64_t length,
-	const struct library_read *read, bool is_longer, struct library_bytes *out)
+/* Mirrors record_string() and record_range() of the recorder. */
+static enum step walk_library_read_recorded(
+	struct walker *walker, uint64_t limit, bool is_string, struct library_bytes *out)
 {
 	const uint64_t address = out->address;
-	const uint64_t most = site_told_most(length, read->is_string, read->is_near);
+	const uint64_t most = limit < SITE_CONTENTS_MOST ? limit : SITE_CONTENTS_MOST;
 	bool has_ended = false;
 
 	walk_settle(walker);
@@ -63,235 +38,295 @@ static enum step walk_library_read_told(struct walker *walker, uint64_t length,
 		uint64_t value;
 		enum step step;
 
-		if (has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
-			break;
-		if (read->is_near && word > address && !(word & 4095))
+		if (has_ended && (word >= address + SITE_CONTENTS_LEAST || !(word & 4095)))
 			break;
 		step = walk_read(walker, SITE_NONE, word, 8, &value);
 		if (step != STEP_NEXT)
 			return step;
-		walk_library_put(out, address, word, value, is_longer ? most + 7 : most);
+		walk_library_put(out, address, word, value, most);
 		if (!has_ended)
 			out->extent = out->count;
-		has_ended |= read->is_string && has_zero(value, word < address ? address & 7 : 0);
+		has_ended |=
+			is_string && walk_library_has_zero(value, word < address ? address & 7 : 0);
 	}
 	return STEP_NEXT;
 }
 
 static void walk_library_read_own(struct walker *walker, const struct code *call,
-	const struct library_operand *operand, uint64_t length, uint64_t most,
-	struct library_bytes *out)
+	const struct library_operand *operand, uint64_t limit, struct library_bytes *out)
 {
-	const bool is_string = call->reads->is_string;
 	struct code access = *call;
 
 	access.constant = operand->constant;
 	out->is_exact = true;
-	while (operand->is_known && out->count < length && out->count < most) {
+	while (operand->is_known && out->count < limit && out->count < SITE_CONTENTS_MOST) {
 		const uint8_t *byte = walk_own_memory(
 			walker, &access, operand->place, out->address + out->count, 1);
 
 		if (!byte)
 			break;
 		out->bytes[out->count++] = *byte;
-		if (is_string && !*byte)
+		if (call->reads->is_string && !*byte)
 			break;
 	}
 	out->extent = out->count;
 }
 
+static uint32_t walk_library_least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Returns the number of bytes to model. If one string has a fixed end, the comparison ends there. */
-static uint32_t walk_library_count_of(
-	const struct library_read *read, const struct library_walk *walk)
+static uint32_t walk_library_count(const struct library_read *read, const struct library_walk *walk)
 {
 	const struct library_bytes *a = &walk->arguments[0], *b = &walk->arguments[1];
 	uint32_t count = a->extent;
 
 	if (read->count == 1)
 		return count;
-	if (a->is_exact || b->is_exact)
-		return a->count < b->count ? a->count : b->count;
-	if (b->extent > count)
-		count = b->extent;
-	if (a->count < count)
-		count = a->count;
-	return b->count < count ? b->count : count;
+	if (!a->is_exact && !b->is_exact)
+		count = a->extent > b->extent ? a->extent : b->extent;
+	else
+		count = UINT32_MAX;
+	return walk_library_least(count, walk_library_least(a->count, b->count));
 }
 
 /* ---- accesses ---- */
 
 /* Returns the number of following bytes of the argument that lie in one word. */
-static uint32_t piece_of(const struct library_bytes *of, uint32_t done, uint32_t count)
+static uint32_t walk_library_piece(const struct library_bytes *of, uint32_t done, uint32_t count)
 {
-	const uint32_t left = 8 - (uint32_t)((of->address + done) & 7);
-
-	return count - done < left ? count - done : left;
+	return walk_library_least(count - done, 8 - (uint32_t)((of->address + done) & 7));
 }
 
-static void note_argument(struct walker *walker, const struct library_operand *operand,
-	const struct library_bytes *of, uint32_t count)
+static void walk_library_note(
+	struct walker *walker, const struct library_read *read, const struct library_walk *of)
 {
-	uint32_t bytes;
+	for (uint32_t i = 0; i < read->count; i++) {
+		uint32_t bytes;
 
-	for (uint32_t done = 0; done < count; done += bytes) {
-		bytes = piece_of(of, done, count);
-		walk_note_access(walker, operand->site, of->address + done, bytes, false);
+		for (uint32_t done = 0; read->operands[i].place == PLACE_SITE && done < of->count;
+			done += bytes) {
+			bytes = walk_library_piece(&of->arguments[i], done, of->count);
+			walk_note_access(walker, read->operands[i].site,
+				of->arguments[i].address + done, bytes, false);
+		}
 	}
 }
 
-static uint64_t walk_library_value_of(const struct library_bytes *of, uint32_t done, uint32_t bytes)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, of->bytes + done, bytes);
-	return value;
-}
-
 /*
- * Shared memory is read word by word, with a separate read after the limit. Memory of one thread
- * is read byte by byte, because each byte may have a term of its own.
+ * Shared memory is read word by word. Memory of one thread is read byte by byte, because each byte
+ * may have a term of its own.
  */
-static void read_terms(struct walker *walker, const struct code *call, uint32_t number,
-	struct library_bytes *of, uint64_t limit)
+static void walk_library_read_terms(struct walker *walker, const struct code *call, uint32_t number,
+	struct library_walk *library)
 {
-	const uint32_t count = of->looked;
+	struct library_bytes *of = &library->arguments[number];
 	const struct library_operand *operand = &call->reads->operands[number];
 	struct code access = *call;
 	uint32_t bytes;
 
 	access.place = operand->place;
 	access.site = operand->site;
-	memset(of->whens, 0, count * sizeof *of->whens);
-	for (uint32_t done = 0; done < count; done += bytes) {
+	for (uint32_t done = 0; done < library->count; done += bytes) {
 		const uint64_t address = of->address + done;
-		struct term *term;
+		struct term *term = NULL;
+		uint64_t value = 0;
 
-		bytes = piece_of(of, done, done < limit && limit < count ? (uint32_t)limit : count);
-		if (operand->place == PLACE_CONSTANT ||
-			!(operand->place == PLACE_SITE && walker->is_live &&
-				walk_is_shared(walker->walk, address, bytes)))
+		bytes = walk_library_piece(of, done, library->count);
+		if (operand->place != PLACE_SITE || !walker->is_live ||
+			!walk_is_shared(walker->walk, address, bytes))
 			bytes = 1;
-		walker->left_open = call->reads->kind < LIBRARY_COPY ? &of->whens[done] : NULL;
-		term = operand->place == PLACE_CONSTANT
-			       ? NULL
-			       : walk_read_term(walker, &access, address, bytes,
-					 walk_library_value_of(of, done, bytes));
-		walker->left_open = NULL;
+		memcpy(&value, of->bytes + done, bytes);
+		if (operand->place != PLACE_CONSTANT)
+			term = walk_read_term(walker, &access, address, bytes, value);
 		if (term && bytes > 1)
 			walker->out->events[walker->out->count - 1].access.argument = number;
 		for (uint32_t i = 0; i < bytes; i++)
 			of->terms[done + i] =
 				!term ? term_constant(&walker->walk->terms, 8, of->bytes[done + i])
-				: bytes > 1 ? walk_byte_of(walker, term, i)
+				: bytes > 1 ? walk_bytes_term(walker, term, i, 1)
 					    : term;
 	}
 }
 
-static bool is_pointer(const struct library_read *read, uint32_t argument)
-{
-	return argument < (uint32_t)(read->first + read->count);
-}
-
 /* All reads of the call form one access, after the scheduling points of both arguments. */
-static void walk_library_read_all(struct walker *walker, const struct code *call,
-	const uint64_t *registers, struct library_walk *of)
+static void walk_library_read_all(
+	struct walker *walker, const struct code *call, struct library_walk *of)
 {
 	const struct library_read *read = call->reads;
 	const uint64_t first = walker->out->count;
 
-	of->first = first;
-	of->limit_term = NULL;
 	for (uint32_t i = 0; i < call->count; i++) {
+		const bool is_pointer = i < read->count;
 		struct term *term = walk_operand_term(walker, call->operands[i]);
 
-		if (read->limit == (int8_t)i && open_limit(walker, call)) {
-			of->limit_term = term;
-			continue;
-		}
-		if (walk_pin(walker, is_pointer(read, i) ? EVENT_ADDRESS : EVENT_VALUE, term,
-			    call) &&
-			!is_pointer(read, i))
+		if (walk_pin(walker, is_pointer ? EVENT_ADDRESS : EVENT_VALUE, term, call) &&
+			!is_pointer)
 			walk_note_unknown(walker, call, true);
 	}
-	(void)registers;
 	for (uint32_t i = 0; i < read->count; i++)
 		if (read->operands[i].place == PLACE_SITE && walker->is_live)
 			walk_count_step(walker, read->operands[i].site);
-	if (read->kind >= LIBRARY_COPY && walker->is_live)
-		walk_count_step(walker, read->site_to);
-	for (uint32_t i = 0; i < read->count && !of->is_long; i++)
-		read_terms(walker, call, i, &of->arguments[i], of->limit);
-	if (of->is_long)
-		walk_compare_terms(walker, call, of);
-	walk_join_events(walker, first);
-}
-
-static enum step walk_library_read_arguments(struct walker *walker, const struct code *call,
-	const uint64_t *registers, struct library_walk *out)
-{
-	const struct library_read *read = call->reads;
-	const bool is_longer = may_be_longer(walker, call);
-
-	for (uint32_t i = 0; i < read->count; i++) {
-		const struct library_operand *operand = &read->operands[i];
-		struct library_bytes *of = &out->arguments[i];
-		/* The destination of an append has no limit. */
-		const uint64_t limit = read->kind == LIBRARY_APPEND && !i ? UINT64_MAX : out->limit;
-		enum step step;
-
-		of->count = of->extent = 0;
-		of->is_exact = false;
-		if (operand->site == SITE_NONE) {
-			walk_library_read_own(walker, call, operand, limit + (is_longer ? 7 : 0),
-				SITE_TOLD_MOST + (is_longer ? 7 : 0), of);
-			continue;
-		}
-		step = walk_library_read_told(walker, limit, read, is_longer, of);
-		if (step != STEP_NEXT)
-			return step;
-	}
-	out->count = out->arguments[0].looked = out->arguments[1].looked =
-		walk_library_count_of(read, out);
-	out->is_unknown =
-		(walk_search_is_one(read) && !walk_search_measure(out)) ||
-		(read->kind >= LIBRARY_COPY && !walk_string_measure(call, registers, out)) ||
-		(read->kind == LIBRARY_NUMBER && !walk_number_is_known(walker, call, registers));
-	return STEP_NEXT;
-}
-
-static void note_arguments(
-	struct walker *walker, const struct code *call, const struct library_walk *of)
-{
-	const struct library_read *read = call->reads;
-
 	for (uint32_t i = 0; i < read->count; i++)
-		if (read->operands[i].place == PLACE_SITE)
-			note_argument(walker, &read->operands[i], &of->arguments[i],
-				of->arguments[i].looked);
-	if (read->kind >= LIBRARY_COPY)
-		walk_note_access(walker, read->site_to, of->to, of->written, true);
+		walk_library_read_terms(walker, call, i, of);
+	walk_join_events(walker, first);
 }
 
 enum step walk_library_read(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out)
 {
 	const struct library_read *read = call->reads;
-	enum step step;
 
-	out->is_unknown = false;
 	out->limit = read->limit < 0 ? UINT64_MAX : registers[call->operands[read->limit]];
-	out->is_long = walk_compare_is_long(read, out->limit);
-	for (uint32_t i = 0; i < read->count; i++)
-		out->arguments[i].address = registers[call->operands[read->first + i]];
-	step = out->is_long ? walk_compare_read(walker, call, out)
-			    : walk_library_read_arguments(walker, call, registers, out);
-	if (step != STEP_NEXT || !read->is_used || out->is_unknown)
-		return step;
-	if (walker->is_live && walker->mode & WALK_NOTING && out->is_long)
-		walk_compare_note(walker, call, out);
-	else if (walker->is_live && walker->mode & WALK_NOTING)
-		note_arguments(walker, call, out);
+	for (uint32_t i = 0; i < read->count; i++) {
+		struct library_bytes *of = &out->arguments[i];
+		enum step step;
+
+		of->address = registers[call->operands[i]];
+		of->count = of->extent = 0;
+		of->is_exact = false;
+		if (read->operands[i].site == SITE_NONE) {
+			walk_library_read_own(walker, call, &read->operands[i], out->limit, of);
+			continue;
+		}
+		step = walk_library_read_recorded(walker, out->limit, read->is_string, of);
+		if (step != STEP_NEXT)
+			return step;
+	}
+	out->count = walk_library_count(read, out);
+	if (!read->is_used)
+		return STEP_NEXT;
+	if (walker->is_live && walker->mode & WALK_NOTING)
+		walk_library_note(walker, read, out);
 	if (walker->mode & WALK_EVENTS)
-		walk_library_read_all(walker, call, registers, out);
+		walk_library_read_all(walker, call, out);
 	return STEP_NEXT;
+}
+
+/* ---- the result ---- */
+
+/* The result of a call, and the condition under which the modelled bytes determine it. */
+struct library_answer {
+	struct term_arena *arena;
+	uint32_t width;
+	struct term *value, *is_known;
+};
+
+static struct term *walk_library_number(const struct library_answer *answer, uint64_t value)
+{
+	return term_constant(answer->arena, answer->width, compute_mask(value, answer->width));
+}
+
+static struct term *walk_library_choose(
+	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no)
+{
+	const struct term_like like = {.op = CODE_SELECT,
+		.width = yes->width,
+		.value = condition->value ? yes->value : no->value,
+		.a = condition,
+		.b = yes,
+		.c = no};
+
+	if (condition->op == TERM_CONSTANT)
+		return condition->value ? yes : no;
+	if (yes->op == TERM_CONSTANT && no->op == TERM_CONSTANT && yes->value == no->value)
+		return yes;
+	return term_make(arena, &like);
+}
+
+/* Where the condition holds, `value` is the known result; elsewhere the answer so far is. */
+static void walk_library_decide(
+	struct library_answer *answer, struct term *condition, struct term *value)
+{
+	answer->value = walk_library_choose(answer->arena, condition, value, answer->value);
+	answer->is_known = walk_library_choose(
+		answer->arena, condition, term_constant(answer->arena, 1, 1), answer->is_known);
+}
+
+/* Extends the answer by byte i of the only argument, given that no earlier byte decides it. */
+static void walk_library_add_byte(struct library_answer *answer, const struct code *call,
+	const uint64_t *registers, const struct library_bytes *bytes, uint32_t i)
+{
+	struct term_arena *arena = answer->arena;
+	const bool is_search = call->reads->kind == LIBRARY_FIND;
+
+	walk_library_decide(answer,
+		walk_comparison_term(arena, LLVMIntEQ, bytes->terms[i], term_constant(arena, 8, 0)),
+		walk_library_number(answer, is_search ? 0 : i));
+	if (is_search) /* the byte to search for is pinned */
+		walk_library_decide(answer,
+			walk_comparison_term(arena, LLVMIntEQ, bytes->terms[i],
+				term_constant(arena, 8, (uint8_t)registers[call->operands[1]])),
+			walk_library_number(answer, bytes->address + i));
+}
+
+/* Extends the answer of a comparison by one byte of each argument. */
+static void walk_library_add_bytes(struct library_answer *answer, const struct library_read *read,
+	int64_t result, struct term *a, struct term *b)
+{
+	struct term_arena *arena = answer->arena;
+	struct term *is_same = walk_comparison_term(arena, LLVMIntEQ, a, b);
+	/* Only the sign is defined by C, and for bcmp() only zero. The number is the C library's. */
+	struct term *difference = walk_library_number(answer, result ? (uint64_t)result : 1);
+
+	if (read->kind == LIBRARY_COMPARE)
+		difference = walk_library_choose(arena,
+			walk_comparison_term(arena, LLVMIntULT, a, b),
+			walk_library_number(answer, result < 0 ? (uint64_t)result : UINT64_MAX),
+			walk_library_number(answer, result > 0 ? (uint64_t)result : 1));
+	if (read->is_string)
+		/* Both bytes are equal, so either term may be used. */
+		walk_library_decide(answer,
+			walk_comparison_term(arena, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a,
+				term_constant(arena, 8, 0)),
+			walk_library_number(answer, 0));
+	answer->value = walk_library_choose(arena, is_same, answer->value, difference);
+	answer->is_known =
+		walk_library_choose(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
+}
+
+static bool walk_library_has_term(const struct library_read *read, const struct library_walk *of)
+{
+	for (uint32_t i = 0; i < read->count; i++)
+		for (uint32_t j = 0; j < of->count; j++)
+			if (of->arguments[i].terms[j]->op != TERM_CONSTANT)
+				return true;
+	return false;
+}
+
+/* The bytes do not determine the result: only their values in this run have a known one. */
+static void walk_library_pin(
+	struct walker *walker, const struct code *call, const struct library_walk *of)
+{
+	for (uint32_t i = 0; i < call->reads->count; i++)
+		for (uint32_t j = 0; j < of->count; j++)
+			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].terms[j], call);
+	walk_note_unknown(walker, call, true);
+}
+
+void walk_library_result(struct walker *walker, const struct code *call, const uint64_t *registers,
+	const struct library_walk *of)
+{
+	const struct library_read *read = call->reads;
+	const uint64_t value = registers[call->to];
+	struct library_answer answer = {&walker->walk->terms, call->width, NULL, NULL};
+
+	if (!read->is_used || !walk_library_has_term(read, of))
+		return;
+	answer.value = walk_library_number(&answer, read->kind == LIBRARY_LENGTH ? of->limit : 0);
+	answer.is_known = term_constant(answer.arena, 1, of->count == of->limit);
+	for (uint32_t i = of->count; i-- > 0;)
+		if (read->count == 1)
+			walk_library_add_byte(&answer, call, registers, &of->arguments[0], i);
+		else
+			walk_library_add_bytes(&answer, read, compute_signed(value, call->width),
+				of->arguments[0].terms[i], of->arguments[1].terms[i]);
+	if (!answer.is_known->value || answer.value->value != value) {
+		walk_library_pin(walker, call, of);
+		return;
+	}
+	(void)walk_pin(walker, EVENT_VALUE, answer.is_known, call); /* NULL: always true */
+	walk_set_term(walker, call->to, answer.value->op == TERM_CONSTANT ? NULL : answer.value);
 }

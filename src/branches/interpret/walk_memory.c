@@ -191,23 +191,6 @@ static void write_shadow(
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
-static struct term *walk_memory_part_of(
-	struct walker *walker, const struct shadow *shadow, uint64_t address, uint32_t bytes)
-{
-	struct term_arena *arena = &walker->walk->terms;
-	const uint64_t shift = 8 * (address - shadow->address);
-	struct term_like like = {.op = CODE_BINARY,
-		.sub = LLVMLShr,
-		.width = (uint8_t)(8 * shadow->bytes),
-		.a = shadow->term};
-
-	if (!shift)
-		return walk_resize(walker, shadow->term, 8 * bytes);
-	like.b = term_constant(arena, like.width, shift);
-	like.value = shadow->term->value >> shift;
-	return walk_resize(walker, term_make(arena, &like), 8 * bytes);
-}
-
 static struct term *read_shadow(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value)
 {
@@ -215,12 +198,11 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 
 	if (!shadow)
 		return NULL;
-	if (shadow->when && walker->left_open)
-		*walker->left_open = shadow->when;
-	else if (shadow->when)
-		(void)walk_pin(walker, EVENT_VALUE, shadow->when, code); /* NULL: pinned already */
+	(void)walk_pin(
+		walker, EVENT_VALUE, shadow->when, code); /* NULL: always, or pinned already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
-		struct term *part = walk_memory_part_of(walker, shadow, address, bytes);
+		struct term *part = walk_bytes_term(
+			walker, shadow->term, (uint32_t)(address - shadow->address), bytes);
 
 		if (compute_mask(part->value ^ value, part->width) == 0)
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;

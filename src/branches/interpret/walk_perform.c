@@ -159,30 +159,20 @@ static void walk_perform_pick(struct walker *walker, const struct code *code, ui
 	registers[to] = registers[from];
 }
 
-/* Wide and extended values have no terms: their operands are pinned. */
-static void compute_values(struct walker *walker, const struct code *code, uint64_t *registers)
+/* The walk does not compute the result, which is recorded: the operands are pinned. */
+static enum step walk_perform_recorded(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const int32_t operands[] = {code->a, code->b, code->op == CODE_WIDE ? -1 : code->c};
+	const enum step step = walk_tell_results(walker, code, registers);
 
-	for (uint32_t i = 0; walker->mode & WALK_EVENTS && i < 3; i++) {
-		if (operands[i] < 0)
-			continue;
-		walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i]), code);
-		if (code->bytes > 64)
-			walk_pin(walker, EVENT_VALUE, walk_operand_term(walker, operands[i] + 1),
-				code);
-	}
-	if (code->op == CODE_EXTENDED)
-		compute_extended(code, registers);
-	else if (code->op == CODE_EXTENDED_INTRINSIC)
-		compute_extended_intrinsic(code, registers);
-	else
-		compute_wide(code, registers);
-	if (!(walker->mode & WALK_EVENTS))
-		return;
-	walk_set_term(walker, code->to, NULL);
-	if (code->width > 64 && !(code->op == CODE_WIDE && code->sub == LLVMICmp))
-		walk_set_term(walker, code->to + 1, NULL);
+	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
+		return step;
+	for (uint32_t i = 0; i < code->count; i++)
+		(void)walk_pin(
+			walker, EVENT_VALUE, walk_operand_term(walker, code->operands[i]), code);
+	for (int32_t i = 0; i < code->b; i++)
+		walk_set_term(walker, code->to + i, NULL);
+	return STEP_NEXT;
 }
 
 /* A reshaped value has no term: its operands are pinned. */
@@ -240,17 +230,12 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_FILL:
 		return walk_fill(walker, code, registers);
 	case CODE_VALUE:
-		return walk_tell_results(walker, code, registers);
+		return walk_perform_recorded(walker, code, registers);
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
 		return pass_fence(walker, code->site);
 	case CODE_RESHAPE:
 		reshape(walker, code, registers);
-		return STEP_NEXT;
-	case CODE_WIDE:
-	case CODE_EXTENDED:
-	case CODE_EXTENDED_INTRINSIC:
-		compute_values(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_NOTHING:
 		return STEP_NEXT;

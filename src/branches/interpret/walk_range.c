@@ -87,7 +87,8 @@ static void walk_range_write_bytes(struct walker *walker, const struct range *ra
 	for (uint32_t i = 0; i < bytes; i++) {
 		walker->when = walk_is_within(walker, &range->to.code, done + i);
 		walk_write_term(walker, &range->to.code, range->to.address + done + i, 1,
-			range->contents[done + i], term ? walk_byte_of(walker, term, i) : NULL);
+			range->contents[done + i],
+			term ? walk_bytes_term(walker, term, i, 1) : NULL);
 	}
 }
 

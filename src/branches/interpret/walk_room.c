@@ -52,7 +52,6 @@ void walk_room_free(struct walk_room *room)
 	free(room->values);
 	free(room->seen);
 	free(room->shadow_lines);
-	free(room->compared);
 	free(room);
 }
 

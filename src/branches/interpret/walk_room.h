@@ -24,7 +24,6 @@
 
 struct frame;
 struct term;
-struct compared;
 
 struct walk_room {
 	struct frame *frames; /* FRAMES_MOST entries, undefined contents */
@@ -38,7 +37,6 @@ struct walk_room {
 	uint64_t *seen;				  /* SEEN_SLOTS, all zero */
 	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];  /* by group of `seen`: 1 if written */
 	uint64_t *shadow_lines;			  /* bit set of WALK_LINES, empty */
-	struct compared *compared;		  /* walk_compare.c; NULL: no comparison yet */
 };
 
 /* Marks the slot's group as written; `parts` is `told` or `looked`. */

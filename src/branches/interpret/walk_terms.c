@@ -45,6 +45,17 @@ struct term *walk_resize(struct walker *walker, struct term *term, uint32_t widt
 	return term_make(&walker->walk->terms, &like);
 }
 
+struct term *walk_bytes_term(
+	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes)
+{
+	struct term_arena *arena = &walker->walk->terms;
+
+	if (first)
+		word = walk_binary_term(
+			arena, LLVMLShr, word, term_constant(arena, word->width, 8 * first));
+	return walk_resize(walker, word, 8 * bytes);
+}
+
 static struct term *sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
 	const struct term_like like = {.op = CODE_BINARY,

@@ -112,7 +112,7 @@ void collect_assembly(struct instrument *instrument, const struct site *site)
 		access.order = !operand->is_written ? SITE_ACQUIRE
 			       : !operand->is_read  ? SITE_RELEASE
 						    : SITE_SEQUENTIAL;
-		access.order |= SITE_UNTOLD;
+		access.order |= SITE_UNRECORDED;
 		if (access.bytes)
 			add_site(instrument, &access);
 	}

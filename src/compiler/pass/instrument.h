@@ -60,8 +60,8 @@ struct site {
 	uint16_t bytes;
 	bool copies;  /* reads into a local whose address does not escape */
 	bool follows; /* source or destination of a copy between other memory */
-	/* SITE_TOLD and the argument number: a read whose bytes a recorded run stores; else 0 */
-	uint8_t tells;
+	/* SITE_CONTENTS and the argument number: a read whose bytes a recorded run stores; else 0 */
+	uint8_t contents;
 	uint32_t flags;
 	uint32_t function_number;
 	uint32_t instruction_number;

@@ -93,20 +93,15 @@ static bool set_length(
 	site->bytes = access->appends ? SITE_APPENDS
 		      : site->copies  ? SITE_COPIED
 		      : site->follows ? SITE_FOLLOWED
-				      : site->tells;
+				      : site->contents;
 	return true;
 }
 
 /* Functions whose result the walk recomputes (branches/interpret/walk_library.c). */
 static bool libc_calls_is_recomputed(const char *name)
 {
-	static const char *const names[] = {"strcmp", "strncmp", "memcmp", "bcmp", "strlen",
-		"strnlen", "strchr", "strcpy", "stpcpy", "strncpy", "strcat", "__strcpy_chk",
-		"__stpcpy_chk", "__strncpy_chk", "__strcat_chk", "memchr", "strrchr", "strcasecmp",
-		"strncasecmp", "stpncpy", "__stpncpy_chk", "strncat", "__strncat_chk", "atoi",
-		"atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "__isoc23_strtol",
-		"__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull", "strchrnul", "strspn",
-		"strcspn", "strpbrk", "strstr"};
+	static const char *const names[] = {
+		"strcmp", "strncmp", "memcmp", "bcmp", "strlen", "strnlen", "strchr"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -141,8 +136,7 @@ static void collect_access(
 	set_copy(&site, access->kind == SITE_RANGE_READ);
 	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
 		libc_calls_is_recomputed(called_name(call)))
-		site.tells = (uint8_t)(SITE_TOLD | access->pointer << SITE_ARGUMENT_SHIFT |
-				       (strcmp(called_name(call), "memchr") ? 0 : SITE_TOLD_NEAR));
+		site.contents = (uint8_t)(SITE_CONTENTS | access->pointer << SITE_ARGUMENT_SHIFT);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
 		set_length(instrument, &site, access))

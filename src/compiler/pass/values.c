@@ -114,34 +114,7 @@ static void values_add_local(
 			instrument, *site, site->instruction, next == entry ? entry : place);
 }
 
-/* Intrinsics whose value depends on addresses or on the processor. */
-static bool is_opaque_intrinsic(const char *name)
-{
-	static const char *const starts[] = {"llvm.threadlocal.address", "llvm.returnaddress",
-		"llvm.addressofreturnaddress", "llvm.frameaddress", "llvm.stacksave",
-		"llvm.readcyclecounter", "llvm.readsteadycounter", "llvm.eh.typeid.for",
-		"llvm.x86.", "llvm.get.rounding", "llvm.thread.pointer"};
-
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (values_starts_with(name, starts[i]))
-			return true;
-	return false;
-}
-
-/* Returns whether the call may leave the code that has bitcode, as far as visible in this unit. */
-static bool leaves(LLVMValueRef call)
-{
-	LLVMValueRef callee = LLVMGetCalledValue(call);
-	const char *name = called_name(call);
-
-	if (values_starts_with(name, "llvm."))
-		return is_opaque_intrinsic(name);
-	if (LLVMIsAFunction(callee))
-		return LLVMIsDeclaration(callee) ||
-		       LLVMGetLinkage(callee) == LLVMAvailableExternallyLinkage;
-	return true;
-}
-
+/* Returns the number of 64-bit words of a value that is reported word by word; 0: not reported. */
 static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -155,6 +128,65 @@ static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 			       bits <= 512
 		       ? (unsigned)((bits + 63) / 64)
 		       : 0;
+}
+
+/* Returns whether a value of the type is reported, as a whole, by members or word by word. */
+static bool values_is_reported(struct instrument *instrument, LLVMTypeRef type)
+{
+	if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
+		return is_word(type) || words_of(instrument, type);
+	for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+		if (!is_word(LLVMStructGetTypeAtIndex(type, i)))
+			return false;
+	return true;
+}
+
+/* Returns whether the walk has no arithmetic for the type: its results are reported. */
+static bool values_is_wide(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMX86_FP80TypeKind ||
+	       (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 64);
+}
+
+static bool values_is_wide_arithmetic(LLVMValueRef instruction)
+{
+	return (LLVMIsABinaryOperator(instruction) || LLVMIsAUnaryOperator(instruction) ||
+		       LLVMIsACastInst(instruction) || LLVMIsACmpInst(instruction) ||
+		       LLVMIsAFreezeInst(instruction)) &&
+	       (values_is_wide(LLVMTypeOf(instruction)) ||
+		       values_is_wide(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
+}
+
+/* Returns whether the walk computes the intrinsic from its arguments. */
+static bool values_is_computed(LLVMValueRef call)
+{
+	static const char *const starts[] = {
+#define INTRINSIC(start, number) "llvm." start,
+#include "abi/intrinsics.def"
+#undef INTRINSIC
+	};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (values_starts_with(called_name(call), starts[i]))
+			return !values_is_wide(LLVMTypeOf(LLVMGetArgOperand(call, 0)));
+	return false;
+}
+
+/* Returns whether the call may leave the code that has bitcode, as far as visible in this unit. */
+static bool leaves(struct instrument *instrument, LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+
+	if (values_starts_with(called_name(call), "llvm.x86."))
+		return true;
+	if (values_starts_with(called_name(call), "llvm."))
+		return LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind &&
+		       values_is_reported(instrument, LLVMTypeOf(call)) &&
+		       !values_is_computed(call);
+	if (LLVMIsAFunction(callee))
+		return LLVMIsDeclaration(callee) ||
+		       LLVMGetLinkage(callee) == LLVMAvailableExternallyLinkage;
+	return true;
 }
 
 /*
@@ -200,47 +232,46 @@ void mark_function(struct instrument *instrument, LLVMValueRef function)
 	LLVMSetPrefixData(function, LLVMConstArray2(word, words, 2));
 }
 
-static void add_result(struct instrument *instrument, struct site site)
+/* Reports the result of the site's instruction, by members or words if it has several. */
+static void values_add_words(struct instrument *instrument, struct site site)
 {
 	LLVMTypeRef type = LLVMTypeOf(site.instruction);
-	LLVMValueRef place = place_behind(site.instruction);
+	const bool is_struct = LLVMGetTypeKind(type) == LLVMStructTypeKind;
+	unsigned count = 0;
 
-	if (!place)
+	if (is_struct)
+		count = LLVMCountStructElementTypes(type);
+	else if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type))
+		count = words_of(instrument, type);
+	site.value = is_struct || count || is_word(type) ? site.instruction : NULL;
+	/* Also for a call without a result, because it may have changed memory. */
+	if (!is_struct && !count)
+		add_site(instrument, &site);
+	for (unsigned i = count; i-- > 0;) {
+		site.bytes = (uint16_t)i;
+		if (!is_struct || is_word(LLVMStructGetTypeAtIndex(type, i)))
+			add_site(instrument, &site);
+	}
+}
+
+static void add_result(struct instrument *instrument, struct site site)
+{
+	site.before = place_behind(site.instruction);
+	if (!site.before)
 		return;
 	if (LLVMIsACallInst(site.instruction))
 		LLVMSetTailCall(site.instruction, false); /* code follows the call now */
 	site.kind = values_has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE
 									    : SITE_RESULT;
-	site.before = place;
 	if (site.kind == SITE_RESULT)
 		add_callee(instrument, &site);
-	if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-		site.value = site.instruction;
-		for (unsigned i = LLVMCountStructElementTypes(type); i-- > 0;) {
-			site.bytes = (uint16_t)i;
-			if (is_word(LLVMStructGetTypeAtIndex(type, i)))
-				add_site(instrument, &site);
-		}
-		return;
-	}
-	if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type) &&
-		words_of(instrument, type)) {
-		site.value = site.instruction;
-		for (unsigned i = words_of(instrument, type); i-- > 0;) {
-			site.bytes = (uint16_t)i;
-			add_site(instrument, &site);
-		}
-		return;
-	}
-	/* Also for a call without a result, because it may have changed memory. */
-	site.value = is_word(type) ? site.instruction : NULL;
-	add_site(instrument, &site);
+	values_add_words(instrument, site);
 }
 
 void collect_values(struct instrument *instrument, const struct site *site, LLVMValueRef entry)
 {
 	LLVMValueRef instruction = site->instruction;
-	struct site landing = *site;
+	struct site value = *site;
 
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMAlloca:
@@ -248,16 +279,22 @@ void collect_values(struct instrument *instrument, const struct site *site, LLVM
 		return;
 	case LLVMCall:
 	case LLVMInvoke:
-		if (leaves(instruction) && !values_has_attribute(instruction, "noreturn"))
+		if (leaves(instrument, instruction) &&
+			!values_has_attribute(instruction, "noreturn"))
 			add_result(instrument, *site);
 		return;
 	case LLVMLandingPad:
-		landing.kind = SITE_LANDING;
-		landing.value = instruction;
-		landing.before = LLVMGetNextInstruction(instruction);
-		add_site(instrument, &landing);
+		value.kind = SITE_LANDING;
+		value.value = instruction;
+		value.before = LLVMGetNextInstruction(instruction);
+		add_site(instrument, &value);
 		return;
 	default:
+		if (!values_is_wide_arithmetic(instruction))
+			return;
+		value.kind = SITE_RESULT;
+		value.before = LLVMGetNextInstruction(instruction);
+		values_add_words(instrument, value);
 		return;
 	}
 }

@@ -108,25 +108,25 @@ static bool record_has_zero(uint64_t value, uint64_t byte)
 }
 
 /* Records a word whose value differs from the copy. */
-static void record_told_word(uint8_t *place, uint64_t value, uint64_t known)
+static void record_string_word(uint8_t *place, uint64_t value, uint64_t known)
 {
 	if (record_entry(record_state.moving->thread, RECORD_READ))
 		record_number(record_state.moving->thread, record_difference(value, known, 8));
 	record_put(place, value, sizeof value);
 }
 
-/* Progress of record_told_string(). */
-struct told {
+/* Progress of record_string(). */
+struct string_progress {
 	uint64_t word;	/* next word */
 	bool has_ended; /* the string has ended */
 	bool has_page;	/* the page of this word is readable */
 };
 
 /* Compares the first words, which are recorded in any case, as long as they equal the copy. */
-static struct told record_told_first(uint64_t address, uint64_t most)
+static struct string_progress record_string_start(uint64_t address, uint64_t most)
 {
 	const uint64_t first = address & ~UINT64_C(7), page = (address & ~UINT64_C(4095)) + 4096;
-	const uint64_t least = address + (most < SITE_TOLD_LEAST ? most : SITE_TOLD_LEAST);
+	const uint64_t least = address + (most < SITE_CONTENTS_LEAST ? most : SITE_CONTENTS_LEAST);
 	const uint64_t end = least < page ? least : page;
 	struct guarded_same same = {0};
 
@@ -134,53 +134,50 @@ static struct told record_told_first(uint64_t address, uint64_t most)
 		same = guarded_same_string((const void *)first, record_place(first),
 			(end - first + 7) / 8, (UINT64_C(1) << 8 * (address & 7)) - 1);
 	record_state.moving->left -= (int64_t)same.words;
-	return (struct told){first + 8 * same.words, same.zeros != 0, same.words != 0};
+	return (struct string_progress){first + 8 * same.words, same.zeros != 0, same.words != 0};
 }
 
-void record_told_string(uint64_t address, uint64_t length)
+void record_string(uint64_t address, uint64_t length)
 {
-	const uint64_t most = site_told_most(length, true, false);
-	struct told told = record_told_first(address, most);
+	const uint64_t most = length < SITE_CONTENTS_MOST ? length : SITE_CONTENTS_MOST;
+	struct string_progress progress = record_string_start(address, most);
 	/* Added to `left` at the end or at an entry, to avoid a chain of dependent stores */
 	int64_t same = 0;
 
-	for (; told.word < address + most; told.word += 8) {
-		const uint64_t word = told.word;
+	for (; progress.word < address + most; progress.word += 8) {
+		const uint64_t word = progress.word;
 		uint8_t *place = record_place(word);
 		uint64_t value, known = record_known(place, sizeof known);
 
-		if (told.has_ended && (word >= address + SITE_TOLD_LEAST || !(word & 4095)))
+		if (progress.has_ended && (word >= address + SITE_CONTENTS_LEAST || !(word & 4095)))
 			break;
 		/* If one word of a page is readable, all are. */
-		if (told.has_page && word & 4095) {
+		if (progress.has_page && word & 4095) {
 			memcpy(&value, (const void *)word, sizeof value);
 			if (__builtin_expect(known == value, 1)) {
 				same++;
 			} else {
 				record_state.moving->left -= same;
 				same = 0;
-				record_told_word(place, value, known);
+				record_string_word(place, value, known);
 			}
 		} else {
 			record_state.moving->left -= same;
 			same = 0;
-			told.has_page = record_read_part(word, sizeof value);
+			progress.has_page = record_read_part(word, sizeof value);
 			value = record_known(place, sizeof value);
 		}
-		told.has_ended |= record_has_zero(value, word < address ? address & 7 : 0);
+		progress.has_ended |= record_has_zero(value, word < address ? address & 7 : 0);
 	}
 	record_state.moving->left -= same;
 }
 
-/* Records whole words. If nothing guarantees the length, the record ends at the page's end. */
-void record_told_range(uint64_t address, uint64_t length, bool is_near)
+/* Records whole words. */
+void record_range(uint64_t address, uint64_t length)
 {
 	const uint64_t first = address & ~UINT64_C(7);
-	const uint64_t page = (address & ~UINT64_C(4095)) + 4096;
-	uint64_t end = address + site_told_most(length, false, is_near);
+	const uint64_t end = address + (length < SITE_CONTENTS_MOST ? length : SITE_CONTENTS_MOST);
 
-	if (is_near && end > page)
-		end = page;
 	if (end > first)
 		record_read(first, (end - first + 7) & ~UINT64_C(7));
 }
@@ -272,12 +269,12 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 		record_state.moving->copied_from = address;
 		if (site->bytes & SITE_COPIED && length <= SITE_COPIED_MOST)
 			record_read(address, length);
-		else if (site->bytes & SITE_TOLD)
-			record_told_range(address, length, site->bytes & SITE_TOLD_NEAR);
+		else if (site->bytes & SITE_CONTENTS)
+			record_range(address, length);
 		return;
 	case SITE_STRING_READ:
-		if (site->bytes & SITE_TOLD)
-			record_told_string(address, length);
+		if (site->bytes & SITE_CONTENTS)
+			record_string(address, length);
 		return;
 	case SITE_RANGE_WRITE:
 		if (site->bytes & SITE_FOLLOWED && length <= SITE_FOLLOWED_MOST)
@@ -303,7 +300,7 @@ static void record_look_back(const struct site_record *site)
 		return;
 	case SITE_STRING_READ: /* part of a library call, which ends with a result */
 	case SITE_RANGE_READ:
-		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED | SITE_TOLD))
+		if (site->bytes & (SITE_COPIED | SITE_FOLLOWED | SITE_CONTENTS))
 			record_flush();
 		return;
 	case SITE_RESULT: /* code without bitcode has run */
@@ -324,7 +321,7 @@ void record_report(
 {
 	struct record_moving *moving = record_state.moving;
 
-	if (site->order & SITE_UNTOLD && site->kind != SITE_COMPARE_EXCHANGE)
+	if (site->order & SITE_UNRECORDED && site->kind != SITE_COMPARE_EXCHANGE)
 		return;
 	if (site->kind == SITE_ARGUMENT) {
 		record_argument(address);

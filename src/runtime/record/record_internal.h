@@ -147,11 +147,11 @@ void record_read(uint64_t address, uint64_t bytes);
  */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
 /*
- * Records a read of whole words: a string up to its end, and at least SITE_TOLD_LEAST bytes
+ * Records a read of whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes
  * unless the page ends before.
  */
-void record_told_string(uint64_t address, uint64_t length);
-void record_told_range(uint64_t address, uint64_t length, bool is_near);
+void record_string(uint64_t address, uint64_t length);
+void record_range(uint64_t address, uint64_t length);
 /* Records an argument of the function that code without bitcode called last. */
 void record_argument(uint64_t value);
 /* Records a function entry, whose caller may be code without bitcode. */
@@ -177,11 +177,11 @@ bool record_missed_result(uint64_t value, uint64_t known);
 bool record_missed_address(uint64_t value, uint64_t known);
 bool record_missed_argument(uint64_t value, uint64_t known);
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame);
-/* Ranges and strings, as a copy or as data; `known` is SITE_TOLD_NEAR or 0. */
+/* Ranges and strings, as a copy or as data. */
 bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length);
 bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t length);
 bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
-bool record_missed_told(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
+bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
 /* All other reports of ranges and strings. */
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
@@ -220,7 +220,7 @@ void record_near_enter(void);
 void record_near_copied(void);
 void record_near_copy(void);
 void record_near_string(void);
-void record_near_told(void);
+void record_near_contents(void);
 void record_near_range(void);
 
 /* ---- record_stubs.c ---- */

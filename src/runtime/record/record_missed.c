@@ -144,16 +144,17 @@ bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uin
 	(void)frame;
 	if (!begin_reading())
 		return false;
-	record_told_string(address, length);
+	record_string(address, length);
 	return true;
 }
 
-bool record_missed_told(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
+bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
 {
+	(void)known;
 	(void)frame;
 	if (!begin_reading())
 		return false;
-	record_told_range(address, length, known & SITE_TOLD_NEAR);
+	record_range(address, length);
 	return true;
 }
 

@@ -67,7 +67,7 @@ record_near_\name:
 	NEAR	copied, copied
 	NEAR	copy, copy
 	NEAR	string, string
-	NEAR	told, told
+	NEAR	contents, contents
 	NEAR	range, range
 
 

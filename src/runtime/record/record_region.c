@@ -81,7 +81,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 		[WAY_COPIED] = record_near_copied,
 		[WAY_COPY] = record_near_copy,
 		[WAY_STRING] = record_near_string,
-		[WAY_TOLD] = record_near_told,
+		[WAY_CONTENTS] = record_near_contents,
 		[WAY_RANGE] = record_near_range,
 	};
 

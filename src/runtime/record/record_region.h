@@ -46,7 +46,7 @@ enum stub_way {
 	WAY_COPIED,
 	WAY_COPY,
 	WAY_STRING,
-	WAY_TOLD,
+	WAY_CONTENTS,
 	WAY_RANGE,
 	WAY_COUNT
 };

@@ -304,7 +304,6 @@ static void put_range(struct piece *piece)
 	const bool is_range = site->kind == SITE_RANGE_READ;
 	struct writer *writer = &piece->writer;
 
-	piece->known = site->bytes & SITE_TOLD_NEAR;
 	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
 		put_looked_at(piece, WAY_COPY);
 	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
@@ -313,8 +312,8 @@ static void put_range(struct piece *piece)
 		slow_if(piece, IF_NOT_EQUAL);
 	} else if (is_range && site->bytes & SITE_COPIED) {
 		put_looked_at(piece, WAY_COPIED);
-	} else if (site->bytes & SITE_TOLD) {
-		put_looked_at(piece, is_range ? WAY_TOLD : WAY_STRING);
+	} else if (site->bytes & SITE_CONTENTS) {
+		put_looked_at(piece, is_range ? WAY_CONTENTS : WAY_STRING);
 	} else if (is_range && site->bytes & SITE_FOLLOWED) {
 		put_flush(writer, piece->region);
 		PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, copied_from */
@@ -326,7 +325,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 {
 	struct writer *writer = &piece->writer;
 
-	if (piece->site->order & SITE_UNTOLD && piece->site->kind != SITE_COMPARE_EXCHANGE)
+	if (piece->site->order & SITE_UNRECORDED && piece->site->kind != SITE_COMPARE_EXCHANGE)
 		return false;
 	switch (piece->site->kind) {
 	case SITE_LOAD:

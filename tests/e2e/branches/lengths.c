@@ -1,6 +1,4 @@
-/*
- * Copies, fills and comparisons whose length depends on the schedule: the conditions that are marked do so, too, and the others do not.
- */
+/* Copies and fills whose length depends on the schedule; comparisons keep their length. The marked conditions depend on the schedule. */
 #include <pthread.h>
 #include <string.h>
 
@@ -46,7 +44,7 @@ int main(void)
 		return 1;
 	if (bytes == 8) /* sensitive */
 		seen++;
-	if (memcmp(text, "long is not", bytes) == 0) /* sensitive */
+	if (memcmp(text, "long is not", bytes) == 0)
 		seen++;
 	if (own[1] != 'o')
 		seen++;
