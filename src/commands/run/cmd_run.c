@@ -320,7 +320,7 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 	if (!arguments->is_mpi)
 		return campaign_run(options, &listener, result, err);
 	if (options->shards || options->workers > 1 ||
-		(options->resumes && !cluster_has_parts(options)))
+		(options->resumes && !cluster_has_tasks(options)))
 		return error_set(err, ERROR_USAGE,
 			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
 	if (link_open(&link, err) < 0)

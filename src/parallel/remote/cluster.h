@@ -26,7 +26,7 @@
  * True if the strategy is sequential: the leader then runs a campaign with remote workers. False:
  * the leader distributes runs.
  */
-bool cluster_has_parts(const struct campaign_options *options);
+bool cluster_has_tasks(const struct campaign_options *options);
 
 /* Rank 0: as campaign_run(). `silent_ns`: a remote worker silent for this time loses its unit. */
 int cluster_lead(const struct link *link, const struct campaign_options *options,

@@ -85,9 +85,9 @@ static void take_started(struct leader *leader, const struct link_message *messa
 		roll_refuse(&leader->roll, message);
 		return;
 	}
-	if (leader->has_told_start)
+	if (leader->has_reported_start)
 		return;
-	leader->has_told_start = leader->result->has_started = true;
+	leader->has_reported_start = leader->result->has_started = true;
 	leader->result->restart = (enum contract_restart)started.restart;
 	start = (struct campaign_start){.program = leader->roll.target.path,
 		.has_memory_sites = started.has_memory_sites,
@@ -178,7 +178,7 @@ static int leader_save(struct leader *leader, const char *state, struct error *e
 	return store_campaign_update(leader->store, &leader->row, err);
 }
 
-static void leader_tell_progress(struct leader *leader)
+static void leader_report_progress(struct leader *leader)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
 	struct campaign_progress *total = &leader->result->total;
@@ -242,7 +242,7 @@ static void lead(struct leader *leader)
 		platform_monotonic_ns() < until_ns) {
 		leader_listen_once(leader);
 		leader_take_back(leader);
-		leader_tell_progress(leader);
+		leader_report_progress(leader);
 		if (*leader->options->is_interrupted)
 			leader->result->is_interrupted = true;
 		if (leader->result->is_interrupted || leader->roll.failure.code ||
@@ -332,8 +332,8 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
 	int status;
 
 	*result = (struct campaign_result){0};
-	if (cluster_has_parts(options))
-		return leader_lead_parts(link, options, silent_ns, listener, result, err);
+	if (cluster_has_tasks(options))
+		return leader_lead_tasks(link, options, silent_ns, listener, result, err);
 	roll_open(&leader.roll, link, listener, silent_ns);
 	status = leader_set_up(&leader, err);
 	if (status < 0)

@@ -50,9 +50,9 @@ static void put_aside(struct leader *leader, uint32_t from, const struct finding
 	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
 	leader->unsaved = unsaved;
 	leader->has_unsaved[from] = true;
-	if (!leader->has_told_store)
+	if (!leader->has_reported_store)
 		roll_notice(&leader->roll, "a finding is not stored yet: %s", err->text);
-	leader->has_told_store = true;
+	leader->has_reported_store = true;
 	if (!leader->options->keep_going)
 		leader_say_stop(leader);
 }

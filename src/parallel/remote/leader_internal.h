@@ -24,16 +24,16 @@ struct leader {
 	struct store *store;
 	struct store_campaign row;
 	uint64_t started_ns, progress_ns, saved_ns;
-	bool is_stopping, has_told_start, has_told_store;
+	bool is_stopping, has_reported_start, has_reported_store;
 	struct unsaved *unsaved;
 };
 
 /* Enough has been found, or the time is up: asks all remote workers to stop. */
 void leader_say_stop(struct leader *leader);
 
-/* ---- leader_parts.c: as cluster_lead() ---- */
+/* ---- leader_tasks.c: as cluster_lead() ---- */
 
-int leader_lead_parts(const struct link *link, const struct campaign_options *options,
+int leader_lead_tasks(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 

@@ -15,7 +15,7 @@
 #define ALIVE_PART 4
 #define LEADER 0
 
-void member_tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
+void member_send(const struct member *member, enum wire_tag tag, const void *bytes, size_t size)
 {
 	member->link->send(LEADER, tag, bytes, size);
 }
@@ -42,9 +42,9 @@ void member_listen(struct member *member)
 			else
 				member->has_unit = true;
 		} else if (message.tag == WIRE_PART) {
-			free(member->part); /* rank 0 has abandoned the older batch */
-			member->part = message.bytes;
-			member->part_size = message.size;
+			free(member->task); /* rank 0 has abandoned the older batch */
+			member->task = message.bytes;
+			member->task_size = message.size;
 			member->has_to_rest = false;
 			message.bytes = NULL;
 		} else if (message.tag == WIRE_REST) {
@@ -72,26 +72,26 @@ void member_show_life(struct member *member)
 	if (now_ns - member->alive_ns < member->silent_ns / ALIVE_PART)
 		return;
 	member->alive_ns = now_ns;
-	member_tell(member, WIRE_ALIVE, NULL, 0);
+	member_send(member, WIRE_ALIVE, NULL, 0);
 }
 
 /* Reports the runs since the last report. */
-static void tell_done(struct member *member, enum wire_tag tag)
+static void member_report_done(struct member *member, enum wire_tag tag)
 {
 	struct wire_done done = {
 		.took_ns = platform_monotonic_ns() - member->begun_ns,
-		.runs = member->now.runs - member->told.runs,
-		.failures = member->now.failures - member->told.failures,
-		.steps = member->now.steps - member->told.steps,
+		.runs = member->now.runs - member->reported.runs,
+		.failures = member->now.failures - member->reported.failures,
+		.steps = member->now.steps - member->reported.steps,
 		.threads_most = member->now.threads_most,
 		.steps_most = member->now.steps_most,
 	};
 
 	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
-		done.outcomes[kind] = member->now.outcome[kind] - member->told.outcome[kind];
+		done.outcomes[kind] = member->now.outcome[kind] - member->reported.outcome[kind];
 	done.runs -= done.outcomes[OUTCOME_TAINTED];
-	member->told = member->now;
-	member_tell(member, tag, &done, sizeof done);
+	member->reported = member->now;
+	member_send(member, tag, &done, sizeof done);
 }
 
 /* ---- events of its campaign ---- */
@@ -103,7 +103,7 @@ static void member_on_started(void *context, const struct campaign_start *start)
 		.has_memory_sites = start->has_memory_sites,
 		.has_dispatch = start->has_dispatch};
 
-	member_tell(member, WIRE_STARTED, &started, sizeof started);
+	member_send(member, WIRE_STARTED, &started, sizeof started);
 }
 
 static void member_on_progress(void *context, const struct campaign_progress *progress)
@@ -122,7 +122,7 @@ static void member_on_minimising(void *context, const struct minimise_progress *
 
 static void member_on_notice(void *context, const char *text)
 {
-	member_tell(context, WIRE_NOTICE, text, strlen(text));
+	member_send(context, WIRE_NOTICE, text, strlen(text));
 }
 
 static void member_on_found(void *context, const struct campaign_found *found)
@@ -140,7 +140,7 @@ static void member_on_found(void *context, const struct campaign_found *found)
 	memcpy(bytes + sizeof head, json, head.json_bytes);
 	if (head.trace_bytes)
 		memcpy(bytes + sizeof head + head.json_bytes, finding->trace, head.trace_bytes);
-	member_tell(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
+	member_send(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
 	free(bytes);
 	free(json);
 }
@@ -168,7 +168,7 @@ static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
 	struct member *member = context;
 
 	if (member->has_started)
-		tell_done(member, WIRE_DONE);
+		member_report_done(member, WIRE_DONE);
 	if (!next_unit(member))
 		return false;
 	member->has_unit = false;
@@ -195,7 +195,7 @@ static int say_hello(struct member *member, struct error *err)
 	(void)snprintf(hello.release, sizeof hello.release, "%s", RADDLE_RELEASE);
 	(void)gethostname(hello.host, sizeof hello.host - 1); /* on failure the name is empty */
 	(void)snprintf(hello.folder, sizeof hello.folder, "%s", member->folder);
-	member_tell(member, WIRE_HELLO, &hello, sizeof hello);
+	member_send(member, WIRE_HELLO, &hello, sizeof hello);
 	return 0;
 }
 
@@ -259,22 +259,22 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		.options = options,
 		.silent_ns = silent_ns,
 		.leader_ns = platform_monotonic_ns()};
-	const bool has_parts = cluster_has_parts(options);
-	int status = has_parts ? 0 : make_folder(&member, err);
+	const bool has_tasks = cluster_has_tasks(options);
+	int status = has_tasks ? 0 : make_folder(&member, err);
 
 	if (status == 0)
 		status = say_hello(&member, err);
 	if (status == 0)
-		status = has_parts ? member_make_parts(&member, err)
+		status = has_tasks ? member_make_tasks(&member, err)
 				   : member_make_runs(&member, err);
 	if (status == 0 && member.failure.code) {
 		*err = member.failure;
 		status = err->code;
 	}
 	if (status < 0)
-		member_tell(&member, WIRE_FAILED, err->text, strlen(err->text));
+		member_send(&member, WIRE_FAILED, err->text, strlen(err->text));
 	else
-		tell_done(&member, WIRE_LEFT);
+		member_report_done(&member, WIRE_LEFT);
 	while (!member.has_end && !member.has_no_leader && !*options->is_interrupted) {
 		member_listen(&member);
 		member_show_life(&member);
@@ -285,7 +285,7 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 	link->end(member.end.all_are_here);
 	if (!member.has_no_leader)
 		return 0;
-	if (has_parts)
+	if (has_tasks)
 		return error_set(err, ERROR_TARGET,
 			"rank 0 has not been heard of for %llu s, so rank %u ends; continue with raddle run "
 			"--resume where its store is",

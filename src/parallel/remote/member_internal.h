@@ -1,4 +1,4 @@
-/* State of a remote worker. member.c exchanges messages with rank 0, member_parts.c executes tasks. */
+/* State of a remote worker. member.c exchanges messages with rank 0, member_tasks.c executes tasks. */
 #ifndef RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 #define RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 
@@ -22,22 +22,22 @@ struct member {
 	bool has_unit;
 	struct lease_table_unit unit;
 	uint64_t begun_ns, alive_ns, leader_ns;
-	struct contract_totals now, told; /* totals of its runs: now, and at the last report */
+	struct contract_totals now, reported; /* totals of its runs: now, and at the last report */
 	bool has_started;
 
-	/* member_parts.c */
-	char *part; /* batch received and not yet started, owned; NULL: none */
-	size_t part_size;
+	/* member_tasks.c */
+	char *task; /* batch received and not yet started, owned; NULL: none */
+	size_t task_size;
 	bool has_to_rest; /* the batch under way ends after the current run */
 };
 
-void member_tell(const struct member *member, enum wire_tag tag, const void *bytes, size_t size);
+void member_send(const struct member *member, enum wire_tag tag, const void *bytes, size_t size);
 /* Handles all messages that rank 0 has sent. */
 void member_listen(struct member *member);
 /* Sends WIRE_ALIVE, if due. */
 void member_show_life(struct member *member);
 
 /* For exhaustive strategies: makes the batches of rank 0 until it stops the campaign. */
-int member_make_parts(struct member *member, struct error *err);
+int member_make_tasks(struct member *member, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The roll of remote workers, as rank 0 maintains it: their states, when each was last heard, and
- * whether each runs the same program and release. leader.c and leader_parts.c distribute the runs.
+ * whether each runs the same program and release. leader.c and leader_tasks.c distribute the runs.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_ROLL_H
 #define RADDLE_PARALLEL_REMOTE_ROLL_H

@@ -7,23 +7,23 @@
 
 #define NAP_US 200 /* short, because rank 0 waits for remote workers that stop */
 
-static char *next_part(void *context, size_t *size)
+static char *member_next_task(void *context, size_t *size)
 {
 	struct member *member = context;
-	char *part;
+	char *task;
 
-	while (!member->part && !member->is_stopped) {
+	while (!member->task && !member->is_stopped) {
 		member_listen(member);
 		member_show_life(member);
-		if (!member->part && !member->is_stopped)
+		if (!member->task && !member->is_stopped)
 			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 	}
 	if (member->is_stopped)
 		return NULL;
-	part = member->part;
-	*size = member->part_size;
-	member->part = NULL;
-	return part;
+	task = member->task;
+	*size = member->task_size;
+	member->task = NULL;
+	return task;
 }
 
 static enum serve_wish wish(void *context)
@@ -35,23 +35,23 @@ static enum serve_wish wish(void *context)
 	if (member->is_stopped)
 		return SERVE_END;
 	/* A newer batch means that rank 0 has abandoned the current one. */
-	return member->has_to_rest || member->part ? SERVE_STOP : SERVE_ON;
+	return member->has_to_rest || member->task ? SERVE_STOP : SERVE_ON;
 }
 
-static void member_parts_send_report(void *context, const void *bytes, size_t size)
+static void member_tasks_send_report(void *context, const void *bytes, size_t size)
 {
-	member_tell(context, WIRE_REPORT, bytes, size);
+	member_send(context, WIRE_REPORT, bytes, size);
 }
 
-int member_make_parts(struct member *member, struct error *err)
+int member_make_tasks(struct member *member, struct error *err)
 {
 	const struct serve_link link = {.context = member,
-		.next = next_part,
+		.next = member_next_task,
 		.wish = wish,
-		.send = member_parts_send_report};
+		.send = member_tasks_send_report};
 	const int status = campaign_serve(member->options, &link, err);
 
-	free(member->part);
-	member->part = NULL;
+	free(member->task);
+	member->task = NULL;
 	return status;
 }

@@ -17,29 +17,29 @@
 #define FAREWELL_NS UINT64_C(5000000000)
 
 /* The last report of a rank. */
-struct parts_report {
+struct tasks_report {
 	char *bytes; /* NULL: no new report */
 	size_t size;
 };
 
-struct parts_leader {
+struct tasks_leader {
 	struct roll roll;
 	const struct campaign_options *options;
-	struct parts_report *reports; /* by rank */
+	struct tasks_report *reports; /* by rank */
 	volatile int is_stopped;      /* interruption flag of the campaign */
 };
 
-bool cluster_has_parts(const struct campaign_options *options)
+bool cluster_has_tasks(const struct campaign_options *options)
 {
 	return strategy_is_sequential(strategies[options->strategy]);
 }
 
 /* ---- messages ---- */
 
-static void leader_parts_take_message(struct parts_leader *leader, struct link_message *message)
+static void leader_tasks_take_message(struct tasks_leader *leader, struct link_message *message)
 {
 	struct roll_member *member = &leader->roll.members[message->from];
-	struct parts_report *report = &leader->reports[message->from];
+	struct tasks_report *report = &leader->reports[message->from];
 
 	roll_hear(&leader->roll, message->from);
 	switch ((enum wire_tag)message->tag) {
@@ -53,7 +53,7 @@ static void leader_parts_take_message(struct parts_leader *leader, struct link_m
 		break;
 	case WIRE_REPORT:
 		free(report->bytes); /* an unread older report belongs to an abandoned batch */
-		*report = (struct parts_report){message->bytes, message->size};
+		*report = (struct tasks_report){message->bytes, message->size};
 		message->bytes = NULL;
 		break;
 	case WIRE_FAILED:
@@ -70,7 +70,7 @@ static void leader_parts_take_message(struct parts_leader *leader, struct link_m
 	}
 }
 
-static bool leader_parts_listen_once(struct parts_leader *leader)
+static bool leader_tasks_listen_once(struct tasks_leader *leader)
 {
 	struct link_message message;
 	bool has_any = false;
@@ -78,7 +78,7 @@ static bool leader_parts_listen_once(struct parts_leader *leader)
 	while (leader->roll.link->receive(&message)) {
 		has_any = true;
 		if (message.from && message.from < leader->roll.link->ranks)
-			leader_parts_take_message(leader, &message);
+			leader_tasks_take_message(leader, &message);
 		free(message.bytes);
 	}
 	roll_look_for_silence(&leader->roll);
@@ -87,7 +87,7 @@ static bool leader_parts_listen_once(struct parts_leader *leader)
 }
 
 /* True if each remote worker has reached the state, or is silent. */
-static bool are_all(const struct parts_leader *leader, enum member_state at_least)
+static bool are_all(const struct tasks_leader *leader, enum member_state at_least)
 {
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		if (leader->roll.members[rank].state < at_least &&
@@ -96,13 +96,13 @@ static bool are_all(const struct parts_leader *leader, enum member_state at_leas
 	return true;
 }
 
-static void leader_parts_wait_for(
-	struct parts_leader *leader, enum member_state state, uint64_t most_ns)
+static void leader_tasks_wait_for(
+	struct tasks_leader *leader, enum member_state state, uint64_t most_ns)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + most_ns;
 
 	while (!are_all(leader, state) && platform_monotonic_ns() < until_ns)
-		if (!leader_parts_listen_once(leader))
+		if (!leader_tasks_listen_once(leader))
 			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
 
@@ -110,8 +110,8 @@ static void leader_parts_wait_for(
 
 static void remote_send(void *context, uint32_t number, const void *bytes, size_t size)
 {
-	struct parts_leader *leader = context;
-	struct parts_report *report = &leader->reports[number + 1];
+	struct tasks_leader *leader = context;
+	struct tasks_report *report = &leader->reports[number + 1];
 
 	free(report->bytes);
 	report->bytes = NULL;
@@ -120,19 +120,19 @@ static void remote_send(void *context, uint32_t number, const void *bytes, size_
 
 static void remote_rest(void *context, uint32_t number)
 {
-	const struct parts_leader *leader = context;
+	const struct tasks_leader *leader = context;
 
 	leader->roll.link->send(number + 1, WIRE_REST, NULL, 0);
 }
 
 static char *remote_receive(void *context, uint32_t number, size_t *size)
 {
-	struct parts_leader *leader = context;
-	struct parts_report *report = &leader->reports[number + 1];
+	struct tasks_leader *leader = context;
+	struct tasks_report *report = &leader->reports[number + 1];
 	char *bytes;
 
 	/* the result only tells whether a message arrived */
-	(void)leader_parts_listen_once(leader);
+	(void)leader_tasks_listen_once(leader);
 	bytes = report->bytes;
 	*size = report->size;
 	report->bytes = NULL;
@@ -141,65 +141,65 @@ static char *remote_receive(void *context, uint32_t number, size_t *size)
 
 static bool remote_lost(void *context, uint32_t number)
 {
-	struct parts_leader *leader = context;
+	struct tasks_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
 
-	(void)leader_parts_listen_once(leader); /* likewise */
+	(void)leader_tasks_listen_once(leader); /* likewise */
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 
 /* Answers remote workers during long investigations, so that they do not give the leader up. */
-static void leader_parts_on_progress(void *context, const struct campaign_progress *progress)
+static void leader_tasks_on_progress(void *context, const struct campaign_progress *progress)
 {
-	struct parts_leader *leader = context;
+	struct tasks_leader *leader = context;
 
-	(void)leader_parts_listen_once(leader);
+	(void)leader_tasks_listen_once(leader);
 	if (leader->roll.listener->progress)
 		leader->roll.listener->progress(leader->roll.listener->context, progress);
 }
 
-static void leader_parts_on_minimising(void *context, const struct minimise_progress *progress)
+static void leader_tasks_on_minimising(void *context, const struct minimise_progress *progress)
 {
-	struct parts_leader *leader = context;
+	struct tasks_leader *leader = context;
 
-	(void)leader_parts_listen_once(leader);
+	(void)leader_tasks_listen_once(leader);
 	if (leader->roll.listener->minimising)
 		leader->roll.listener->minimising(leader->roll.listener->context, progress);
 }
 
-static void leader_parts_on_started(void *context, const struct campaign_start *start)
+static void leader_tasks_on_started(void *context, const struct campaign_start *start)
 {
-	const struct parts_leader *leader = context;
+	const struct tasks_leader *leader = context;
 
 	if (leader->roll.listener->started)
 		leader->roll.listener->started(leader->roll.listener->context, start);
 }
 
-static void leader_parts_on_confirming(void *context, const struct failure *failure)
+static void leader_tasks_on_confirming(void *context, const struct failure *failure)
 {
-	const struct parts_leader *leader = context;
+	const struct tasks_leader *leader = context;
 
 	if (leader->roll.listener->confirming)
 		leader->roll.listener->confirming(leader->roll.listener->context, failure);
 }
 
-static void leader_parts_on_notice(void *context, const char *text)
+static void leader_tasks_on_notice(void *context, const char *text)
 {
-	const struct parts_leader *leader = context;
+	const struct tasks_leader *leader = context;
 
 	roll_notice(&leader->roll, "%s", text);
 }
 
-static void leader_parts_on_found(void *context, const struct campaign_found *found)
+static void leader_tasks_on_found(void *context, const struct campaign_found *found)
 {
-	const struct parts_leader *leader = context;
+	const struct tasks_leader *leader = context;
 
 	if (leader->roll.listener->found)
 		leader->roll.listener->found(leader->roll.listener->context, found);
 }
 
 static int make_campaign(
-	struct parts_leader *leader, struct campaign_result *result, struct error *err)
+	struct tasks_leader *leader, struct campaign_result *result, struct error *err)
 {
 	const struct remote_link remote = {.context = leader,
 		.count = leader->roll.link->ranks - 1,
@@ -208,12 +208,12 @@ static int make_campaign(
 		.receive = remote_receive,
 		.is_lost = remote_lost};
 	const struct campaign_listener listener = {.context = leader,
-		.started = leader_parts_on_started,
-		.progress = leader_parts_on_progress,
-		.confirming = leader_parts_on_confirming,
-		.minimising = leader_parts_on_minimising,
-		.notice = leader_parts_on_notice,
-		.found = leader_parts_on_found};
+		.started = leader_tasks_on_started,
+		.progress = leader_tasks_on_progress,
+		.confirming = leader_tasks_on_confirming,
+		.minimising = leader_tasks_on_minimising,
+		.notice = leader_tasks_on_notice,
+		.found = leader_tasks_on_found};
 	struct campaign_options options = *leader->options;
 
 	options.remote = &remote;
@@ -224,7 +224,7 @@ static int make_campaign(
 
 /* ---- life cycle ---- */
 
-static int leader_parts_set_up(struct parts_leader *leader, struct error *err)
+static int leader_tasks_set_up(struct tasks_leader *leader, struct error *err)
 {
 	int status;
 
@@ -242,13 +242,13 @@ static int leader_parts_set_up(struct parts_leader *leader, struct error *err)
 		       : target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);
 }
 
-static void leader_parts_say_farewell(struct parts_leader *leader)
+static void leader_tasks_say_farewell(struct tasks_leader *leader)
 {
 	struct wire_end end = {0};
 
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
-	leader_parts_wait_for(leader, MEMBER_LEFT, FAREWELL_NS);
+	leader_tasks_wait_for(leader, MEMBER_LEFT, FAREWELL_NS);
 	end.all_are_here = true;
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		end.all_are_here &= leader->roll.members[rank].state == MEMBER_LEFT;
@@ -257,22 +257,22 @@ static void leader_parts_say_farewell(struct parts_leader *leader)
 	leader->roll.link->end(end.all_are_here);
 }
 
-int leader_lead_parts(const struct link *link, const struct campaign_options *options,
+int leader_lead_tasks(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err)
 {
-	struct parts_leader leader = {.options = options};
+	struct tasks_leader leader = {.options = options};
 	int status;
 
 	roll_open(&leader.roll, link, listener, silent_ns);
 	leader.reports = calloc(link->ranks, sizeof *leader.reports);
 	BUG_ON(!leader.reports);
-	status = leader_parts_set_up(&leader, err);
+	status = leader_tasks_set_up(&leader, err);
 	if (status == 0)
-		leader_parts_wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
+		leader_tasks_wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
 	if (status == 0 && !leader.roll.failure.code)
 		status = make_campaign(&leader, result, err);
-	leader_parts_say_farewell(&leader);
+	leader_tasks_say_farewell(&leader);
 	if (leader.roll.failure.code) {
 		*err = leader.roll.failure;
 		status = leader.roll.failure.code;
