@@ -180,7 +180,7 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
  * Path of the file behind standard input, so that each process can open it again. NULL: standard
  * input is no file. The caller frees it.
  */
-static char *input_file(struct campaign *campaign)
+static char *campaign_input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;
 	int waiting = 0;
@@ -210,13 +210,14 @@ static char *input_file(struct campaign *campaign)
 	return strdup("/proc/self/fd/0");
 }
 
-static int find_input(struct campaign *campaign, struct error *err)
+static int campaign_find_input(struct campaign *campaign, struct error *err)
 {
 	const char *wanted = campaign->options->settings.input;
 
 	settings_copy(&campaign->program.settings, &campaign->options->settings);
 	free(campaign->program.settings.input);
-	campaign->program.settings.input = wanted ? realpath(wanted, NULL) : input_file(campaign);
+	campaign->program.settings.input =
+		wanted ? realpath(wanted, NULL) : campaign_input_file(campaign);
 	if (wanted && !campaign->program.settings.input)
 		return error_set(err, ERROR_NOTFOUND,
 			"--stdin %s cannot be opened (%s); check the path", wanted,
@@ -224,7 +225,7 @@ static int find_input(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-static uint64_t strategy_bytes(const struct campaign_options *options)
+static uint64_t campaign_strategy_bytes(const struct campaign_options *options)
 {
 	return strategies[options->strategy]->state_bytes(&options->strategy_config);
 }
@@ -244,7 +245,7 @@ int campaign_open_worker(
 		.is_in_place = options->forwards_signals,
 		.check = campaign->program.settings.check,
 		.hang_ns = campaign->program.settings.hang_ns,
-		.sizes = {.strategy_bytes = strategy_bytes(options),
+		.sizes = {.strategy_bytes = campaign_strategy_bytes(options),
 			.trace_events = options->trace_events,
 			.detector_bytes =
 				campaign_watches_races(campaign)
@@ -283,7 +284,7 @@ int campaign_open_worker(
 	plan->checkpoints = options->checkpoints;
 	plan->checkpoint_bytes = options->checkpoint_bytes;
 	plan->has_digest = options->has_digest;
-	worker_clear_strategy(&worker->worker, strategy_bytes(options));
+	worker_clear_strategy(&worker->worker, campaign_strategy_bytes(options));
 	if (campaign->scheme->prepare_worker)
 		campaign->scheme->prepare_worker(campaign, worker);
 	if (campaign->listener->equip)
@@ -310,7 +311,7 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
  * Number of workers to open. Output that is shown and input that is read must belong to a single
  * run, unless the user asks for several workers.
  */
-static uint32_t wanted_workers(const struct campaign *campaign)
+static uint32_t campaign_wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t runs = campaign->runs.end - campaign->runs.next;
@@ -336,13 +337,13 @@ static const struct scheme *campaign_choose_scheme(
 }
 
 /* Finds the program, its input and its debug information, and chooses the restart. */
-static int find_program(struct campaign *campaign, struct error *err)
+static int campaign_find_program(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
 	int result = target_find(&campaign->program.target, options->argv[0], err);
 
 	if (result == 0)
-		result = find_input(campaign, err);
+		result = campaign_find_input(campaign, err);
 	if (result == 0 && options->variables)
 		result = chosen_find(&campaign->program.chosen, campaign->program.target.path,
 			campaign->program.target.traits.loader, options->variables, err);
@@ -367,7 +368,7 @@ static int find_program(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-static int open_workers(struct campaign *campaign, uint32_t wanted, struct error *err)
+static int campaign_open_workers(struct campaign *campaign, uint32_t wanted, struct error *err)
 {
 	int result = 0;
 
@@ -389,7 +390,7 @@ static int campaign_begin_scheme(struct campaign *campaign, uint32_t workers, st
 	campaign->scheme = scheme;
 	if (scheme->open)
 		scheme->open(campaign);
-	result = open_workers(campaign, scheme == &scheme_sequence ? 1 : workers, err);
+	result = campaign_open_workers(campaign, scheme == &scheme_sequence ? 1 : workers, err);
 	if (result == 0 && scheme->begin)
 		scheme->begin(campaign);
 	return result;
@@ -399,7 +400,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
 	const uint64_t called_ns = platform_monotonic_ns();
-	int result = find_program(campaign, err);
+	int result = campaign_find_program(campaign, err);
 
 	if (result < 0)
 		return result;
@@ -409,7 +410,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	if (result == 0)
 		result = campaign_begin_row(campaign, err);
 	if (result == 0)
-		result = campaign_begin_scheme(campaign, wanted_workers(campaign), err);
+		result = campaign_begin_scheme(campaign, campaign_wanted_workers(campaign), err);
 	if (result == 0 && campaign->runs.resumed_id)
 		result = state_load(campaign, err);
 	campaign->known.keys =
@@ -450,10 +451,10 @@ static void campaign_tear_down(struct campaign *campaign)
 
 int campaign_open_alone(struct campaign *campaign, struct error *err)
 {
-	const int result = find_program(campaign, err);
+	const int result = campaign_find_program(campaign, err);
 
 	campaign->scheme = campaign_choose_scheme(campaign, 1);
-	return result < 0 ? result : open_workers(campaign, 1, err);
+	return result < 0 ? result : campaign_open_workers(campaign, 1, err);
 }
 
 void campaign_close_alone(struct campaign *campaign)

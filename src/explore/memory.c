@@ -39,7 +39,7 @@ void memory_write_groups(struct campaign *campaign, struct campaign_worker *work
 }
 
 /* Copies the non-empty pages of an area of a contract into zeroed memory. */
-static void copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
+static void memory_copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
 {
 	uint64_t at = offset, length;
 
@@ -60,7 +60,7 @@ void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker)
 	worker_kill(&worker->worker);
 	contract_block_clear(
 		&worker->worker.block, contract->memory_offset, contract->memory_bytes);
-	copy_area(owner, owner->contract->memory_offset, owner->contract->memory_bytes,
+	memory_copy_area(owner, owner->contract->memory_offset, owner->contract->memory_bytes,
 		contract_memory(contract));
 	worker->worker.remote_has_memory = false;
 	worker->has_memory = true;

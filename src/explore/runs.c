@@ -20,7 +20,8 @@ static bool runs_is_same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-static bool is_continued_by(const struct store_campaign *earlier, const struct store_campaign *row)
+static bool runs_is_continued_by(
+	const struct store_campaign *earlier, const struct store_campaign *row)
 {
 	return earlier->seed == row->seed && runs_is_same_text(earlier->strategy, row->strategy) &&
 	       runs_is_same_text(earlier->options, row->options) &&
@@ -32,7 +33,7 @@ static bool is_continued_by(const struct store_campaign *earlier, const struct s
  * The campaign that this one continues: the last suitable one. A campaign killed before its first
  * save has no state; then the one before it is continued.
  */
-static const struct store_campaign *find_earlier(const struct campaign *campaign,
+static const struct store_campaign *runs_find_earlier(const struct campaign *campaign,
 	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
 {
 	const bool needs_state = strategy_is_sequential(strategies[campaign->options->strategy]);
@@ -40,7 +41,7 @@ static const struct store_campaign *find_earlier(const struct campaign *campaign
 	bool has_state = false;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!is_continued_by(&rows[i], row))
+		if (!runs_is_continued_by(&rows[i], row))
 			continue;
 		if (needs_state && has_state && !state_is_kept(campaign, rows[i].id))
 			continue;
@@ -54,7 +55,7 @@ static const struct store_campaign *find_earlier(const struct campaign *campaign
  * Continues from the saved state. Runs made after that state was saved are made again. The store's
  * row may be older or newer than the state, so the row's run count is set to that of the state.
  */
-static int resume_from_state(
+static int runs_resume_from_state(
 	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
 {
 	struct store_campaign cut = *earlier;
@@ -70,7 +71,7 @@ static int resume_from_state(
 }
 
 /* Sets the runs of later campaigns without saved state to zero, because these runs are made again. */
-static int forget_later(struct campaign *campaign, const struct store_campaign *earlier,
+static int runs_forget_later(struct campaign *campaign, const struct store_campaign *earlier,
 	const struct store_campaign *end, struct error *err)
 {
 	int status = 0;
@@ -79,7 +80,7 @@ static int forget_later(struct campaign *campaign, const struct store_campaign *
 		later++) {
 		struct store_campaign cut = *later;
 
-		if (!is_continued_by(later, &campaign->row))
+		if (!runs_is_continued_by(later, &campaign->row))
 			continue;
 		cut.run_end = cut.run_first;
 		cut.runs = cut.steps = 0;
@@ -88,7 +89,7 @@ static int forget_later(struct campaign *campaign, const struct store_campaign *
 	return status;
 }
 
-static int resume(struct campaign *campaign, struct error *err)
+static int runs_resume(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign *rows = NULL, *row = &campaign->row;
 	const struct store_campaign *earlier;
@@ -97,7 +98,7 @@ static int resume(struct campaign *campaign, struct error *err)
 
 	if (status < 0)
 		return status;
-	earlier = find_earlier(campaign, rows, count, row);
+	earlier = runs_find_earlier(campaign, rows, count, row);
 	if (!earlier)
 		status = error_set(err, ERROR_NOTFOUND,
 			"the store has no campaign of this command with strategy %s, seed %" PRIu64
@@ -109,11 +110,11 @@ static int resume(struct campaign *campaign, struct error *err)
 			" was made, so its runs would be others; begin anew without --resume",
 			campaign->program.target.path, earlier->id);
 	else if (strategy_is_sequential(strategies[campaign->options->strategy]))
-		status = resume_from_state(campaign, earlier, err);
+		status = runs_resume_from_state(campaign, earlier, err);
 	else
 		row->run_first = earlier->run_end;
 	if (status == 0 && campaign->runs.resumed_id)
-		status = forget_later(campaign, earlier, rows + count, err);
+		status = runs_forget_later(campaign, earlier, rows + count, err);
 	while (count)
 		store_campaign_release(&rows[--count]);
 	free(rows);
@@ -147,7 +148,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 		return 0;
 	}
 	if (options->resumes)
-		status = resume(campaign, err);
+		status = runs_resume(campaign, err);
 	if (status < 0)
 		return status;
 	if (campaign->row.run_first >= campaign->runs.end)
@@ -220,7 +221,7 @@ void sequence_ignore_race(struct campaign *campaign, struct race_pair pair)
 {
 	/* cannot fail: the guest's table has the capacity of the settings' table */
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		(void)races_tell(campaign->workers[i].worker.contract, pair);
+		(void)races_ignore_in_guest(campaign->workers[i].worker.contract, pair);
 }
 
 bool sequence_is_finished(const struct campaign *campaign)

@@ -39,7 +39,7 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
  * Loads a batch into the worker. False: the owner's contract has another layout or the message is
  * damaged.
  */
-static bool take_batch(struct worker *worker, const char *bytes, size_t size)
+static bool serve_take_batch(struct worker *worker, const char *bytes, size_t size)
 {
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 
@@ -54,15 +54,15 @@ static bool take_batch(struct worker *worker, const char *bytes, size_t size)
 	return true;
 }
 
-static int make_batch(struct campaign *campaign, const struct serve_link *link, const char *bytes,
-	size_t size, struct error *err)
+static int serve_make_batch(struct campaign *campaign, const struct serve_link *link,
+	const char *bytes, size_t size, struct error *err)
 {
 	struct worker *worker = &campaign->workers[0].worker;
 	enum contract_report report = REPORT_NONE;
 	bool has_stopped = false;
 	int status;
 
-	if (!take_batch(worker, bytes, size))
+	if (!serve_take_batch(worker, bytes, size))
 		return error_set(err, ERROR_FORMAT,
 			"a batch of the first rank cannot be read; give all ranks the same command");
 	status = worker_begin(worker, err);
@@ -98,7 +98,7 @@ int campaign_serve(
 	char *bytes;
 
 	while (status == 0 && (bytes = link->next(link->context, &size)) != NULL) {
-		status = make_batch(&campaign, link, bytes, size, err);
+		status = serve_make_batch(&campaign, link, bytes, size, err);
 		free(bytes);
 	}
 	campaign_close_alone(&campaign);

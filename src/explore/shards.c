@@ -31,7 +31,7 @@ static uint64_t shards_hash_of(const struct memory_view *memory)
 	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
 }
 
-static json_t *plans_of(const struct strategy_verdict *verdict)
+static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 {
 	json_t *list = json_array();
 
@@ -73,7 +73,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 		shards_put_number(object, "runs", verdict->runs);
 		shards_put_number(object, "redundant", verdict->redundant);
 		shards_put(object, "missed", json_real(verdict->missed));
-		shards_put(object, "plans", plans_of(verdict));
+		shards_put(object, "plans", shards_plans_of(verdict));
 		shards_put_number(object, "memory", shards_hash_of(memory));
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
@@ -166,7 +166,7 @@ static bool shards_is_same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-static bool is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
+static bool shards_is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
 {
 	return a->seed == b->seed && a->target == b->target &&
 	       shards_is_same_text(a->strategy, b->strategy) &&
@@ -177,14 +177,14 @@ static bool is_same_campaign(const struct store_campaign *a, const struct store_
  * Verdict of the shard's last campaign, which includes the runs of earlier ones; NULL: none. The
  * caller releases the reference.
  */
-static json_t *last_of_shard(const struct summing *summing, const struct store_campaign *like,
-	uint32_t shard, uint32_t shards)
+static json_t *shards_last_of_shard(const struct summing *summing,
+	const struct store_campaign *like, uint32_t shard, uint32_t shards)
 {
 	json_t *last = NULL;
 
 	for (uint32_t i = 0; i < summing->campaign_count; i++) {
 		json_t *object =
-			is_same_campaign(like, &summing->campaigns[i])
+			shards_is_same_campaign(like, &summing->campaigns[i])
 				? store_verdict_of(summing->documents, summing->document_count,
 					  summing->campaigns[i].id)
 				: NULL;
@@ -205,7 +205,7 @@ static json_t *last_of_shard(const struct summing *summing, const struct store_c
  * scope of those applies. If all are complete, the largest applies: a shard without schedules of
  * that scope is complete for it as well.
  */
-static bool is_scope_of_all(
+static bool shards_is_scope_of_all(
 	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
 {
 	if (is_first)
@@ -215,7 +215,7 @@ static bool is_scope_of_all(
 	return is_complete ? order > all->scope_order : order < all->scope_order;
 }
 
-static void add_shard(struct shards *sum, const json_t *object)
+static void shards_add_shard(struct shards *sum, const json_t *object)
 {
 	struct strategy_verdict *all = &sum->verdict;
 	const bool is_complete = json_is_true(json_object_get(object, "complete"));
@@ -225,7 +225,7 @@ static void add_shard(struct shards *sum, const json_t *object)
 
 	if (!sum->here || order < sum->least_order)
 		sum->least_order = order;
-	if (is_scope_of_all(all, is_complete, order, !sum->here)) {
+	if (shards_is_scope_of_all(all, is_complete, order, !sum->here)) {
 		all->scope_order = order;
 		(void)snprintf(all->scope, sizeof all->scope, "%s", scope ? scope : "");
 	}
@@ -241,7 +241,7 @@ static void add_shard(struct shards *sum, const json_t *object)
 }
 
 /* Hash of the shard's plan at scope `order`; empty: unknown, or there is none. */
-static const char *plan_of(const json_t *object, uint64_t order)
+static const char *shards_plan_of(const json_t *object, uint64_t order)
 {
 	const uint64_t last = shards_get_number(object, "scope_order");
 	const char *plan = json_string_value(
@@ -254,15 +254,15 @@ static const char *plan_of(const json_t *object, uint64_t order)
  * True if all shards divided the work alike at scope `order`, the smallest that any of them has
  * completed.
  */
-static bool have_one_plan(const struct summing *summing, const struct store_campaign *like,
+static bool shards_have_one_plan(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shards, uint64_t order)
 {
 	char first[32] = "";
 	bool is_one = true;
 
 	for (uint32_t shard = 1; shard <= shards && is_one; shard++) {
-		json_t *object = last_of_shard(summing, like, shard, shards);
-		const char *plan = plan_of(object, order);
+		json_t *object = shards_last_of_shard(summing, like, shard, shards);
+		const char *plan = shards_plan_of(object, order);
 
 		if (shard == 1)
 			(void)snprintf(first, sizeof first, "%s", plan);
@@ -272,7 +272,8 @@ static bool have_one_plan(const struct summing *summing, const struct store_camp
 	return is_one;
 }
 
-static const char *difference_of(const struct store_campaign *a, const struct store_campaign *b)
+static const char *shards_difference_of(
+	const struct store_campaign *a, const struct store_campaign *b)
 {
 	if (a->target != b->target)
 		return "is of another program";
@@ -285,8 +286,8 @@ static const char *difference_of(const struct store_campaign *a, const struct st
  * The shard is missing. Looks for a shard of that number from a search with other options, to
  * explain the difference.
  */
-static void look_for_stranger(const struct summing *summing, const struct store_campaign *like,
-	uint32_t shard, struct shards *sum)
+static void shards_look_for_stranger(const struct summing *summing,
+	const struct store_campaign *like, uint32_t shard, struct shards *sum)
 {
 	for (uint32_t i = 0; !sum->stranger && i < summing->campaign_count; i++) {
 		json_t *object = store_verdict_of(
@@ -295,14 +296,14 @@ static void look_for_stranger(const struct summing *summing, const struct store_
 		if (shards_get_count(object, "shard") == shard &&
 			shards_get_count(object, "shards") == sum->count) {
 			sum->stranger = shard;
-			sum->difference = difference_of(like, &summing->campaigns[i]);
+			sum->difference = shards_difference_of(like, &summing->campaigns[i]);
 		}
 		json_decref(object);
 	}
 }
 
 /* Appends a number to a list, or "..." if the list is full. */
-static void name_shard(char *list, size_t size, uint32_t shard)
+static void shards_name_shard(char *list, size_t size, uint32_t shard)
 {
 	const size_t length = strlen(list);
 
@@ -314,7 +315,7 @@ static void name_shard(char *list, size_t size, uint32_t shard)
 		(void)snprintf(list + length, size - length, length ? ", %u" : "%u", shard);
 }
 
-static void sum_up(
+static void shards_sum_up(
 	const struct summing *summing, const struct store_campaign *like, struct shards *sum)
 {
 	uint64_t memory = 0;
@@ -322,33 +323,33 @@ static void sum_up(
 	sum->is_one_memory = true;
 	(void)snprintf(sum->strategy, sizeof sum->strategy, "%s", like->strategy);
 	for (uint32_t shard = 1; shard <= sum->count; shard++) {
-		json_t *object = last_of_shard(summing, like, shard, sum->count);
+		json_t *object = shards_last_of_shard(summing, like, shard, sum->count);
 
 		if (object) {
 			sum->is_one_memory &=
 				!sum->here || memory == shards_get_number(object, "memory");
 			memory = shards_get_number(object, "memory");
-			add_shard(sum, object);
+			shards_add_shard(sum, object);
 			if (!json_is_true(json_object_get(object, "complete")))
-				name_shard(sum->cut, sizeof sum->cut, shard);
+				shards_name_shard(sum->cut, sizeof sum->cut, shard);
 		} else {
-			name_shard(sum->absent, sizeof sum->absent, shard);
-			look_for_stranger(summing, like, shard, sum);
+			shards_name_shard(sum->absent, sizeof sum->absent, shard);
+			shards_look_for_stranger(summing, like, shard, sum);
 		}
 		json_decref(object);
 	}
-	sum->is_one_memory &= have_one_plan(summing, like, sum->count, sum->least_order);
+	sum->is_one_memory &= shards_have_one_plan(summing, like, sum->count, sum->least_order);
 	for (uint32_t i = 0; i < summing->campaign_count; i++)
-		if (is_same_campaign(like, &summing->campaigns[i]))
+		if (shards_is_same_campaign(like, &summing->campaigns[i]))
 			sum->failures += summing->campaigns[i].failures;
 	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
 }
 
 /* True if no earlier campaign belongs to the same search. */
-static bool is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
+static bool shards_is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
 {
 	for (uint32_t i = 0; i < number; i++)
-		if (is_same_campaign(&summing->campaigns[i], &summing->campaigns[number]) &&
+		if (shards_is_same_campaign(&summing->campaigns[i], &summing->campaigns[number]) &&
 			store_shards_of(summing->documents, summing->document_count,
 				summing->campaigns[i].id) == shards)
 			return false;
@@ -373,10 +374,10 @@ int shards_list(struct store *store, struct shards **out, uint32_t *count, struc
 		const uint32_t shards =
 			store_shards_of(documents, summing.document_count, campaigns[i].id);
 
-		if (shards < 2 || !is_first_of_all(&summing, i, shards))
+		if (shards < 2 || !shards_is_first_of_all(&summing, i, shards))
 			continue;
 		(*out)[*count].count = shards;
-		sum_up(&summing, &campaigns[i], &(*out)[(*count)++]);
+		shards_sum_up(&summing, &campaigns[i], &(*out)[(*count)++]);
 	}
 	for (uint32_t i = 0; i < summing.campaign_count; i++)
 		store_campaign_release(&campaigns[i]);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -178,14 +177,9 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	BUG_ON(!task);
 	task->number = (uint32_t)head->number;
 	task->totals = head->totals;
-	task->state = mmap(NULL, owner->contract->strategy_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (task->state == MAP_FAILED ||
-		!state_read_area(file, task->state, owner->contract->strategy_bytes)) {
-		/* our own mapping */
-		if (task->state != MAP_FAILED)
-			(void)munmap(task->state, owner->contract->strategy_bytes);
-		free(task);
+	task->state = tasks_map_state(campaign);
+	if (!task->state || !state_read_area(file, task->state, owner->contract->strategy_bytes)) {
+		tasks_release_task(campaign, task);
 		return false;
 	}
 	/*

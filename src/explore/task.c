@@ -30,6 +30,20 @@ struct contract_totals tasks_totals(const struct campaign_worker *worker)
 
 /* ---- life ---- */
 
+void *tasks_map_state(const struct campaign *campaign)
+{
+	void *state = mmap(NULL, campaign->workers[0].worker.contract->strategy_bytes,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return state == MAP_FAILED ? NULL : state;
+}
+
+static void tasks_unmap_state(const struct campaign *campaign, void *state)
+{
+	if (state) /* no error is possible: the mapping is our own */
+		(void)munmap(state, campaign->workers[0].worker.contract->strategy_bytes);
+}
+
 void tasks_release_task(struct campaign *campaign, struct task *task)
 {
 	if (!task)
@@ -37,12 +51,8 @@ void tasks_release_task(struct campaign *campaign, struct task *task)
 	while (task->failure_count)
 		failure_discard(&task->failures[--task->failure_count]);
 	free(task->failures);
-	/* Errors are impossible: these mappings are our own. */
-	if (task->state)
-		(void)munmap(task->state, campaign->workers[0].worker.contract->strategy_bytes);
-	if (task->synchronised)
-		(void)munmap(
-			task->synchronised, campaign->workers[0].worker.contract->strategy_bytes);
+	tasks_unmap_state(campaign, task->state);
+	tasks_unmap_state(campaign, task->synchronised);
 	free(task);
 }
 

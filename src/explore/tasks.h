@@ -75,6 +75,8 @@ void tasks_add_totals(
 /* The worker's last run failed: the failure is investigated when the task is joined. */
 void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worker);
 int tasks_investigate(struct campaign *campaign, const struct task *task, struct error *err);
+/* Memory for a copy of a state; NULL: there is none. */
+void *tasks_map_state(const struct campaign *campaign);
 /* `task` may be NULL. */
 void tasks_release_task(struct campaign *campaign, struct task *task);
 

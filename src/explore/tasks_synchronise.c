@@ -8,8 +8,6 @@
  */
 #include "explore/tasks.h"
 
-#include <sys/mman.h>
-
 #include "explore/services_internal.h"
 #include "platform/platform.h"
 
@@ -65,14 +63,10 @@ static void tasks_save_state(struct campaign *campaign, struct campaign_worker *
 	struct task *task = worker->task;
 	const struct contract *contract = worker->worker.contract;
 
-	if (!task->synchronised) {
-		task->synchronised = mmap(NULL, contract->strategy_bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (task->synchronised == MAP_FAILED) {
-			task->synchronised = NULL;
-			return;
-		}
-	}
+	if (!task->synchronised)
+		task->synchronised = tasks_map_state(campaign);
+	if (!task->synchronised)
+		return;
 	campaign->tasks->strategy->copy(task->synchronised, tasks_state_of(worker));
 	task->synchronised_totals = contract->totals;
 	task->synchronised_failures = task->failure_count;
@@ -138,10 +132,9 @@ bool tasks_is_complete(const struct campaign *campaign, const struct campaign_wo
 static void tasks_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;
-	void *state = mmap(NULL, worker->worker.contract->strategy_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *state = tasks->kept_count == TASKS_KEPT ? NULL : tasks_map_state(campaign);
 
-	if (state == MAP_FAILED || tasks->kept_count == TASKS_KEPT) {
+	if (!state) {
 		tasks_discard(campaign, worker);
 		return;
 	}

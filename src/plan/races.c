@@ -64,7 +64,7 @@ bool races_ignore(struct races *races, struct race_pair pair)
 	return true;
 }
 
-bool races_tell(struct contract *contract, struct race_pair pair)
+bool races_ignore_in_guest(struct contract *contract, struct race_pair pair)
 {
 	return race_ignore(races_state(contract), pair);
 }

@@ -50,7 +50,7 @@ void races_describe_seen(const struct contract *contract, struct symbols *symbol
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
 /* Ignore a pair from now on: in the settings, and for a guest that may be running. False: too many pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
-bool races_tell(struct contract *contract, struct race_pair pair);
+bool races_ignore_in_guest(struct contract *contract, struct race_pair pair);
 
 /* Occurrences of ignored pairs, and runs in which the detector ran out of memory. */
 struct races_count {
