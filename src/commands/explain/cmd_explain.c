@@ -124,7 +124,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 		arguments->finding = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which finding? `raddle list findings` shows them");
+		argp_error(state, "no finding given; `raddle list findings` shows them");
 		return 0;
 	default:
 		return option_store(explain_values, explain_options, key, text, state);
@@ -163,8 +163,7 @@ static int say(const struct explain_result *result, const struct explain_argumen
 	terminal_hint("%s", result->notes.text);
 	if (explain_is_disturbed(result->explain))
 		terminal_hint(
-			"note: what a process of the program did beside others did not repeat without "
-			"them; from then on one run was made at a time, as by -j 1\n");
+			"note: a run beside other processes of the program did not repeat alone; from then on raddle made one run at a time, as with -j 1\n");
 	if (!is_json) {
 		explain_print(result, stdout);
 		(void)fflush(stdout); /* main checks the stream */
@@ -195,7 +194,7 @@ static void cmd_explain_keep(
 		store_close(store);
 	}
 	if (status < 0)
-		terminal_hint("note: the explanation is not kept: %s\n", err.text);
+		terminal_hint("note: the explanation was not stored: %s\n", err.text);
 }
 
 static int cmd_explain_measure(

@@ -352,8 +352,7 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 	*took_ns = explain_processor_ns(worker->pid) - begun_ns;
 	if (result == 0 && report != REPORT_BATCH)
 		result = error_set(err, ERROR_TARGET,
-			"runs of this program cannot be made in one process, so their cost is not "
-			"measured; choose another program");
+			"each run of this program needs its own process, so the cost cannot be measured; choose another program");
 	return result;
 }
 

@@ -127,13 +127,13 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 		return;
 	if (!cause->is_tested) {
 		strbuf_addf(out, "   not tested: it could %s\n",
-			cause->could_force ? "not be prevented" : "not be brought about");
+			cause->could_force ? "not be forbidden" : "not be forced");
 		return;
 	}
-	strbuf_adds(out, cause->is_between ? "   brought about between the same threads: "
-					   : "   brought about: ");
+	strbuf_adds(
+		out, cause->is_between ? "   forced between the same threads: " : "   forced: ");
 	add_rate(out, &cause->forced);
-	strbuf_adds(out, "; prevented");
+	strbuf_adds(out, "; forbidden");
 	if (cause->pattern_count > 1)
 		strbuf_addf(
 			out, " with %u more patterns of the variable", cause->pattern_count - 1);
@@ -335,7 +335,7 @@ static void explain_report_add_counts(
 		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
 	if (result->answer_count && !told) {
 		strbuf_addf(out,
-			"; none of %u orders of operations tells failing runs from passing ones better\n",
+			"; none of %u orders of operations separates failing runs from passing ones better\n",
 			ranking->count);
 		return;
 	}

@@ -166,7 +166,7 @@ static int fall_back(struct explain *explain, struct explain_slot *slot, struct 
 
 	if (next == RESTART_COUNT)
 		return error_set(err, ERROR_TARGET,
-			"the program cannot be run again and again; does raddle replay %s work?",
+			"raddle cannot run the program repeatedly; does raddle replay %s work?",
 			explain->finding->id);
 	worker_kill(&slot->worker);
 	plan->restart = next;
@@ -188,7 +188,7 @@ static int explain_runs_take_report(struct explain *explain, struct explain_slot
 		return 0;
 	} else if (!contract->is_live && report == REPORT_DIED) {
 		return error_set(err, ERROR_TARGET,
-			"the program makes no threads any more; find the failure again");
+			"the program no longer creates threads; find the failure again");
 	}
 	return fall_back(explain, slot, err);
 }

@@ -65,8 +65,7 @@ static int explain_work_make_runs(
 
 	if (status == 0 && !explain_sees_memory(result->explain))
 		strbuf_addf(&result->notes,
-			"note: accesses to memory are not seen in %s, so only orders of locks, waits, signals "
-			"and threads are compared; build it with raddle-cc to compare accesses as well\n",
+			"note: raddle sees no memory accesses of %s, so it compares only orders of locks, waits, signals and threads; build it with raddle-cc to compare accesses as well\n",
 			result->finding->argv[0]);
 	for (uint64_t runs = 0; status == 0 && !explain_work_is_enough(result, work, runs);
 		runs++) {
@@ -91,8 +90,7 @@ static int explain_work_make_runs(
 			"interrupted before a run of %s ended, so nothing is compared",
 			result->finding->argv[0]);
 	return error_set(err, ERROR_TARGET,
-		"no run of %s ended before the time was up, so nothing is compared; give it "
-		"longer (--time)",
+		"no run of %s ended before the time was up, so nothing is compared; give it longer (--time)",
 		result->finding->argv[0]);
 }
 
@@ -110,21 +108,18 @@ static void note_runs(struct explain_result *result)
 			"note: one run alone compares with nothing; let more be made with --runs\n");
 	if (!explain_repeats(result->explain))
 		strbuf_addf(&result->notes,
-			"note: the schedule of %s does not fail any more, so runs that end with the "
-			"same kind of failure stand for it; has the program been rebuilt?\n",
+			"note: the schedule of %s no longer fails, so raddle uses runs with the same kind of failure; has the program been rebuilt?\n",
 			result->finding->id);
 	if (!ranking->passed && ranking->failed)
 		strbuf_adds(&result->notes,
-			"note: no run passed, so nothing tells failing runs from passing ones; "
-			"another --strategy or more --runs may let some pass\n");
+			"note: no run passed, so nothing separates failing runs from passing ones; another --strategy or more --runs may give passing runs\n");
 	if (ranking->failed)
 		return;
 	if (explain_own_run(result->explain, &own)) {
 		pattern_ranking_add(ranking, own.patterns, own.pattern_count, true);
 		explain_shown_release(&own);
 		strbuf_addf(&result->notes,
-			"note: no run failed like %s but its own, which alone is compared with the "
-			"others; more --runs or another --strategy may find more\n",
+			"note: only the run of %s failed like it, and raddle compares that run with the others; more --runs or another --strategy may find more\n",
 			result->finding->id);
 	} else {
 		strbuf_addf(&result->notes,
@@ -138,8 +133,7 @@ static void note_limits(struct explain_result *result, const struct explain_work
 {
 	if (result->ranking.dropped)
 		strbuf_addf(&result->notes,
-			"note: only the first %u different patterns are ranked and others were left "
-			"out %llu times; --patterns takes more\n",
+			"note: only the first %u different patterns are ranked, and others were left out %llu times; raise --patterns\n",
 			work->limit, (unsigned long long)result->ranking.dropped);
 	if (result->patterns_dropped)
 		strbuf_addf(&result->notes,
@@ -148,8 +142,7 @@ static void note_limits(struct explain_result *result, const struct explain_work
 			explain_limits.patterns, (unsigned long long)result->patterns_dropped);
 	if (result->accesses_dropped)
 		strbuf_addf(&result->notes,
-			"note: runs accessed more than %u shared variables and %llu accesses to the "
-			"others were not looked at\n",
+			"note: runs accessed more than %u shared variables, and %llu accesses to further variables were ignored\n",
 			explain_limits.variables, (unsigned long long)result->accesses_dropped);
 }
 
@@ -432,8 +425,7 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 		note_symbols(result);
 	if (status == 0 && !result->ranking.count)
 		strbuf_adds(&result->notes,
-			"note: no order of operations by different threads on one object was seen that "
-			"could matter; raddle replay --trace shows all operations\n");
+			"note: no order of operations by different threads on one object could matter; raddle replay --trace shows all operations\n");
 	if (status < 0)
 		explain_result_release(result);
 	return status;

@@ -224,7 +224,7 @@ static void cmd_predict_keep(const struct predict_result *result)
 		store_close(store);
 	}
 	if (status < 0)
-		(void)fprintf(stderr, "note: the predictions are not kept: %s\n", err.text);
+		(void)fprintf(stderr, "note: the predictions were not stored: %s\n", err.text);
 }
 
 static int say_end(const struct predict_result *result)
@@ -237,16 +237,15 @@ static int say_end(const struct predict_result *result)
 		predict_print_json(result);
 	if (result->recording.has_no_threads && !result->finding_count)
 		return command_fail(
-			"%s made no thread, so no threads can wait for each other; if it "
-			"starts the threaded program, give raddle that one",
+			"%s made no thread, so no threads can block each other; if it starts the program with the threads, give raddle that program",
 			program);
 	if (!predict_run_count(result->predict) && !result->finding_count) {
 		if (command_stop_reason() == STOP_USER)
-			return command_fail("interrupted before a run of %s passed, so nothing is "
-					    "known of what could go wrong",
+			return command_fail(
+				"interrupted before a run of %s passed, so there is no prediction",
 				program);
-		return command_fail("no run of %s ended before the time was up; give it longer "
-				    "(--time), or its input (--stdin FILE)",
+		return command_fail(
+			"no run of %s ended before the time was up; give it more time (--time), or its input (--stdin FILE)",
 			program);
 	}
 	predict_report_end(result);
@@ -265,14 +264,12 @@ static int need_memory(
 		return 0;
 	if (!arguments->is_everything)
 		return error_set(err, ERROR_TARGET,
-			"%s shows no accesses to memory, so nothing is known of what has to agree "
-			"in it; compile it with raddle-cc",
+			"raddle sees no memory accesses of %s, so it cannot infer atomic sets; compile it with raddle-cc",
 			arguments->options.campaign.argv[0]);
 	work->wants_atomicity = work->wants_races = false;
 	if (!arguments->is_quiet)
 		(void)fprintf(stderr,
-			"note: accesses to memory are not seen, so only deadlocks are predicted; "
-			"compile the program with raddle-cc to see them\n");
+			"note: raddle sees no memory accesses, so it predicts only deadlocks; compile the program with raddle-cc to predict more\n");
 	return 0;
 }
 
@@ -282,7 +279,7 @@ static int do_work(const struct predict_arguments *arguments)
 		.is_json = arguments->is_json,
 		.is_quiet = arguments->is_quiet,
 		.nothing = arguments->wants_atomicity || arguments->wants_races
-				   ? "nothing in them could go wrong, as far as is seen"
+				   ? "no possible failure found in them"
 				   : "no cycle of locks that could deadlock"};
 	struct predict_work work = {.result = &result,
 		.candidates = arguments->candidates,

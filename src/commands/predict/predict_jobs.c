@@ -153,7 +153,7 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 	}
 	if (is_whole)
 		return store_aside_unpack(&driven->kept, &reading, err);
-	return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+	return error_set(err, ERROR_FORMAT, "the result of a raddle process is truncated");
 }
 
 static bool knew_too_little(const struct predict *predict, const struct driven *driven)
@@ -252,8 +252,7 @@ static void notice_alone(struct driving *driving)
 	driving->is_alone = true;
 	if (listener->notice)
 		listener->notice(listener->context,
-			"what a process of the program did beside others did not repeat without them; from now "
-			"on one at a time, as by -j 1");
+			"a run beside other processes of the program did not repeat alone; from now on raddle makes one run at a time, as with -j 1");
 }
 
 static int predict_jobs_take(

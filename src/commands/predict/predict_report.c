@@ -128,7 +128,7 @@ static void predict_report_on_found(void *context, const struct campaign_found *
 	if (!result->is_json) {
 		show_finding(found->finding, result->options->campaign.directory, NULL, stdout);
 		if (!found->is_new)
-			(void)printf("This failure was known already as %s.\n", found->finding->id);
+			(void)printf("This failure was already known as %s.\n", found->finding->id);
 		(void)fflush(stdout); /* main checks the stream */
 		return;
 	}
@@ -151,14 +151,14 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 	};
 }
 
-/* "1 cycle of locks, 12 violations to be tried" */
+/* "1 cycle of locks, 12 violations to try" */
 static void say_candidates(const struct predict_result *result)
 {
 	static const char *const words[CANDIDATE_KINDS] = {
 		[CANDIDATE_LOCK_CYCLE] = "cycle%s of locks",
 		[CANDIDATE_RACE] = "possible race%s",
 		[CANDIDATE_VIOLATION] = "possible violation%s of atomic sets",
-		[CANDIDATE_LOCK_WINDOW] = "critical section%s that may be come between",
+		[CANDIDATE_LOCK_WINDOW] = "critical section%s that another thread may interrupt",
 	};
 	uint32_t counts[CANDIDATE_KINDS] = {0};
 	const char *separator = "";
@@ -176,7 +176,7 @@ static void say_candidates(const struct predict_result *result)
 		separator = ", ";
 	}
 	if (result->candidates.count)
-		(void)fprintf(stderr, " to be tried\n");
+		(void)fprintf(stderr, " to try\n");
 	else
 		(void)fprintf(stderr, "%s%s\n", result->nothing,
 			command_stop_reason() ? " in the part that was analysed" : "");
@@ -205,13 +205,11 @@ void predict_report_recorded(const struct predict_result *result)
 	say_candidates(result);
 	if (dropped)
 		(void)fprintf(stderr,
-			"note: the last %s steps of these runs were too many to be recorded; what "
-			"they do is not known\n",
+			"note: these runs were too long, and their last %s steps were not recorded\n",
 			terminal_number(dropped, number));
 	if (result->candidates.is_cut)
 		(void)fprintf(stderr,
-			"note: there is so much that could go wrong that not all of it was looked at; "
-			"what is shortest comes first\n");
+			"note: there are too many possible failures to examine all; the shortest come first\n");
 }
 
 void predict_report_notes(const struct predict_result *result, const char *lines)
@@ -247,7 +245,8 @@ static void predict_report_add_missing(const struct candidate *candidate,
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		if (attempt->arrivals[i])
 			continue;
-		strbuf_adds(out, missing++ ? ", nor where one " : "no thread came to where it ");
+		strbuf_adds(out,
+			missing++ ? ", nor where one " : "no thread reached the place where it ");
 		predict_report_add_place(candidate, i, out);
 		if (candidate->kind == CANDIDATE_LOCK_CYCLE &&
 			candidate->places[i].taken.kind != OP_NONE)
@@ -274,39 +273,38 @@ struct strbuf prediction_reason(
 		prediction->state == PREDICTION_BENIGN)
 		return out;
 	if (prediction->state == PREDICTION_UNTRIED)
-		strbuf_adds(&out, "it was not tried");
+		strbuf_adds(&out, "not tried");
 	else if (attempt->is_unsteady)
-		strbuf_addf(&out, "it happened once%s%s%s but does not repeat",
+		strbuf_addf(&out, "happened once%s%s%s, but does not repeat",
 			*attempt->finding ? " (" : "", attempt->finding,
 			*attempt->finding ? ")" : "");
 	else if (attempt->meetings && candidate->kind != CANDIDATE_LOCK_CYCLE)
 		strbuf_addf(&out,
-			"its accesses came in this order in %" PRIu64 " of %" PRIu64
+			"its accesses happened in this order in %" PRIu64 " of %" PRIu64
 			" runs, but not within one call of its units of work",
 			attempt->meetings, attempt->runs);
 	else if (attempt->meetings)
 		strbuf_addf(&out,
-			"its threads met in %" PRIu64 " of %" PRIu64
-			" runs and got on all the same: one of them does not wait for ever there",
+			"its threads were at their places together in %" PRIu64 " of %" PRIu64
+			" runs and continued: one of them does not block there for ever",
 			attempt->meetings, attempt->runs);
 	else if (has_missing(candidate, attempt))
 		predict_report_add_missing(candidate, attempt, &out);
 	else if (candidate_is_scenario(candidate->kind))
 		strbuf_addf(&out,
-			"its accesses were made, but never in this order (threads let on %" PRIu64
+			"its accesses happened, but never in this order (threads released %" PRIu64
 			" times)",
 			attempt->thrashes);
 	else
 		strbuf_addf(&out,
-			"its threads came to their places, but never at the same time: while one "
-			"stood there nobody else could move on (let on %" PRIu64
+			"its threads reached their places, but never at the same time: while one waited there, no other thread was enabled (released %" PRIu64
 			" times), so something other than a lock keeps them apart",
 			attempt->thrashes);
 	if (prediction->state == PREDICTION_CANDIDATE)
 		strbuf_addf(&out, ", in %" PRIu64 " run%s", attempt->runs,
 			attempt->runs == 1 ? "" : "s");
 	if (attempt->other_findings)
-		strbuf_addf(&out, "; other failures came up on the way (%s)", attempt->finding);
+		strbuf_addf(&out, "; other failures happened (%s)", attempt->finding);
 	return out;
 }
 

@@ -130,7 +130,7 @@ function answerNode(answer, explanation, finding) {
 		accessTable(answer, threadsOf(answer, finding)),
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
-			rateOf("brought about", answer.forced), rateOf("prevented", answer.forbidden)),
+			rateOf("forced", answer.forced), rateOf("forbidden", answer.forbidden)),
 		answer.verdict === "cause" && answer.remedy && !finding.cause ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
 		runs ? element("details", { class: "more" }, element("summary", { text: "The two runs" }), runs.node) : null);
 	if (runs) node.querySelector("details.more").ontoggle = runs.draw;
