@@ -198,8 +198,7 @@ static char *campaign_input_file(struct campaign *campaign)
 		return NULL;
 	if (S_ISFIFO(ours.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)
 		campaign_warn(campaign,
-			"standard input is a pipe and each run would need all of it, "
-			"so runs read nothing; give --stdin FILE");
+			"standard input is a pipe, which only one run could read, so runs read nothing; give --stdin FILE");
 	if (!S_ISREG(ours.st_mode))
 		return NULL;
 	path = realpath("/proc/self/fd/0", NULL);

@@ -93,8 +93,7 @@ static void failure_shorten_finding(struct campaign *campaign, struct finding *f
 		return;
 	campaign->noticed.limit = true;
 	campaign_notice(campaign,
-		"the store has reached --store-limit: further findings are kept without their traces, "
-		"which raddle replay --trace makes anew");
+		"the store has reached --store-limit: further findings have no traces; raddle replay --trace records them again");
 }
 
 static void failure_notice_left_out(struct campaign *campaign,
@@ -102,8 +101,8 @@ static void failure_notice_left_out(struct campaign *campaign,
 {
 	static const char *const words[INVESTIGATION_PARTS] = {
 		[PART_REPLAYS] = "further replays",
-		[PART_MINIMISING] = "minimising it to the end",
-		[PART_PASSING_RUN] = "a run that passes, to show beside it",
+		[PART_MINIMISING] = "complete minimising",
+		[PART_PASSING_RUN] = "a passing run for comparison",
 	};
 	struct strbuf parts;
 
@@ -114,7 +113,7 @@ static void failure_notice_left_out(struct campaign *campaign,
 		if (investigation->left_out >> task & 1)
 			strbuf_addf(&parts, "%s%s", parts.length ? "; " : "", words[task]);
 	campaign_notice(campaign,
-		"%s had no time (--time) for: %s. The same command with a longer one makes up for it",
+		"%s: the time (--time) was too short for: %s. Repeat the command with a longer time",
 		finding->id, parts.text);
 	strbuf_release(&parts);
 }
@@ -280,7 +279,7 @@ static void failure_ignore_race(struct campaign *campaign, const struct outcome 
 
 	if (!races_ignore(&campaign->program.settings.races, pair)) {
 		campaign_notice(campaign,
-			"more than %u races are known; the campaign ends, mend some first",
+			"more than %u races are known, so the campaign ends; repair some first",
 			RACE_IGNORED_MAX);
 		campaign->is_stopping = true;
 		return;

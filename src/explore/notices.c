@@ -28,16 +28,14 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
 		campaign_notice(campaign,
-			"%s: waits inside the C library are not seen, and runs are restarted by fork",
+			"%s: raddle does not see waits inside the C library, and restarts runs by fork",
 			campaign->options->settings.without_dispatch
-				? "system calls are not watched (--no-dispatch)"
+				? "system calls are not trapped (--no-dispatch)"
 				: "this kernel has no Syscall User Dispatch (Linux 5.11)");
 	}
 	if (contract->has_random_addresses)
 		campaign_notice(campaign,
-			"addresses differ from process to process, since personality() is refused and "
-			"the program cannot be relocated: findings may not repeat; "
-			"docker run --security-opt seccomp=unconfined allows it");
+			"addresses differ in each process, because the kernel refuses personality() and the program cannot be relocated: findings may not repeat; in a container use docker run --security-opt seccomp=unconfined");
 	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);
 }
@@ -51,8 +49,7 @@ static void notices_refusal(struct campaign *campaign, const struct campaign_wor
 		return;
 	campaign->noticed.refusal = true;
 	campaign_warn(campaign,
-		"not all accesses to memory are seen: %s; scheduling points are the others and its "
-		"synchronisation operations",
+		"not all memory accesses are seen: %s; scheduling points are the other accesses and the synchronisation operations",
 		refusal);
 }
 
@@ -73,8 +70,7 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 		return;
 	campaign->noticed.spinning = true;
 	campaign_warn(campaign,
-		"a thread took 1 s of processor time without an operation, so other threads move "
-		"meanwhile; if it waits in a loop that only reads memory, %s",
+		"a thread used 1 s of processor time without an operation, so other threads run in between; if it waits in a loop that only reads memory, %s",
 		contract->has_memory_sites
 			? "build the code of this loop with raddle-cc, too"
 			: "build the program with raddle-cc, which notices such loops at once");
@@ -109,8 +105,7 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	else
 		strbuf_adds(&place, "an unknown place");
 	campaign_warn(campaign,
-		"the program has locks or waits of its own (futex calls in %s), which are seen only where they "
-		"block or wake; built with raddle-cc their atomic operations are scheduling points",
+		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build it with raddle-cc to make their atomic operations scheduling points",
 		place.text);
 	strbuf_release(&place);
 	symbols_free(symbols);

@@ -22,7 +22,7 @@ static void restart_notice(const struct campaign *campaign, enum contract_restar
 		(void)snprintf(
 			cost, sizeof cost, "about %u times slower on a small program", ratio);
 	campaign_notice(campaign,
-		"restart %s does not do for this program (%s); from now on %s: %s, %s",
+		"restart %s does not work for this program (%s); from now on %s: %s, %s",
 		restart_descriptions[from].word, reason, restart_descriptions[to].word,
 		restart_descriptions[to].sentence, cost);
 }
@@ -39,13 +39,12 @@ int restart_fall_back(struct campaign *campaign, enum contract_restart restart, 
 		return 0; /* another worker has already switched the restart */
 	if (campaign->options->is_restart_forced)
 		return error_set(err, ERROR_TARGET,
-			"restart %s cannot be used for this program: %s; leave --restart away, or "
-			"use "
-			"%s",
+			"restart %s does not work for this program: %s; leave --restart out, or use %s",
 			restart_descriptions[restart].word, reason,
 			restart_descriptions[next == RESTART_COUNT ? restart : next].word);
 	if (next == RESTART_COUNT)
-		return error_set(err, ERROR_TARGET, "the program cannot be run again: %s", reason);
+		return error_set(
+			err, ERROR_TARGET, "raddle cannot run the program again: %s", reason);
 	campaign->restart = next;
 	restart_notice(campaign, restart, next, reason);
 	return 0;
@@ -126,7 +125,6 @@ int restart_include_children(
 	worker_close(&before);
 	worker->has_memory = worker->is_busy = false;
 	campaign_notice(campaign,
-		"a forked child makes threads; from now on runs begin at the first fork, and each child "
-		"follows a schedule of its own; --no-forked-children leaves them out");
+		"a forked child creates threads; from now on runs begin at the first fork, and each child follows its own schedule; --no-forked-children prevents this");
 	return 0;
 }

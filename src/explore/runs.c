@@ -102,7 +102,7 @@ static int runs_resume(struct campaign *campaign, struct error *err)
 	if (!earlier)
 		status = error_set(err, ERROR_NOTFOUND,
 			"the store has no campaign of this command with strategy %s, seed %" PRIu64
-			" and these settings; leave --resume away, or see raddle list campaigns",
+			" and these settings; leave --resume out, or see raddle list campaigns",
 			row->strategy, row->seed);
 	else if (earlier->target != row->target)
 		status = error_set(err, ERROR_TARGET,
@@ -133,8 +133,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 	if (options->shards > 1 && strategy_is_sequential(strategy) &&
 		!strategy->search.is_elsewhere)
 		return error_set(err, ERROR_USAGE,
-			"strategy %s learns from its runs which others there are, so no part of them "
-			"can be made alone; %s",
+			"strategy %s derives its runs from earlier runs, so a shard cannot run alone; %s",
 			strategy->name,
 			strategy->search.tasks ? "use --mpi, -j or strategy icb in place of --shard"
 					       : "use strategy icb, or leave --shard away");

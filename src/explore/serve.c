@@ -64,7 +64,7 @@ static int serve_make_batch(struct campaign *campaign, const struct serve_link *
 
 	if (!serve_take_batch(worker, bytes, size))
 		return error_set(err, ERROR_FORMAT,
-			"a batch of the first rank cannot be read; give all ranks the same command");
+			"a batch of rank 0 cannot be read; give all ranks the same command");
 	status = worker_begin(worker, err);
 	while (status == 0 && report == REPORT_NONE) {
 		const enum serve_wish wish = link->wish(link->context);

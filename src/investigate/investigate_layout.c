@@ -45,8 +45,7 @@ static void investigate_describe_layout(struct finding *finding)
 	if (finding->detail)
 		strbuf_addf(&detail, "%s\n", finding->detail);
 	strbuf_addf(&detail,
-		"The failure depends on addresses: the same schedule does not fail in the plain layout "
-		"of memory. It fails in layout %u, which is kept with the schedule",
+		"The failure depends on addresses: the same schedule does not fail in the standard layout of memory. It fails in layout %u, which the schedule contains",
 		finding->schedule.layout);
 	free(finding->detail);
 	finding->detail = strbuf_detach(&detail);

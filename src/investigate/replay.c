@@ -26,8 +26,7 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 			"finding %s names no program; find it again with raddle run", finding->id);
 	if (finding->directory && chdir(finding->directory) != 0)
 		return error_set(err, ERROR_NOTFOUND,
-			"the folder %s, where the program was run, cannot be entered (%s); bring it "
-			"back, or find the failure again",
+			"the folder %s, where the program ran, cannot be entered (%s); restore it, or find the failure again",
 			finding->directory, strerror(errno));
 	result = settings_from_json(
 		finding->settings ? finding->settings : "{}", &setting->settings, err);

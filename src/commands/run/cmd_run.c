@@ -274,7 +274,7 @@ static int read_suppressions(
 		if (!arguments->suppressions)
 			return 0;
 		return error_set(err, ERROR_USAGE,
-			"--suppressions are of races, which nobody looks for; give --fail-on race");
+			"--suppressions needs --fail-on race, because raddle otherwise does not search for races");
 	}
 	return suppressions_option_read(arguments->suppressions, out, err);
 }
@@ -285,7 +285,7 @@ static int parse_strategy(struct run_arguments *arguments, struct error *err)
 
 	if (arguments->bounds && arguments->strategy)
 		return error_set(err, ERROR_USAGE,
-			"--bounds is a check by strategy bounded; leave --strategy out");
+			"--bounds implies strategy bounded; leave --strategy out");
 	if (arguments->bounds)
 		return bounds_parse(
 			arguments->bounds, &options->strategy, &options->strategy_config, err);
@@ -302,8 +302,7 @@ static int settle_memory(struct run_arguments *arguments, struct error *err)
 		settings->memory_mode = MEMORY_RACES;
 	if (settings->memory_mode == MEMORY_RACES && !settings->races.are_failures)
 		return error_set(err, ERROR_USAGE,
-			"--memory races leaves out points that only a race could need, and nobody "
-			"looks for races; give --fail-on race");
+			"--memory races needs --fail-on race, because it leaves out scheduling points that only races need");
 	return 0;
 }
 
@@ -322,7 +321,7 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 	if (options->shards || options->workers > 1 ||
 		(options->resumes && !cluster_has_tasks(options)))
 		return error_set(err, ERROR_USAGE,
-			"--mpi hands all schedules out itself; leave --shard, --resume and --jobs away");
+			"--mpi distributes all schedules itself; leave --shard, --resume and --jobs out");
 	if (link_open(&link, err) < 0)
 		return err->code;
 	*is_member = link->rank != 0;

@@ -19,7 +19,7 @@ static void print_json_promise(const struct campaign_result *result)
 			guarantee->variable_total, guarantee->order_threads);
 	if (result->has_verdict && !verdict->refusal[0])
 		(void)printf("\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
-			     "\"in_vain\":%llu,\"missed\":%.6g},",
+			     "\"redundant\":%llu,\"missed\":%.6g},",
 			verdict->is_complete ? "true" : "false", verdict->scope,
 			(unsigned long long)verdict->runs, (unsigned long long)verdict->redundant,
 			verdict->missed);

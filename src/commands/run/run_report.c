@@ -69,8 +69,7 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 		return;
 	if (!start->has_memory_sites)
 		(void)fprintf(stderr,
-			"note: no race can be seen in it; build it with raddle-cc for --fail-on "
-			"race\n");
+			"note: raddle sees no races in it; build it with raddle-cc for --fail-on race\n");
 	if (suppressions && suppressions->without_effect && !report->is_quiet)
 		(void)fprintf(stderr,
 			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and "
@@ -212,7 +211,7 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	}
 	show_finding(found->finding, report->store, NULL, stdout);
 	if (!found->is_new)
-		(void)printf("This failure was known already as %s.\n", found->finding->id);
+		(void)printf("This failure was already known as %s.\n", found->finding->id);
 	(void)fflush(stdout); /* main checks the stream */
 }
 
@@ -291,11 +290,11 @@ static void say_checkpoints(const struct campaign_result *result)
 	char runs[32], checkpoints[32];
 
 	if (result->runs_resumed)
-		(void)fprintf(stderr, "%s of them went on from one of %s checkpoints\n",
+		(void)fprintf(stderr, "%s of them continued from one of %s checkpoints\n",
 			terminal_number(result->runs_resumed, runs),
 			terminal_number(result->checkpoints, checkpoints));
 	if (result->checkpoint_obstacle[0])
-		(void)fprintf(stderr, "there are no checkpoints behind where a run %s\n",
+		(void)fprintf(stderr, "there are no checkpoints after the point where a run %s\n",
 			result->checkpoint_obstacle);
 }
 
@@ -333,18 +332,16 @@ static void say_shortcomings(const struct campaign_result *result)
 
 	if (result->blind_runs)
 		(void)fprintf(stderr,
-			"note: in %s runs the detector ran out of memory and looked for no more races\n",
+			"note: in %s runs the detector ran out of memory and searched for no more races\n",
 			terminal_number(result->blind_runs, runs));
 	if (result->total.findings || !result->is_unfinished)
 		return;
 	if (result->waits_for_outside)
 		(void)fprintf(stderr,
-			"note: the last run had not ended: it waits for something outside "
-			"the program; give it input (--stdin FILE) or an end\n");
+			"note: the last run did not end, because it waits for something outside the program; give it input (--stdin FILE), or let it end\n");
 	else
 		(void)fprintf(stderr,
-			"note: the last run had not ended when the time was up; give it "
-			"longer (--time)\n");
+			"note: the last run did not end before the time was up; give it more time (--time)\n");
 }
 
 /* Adds the options that would let this program's waits end differently, each behind `before`. */
@@ -384,14 +381,13 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
-			"accesses to memory were no scheduling points; built by raddle-cc "
-			"(CC=raddle-cc, CXX=raddle-c++) they are\n");
+			"memory accesses were no scheduling points; build the program with raddle-cc (CC=raddle-cc, CXX=raddle-c++) to explore them\n");
 	if (result->has_verdict && result->verdict.is_complete) {
 		strbuf_init(&command);
 		add_wait_options(options, result, ", ", &command);
 		(void)fprintf(stderr, "nothing found; next: another input%s%s%s\n",
 			result->verdict.scope[0] ? ", a larger bound" : "",
-			command.length ? ", or what waits may meet: " : "",
+			command.length ? ", or other ends of waits: " : "",
 			command.length ? command.text + strlen(", ") : "");
 		strbuf_release(&command);
 		return;
@@ -423,7 +419,8 @@ static int finish_without_threads(
 {
 	const struct outcome *outcome = &result->outcome;
 
-	const char *remedy = "; if it starts the threaded program, give raddle that one";
+	const char *remedy =
+		"; if it starts the program with the threads, give raddle that program";
 	const char *scope = "made no thread, so there is one schedule only";
 
 	if (result->met & MET_CHILD_THREADS) {
@@ -456,10 +453,10 @@ static const char *reason_for_no_run(
 		return NULL;
 	/* A forwarded signal goes to the program and may end its only run. */
 	if (result->is_interrupted)
-		return options->forwards_signals ? NULL : "the command was interrupted before";
+		return options->forwards_signals ? NULL : "the command was interrupted";
 	if (result->waits_for_outside)
-		return "it waits for something outside the program; give it input (--stdin FILE) or an end";
-	return "the time was up before; give it longer (--time)";
+		return "it waits for something outside the program; give it input (--stdin FILE), or let it end";
+	return "the time was up; give it more time (--time)";
 }
 
 int run_report_finish(struct run_report *report, const struct campaign_result *result)
@@ -474,8 +471,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		status = finish_without_threads(report, result);
 	} else if (!result->has_started && !result->is_interrupted) {
 		status = command_fail(
-			"%s made no thread before the time was up, so nothing was "
-			"explored; give it longer (--time), or its input (--stdin FILE)",
+			"%s made no thread before the time was up, so nothing was explored; give it more time (--time), or its input (--stdin FILE)",
 			report->options->argv[0]);
 	} else if (result->verdict.refusal[0] && !result->total.findings &&
 		   !result->is_interrupted) {
