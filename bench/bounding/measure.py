@@ -285,7 +285,7 @@ def explore_region(bench, source, defines, strategy):
     result, said = bench.explore(program, "--strategy", strategy, "--memory", "races", "--fail-on", "race",
                                  *bench.limit("120s", "600s"))
     return {"found": bool(result and result["failures"]), "schedules": result["schedules"] if result else 0,
-            "all": "no failure in any schedule" in said and "and more were run" not in said,
+            "all": "no failure in any schedule" in said and "and more ran" not in said,
             "seconds": result["seconds"] if result else None}
 
 
@@ -377,7 +377,7 @@ def compare_dpor(bench, program):
     for arguments in (["--strategy", "icb"], ["--bounds", "c=2,v=2,t=3"]):
         result, said = bench.explore(program, *arguments, *bench.limit("1s", "20s"))
         is_all = "these are all schedules" in said or "no failure in any schedule" in said
-        is_all &= "and more were run" not in said
+        is_all &= "and more ran" not in said
         row.append("-" if not result else result["schedules"] if is_all else ">%d" % result["schedules"])
     return row
 

@@ -188,13 +188,7 @@ void manual_print(FILE *stream)
 		(void)fputc('\n', stream);
 	}
 	(void)fputs(
-		".SH EXIT STATUS\n"
-		"0: nothing was found, or a replay passed. 1: a failure was found, or happened "
-		"again. 2: raddle could not do its work; standard error says why.\n"
-		".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n"
-		".TP\nRADDLE_CLANG\nThe clang 19 that raddle\\-cc runs, where it is not in PATH.\n"
-		".SH FILES\n.TP\n.I .raddle/\nThe store in the working folder: raddle.db, and a "
-		"folder for each finding with its schedule as text.\n",
+		".SH EXIT STATUS\n0: nothing was found, or a replay passed. 1: a failure was found, or happened again. 2: raddle could not work; standard error gives the reason.\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n.TP\nRADDLE_CLANG\nThe clang 19 that raddle\\-cc runs, where it is not in PATH.\n.SH FILES\n.TP\n.I .raddle/\nThe store in the working folder: raddle.db, and a folder for each finding with its schedule as text.\n",
 		stream);
 	print_examples(stream, "raddle run -- ./bank\nraddle replay F1\nraddle explain F1\n");
 	(void)fputs(".SH SEE ALSO\n", stream);

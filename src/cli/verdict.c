@@ -32,7 +32,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 	} else if (verdict->scope[0]) {
 		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
 		say_runs_of(verdict);
-		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more were run");
+		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
 		(void)fprintf(stderr, "these are all schedules%s: %s in ",
 			verdict->is_up_to_order ? ", up to the order of independent operations"

@@ -248,7 +248,7 @@ char *memory_view_to_json(const struct memory_view *view)
 static int memory_view_damaged(struct error *err, const char *what)
 {
 	return error_set(err, ERROR_FORMAT,
-		"what the finding says of memory is damaged (%s); find it again with raddle run",
+		"the finding's view of memory is damaged (%s); find it again with raddle run",
 		what);
 }
 

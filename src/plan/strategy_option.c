@@ -244,12 +244,11 @@ bool strategy_remark(uint32_t index, const struct strategy_config *config, const
 	events = rpro_length(state, pair.events);
 	if (pair.events != (enum rpro_events)option_value(&strategy_rpro, config, "events"))
 		(void)snprintf(text, size,
-			"no lock is taken while threads compete, so rpro counts all operations as "
-			"events; say so (--strategy rpro,events=all), or take pct");
+			"no lock is acquired while threads compete, so rpro counts all operations as events; give --strategy rpro,events=all, or use pct");
 	else if (rpro_pair_count(state) == 1 && pair.radius > events)
 		(void)snprintf(text, size,
 			"radius=%" PRIu64 " is more than the k = %" PRIu64
-			" events of a run, so this is pct; give a radius from 1 to %" PRIu64
+			" events of a run, so rpro equals pct; give a radius from 1 to %" PRIu64
 			", or none",
 			pair.radius, events, events);
 	else

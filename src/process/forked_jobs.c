@@ -210,8 +210,8 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 	struct forked_job_head head;
 
 	if (job->answer.length < sizeof head)
-		return error_set(err, ERROR_LIMIT,
-			"a process of raddle was killed from outside; check the free memory");
+		return error_set(
+			err, ERROR_LIMIT, "a process of raddle was killed; check the free memory");
 	memcpy(&head, job->answer.text, sizeof head);
 	*answer = (struct strbuf){
 		.text = job->answer.text + sizeof head, .length = job->answer.length - sizeof head};

@@ -57,7 +57,7 @@ static int launch_explain(const struct launch *launch,
 {
 	if (failure->is_directory)
 		return error_set(err, ERROR_TARGET,
-			"the working folder %s cannot be entered (%s); the program was run there",
+			"the working folder %s cannot be entered (%s); the program ran there",
 			launch->directory, strerror(failure->number));
 	if (failure->number == E2BIG)
 		return error_set(err, ERROR_TARGET,

@@ -140,8 +140,7 @@ static int check_loader(const char *path, const struct target_traits *traits, st
 	/* TSan would not see raddle's locks, and report every access under a lock as a race. */
 	if (traits->has_thread_sanitizer)
 		return error_set(err, ERROR_TARGET,
-			"%s is built with ThreadSanitizer, which would report races that are none; build it with "
-			"raddle-cc --abi=tsan in place of gcc -fsanitize=thread, or without",
+			"%s is built with ThreadSanitizer, which would report false races; build it with raddle-cc --abi=tsan instead of gcc -fsanitize=thread, or without it",
 			path);
 	if (access(traits->loader, X_OK) != 0)
 		return error_set(err, ERROR_TARGET,

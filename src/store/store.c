@@ -377,7 +377,7 @@ int store_campaign_update(
 		status = store_error(store, "write to", err);
 	else if (!sqlite3_changes(store->database))
 		status = error_set(err, ERROR_NOTFOUND,
-			"the store %s has no campaign %" PRId64 "; it was taken away meanwhile",
+			"the store %s has no campaign %" PRId64 "; it was removed in the meantime",
 			store->folder, campaign->id);
 	(void)sqlite3_finalize(statement); /* repeats the error of the step */
 	return status;

@@ -171,7 +171,8 @@ static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
 	}
 	if (result < 0) {
 		free(trace);
-		return error_set(err, ERROR_FORMAT, "an answer of raddle's own cannot be read");
+		return error_set(
+			err, ERROR_FORMAT, "the result of a raddle process cannot be read");
 	}
 	memcpy(out->aside_id, out->finding.id, sizeof out->aside_id);
 	free(out->finding.trace);
@@ -189,14 +190,14 @@ int store_aside_unpack(
 	*unpacked = (struct store_unpacked){0};
 	if (!forked_job_take_bytes(reading, &campaigns, sizeof campaigns) ||
 		!forked_job_take_bytes(reading, &findings, sizeof findings))
-		return error_set(err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+		return error_set(err, ERROR_FORMAT, "the result of a raddle process is truncated");
 	unpacked->campaigns = calloc(campaigns + 1u, sizeof *unpacked->campaigns);
 	unpacked->findings = calloc(findings + 1u, sizeof *unpacked->findings);
 	BUG_ON(!unpacked->campaigns || !unpacked->findings);
 	while (result == 0 && unpacked->campaign_count < campaigns)
 		if (!unpack_campaign(&unpacked->campaigns[unpacked->campaign_count++], reading))
 			result = error_set(
-				err, ERROR_FORMAT, "an answer of raddle's own is cut off");
+				err, ERROR_FORMAT, "the result of a raddle process is truncated");
 	while (result == 0 && unpacked->finding_count < findings) {
 		result = unpack_finding(
 			&unpacked->findings[unpacked->finding_count], campaigns, reading, err);

@@ -302,7 +302,7 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 		BUG_ON(!*command);
 	} else {
 		status = error_set(err, ERROR_NOTFOUND,
-			"there is no finding %s in %s; `raddle list findings` shows those that are",
+			"there is no finding %s in %s; `raddle list findings` shows the existing ones",
 			id, store->folder);
 	}
 	(void)sqlite3_finalize(statement); /* only read from */

@@ -432,18 +432,15 @@ static int branches_check(const struct recorded *first, const char *program, str
 {
 	if (!first->has_sites)
 		return error_set(err, ERROR_TARGET,
-			"%s was not built by raddle-cc, so its branches are not seen; build it with "
-			"raddle-cc",
+			"%s was not built by raddle-cc, so raddle does not see its branches; build it with raddle-cc",
 			program);
 	if (!first->is_live && first->is_failure)
 		return error_set(err, ERROR_TARGET,
-			"%s ended as %s before it made a thread, so no branch depends on the schedule; "
-			"look at it without raddle first",
+			"%s ended as %s before it made a thread, so no branch depends on the schedule; run it without raddle first",
 			program, outcome_descriptions[first->run.outcome.kind].word);
 	if (!first->is_live)
 		return error_set(err, ERROR_TARGET,
-			"%s made no thread, so no branch depends on the schedule; if it starts the "
-			"threaded program, give raddle that one",
+			"%s made no thread, so no branch depends on the schedule; if it starts the program with the threads, give raddle that program",
 			program);
 	return 0;
 }

@@ -48,7 +48,7 @@ static void print_outcomes(const struct sensitive_branch *branch)
 	else
 		printf("    another case under the schedule below\n");
 	if (branch->round)
-		printf("    in a run that %u flipped %s led to\n", branch->round,
+		printf("    in a run after %u flipped %s\n", branch->round,
 			branch->round == 1 ? "branch" : "branches");
 }
 
@@ -59,8 +59,7 @@ static void print_finding(const struct sensitive_branch *branch, const char *sto
 		printf("    no finding: the failure did not repeat in fresh processes\n");
 		break;
 	case KEPT_NOT_LOOKED_AT:
-		printf("    no finding: there was no time left to look into the failure; give a longer "
-		       "--time\n");
+		printf("    no finding: no time was left to investigate the failure; give a longer --time\n");
 		break;
 	case KEPT_AS_IT_WAS:
 		printf("    %s: raddle replay %s%s (not minimal: a longer --time makes it shorter)\n",
@@ -79,7 +78,7 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 			branch->failing_seed ? "at random" : "without preemptions",
 			outcome_descriptions[branch->outcome.kind].word);
 	else
-		printf(": %u random runs from there on passed", branch->continuations);
+		printf(": %u random runs from this branch on passed", branch->continuations);
 	fputc('\n', stdout);
 	if (branch->class != CLASS_BUG)
 		return;
@@ -91,7 +90,7 @@ static void print_schedule(const char *schedule);
 /* Prints a failure of a run that never reached its branch. */
 static void print_early(const struct sensitive_branch *branch, const char *store)
 {
-	printf("failure: %s, before a run came to %s:%u in %s (%s)\n",
+	printf("failure: %s, before a run reached %s:%u in %s (%s)\n",
 		outcome_descriptions[branch->outcome.kind].word, branch->file, branch->line,
 		branch->function, branch->thread);
 	print_schedule(branch->schedule);
@@ -101,7 +100,7 @@ static void print_early(const struct sensitive_branch *branch, const char *store
 
 static void print_delayed(const struct sensitive_branch *branch)
 {
-	printf("    only where others see writes late (store buffers): %s\n", branch->delayed);
+	printf("    only if other threads see writes late (store buffers): %s\n", branch->delayed);
 	printf("    not proven: runs under raddle see every write at once\n");
 }
 
@@ -156,7 +155,7 @@ static void print_samples(const struct branches_result *result)
 
 	for (uint32_t i = 0; i < result->observed_count; i++)
 		missed += !result->observed[i].is_found;
-	printf("%u random runs left the recorded one at %u branches, %u of which solving did not find\n",
+	printf("%u random runs took the other side of %u branches, %u of which the solver did not find\n",
 		result->samples, result->observed_count, missed);
 	for (uint32_t i = 0; i < result->observed_count; i++) {
 		const struct observed_branch *item = &result->observed[i];
@@ -172,7 +171,7 @@ static void print_samples(const struct branches_result *result)
 static void print_defects(const struct branches_result *result)
 {
 	if (result->unproven_count)
-		printf("%u solutions were not shown by a run, by a defect of raddle's model:\n",
+		printf("%u solutions did not happen in a run, because of a defect of raddle's model:\n",
 			result->unproven_count);
 	for (uint32_t i = 0; i < result->unproven_count; i++)
 		printf("    %s\n", result->unproven[i]);
@@ -188,53 +187,47 @@ static void print_limits(const struct branches_result *result)
 	const struct sensitivity_figures *figures = &result->figures;
 
 	if (result->cut_count)
-		printf("%u %s not shown, as the run that should show it had not ended when its time was over: "
-		       "perhaps it waited for something outside of the program\n",
+		printf("%u %s not shown, because the run that should show it did not end in time: perhaps it waited for something outside the program\n",
 			result->cut_count,
 			result->cut_count == 1 ? "solution was" : "solutions were");
 	if (!figures->shared_words)
 		printf("no memory that one thread writes is accessed by another, so no branch can "
 		       "depend on the schedule\n");
 	if (figures->timeouts)
-		printf("%llu questions were too hard for the solver; give it longer (--query-time)\n",
+		printf("%llu queries were too hard for the solver; give it more time (--query-time)\n",
 			(unsigned long long)figures->timeouts);
 	if (figures->unasked)
-		printf("%llu branch events were not asked about, to keep to --queries and --time; give more "
-		       "of them\n",
+		printf("%llu branch events were not examined, because of --queries and --time; give more of them\n",
 			(unsigned long long)figures->unasked);
 	if (figures->unknown_writes)
-		printf("%llu %s to shared memory that raddle does not follow (%s): what was written "
-		       "there is taken as it was\n",
+		printf("%llu %s to shared memory that raddle does not follow (%s): the written values are those of the recorded run\n",
 			(unsigned long long)figures->unknown_writes,
 			figures->unknown_writes == 1 ? "write" : "writes", figures->unknown);
 	if (figures->unknown_uses)
-		printf("%llu %s of shared memory in functions that raddle does not follow (%s): what they "
-		       "were given and returned is taken as it was\n",
+		printf("%llu %s of shared memory in functions that raddle does not follow (%s): their arguments and results are those of the recorded run\n",
 			(unsigned long long)figures->unknown_uses,
 			figures->unknown_uses == 1 ? "use" : "uses", figures->unknown_users);
 	if (figures->unfinished_threads)
-		printf("%u of %u threads were followed in part only: %s\n",
+		printf("%u of %u threads were followed only in part: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);
 	if (result->is_made_again)
-		printf("the record (%llu MB) was not kept: the run was made again for each look\n",
+		printf("the record (%llu MB) was not kept: the run was executed again for each pass\n",
 			(unsigned long long)(result->record_bytes >> 20));
 	if (*figures->unmatched)
-		printf("nothing is called %s (--exclude): no function, file or library\n",
+		printf("no function, file or library is called %s (--exclude)\n",
 			figures->unmatched);
 	if (result->is_failing)
-		printf("the recorded run ended as %s, so nothing behind that was looked at; raddle run "
-		       "keeps the failure\n",
+		printf("the recorded run ended as %s, so nothing after that was examined; raddle run stores the failure\n",
 			outcome_descriptions[result->outcome.kind].word);
 	if (result->is_partial)
-		printf("the record holds only the beginning of the run, so only that was looked at; "
-		       "raise --record-size, or the end of --points, when it is made\n");
+		printf("the record holds only the beginning of the run, so only that was examined; record with a larger --record-size or a later end of --points\n");
 	if (result->points_from || result->points_to)
-		printf("only a part of the run was looked at: its scheduling points %llu to %llu (--points)\n",
+		printf("only a part of the run was examined: its scheduling points %llu to %llu (--points)\n",
 			(unsigned long long)result->points_from,
 			(unsigned long long)(result->points_to ? result->points_to
 							       : figures->points));
 	if (result->is_interrupted)
-		printf("interrupted: what was not asked about yet is missing\n");
+		printf("interrupted: the results are incomplete\n");
 }
 
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet)

@@ -152,7 +152,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 			(unsigned long long)run->diverged_step);
 	else
 		strbuf_adds(&text, verdict == VERDICT_SAME ? "the run took the same side"
-							   : "the run did not come there");
+							   : "the run did not reach the branch");
 	strbuf_addf(&text, " (%s)", schedule);
 	free(schedule);
 	result->unproven =

@@ -262,7 +262,7 @@ static const struct argp branches_argp = {
 static void show_progress(void *context, const struct branches_progress *progress)
 {
 	(void)context;
-	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu questions", progress->found,
+	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu queries", progress->found,
 		progress->round, progress->rounds, (unsigned long long)progress->chunks,
 		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
 }
@@ -300,9 +300,9 @@ static int fail_stopped(const struct branches_arguments *arguments)
 	const bool is_late = command_stop_reason() == STOP_TIME;
 
 	return command_fail(
-		"%s before a run of %s was analysed, so none of its branches were looked at%s",
+		"%s before a run of %s was analysed, so none of its branches were examined%s",
 		is_late ? "the time was up" : "interrupted", arguments->options.campaign.argv[0],
-		is_late ? "; give it longer (--time)" : "");
+		is_late ? "; give it more time (--time)" : "");
 }
 
 static int cmd_branches_work(const struct branches_arguments *arguments)
@@ -340,8 +340,7 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 		status = has_shown(&result) ? status : failed;
 	} else if (has_asked_nothing(&result))
 		status = command_fail(
-			"none of %llu branch events was asked about, so nothing was found out; give it "
-			"longer (--time), or more --queries",
+			"none of %llu branch events was examined, so there is no result; give it more time (--time), or more --queries",
 			(unsigned long long)result.figures.branches);
 	/* a solver thread still runs: freeing its data would be unsafe */
 	if (result.has_left_thread && fflush(stdout) == 0 && !ferror(stdout))

@@ -260,8 +260,7 @@ static void perform_again(
 		(void)take(context, &pieces, true); /* there are no further pieces */
 	else if (status == 0 && again->error.code == 0)
 		(void)error_set(&again->error, ERROR_TARGET,
-			"the program did not do the same again, and its record is too long to be "
-			"kept; give it a fixed seed, or let the record be longer (--record-size)");
+			"the program did not repeat its run, and the record is too long to be kept; give the program a fixed seed, or raise --record-size");
 	else if (status < 0 && status != ERROR_INTERRUPTED && again->error.code == 0)
 		again->error = err;
 	probe_close(&taking.probe);

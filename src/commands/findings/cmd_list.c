@@ -46,7 +46,8 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 		arguments->what = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which list? strategies, analyses, findings or campaigns");
+		argp_error(state,
+			"no list given; there are strategies, analyses, findings and campaigns");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -88,8 +89,8 @@ static int cmd_list_print_json(json_t *array)
 
 	json_decref(array);
 	if (!text)
-		return command_fail("what the store holds cannot be written as JSON; `raddle list` "
-				    "without --json shows it");
+		return command_fail(
+			"the content of the store cannot be written as JSON; `raddle list` without --json shows it");
 	(void)puts(text); /* main checks the stream */
 	free(text);
 	return 0;

@@ -99,8 +99,8 @@ static void say_together(const struct shards *shards)
 	char prefix[320];
 
 	if (shards->here < shards->count) {
-		terminal_hint("%s: of %u shards %u %s here, so nothing is said of all schedules; "
-			      "missing: %s\n",
+		terminal_hint(
+			"%s: of %u shards %u %s here, so there is no verdict about all schedules; missing: %s\n",
 			shards->strategy, shards->count, shards->here,
 			shards->here == 1 ? "is" : "are", shards->absent);
 		if (shards->stranger)
@@ -112,8 +112,7 @@ static void say_together(const struct shards *shards)
 	}
 	if (!shards->is_one_memory) {
 		terminal_hint(
-			"%s: its %u shards have seen threads share different variables, so "
-			"together they may lack schedules; use -j or --mpi in place of --shard\n",
+			"%s: its %u shards saw different shared variables, so schedules may be missing; use -j or --mpi instead of --shard\n",
 			shards->strategy, shards->count);
 		return;
 	}

@@ -74,7 +74,7 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 		arguments->finding = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which finding? `raddle list findings` shows them");
+		argp_error(state, "no finding given; `raddle list findings` shows them");
 		return 0;
 	default:
 		return option_store(replay_values, replay_options, key, text, state);
@@ -147,15 +147,12 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 		hint_environment(finding);
 	if (result->has_diverged && !result->is_same) {
 		return command_fail(
-			"the schedule does not fit the program any more (from step %llu "
-			"on), which then ended: %s; has it been rebuilt? find it again: "
-			"raddle run%s",
+			"the schedule no longer fits the program (from step %llu on), which then ended: %s; has it been rebuilt? find it again: raddle run%s",
 			(unsigned long long)result->diverged_step, word, again->run.text);
 	}
 	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
 		terminal_hint(
-			"%s: the same interleaving again; the run passed, as it did then; to see it: "
-			"raddle replay %s%s --trace\n",
+			"%s: the same interleaving again; the run passed, as before; to see it: raddle replay %s%s --trace\n",
 			finding->id, finding->id, again->store.text);
 		return EXIT_NOTHING_FOUND;
 	}

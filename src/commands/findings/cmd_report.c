@@ -69,8 +69,8 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 		arguments->what = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "of what? a finding such as F1, or a campaign such as C1; "
-				  "`raddle list findings` shows them");
+		argp_error(state,
+			"nothing to report given; give a finding such as F1, or a campaign such as C1; `raddle list findings` shows them");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

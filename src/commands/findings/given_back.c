@@ -36,8 +36,7 @@ int read_own_schedule(struct store *store, struct finding *finding, struct error
 
 	if (result == 0 && is_edited)
 		terminal_hint(
-			"note: the schedule.txt of %s has been edited; the runs follow what it "
-			"says now\n",
+			"note: the schedule.txt of %s has been edited; the runs follow the edited schedule\n",
 			finding->id);
 	return result;
 }

@@ -56,7 +56,6 @@ int trust_finding(const struct finding *finding, bool is_trusted, struct error *
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && trust_ask())
 		return 0;
 	return error_set(err, ERROR_STORE,
-		"%s was not run, because somebody else may have written its command; look at the command, and "
-		"add --trust to run it",
+		"%s was not run, because somebody else may have written its command; read the command, and add --trust to run it",
 		finding->id);
 }

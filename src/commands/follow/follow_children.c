@@ -239,8 +239,7 @@ static void say_environment(const struct follow_program *program)
 	}
 	if (words.length)
 		(void)fprintf(stderr,
-			"note: it was started with other variables than yours; to replay: env%s raddle "
-			"replay ...\n",
+			"note: it was started with other environment variables than yours; to replay: env%s raddle replay ...\n",
 			words.text);
 	strbuf_release(&words);
 }
@@ -316,9 +315,7 @@ static void on_ended(void *context, const struct follow_process *process)
 	}
 	if (process->is_fork)
 		say_not_explored(process,
-			"made threads as a fork that runs no program of its own, which raddle cannot "
-			"start alone; let the program do without the fork (such as CK_FORK=no), or "
-			"exec");
+			"created threads in a forked child without exec, which raddle cannot start alone; prevent the fork (such as CK_FORK=no), or exec");
 	else
 		follow_children_explore(following, process);
 }
@@ -338,8 +335,7 @@ static void on_without_rights(void *context, const struct follow_program *progra
 {
 	(void)context; /* printed in every case: the runner may fail because of it */
 	(void)fprintf(stderr,
-		"note: %s is set-user-id or set-group-id and ran without these rights, as traced "
-		"programs do; run raddle as root to have it keep them\n",
+		"note: %s is set-user-id or set-group-id and ran without these rights, as traced programs do; run raddle as root to keep them\n",
 		program->path);
 }
 
@@ -410,11 +406,11 @@ static int follow_children_conclude(
 	if (following->found || (result->wait_status != 0 && !result->is_interrupted))
 		return EXIT_FAILURE_FOUND;
 	if (following->failed && !following->explored)
-		return command_fail("no program could be explored, as said above; run them without "
-				    "raddle, or change them");
+		return command_fail(
+			"no program could be explored, for the reasons above; run them without raddle, or change them");
 	if (!following->explored && result->is_interrupted)
 		return command_fail(
-			"no program of %s was explored: the command was interrupted before", name);
+			"no program of %s was explored: the command was interrupted", name);
 	if (!following->explored && !following->known_count)
 		(void)fprintf(stderr,
 			"no program that it starts makes threads; next: raddle run -- %s\n", name);
@@ -475,8 +471,7 @@ int follow_children_run(const struct follow_children *follow)
 				      "give the runner its input as usual");
 	else if (!following.store)
 		status = command_fail(
-			"the folder %s for the store cannot be entered (%s); make it, or give "
-			"another one with --store",
+			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
 			follow->store, strerror(errno));
 	else {
 		switch_off_leak_checker();

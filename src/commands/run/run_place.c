@@ -15,8 +15,7 @@ int run_place_enter(struct run_place *place, struct campaign_options *options, s
 	place->store = realpath(options->directory, NULL);
 	if (!place->store)
 		return error_set(err, ERROR_NOTFOUND,
-			"the folder %s for the store cannot be entered (%s); make it, or give another "
-			"one with --store",
+			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
 			options->directory, strerror(errno));
 	options->directory = place->store;
 	if (settings->input) {

@@ -271,8 +271,7 @@ static void leader_say_farewell(struct leader *leader, struct error *failure)
 		leader->roll.link->send(rank, WIRE_END, &end, sizeof end);
 		if (leader->has_unsaved[rank] && !failure->code)
 			(void)error_set(failure, ERROR_STORE,
-				"a finding could not be stored; rank %u on %s keeps it in "
-				"%s/.raddle; make room and take it from there with raddle merge",
+				"a finding could not be stored; rank %u on %s keeps it in %s/.raddle; free some space, and merge it from there with raddle merge",
 				rank, member->host, member->folder);
 	}
 	leader->roll.link->end(end.all_are_here);
@@ -304,8 +303,7 @@ static int leader_set_up(struct leader *leader, struct error *err)
 	leader->started_ns = platform_monotonic_ns();
 	if (leader->roll.link->ranks < 2)
 		return error_set(err, ERROR_USAGE,
-			"--mpi wants more than one rank, as the first only hands out; start with "
-			"mpirun -n 3 raddle run --mpi, or leave --mpi away");
+			"--mpi needs more than one rank, because rank 0 only distributes schedules; start with mpirun -n 3 raddle run --mpi, or leave --mpi out");
 	status = target_find(&leader->roll.target, options->argv[0], err);
 	if (status == 0)
 		status = target_fingerprint(&leader->roll.target, &leader->roll.fingerprint, err);

@@ -234,7 +234,7 @@ static int leader_tasks_set_up(struct tasks_leader *leader, struct error *err)
 			"or leave --mpi away");
 	if (!strategies[leader->options->strategy]->search.tasks)
 		return error_set(err, ERROR_USAGE,
-			"strategy %s makes one run after the other; leave --mpi away",
+			"strategy %s makes one run after the other; leave --mpi out",
 			strategies[leader->options->strategy]->name);
 	status = target_find(&leader->roll.target, leader->options->argv[0], err);
 	return status < 0

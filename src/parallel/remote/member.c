@@ -287,13 +287,12 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		return 0;
 	if (has_tasks)
 		return error_set(err, ERROR_TARGET,
-			"rank 0 has not been heard of for %llu s, so rank %u ends; continue with raddle run "
+			"rank 0 has sent nothing for %llu s, so rank %u ends; continue with raddle run "
 			"--resume where its store is",
 			(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
 			link->rank);
 	return error_set(err, ERROR_TARGET,
-		"rank 0 has not been heard of for %llu s, so rank %u ends; what it found is in %s/.raddle; "
-		"take it from there with raddle merge",
+		"rank 0 has sent nothing for %llu s, so rank %u ends; its findings are in %s/.raddle; merge them from there with raddle merge",
 		(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
 		link->rank, member.folder);
 }

@@ -47,7 +47,7 @@ void roll_hear(struct roll *roll, uint32_t from)
 
 	member->heard_ns = platform_monotonic_ns();
 	if (member->is_silent && member->state != MEMBER_LEFT)
-		roll_notice(roll, "rank %u is heard of again", from);
+		roll_notice(roll, "rank %u sends messages again", from);
 	member->is_silent = false;
 }
 
@@ -99,8 +99,8 @@ void roll_look_for_silence(struct roll *roll)
 			continue;
 		member->is_silent = true;
 		roll_notice(roll,
-			"rank %u%s%s has not been heard of for %" PRIu64
-			" s; another one makes its runs",
+			"rank %u%s%s has sent nothing for %" PRIu64
+			" s; another rank makes its runs",
 			rank, *member->host ? " on " : "", member->host,
 			roll->silent_ns / UINT64_C(1000000000));
 	}
