@@ -222,7 +222,7 @@ static enum verdict judge_replay(const struct check *check, bool is_failure)
 	if (state->diverged) {
 		say(check,
 			"raddle: %s: the function does not follow RADDLE_REPLAY from step %" PRIu64
-			" on; it has changed since, or depends on more than its schedule\n",
+			" on; it has changed, or depends on more than its schedule\n",
 			check->name, state->diverged_step);
 		return is_failure ? VERDICT_FAILED : VERDICT_UNABLE;
 	}

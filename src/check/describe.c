@@ -159,7 +159,7 @@ static void describe_add_outcome(
 						  : outcome_descriptions[outcome->kind].sentence);
 		return;
 	case OUTCOME_ABORT:
-		strbuf_adds(out, "aborted: a failed assertion, or an exception that nobody caught");
+		strbuf_adds(out, "aborted: a failed assertion, or an uncaught exception");
 		break;
 	case OUTCOME_CRASH:
 		strbuf_addf(out, "%s%s%s", strsignal(outcome->code), outcome->text[0] ? ": " : "",

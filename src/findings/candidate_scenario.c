@@ -73,7 +73,7 @@ static char *title_of(const struct candidate *candidate)
 			       function_of(candidate, 0), function_of(candidate, 1)) < 0);
 	else
 		BUG_ON(asprintf(&title,
-			       "%s takes %s twice in one critical section, and %s takes it between",
+			       "%s acquires %s twice in one critical section, and %s acquires it in between",
 			       first ? first : "a thread", candidate->waits[0].object,
 			       second ? second : "another thread") < 0);
 	return title;

@@ -70,7 +70,7 @@ static void add_gone_holder(const struct builder *builder, const struct finding_
 		return;
 	strbuf_addf(out, ", which %s %s at ", wait->holder, is_in_child ? "had taken" : "took");
 	frame_place(&wait->held_since, out);
-	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never gave up");
+	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never released");
 }
 
 /* A wait for something that this thread holds; NULL: none. */
@@ -403,7 +403,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		title_add_place(&finding->at, out);
 		break;
 	case OUTCOME_JOIN_GONE:
-		strbuf_addf(out, "%s joins a thread that is no more", failing(builder));
+		strbuf_addf(out, "%s joins a thread that no longer exists", failing(builder));
 		title_add_place(&finding->at, out);
 		break;
 	default:

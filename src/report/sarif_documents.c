@@ -105,7 +105,7 @@ static void sarif_documents_add_candidate(json_t *candidate, json_t *rules, json
 {
 	json_t *places = json_object_get(candidate, "places"), *place;
 	const bool has_reason = *sarif_documents_text_of(candidate, "reason") != '\0';
-	struct note note = {"prediction", "inferred from runs that passed, and not seen to fail",
+	struct note note = {"prediction", "predicted from passing runs, and not seen to fail",
 		.text = json_textf("%s: %s%s%s", sarif_documents_text_of(candidate, "state"),
 			sarif_documents_text_of(candidate, "title"),
 			has_reason ? "\nNot reached: " : "",
@@ -129,8 +129,8 @@ static void sarif_documents_add_candidate(json_t *candidate, json_t *rules, json
 static void sarif_documents_add_branch(json_t *branch, json_t *rules, json_t *results)
 {
 	struct note note = {"sensitive-branch",
-		"which way this branch goes depends on the schedule",
-		.text = json_textf("%s, depends on %s; the other way by the schedule %s",
+		"the outcome of this branch depends on the schedule",
+		.text = json_textf("%s, depends on %s; the other outcome with the schedule %s",
 			sarif_documents_text_of(branch, "class"),
 			sarif_documents_text_of(branch, "variables"),
 			sarif_documents_text_of(branch, "schedule")),

@@ -434,8 +434,8 @@ static void add_changed_sources(
 	json_array_foreach(changed, index, name)
 		strbuf_addf(text, "%s%s", index ? ", " : "", base_name(json_string_value(name)));
 	if (text->length)
-		strbuf_addf(text, " changed since this finding was made; line numbers are those of "
-				  "then");
+		strbuf_addf(text,
+			" changed since this finding was stored; line numbers are those of that time");
 	json_decref(changed);
 	json_decref(sources);
 }

@@ -296,7 +296,7 @@ static const struct strategy_option portfolio_options[] = {
 
 const struct strategy strategy_portfolio = {
 	.name = "portfolio",
-	.summary = "mixes the others by a plan that begins with surw (the default)",
+	.summary = "mixes other strategies by a fixed plan that begins with surw (the default)",
 	.options = portfolio_options,
 	.state_bytes = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,

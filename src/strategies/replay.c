@@ -403,7 +403,7 @@ static uint32_t replay_choose_value(void *state, uint32_t count)
 
 const struct strategy strategy_replay = {
 	.name = "replay",
-	.summary = "follows a recorded schedule, or only its switches",
+	.summary = "follows a recorded schedule, or only its context switches",
 	.state_bytes = replay_least_bytes,
 	.begin_campaign = replay_begin_campaign,
 	.begin_run = replay_begin_run,

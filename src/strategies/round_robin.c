@@ -41,7 +41,7 @@ static struct thread_id round_robin_choose(void *state, const struct schedule_vi
 
 const struct strategy strategy_round_robin = {
 	.name = "round_robin",
-	.summary = "no preemptions: a thread goes on until it must wait, then the next one moves",
+	.summary = "no preemptions: a thread runs until it blocks, then the next one runs",
 	.state_bytes = round_robin_state_bytes,
 	.begin_campaign = round_robin_begin_campaign,
 	.begin_run = round_robin_begin_run,

@@ -258,8 +258,8 @@ static int check_notes(const struct site_table *table, struct error *err)
 				table->name, note.version, INSTRUMENT_ABI_VERSION);
 	}
 	if (!at || at != notes->bytes)
-		return site_table_damaged(
-			table, err, ".note.raddle does not tell which raddle instrumented it");
+		return site_table_damaged(table, err,
+			".note.raddle does not name the version of raddle that instrumented it");
 	return 0;
 }
 

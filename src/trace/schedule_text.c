@@ -246,8 +246,8 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 		/* Two paths with the same hash would be indistinguishable in a run. */
 		if (strlen(thread->path) != path.length ||
 			memcmp(thread->path, path.start, path.length))
-			return parser_refuse(
-				parser, "this thread cannot be told from another one", path);
+			return parser_refuse(parser,
+				"this thread cannot be distinguished from another one", path);
 		*index = (uint16_t)(parser->slots[slot] - 1);
 		return 0;
 	}

@@ -158,8 +158,7 @@ void runtime_hang(void *context)
 		return;
 	if (!runtime.has_dispatch && crash_was_asleep(registers))
 		runtime_refuse(
-			"a library waits by a system call of its own, as libgomp does; raddle sees "
-			"that only with Syscall User Dispatch: Linux 5.11, and no --no-dispatch");
+			"a library waits by its own system call, as libgomp does; raddle sees this only with Syscall User Dispatch: Linux 5.11, without --no-dispatch");
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
 	runtime_divert(context, crash_continue);
 }

@@ -165,8 +165,7 @@ static void sites_add_module(const struct instrumented_module *module)
 	sites_quick = &memory->quick;
 	if (module->magic != INSTRUMENT_MAGIC || module->version != INSTRUMENT_ABI_VERSION)
 		runtime_refuse(
-			"a part of the program was compiled by the raddle-cc of another raddle; "
-			"compile it again");
+			"a part of the program was compiled by the raddle-cc of another version; compile it again");
 	for (uint32_t i = 0; i < sites.module_count; i++)
 		if (sites.modules[i].first == module->first)
 			return; /* several units of one module registered it */

@@ -480,8 +480,7 @@ static void directed_executed(
 
 const struct strategy strategy_directed = {
 	.name = "directed",
-	.summary =
-		"drives threads to meet at predicted operations (used by raddle predict and explain)",
+	.summary = "drives threads to predicted operations (used by raddle predict and explain)",
 	.state_bytes = directed_state_bytes,
 	.begin_campaign = directed_begin_campaign,
 	.begin_run = directed_begin_run,

@@ -38,8 +38,7 @@ enum dpor_option { OPTION_STEPS };
 
 static const struct strategy_option dpor_options[] = {
 	{"steps", STEPS_STANDARD, 64, 1 << 20,
-		"of the longest run; beyond, orders are left out and nothing is claimed. Each takes "
-		"about 1 kB",
+		"steps of the longest run, about 1 kB each; for longer runs there is no verdict",
 		NULL},
 	{0},
 };
@@ -474,17 +473,16 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	out->redundant = dpor->blocked_runs;
 	out->scope[0] = '\0';
 	out->plans[0] = dpor->share.plan;
-	out->missing = dpor->is_lost
-			       ? "the memory of dpor (option steps) or its 64 threads were not "
-				 "enough"
-		       : dpor->diverged_runs ? STRATEGY_PROGRAM_VARIES
-					     : NULL;
+	out->missing =
+		dpor->is_lost
+			? "the memory of dpor (option steps) or its 64 threads did not suffice"
+		: dpor->diverged_runs ? STRATEGY_PROGRAM_VARIES
+				      : NULL;
 }
 
 const struct strategy strategy_dpor = {
 	.name = "dpor",
-	.summary =
-		"runs every order of dependent ops exactly once, and says when there is no other",
+	.summary = "exhaustive: runs every order of dependent ops exactly once",
 	.options = dpor_options,
 	.state_bytes = dpor_state_bytes,
 	.begin_campaign = dpor_begin_campaign,

@@ -176,8 +176,7 @@ static bool pct_guarantee(const void *state, struct strategy_guarantee *out)
 
 static const struct strategy_option pct_options[] = {
 	{"depth", 3, 2, CHANGE_POINTS_MAX,
-		"ordering constraints a bug may need; 3 covers most known bugs, each more costs a "
-		"factor k",
+		"bug depth: ordering constraints that a bug may need; 3 covers most known bugs, each further one costs a factor k",
 		NULL},
 	{0},
 };
@@ -185,8 +184,7 @@ static const struct strategy_option pct_options[] = {
 const struct strategy strategy_pct = {
 	.name = "pct",
 	.summary =
-		"random priorities that fall at depth-1 random points: finds a bug of that depth "
-		"with a proven probability",
+		"random priorities, lowered at depth-1 random points: finds a bug of that depth with a proven probability",
 	.options = pct_options,
 	.state_bytes = pct_state_bytes,
 	.begin_campaign = pct_begin_campaign,

@@ -376,14 +376,12 @@ static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 }
 
 static const struct strategy_option pctvb_options[] = {
-	{"depth", 3, 2, CHANGE_POINTS_MAX, "ordering constraints a bug may need, as for pct", NULL},
+	{"depth", 3, 2, CHANGE_POINTS_MAX, "bug depth, as for pct", NULL},
 	{"variables", 1, 1, PCTVB_VARIABLES_MOST,
-		"v: so many variables hold all the places where a thread has to be stopped; most "
-		"known bugs need one",
+		"v: number of variables with all the places where a thread must be preempted; most known bugs need one",
 		NULL},
 	{"threads", 0, 2, 8,
-		"t: so many threads have to be in one order; from 3 on a thread that is stopped "
-		"may get any place among the others, else the last one",
+		"t: number of threads in one order; from 3 on a preempted thread gets any position among the others, otherwise the last one",
 		NULL},
 	{0},
 };
@@ -391,7 +389,7 @@ static const struct strategy_option pctvb_options[] = {
 const struct strategy strategy_pctvb = {
 	.name = "pctvb",
 	.summary =
-		"as pct, but stops threads only at accesses to a few variables, drawn for each run",
+		"as pct, but preempts threads only at accesses to a few variables, drawn for each run",
 	.options = pctvb_options,
 	.state_bytes = pctvb_state_bytes,
 	.begin_campaign = pctvb_begin_campaign,

@@ -87,8 +87,8 @@ static void pos_executed(void *state, const struct schedule_view *view, struct t
 
 const struct strategy strategy_pos = {
 	.name = "pos",
-	.summary = "random priority per pending op, drawn anew for ops that lost a race: samples "
-		   "partial orders evenly",
+	.summary =
+		"random priority per pending op, drawn again for ops that conflict with the chosen one: samples partial orders evenly",
 	.state_bytes = pos_state_bytes,
 	.begin_campaign = pos_begin_campaign,
 	.begin_run = pos_begin_run,

@@ -431,8 +431,7 @@ uint64_t rpro_length(const void *state, enum rpro_events events)
 static const char *rpro_check(const struct strategy_config *config)
 {
 	if (config->option[OPTION_DEPTH] == 2 && config->option[OPTION_RADIUS])
-		return "depth=2 has one change point, so a radius means nothing; leave one of them "
-		       "out";
+		return "depth=2 has one change point, so a radius has no effect; leave one of them out";
 	return NULL;
 }
 
@@ -441,23 +440,22 @@ static const char *const rpro_window_words[] = {"one", "many", NULL};
 
 static const struct strategy_option rpro_options[] = {
 	[OPTION_DEPTH] = {"depth", 0, 2, CHANGE_POINTS_MAX,
-		"ordering constraints that a bug may need (2 to 6 in turn, as far as they pay)",
-		NULL},
+		"bug depth (0: 2 to 6 in turn, as far as they find bugs)", NULL},
 	[OPTION_RADIUS] = {"radius", 0, 1, RADIUS_MOST,
-		"events that may lie between its change points (1, 2, 4, ... in turn)", NULL},
+		"radius: events between the change points (0: 1, 2, 4, ... in turn)", NULL},
 	[OPTION_EVENTS] = {"events", RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ALL,
-		"what counts as an event: acquisitions of locks are enough for deadlocks",
+		"operations that count as events: acquisitions of locks suffice for deadlocks",
 		rpro_event_words},
 	[OPTION_WINDOWS] = {"windows", WINDOWS_BOTH, WINDOWS_ONE, WINDOWS_MANY,
-		"one place of change points per run, or many after each other (both in turn)",
+		"one group of change points for each run, or several in sequence (both in turn)",
 		rpro_window_words},
 	{0},
 };
 
 const struct strategy strategy_rpro = {
 	.name = "rpro",
-	.summary = "as pct, with change points close together: finds deadlocks with a far better "
-		   "proven probability",
+	.summary =
+		"as pct, with change points close together: finds deadlocks with a much higher proven probability",
 	.options = rpro_options,
 	.check = rpro_check,
 	.state_bytes = rpro_state_bytes,

@@ -257,8 +257,8 @@ static void surw_executed(void *state, const struct schedule_view *view, struct 
 
 const struct strategy strategy_surw = {
 	.name = "surw",
-	.summary = "picks one shared object per run and makes every order of the ops on it equally "
-		   "likely",
+	.summary =
+		"chooses one shared object for each run and makes every order of the ops on it equally likely",
 	.state_bytes = surw_state_bytes,
 	.begin_campaign = surw_begin_campaign,
 	.begin_run = surw_begin_run,

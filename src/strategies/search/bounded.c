@@ -372,8 +372,7 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	text_init(&text, out->refusal, sizeof out->refusal);
 	if (bounded_is_short_of_variables(bounded) && !bounded->shared.shared_count) {
 		text_add(&text,
-			"threads share no variable at which one could be stopped; build the program with "
-			"raddle-cc, if it is not, so that memory is seen");
+			"threads share no variable at which raddle could preempt one; build the program with raddle-cc, so that raddle sees memory accesses");
 	} else if (bounded_is_short_of_variables(bounded)) {
 		text_add(&text, "threads share ");
 		text_number(&text, bounded->shared.shared_count, 10);
@@ -409,19 +408,18 @@ static const struct strategy_option bounded_options[] = {
 	{"preemptions", -1, 0, CHANGES_MOST,
 		"c: changes of priority in a run (2, then more); most known bugs need at most 2",
 		NULL},
-	{"variables", 0, 1, VARIABLES_MOST, "v: at so many variables only (1, then more)", NULL},
-	{"threads", 0, 2, THREAD_ORDERS_MOST, "t: only orders of so many threads (2, then more)",
+	{"variables", 0, 1, VARIABLES_MOST,
+		"v: number of variables with preemptions (1, then more)", NULL},
+	{"threads", 0, 2, THREAD_ORDERS_MOST, "t: number of threads in one order (2, then more)",
 		NULL},
 	{"risk", 6, 1, 12, "an order of t threads is missed with probability below 10^-risk", NULL},
 	{"runs", RUNS_STANDARD, 1024, 1 << 26,
-		"how many it can go on from; each takes about 300 bytes when it is made", NULL},
+		"number of runs that later runs may extend, about 300 bytes each", NULL},
 	{"loops", 0, 1, 255,
-		"l: of the blocks that one call stack allocates only the first so many (all, the "
-		"first ones first)",
+		"l: of the blocks that one call stack allocates only the first l (all, the first ones first)",
 		NULL},
 	{"pruning", PRUNING_STATES, 0, PRUNING_NONE,
-		"which runs are not gone on from: none, those that would go on like one before "
-		"them (states), or, as in the paper, all with its graph, which loses schedules",
+		"runs that are not extended: none; those in the state of an earlier run (states); as in the paper, all with the graph of an earlier run, which loses schedules",
 		pruning_words},
 	{0},
 };
@@ -429,7 +427,7 @@ static const struct strategy_option bounded_options[] = {
 const struct strategy strategy_bounded = {
 	.name = "bounded",
 	.summary =
-		"runs all schedules with few preemptions at few variables, in orders of few threads",
+		"exhaustive: all schedules with few preemptions at few variables, in orders of few threads",
 	.options = bounded_options,
 	.wants_places = true,
 	.state_bytes = bounded_state_bytes,

@@ -29,19 +29,19 @@ enum icb_option { OPTION_BOUND, OPTION_RUNS, OPTION_VARIABLES };
 #define RUNS_STANDARD (1 << 22)
 #define VARIABLES_MOST 16
 
-#define OPTIONS_OF_ALL                                                                             \
-	{"preemptions", BOUND_STANDARD, 0, BOUND_STANDARD,                                         \
-		"most of them in one schedule; it ends when all schedules with so many are run",   \
-		NULL},                                                                             \
-	{                                                                                          \
-		"runs", RUNS_STANDARD, 1024, 1 << 28,                                              \
-			"how many it can tell apart; each takes 32 bytes when it is made", NULL    \
+#define OPTIONS_OF_ALL                                                                                    \
+	{"preemptions", BOUND_STANDARD, 0, BOUND_STANDARD,                                                \
+		"most preemptions in one schedule; the search ends after all schedules with this number", \
+		NULL},                                                                                    \
+	{                                                                                                 \
+		"runs", RUNS_STANDARD, 1024, 1 << 28,                                                     \
+			"number of runs that it can distinguish, 32 bytes each", NULL                     \
 	}
 
 static const struct strategy_option icb_options[] = {OPTIONS_OF_ALL, {0}};
 static const struct strategy_option vt_options[] = {OPTIONS_OF_ALL,
 	{"variables", 2, 1, VARIABLES_MOST,
-		"v: so many preemptions choose a variable each; studies of real bugs find most at 1 or 2",
+		"v: number of preemptions that choose a variable each; most known bugs need 1 or 2",
 		NULL},
 	{0}};
 
@@ -243,7 +243,7 @@ static const struct strategy_tasks icb_tasks = {
 
 const struct strategy strategy_icb = {
 	.name = "icb",
-	.summary = "runs all schedules, those with fewer preemptions first",
+	.summary = "exhaustive: all schedules, those with fewer preemptions first",
 	.options = icb_options,
 	.state_bytes = icb_state_bytes,
 	.begin_campaign = icb_begin_campaign,
@@ -261,7 +261,7 @@ const struct strategy strategy_icb = {
 const struct strategy strategy_vt = {
 	.name = "vt",
 	.summary =
-		"as icb, but the first preemptions choose the variables at which later ones may be",
+		"exhaustive: as icb, but the first preemptions choose the variables for the later ones",
 	.options = vt_options,
 	.state_bytes = icb_state_bytes,
 	.begin_campaign = vt_begin_campaign,

@@ -101,7 +101,7 @@ static void test_build__tells_every_other_kind_with_its_place(void **state)
 			"destroy-held: main.0 destroys a lock (build_scene.h:%d) while it is held"},
 		{OUTCOME_JOIN_SELF, 0, "join-self: main.0 joins itself (build_scene.h:%d)"},
 		{OUTCOME_JOIN_GONE, 0,
-			"join-gone: main.0 joins a thread that is no more (build_scene.h:%d)"},
+			"join-gone: main.0 joins a thread that no longer exists (build_scene.h:%d)"},
 		{OUTCOME_SANITIZER, 0,
 			"sanitizer: main.0 made a sanitizer report an error in check "
 			"(build_scene.h:%d)"},
@@ -166,7 +166,7 @@ static void test_build__says_that_a_holder_has_gone(void **state)
 	scene->outcome.waits[0].is_on_cycle = 0;
 	assert_title(scene,
 		"deadlock: main waits for mutex forks[1] (build_scene.h:%d), which main.0 took at "
-		"build_scene.h:%d and never gave up",
+		"build_scene.h:%d and never released",
 		take_second.line, take_first.line);
 }
 

@@ -71,8 +71,8 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 			return true;
 		}
 		if (runtime.contract && !runtime.is_forked_child)
-			runtime_refuse("a thread is made past pthread_create (raw clone), which "
-				       "--executor kernel cannot control; leave that option away");
+			runtime_refuse(
+				"a thread is created without pthread_create (raw clone), and --executor kernel cannot control it; leave that option out");
 		*result = -EAGAIN;
 		return true;
 	}

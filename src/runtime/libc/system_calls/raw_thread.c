@@ -215,8 +215,7 @@ void raw_thread_check_start(void)
 		return;
 	if (runtime.restart != &restart_exec)
 		runtime_refuse_restart(
-			"a thread was made past pthread_create before the first other one, "
-			"so the process cannot be copied");
+			"a thread was created without pthread_create before the first other one, so the process cannot be copied");
 	runtime.contract->unseen |= UNSEEN_THREAD;
 }
 
@@ -238,7 +237,5 @@ void raw_thread_refuse(void)
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
 	runtime_refuse(
-		"a thread made past pthread_create (raw clone) uses scheduled objects, "
-		"and cannot be controlled without trapped system calls; leave --no-dispatch away "
-		"(Linux 5.11)");
+		"a thread created without pthread_create (raw clone) uses scheduled objects, and cannot be controlled without trapped system calls; leave --no-dispatch out (Linux 5.11)");
 }
