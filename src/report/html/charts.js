@@ -6,7 +6,7 @@ const CHART_WIDTH = 280, CHART_HEIGHT = 84, RUNS_FOR_CHARTS = 50;
 function summary() {
 	const campaign = data.campaign;
 	const branches = (data.branches || []).reduce((sum, document) => sum + document.branches.length, 0);
-	const found = data.findings.length ? counted(data.findings.length, "finding") : branches ? "no failure, " + counted(branches, "branch") + " that may go either way" : "nothing found";
+	const found = data.findings.length ? counted(data.findings.length, "finding") : branches ? "no failure, " + counted(branches, "branch") + " whose outcome depends on the schedule" : "nothing found";
 	const result = element("p", { class: "result " + (data.findings.length ? "bad" : "good") },
 		element("span", { "aria-hidden": "true", text: data.findings.length ? "\u2716 " : "\u2714 " }), document.createTextNode(found));
 	if (!campaign)
@@ -74,4 +74,4 @@ function charts() {
 		chart("Distinct findings", of("findings"), true, end), chart("Coverage of interleavings", of("covered"), true, end));
 }
 
-const COVERAGE = "Coverage counts pairs of places in the code of which one thread was about to do the first when another did the second.";
+const COVERAGE = "Coverage counts pairs of places in the code: while one thread was about to execute the first, another executed the second.";

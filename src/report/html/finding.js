@@ -5,12 +5,12 @@ function releaseWords(wait) {
 	if (wait.verb === "joins") return "the end of " + shortName(wait.object).replace(/^thread /, "");
 	if (wait.holder) return words(wait.holder) + ", which holds it" + (since ? " since " + since : "");
 	const lost = wait.lost_signals ? ", " + counted(wait.lost_signals, "signal") + " found no waiter" : "";
-	return (/^condition variable/.test(words(wait.object)) ? "a signal; nobody holds it" : "nobody holds it") + lost;
+	return (/^condition variable/.test(words(wait.object)) ? "a signal; no thread holds it" : "no thread holds it") + lost;
 }
 
 function waitsTable(finding) {
 	if (!finding.waits || !finding.waits.length) return null;
-	return section("Wait-for graph", table(["Thread", "Holds", "Waits for", "At", "Released by"],
+	return section("Wait-for graph", table(["Thread", "Holds", "Blocked on", "At", "Released by"],
 		waitGroups(finding.waits).map(([wait, ...others]) => [element("strong", { text: threadRange([wait, ...others].map(each => words(each.thread))) }),
 			heldWords(finding.waits, wait) || "no lock that others wait for", breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
 }
@@ -22,7 +22,7 @@ function races(finding) {
 		pair.append(...[whereItIs(words(access.thread) + " " + words(access.verb) + " it" +
 			(access.held ? ", holding " + words(access.held) : ""), access.at)].filter(Boolean));
 	const title = finding.kind === "race" ? "The two accesses of " + words(finding.race.variable) + ", which nothing orders"
-		: "Who freed " + words(finding.race.variable) + ", and who came later";
+		: "The free of " + words(finding.race.variable) + ", and the access after it";
 	return section(title, pair);
 }
 
@@ -90,12 +90,12 @@ const ORDERS = {
 	"0-R1": (x, a) => x + " is read by " + a[0] + " before any thread has written it",
 	"R1-W2": (x, a) => a[0] + " reads " + x + " before " + a[1] + " writes it",
 	"W1-R2": (x, a) => a[1] + " reads " + x + " after " + a[0] + " has written it",
-	"W1-W2": (x, a) => a[1] + " overwrites what " + a[0] + " has written to " + x,
+	"W1-W2": (x, a) => a[1] + " overwrites the value that " + a[0] + " has written to " + x,
 	"R1-W2-R1": (x, a) => x + " changed between two reads of " + (a[0] === a[2] ? a[0] : a[0] + " and " + a[2]),
 	"R1-W2-W1": (x, a) => x + " changed between " + (a[0] === a[2] ? a[0] + "'s read and write" : "the read in " + a[0] + " and the write in " + a[2]) + ", and the change was lost",
-	"W1-W2-R1": (x, a) => x + " was overwritten before " + a[2] + " read what " + (a[0] === a[2] ? "it" : a[0]) + " had written",
+	"W1-W2-R1": (x, a) => x + " was overwritten before " + a[2] + " read the value that " + (a[0] === a[2] ? "it" : a[0]) + " had written",
 	"W1-R2-W1": (x, a) => a[1] + " reads " + x + " between two writes of " + (a[0] === a[2] ? a[0] : a[0] + " and " + a[2]),
-	"W1-W2-W1": (x, a) => "what " + a[1] + " writes to " + x + " between two writes of another thread is lost",
+	"W1-W2-W1": (x, a) => "the value that " + a[1] + " writes to " + x + " between two writes of another thread is lost",
 };
 
 /* Describes a pattern of operations on locks, condition variables and threads. */
@@ -113,7 +113,7 @@ function causeWords(answer) {
 	if (names.length === 1 && answer.accesses.some(access => access.operation)) return operationWords(names[0], answer.accesses, a);
 	if (order && names.length) return order(names[0], a);
 	if (names.length < 2) return words(answer.meaning);
-	return names[0] + " and " + names[1] + " belong together, and " + a[1] + " of another thread came between " + a[0] + " and " + a.at(-1);
+	return names[0] + " and " + names[1] + " belong together, and " + a[1] + " of another thread ran between " + a[0] + " and " + a.at(-1);
 }
 
 function answerNode(answer, explanation, finding) {
@@ -197,7 +197,7 @@ function explanationOf(finding) {
 	const isFirst = (node, at) => isShown(explanation.answers[at], finding) && (at === 0 || explanation.answers[at].verdict === "cause");
 	const others = nodes.filter((node, at) => !isFirst(node, at));
 	return section("Why it fails", element("p", { class: "faint", text: compared }), ...nodes.filter(isFirst),
-		others.length ? element("details", { class: "more" }, element("summary", { text: "What else is suspicious (" + others.length + ")" }), ...others) : null,
+		others.length ? element("details", { class: "more" }, element("summary", { text: "Other suspicious patterns (" + others.length + ")" }), ...others) : null,
 		explanation.patterns.length ? ranking(explanation) : null);
 }
 
@@ -237,10 +237,10 @@ function findingNode(finding, isOpen) {
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
-		section("See it again", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
+		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
 		explanationOf(finding), wait ? waitsTable(finding) : null, races(finding),
 		runs ? runs.node : null, stacks(finding),
-		finding.output ? section("What the run printed last", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
+		finding.output ? section("Last output of the program", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
 		element("details", { class: "more" }, element("summary", { text: "The schedule" }),
 			element("pre", { tabindex: "0", text: words(finding.schedule) }), element("pre", { tabindex: "0", text: (finding.argv || []).map(words).join(" ") }), surroundings(finding)));
 }

@@ -89,8 +89,8 @@ function fileOf(frame) {
 /* A note where the shown lines differ from the present files, or none were kept; null: no note. */
 function sourcesNote(part) {
 	const changed = (part.sources_changed || []).map(baseName);
-	const text = changed.length ? changed.join(", ") + " changed since this was found; the lines shown are those of then"
-		: part.sources_now && Object.keys(part.sources_now).length ? "Source lines are read from the files as they are now, since none were kept" : "";
+	const text = changed.length ? changed.join(", ") + " changed since this was stored; the lines are those of that time"
+		: part.sources_now && Object.keys(part.sources_now).length ? "Source lines come from the present files, because none were stored" : "";
 	return text ? element("p", { class: "note", text: text + "." }) : null;
 }
 

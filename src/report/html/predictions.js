@@ -44,7 +44,7 @@ function runsOfCandidate(candidate, predictions) {
 	const finding = data.findings.find(each => words(each.id) === words(candidate.shown_by || candidate.finding));
 	if (!recorded || !recorded.steps) return null;
 	const others = candidate.places.some(each => each.run !== number);
-	return interleavings("The run it was inferred from" + (finding ? ", and one in which it happens" : ""), [
+	return interleavings("The run that it was inferred from" + (finding ? ", and one in which it happens" : ""), [
 		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out, marked: "its places", waits: finding.waits,
 			failing: finding.failing_thread, marks: marksFound(candidate, finding.steps) } : null,
 		{ title: "passes" + (others ? " (some of the places are of other runs)" : ""), steps: recorded.steps,
@@ -55,16 +55,16 @@ function predictionNode(candidate, predictions, id, isOpen) {
 	const [state, sort] = stateOf(candidate), runs = runsOfCandidate(candidate, predictions);
 	return entry(id, "prediction", badge(state, sort), candidate.title, isOpen, runs && runs.draw,
 		candidate.reason ? element("p", { class: "detail", text: "Not reached: " + words(candidate.reason) + "." }) : null,
-		candidate.finding ? element("p", {}, document.createTextNode("What came of it: "), linkTo(candidate.finding)) : null,
-		facts([["Kind", candidate.kind], ["Pattern", candidate.pattern], ["What has to agree", candidate.set],
+		candidate.finding ? element("p", {}, document.createTextNode("Result: "), linkTo(candidate.finding)) : null,
+		facts([["Kind", candidate.kind], ["Pattern", candidate.pattern], ["Must agree", candidate.set],
 			["Units of work", (candidate.units || []).map(words).filter(Boolean).join(", ")],
 			["Runs driven towards it", count(candidate.runs)], ["of them showed it", candidate.shown], ["and failed", candidate.shown_failed]]),
-		candidate.finding ? section("See it again", command("raddle replay " + words(candidate.shown_by || candidate.finding), "raddle replay " + words(candidate.shown_by || candidate.finding) + " --trace")) : null,
+		candidate.finding ? section("Replay with", command("raddle replay " + words(candidate.shown_by || candidate.finding), "raddle replay " + words(candidate.shown_by || candidate.finding) + " --trace")) : null,
 		section("Its places", placesNode(candidate)), runs ? runs.node : null);
 }
 
 function predictionsNode(predictions, all) {
-	const isCut = predictions.is_cut ? " The search was given up: there may be more." : "";
+	const isCut = predictions.is_cut ? " The search ended early: there may be more." : "";
 	const left = predictions.candidate_count - predictions.candidates.length;
 	return section("Predictions", element("p", { class: "faint", text: "From " + counted((predictions.runs || []).length, "run") + " that passed: " +
 		counted(predictions.candidate_count, "candidate") + (left > 0 ? ", the first " + predictions.candidates.length + " of them here" : "") + "." + isCut }),
@@ -101,11 +101,11 @@ function branchTitle(branch) {
 }
 
 function branchStory(branch) {
-	const [recorded, other] = outcomesOf(branch), time = branch.occurrence ? ", coming here for the " + ordinal(branch.occurrence + 1) + " time," : "";
+	const [recorded, other] = outcomesOf(branch), time = branch.occurrence ? ", here for the " + ordinal(branch.occurrence + 1) + " time," : "";
 	return "In the recorded run " + words(branch.thread) + time + " " + recorded + "; under another schedule it " + other + "." +
 		(branch.variables ? " That depends on what other threads write to " + words(branch.variables) + "." : "") +
-		(branch.continuations && branch.class !== "bug" ? " " + counted(branch.continuations, "random run") + " from there on passed." : "") +
-		(branch.outcome ? " A run from there on ends as " + words(branch.outcome) + "." : "");
+		(branch.continuations && branch.class !== "bug" ? " " + counted(branch.continuations, "random run") + " from this branch on passed." : "") +
+		(branch.outcome ? " A run from this branch on ends as " + words(branch.outcome) + "." : "");
 }
 
 function branchNode(branch, id, isOpen) {
@@ -114,12 +114,12 @@ function branchNode(branch, id, isOpen) {
 	const inUserCode = steps => caller && steps.length ? [...steps.slice(0, -1), Object.assign({}, steps.at(-1), { where: caller })] : steps;
 	const runs = recorded && flipped && interleavings("Both outcomes", [
 		{ title: "as recorded: " + who + recordedWords, steps: inUserCode(recorded.steps), leftOut: recorded.steps_left_out, failing: branch.thread },
-		{ title: "the other way: " + who + otherWords, steps: inUserCode(flipped.steps), leftOut: flipped.steps_left_out, failing: branch.thread }]);
+		{ title: "the other outcome: " + who + otherWords, steps: inUserCode(flipped.steps), leftOut: flipped.steps_left_out, failing: branch.thread }]);
 	return entry(id, "branch", badge(words(branch.class) || "sensitive", sort), branchTitle(branch), isOpen, runs && runs.draw,
-		branch.delayed ? element("p", { class: "detail", text: "No run can show it, as others would have to see these writes late: " + words(branch.delayed) }) : null,
+		branch.delayed ? element("p", { class: "detail", text: "No run can show it, because other threads would have to see these writes late: " + words(branch.delayed) }) : null,
 		element("p", {}, breakable(branchStory(branch))),
-		branch.finding ? element("p", {}, document.createTextNode("What came of it: "), linkTo(branch.finding)) : null,
-		branch.finding ? section("See it again", command("raddle replay " + words(branch.finding))) : null,
+		branch.finding ? element("p", {}, document.createTextNode("Result: "), linkTo(branch.finding)) : null,
+		branch.finding ? section("Replay with", command("raddle replay " + words(branch.finding))) : null,
 		caller && excerpt(caller) ? section("The call that leads to it", excerpt(caller)) : null,
 		excerpt(branch) ? section(caller ? "The branch, in " + place(branch) : "The branch", excerpt(branch)) : null, runs ? runs.node : null,
 		branch.schedule ? element("details", { class: "more" }, element("summary", { text: "The schedule that gives the other outcome" }),
@@ -127,6 +127,6 @@ function branchNode(branch, id, isOpen) {
 }
 
 function branchesNode(document, all) {
-	return section("Branches that depend on the schedule", element("p", { class: "faint", text: counted(document.branches.length, "branch") + " seen to go either way, depending on the order of the threads." }),
+	return section("Branches that depend on the schedule", element("p", { class: "faint", text: counted(document.branches.length, "branch") + " with both outcomes, depending on the order of the threads." }),
 		...document.branches.map((branch, at) => branchNode(branch, branchId(at, all), !data.findings.length && at === 0)));
 }
