@@ -101,7 +101,7 @@ static void strategy_parse__refuses_what_contradicts_itself(void **unused)
 	assert_refused("pct,depth=3,depth=3",
 		"option 'depth' of strategy 'pct' is given twice; leave one of them out");
 	assert_refused("rpro,depth=2,radius=4",
-		"strategy 'rpro': depth=2 has one change point, so a radius means nothing; leave "
+		"strategy 'rpro': depth=2 has one change point, so a radius has no effect; leave "
 		"one of them out");
 	assert_int_equal(strategy_parse("rpro,depth=3,radius=4,events=all,windows=one", &index_of,
 				 &config, &failure),
