@@ -161,8 +161,7 @@ static int compare_continue_exclusive(struct campaign *campaign, struct error *e
 	exclusive_forget_others(campaign);
 	campaign->exclusive.must_repeat = true;
 	return exclusive_begin(campaign,
-		"a second process of the program, beside others, did not do what the first did alone; "
-		"from now on one worker, as by -j 1",
+		"a process of the program that ran beside others behaved differently from the first one; from now on one worker, as with -j 1",
 		err);
 }
 
@@ -170,9 +169,7 @@ static void compare_warn(struct campaign *campaign)
 {
 	if (!campaign->tasks->differ)
 		campaign_warn(campaign,
-			"the first run is another one in a second process of the program, "
-			"whose schedule it was given: the program does not do the same in every "
-			"process (files, locks on them, process numbers?)");
+			"a second process of the program did not repeat the first run with the same schedule: the program behaves differently in each process (files, locks on them, process ids?)");
 	campaign->tasks->differ = true;
 }
 

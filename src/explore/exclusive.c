@@ -130,8 +130,7 @@ bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation
 		return false;
 	if (!campaign->exclusive.is_active)
 		campaign_notice(campaign,
-			"a failure that came up beside other processes of the program did not repeat without them; "
-			"from now on one worker, as by -j 1");
+			"a failure that happened beside other processes of the program did not repeat alone; from now on one worker, as with -j 1");
 	campaign->exclusive.is_active = campaign->exclusive.must_repeat = true;
 	return true;
 }
@@ -173,8 +172,7 @@ int exclusive_check_names(struct campaign *campaign, struct error *err)
 		campaign->options->remote || !exclusive_takes_name(campaign))
 		return 0;
 	return exclusive_begin(campaign,
-		"the program binds a socket to a port or path that another process of it would want, too; from "
-		"now on one worker, as by -j 1",
+		"the program binds a socket to a port or path, which its other processes cannot use at the same time; from now on one worker, as with -j 1",
 		err);
 }
 

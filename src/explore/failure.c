@@ -171,7 +171,7 @@ static int fallback_keep(
 			finding, is_new, &here);
 	if (status < 0)
 		return err->code; /* the first error is reported */
-	campaign_notice(campaign, "a finding is not stored (%s); it is kept in %s/.raddle",
+	campaign_notice(campaign, "a finding could not be stored (%s); it is in %s/.raddle",
 		err->text, campaign->fallback.folder);
 	return 0;
 }
@@ -179,7 +179,7 @@ static int fallback_keep(
 void fallback_notify(struct campaign *campaign)
 {
 	campaign_notice(campaign,
-		"a finding could not be stored and is in %s/.raddle; make room and take it from there with raddle merge",
+		"a finding could not be stored and is in %s/.raddle; free some space, and merge it from there with raddle merge",
 		campaign->fallback.folder);
 }
 

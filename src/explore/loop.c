@@ -214,8 +214,7 @@ static int loop_exclude(
 	totals->outcome[contract->outcome.kind]--;
 	worker->is_busy = false;
 	return exclusive_begin(campaign,
-		"a second process of the program ended before its first thread while another one "
-		"ran; from now on one worker, as by -j 1",
+		"a second process of the program ended before its first thread creation while another process ran; from now on one worker, as with -j 1",
 		err);
 }
 

@@ -118,14 +118,12 @@ static void notices_warn_calls(struct campaign *campaign, const struct contract 
 
 	if (unseen & ~campaign->noticed.unseen & UNSEEN_THREAD)
 		campaign_warn(campaign,
-			"a thread that was made past pthread_create (raw clone) runs beside "
-			"the others: its steps are not scheduled");
+			"a thread created without pthread_create (raw clone) runs in parallel: raddle does not schedule its steps");
 	if (unseen & ~campaign->noticed.unseen & UNSEEN_LOCKS)
 		notices_warn_locks(campaign, contract);
 	if (unseen & ~campaign->noticed.unseen & UNSEEN_CALLS)
 		campaign_warn(campaign,
-			"the program loads a library by dlmopen or with RTLD_DEEPBIND, so that its calls are "
-			"seen only where they enter the kernel; load it without");
+			"the program loads a library by dlmopen or with RTLD_DEEPBIND, and raddle sees only its system calls; load it without");
 	campaign->noticed.unseen |= unseen;
 }
 

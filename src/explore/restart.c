@@ -71,17 +71,14 @@ int restart_worker_died(
 		/* raddle acts in place of the program, so a SIGKILL of the user ends both. */
 		campaign->is_stopping = campaign->result->is_interrupted = true;
 		return error_set(err, ERROR_TARGET,
-			"the program was ended by SIGKILL; does it do that itself, is memory "
-			"short, or a limit set?");
+			"SIGKILL ended the program; does the program send it, is memory short, or is a limit set?");
 	}
 	if (worker->worker.was_killed_outside) {
 		if (++worker->deaths > OUTSIDE_KILLS_MAX)
 			return error_set(err, ERROR_TARGET,
-				"the program was ended by SIGKILL %u times; does it do that "
-				"itself, is "
-				"memory short, or a limit set?",
+				"SIGKILL ended the program %u times; does the program send it, is memory short, or is a limit set?",
 				worker->deaths);
-		campaign_notice(campaign, "the program was ended by SIGKILL; going on");
+		campaign_notice(campaign, "SIGKILL ended the program; the campaign continues");
 		return 0;
 	}
 	if (WIFSIGNALED(status))

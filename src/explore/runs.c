@@ -107,7 +107,7 @@ static int runs_resume(struct campaign *campaign, struct error *err)
 	else if (earlier->target != row->target)
 		status = error_set(err, ERROR_TARGET,
 			"%s has changed since campaign %" PRId64
-			" was made, so its runs would be others; begin anew without --resume",
+			" was made, so its runs would differ; start again without --resume",
 			campaign->program.target.path, earlier->id);
 	else if (strategy_is_sequential(strategies[campaign->options->strategy]))
 		status = runs_resume_from_state(campaign, earlier, err);
@@ -136,7 +136,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 			"strategy %s derives its runs from earlier runs, so a shard cannot run alone; %s",
 			strategy->name,
 			strategy->search.tasks ? "use --mpi, -j or strategy icb in place of --shard"
-					       : "use strategy icb, or leave --shard away");
+					       : "use strategy icb, or leave --shard out");
 	campaign->runs.end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)
 		campaign->runs.end = first + options->schedules / shards +

@@ -87,10 +87,10 @@ static int shards_keep(struct store *store, int64_t campaign,
 /* ---- the verdict of this campaign ---- */
 
 #define PROCESSES_DIFFER                                                                           \
-	"one worker's first run was not that of another, who was given the same schedule; the "    \
-	"program does not do the same in every process (files, locks on them, process numbers?)"
+	"two workers made different runs with the same first schedule; the "                       \
+	"program behaves differently in each process (files, locks on them, process ids?)"
 
-#define CHILDREN_HAVE_OTHERS "the threads of a forked child have schedules of their own"
+#define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
 
 /* Turns the verdict into one on a part of the schedules, for the reason given. */
 static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)

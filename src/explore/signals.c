@@ -33,8 +33,8 @@ void signals_pass_on(struct campaign *campaign)
 	if (now_ns - campaign->times.ending_ns < ASKED_TO_END_NS)
 		return;
 	campaign->noticed.stop = true;
-	campaign_notice(campaign, "the program was passed the signal to end, and has not; a second "
-				  "one ends it");
+	campaign_notice(campaign,
+		"raddle passed the signal on, but the program has not ended; a second signal ends it");
 }
 
 bool signals_have_ended(const struct campaign *campaign)

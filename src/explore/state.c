@@ -292,20 +292,19 @@ static int state_read_header(
 {
 	if (fread(header, sizeof *header, 1, file) != 1 || header->magic != STATE_MAGIC)
 		return error_set(err, ERROR_FORMAT,
-			"the state of campaign %" PRId64 " is damaged; start anew "
-			"without --resume",
+			"the state of campaign %" PRId64
+			" is damaged; start again without --resume",
 			campaign->runs.resumed_id);
 	header->release[sizeof header->release - 1] = '\0';
 	if (strcmp(header->release, RADDLE_RELEASE) != 0)
 		return error_set(err, ERROR_VERSION,
 			"campaign %" PRId64
-			" was made by raddle %s, which keeps other states; begin "
-			"anew without --resume",
+			" was made by raddle %s, which has another format; start again without --resume",
 			campaign->runs.resumed_id, header->release);
 	if (header->shards != campaign->options->shards)
 		return error_set(err, ERROR_USAGE,
 			"campaign %" PRId64 " made one of %" PRIu64
-			" parts; give the same --shard, or begin anew without --resume",
+			" parts; give the same --shard, or start again without --resume",
 			campaign->runs.resumed_id, header->shards ? header->shards : 1);
 	return 0;
 }
@@ -360,8 +359,8 @@ int state_load(struct campaign *campaign, struct error *err)
 	(void)fclose(file); /* only read from */
 	if (!is_read)
 		return error_set(err, ERROR_FORMAT,
-			"the state of campaign %" PRId64 " is damaged; start anew "
-			"without --resume",
+			"the state of campaign %" PRId64
+			" is damaged; start again without --resume",
 			campaign->runs.resumed_id);
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;

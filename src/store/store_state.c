@@ -102,19 +102,17 @@ int store_state_open(
 	if (*fd < 0)
 		return error_set(err, ERROR_NOTFOUND,
 			"campaign %" PRId64
-			" has no state to resume from: it made all schedules, or was "
-			"ended in its first seconds; start anew without --resume",
+			" has no state to resume from: it made all schedules, or was ended in its first seconds; start again without --resume",
 			campaign);
 	if (!store->key)
 		status = error_set(err, ERROR_STORE,
-			"the state of campaign %" PRId64 " cannot be trusted: there is no key in "
-			"~/.local/state/raddle; set XDG_STATE_HOME, or start anew without --resume",
+			"the state of campaign %" PRId64
+			" cannot be trusted: there is no key in ~/.local/state/raddle; set XDG_STATE_HOME, or start again without --resume",
 			campaign);
 	else if (!state_is_sealed(store, *fd, size))
 		status = error_set(err, ERROR_FORMAT,
 			"the state of campaign %" PRId64
-			" is damaged, or was made by another user or "
-			"on another machine; start anew without --resume",
+			" is damaged, or was made by another user or on another machine; start again without --resume",
 			campaign);
 	if (status)
 		(void)close(*fd); /* only read from */

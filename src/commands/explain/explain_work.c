@@ -90,7 +90,7 @@ static int explain_work_make_runs(
 			"interrupted before a run of %s ended, so nothing is compared",
 			result->finding->argv[0]);
 	return error_set(err, ERROR_TARGET,
-		"no run of %s ended before the time was up, so nothing is compared; give it longer (--time)",
+		"no run of %s ended before the time was up, so nothing is compared; give it more time (--time)",
 		result->finding->argv[0]);
 }
 
@@ -105,7 +105,7 @@ static void note_runs(struct explain_result *result)
 			(unsigned long long)ranking->failed + ranking->passed + result->others);
 	if (ranking->failed + ranking->passed == 1 && !result->others)
 		strbuf_adds(&result->notes,
-			"note: one run alone compares with nothing; let more be made with --runs\n");
+			"note: a single run has no other run to compare with; make more with --runs\n");
 	if (!explain_repeats(result->explain))
 		strbuf_addf(&result->notes,
 			"note: the schedule of %s no longer fails, so raddle uses runs with the same kind of failure; has the program been rebuilt?\n",

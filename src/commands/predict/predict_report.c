@@ -401,6 +401,6 @@ void predict_report_end(const struct predict_result *result)
 		(void)fprintf(stderr, "%s after %u of %u passing runs were recorded%s\n",
 			command_stop_reason() == STOP_TIME ? "the time was up" : "interrupted",
 			predict_run_count(result->predict), result->options->runs,
-			command_stop_reason() == STOP_TIME ? "; give it longer (--time)" : "");
+			command_stop_reason() == STOP_TIME ? "; give it more time (--time)" : "");
 	predict_report_say_next(result);
 }

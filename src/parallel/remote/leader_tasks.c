@@ -230,8 +230,7 @@ static int leader_tasks_set_up(struct tasks_leader *leader, struct error *err)
 
 	if (leader->roll.link->ranks < 2)
 		return error_set(err, ERROR_USAGE,
-			"--mpi wants more than one rank; start with mpirun -n 3 raddle run --mpi, "
-			"or leave --mpi away");
+			"--mpi needs more than one rank; start with mpirun -n 3 raddle run --mpi, or leave --mpi out");
 	if (!strategies[leader->options->strategy]->search.tasks)
 		return error_set(err, ERROR_USAGE,
 			"strategy %s makes one run after the other; leave --mpi out",

@@ -62,10 +62,10 @@ static void test_roll__notices_silence_once_and_its_end(void **state)
 	roll_look_for_silence(&scene->roll);
 	roll_look_for_silence(&scene->roll);
 	assert_int_equal(scene->notice_count, 1);
-	assert_non_null(strstr(scene->notice, "rank 2 has not been heard of for 3600 s"));
+	assert_non_null(strstr(scene->notice, "rank 2 has sent nothing for 3600 s"));
 	roll_hear(&scene->roll, 2);
 	assert_int_equal(scene->notice_count, 2);
-	assert_string_equal(scene->notice, "rank 2 is heard of again");
+	assert_string_equal(scene->notice, "rank 2 sends messages again");
 	roll_look_for_silence(&scene->roll);
 	roll_hear(&scene->roll, 2);
 	assert_int_equal(scene->notice_count, 2);
