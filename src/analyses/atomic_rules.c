@@ -47,8 +47,7 @@ static void atomic_rules_append(struct atomic_rules *rules, enum atomic_verb ver
 
 	words += 1 + has_name;
 	count -= 1 + has_name;
-	rule.parts = calloc(count + 1u, sizeof *rule.parts);
-	BUG_ON(!rule.parts);
+	rule.parts = array_new(count + 1u, sizeof *rule.parts);
 	while (rule.part_count < count) {
 		rule.parts[rule.part_count] = atomic_rules_copy_text(words[rule.part_count]);
 		rule.part_count++;

@@ -22,9 +22,8 @@ static const struct symbols_memory no_memory;
 
 static void *atomicity_begin(const struct analysis_setting *setting)
 {
-	struct atomicity *state = calloc(1, sizeof *state);
+	struct atomicity *state = array_new(1, sizeof *state);
 
-	BUG_ON(!state);
 	state->sets =
 		atomic_sets_new(setting->symbols, setting->rules ? setting->rules : &no_rules);
 	return state;

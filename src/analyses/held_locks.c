@@ -4,6 +4,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 struct lock_owner {
@@ -29,12 +30,10 @@ struct held_locks {
 
 struct held_locks *held_locks_new(uint32_t thread_count)
 {
-	struct held_locks *held = calloc(1, sizeof *held);
+	struct held_locks *held = array_new(1, sizeof *held);
 
-	BUG_ON(!held);
 	held->thread_count = thread_count;
-	held->threads = calloc(thread_count + 1u, sizeof *held->threads);
-	BUG_ON(!held->threads);
+	held->threads = array_new(thread_count + 1u, sizeof *held->threads);
 	return held;
 }
 
@@ -100,8 +99,7 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 	list->locks[list->count++] = (struct held_lock){
 		.address = event->address, .is_shared = is_shared, .depth = 1, .taken = *event};
 	if (!owner) {
-		owner = calloc(1, sizeof *owner);
-		BUG_ON(!owner);
+		owner = array_new(1, sizeof *owner);
 		owner->address = event->address;
 		owner->writer = NOBODY;
 		HASH_ADD(hh, held->owners, address, sizeof owner->address, owner);

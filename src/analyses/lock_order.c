@@ -65,8 +65,7 @@ static struct request_kind *lock_order_find_kind(
 	HASH_FIND(hh, graph->kinds_by_key, &without_thread, sizeof without_thread, kind);
 	if (kind)
 		return kind;
-	kind = calloc(1, sizeof *kind);
-	BUG_ON(!kind);
+	kind = array_new(1, sizeof *kind);
 	kind->key = without_thread;
 	kind->first = UINT32_MAX;
 	graph->kinds = array_room(graph->kinds, graph->kind_count, sizeof *graph->kinds);
@@ -92,8 +91,7 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	HASH_FIND(hh, graph->requests_by_key, key, sizeof *key, request);
 	if (request)
 		return request;
-	request = calloc(1, sizeof *request);
-	BUG_ON(!request);
+	request = array_new(1, sizeof *request);
 	request->key = *key;
 	kind = lock_order_find_kind(graph, key);
 	request->kind = kind_index(graph, kind);

@@ -51,8 +51,7 @@ static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 
 	HASH_FIND(hh, search->holders, &name, sizeof name, holders);
 	if (!holders) {
-		holders = calloc(1, sizeof *holders);
-		BUG_ON(!holders);
+		holders = array_new(1, sizeof *holders);
 		holders->name = name;
 		HASH_ADD(hh, search->holders, name, sizeof holders->name, holders);
 	}

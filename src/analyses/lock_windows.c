@@ -13,6 +13,7 @@
 
 #include "analyses/held_locks.h"
 #include "analyses/thread_order.h"
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Limits: acquisitions of a lock per run, earlier ones examined per section, and candidates. */
@@ -100,9 +101,8 @@ static void walk_contexts(struct context_walk *walk, const struct trace_event *e
 static void read_takings(struct window_search *search, uint32_t count, uint32_t thread_count)
 {
 	struct held_locks *held = held_locks_new(thread_count);
-	struct context_walk *walks = calloc(thread_count + 1u, sizeof *walks);
+	struct context_walk *walks = array_new(thread_count + 1u, sizeof *walks);
 
-	BUG_ON(!walks);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &search->events[i];
 		struct context_walk *walk = &walks[event->thread];
@@ -188,8 +188,7 @@ static int search_run(struct window_search *search, struct trace_reader *trace, 
 		return ERROR_FORMAT;
 	search->events = events;
 	search->order = thread_order_new(about);
-	search->takings = calloc(TAKINGS_MOST, sizeof *search->takings);
-	BUG_ON(!search->takings);
+	search->takings = array_new(TAKINGS_MOST, sizeof *search->takings);
 	read_takings(search, count, about->thread_count);
 	find_windows(search);
 	free(search->takings);

@@ -81,8 +81,7 @@ static struct shared_places find_shared(
 		total += trace->units[instance->units[i]].count;
 	while (places.mask < 2 * total)
 		places.mask = 2 * places.mask + 1;
-	places.slots = calloc(places.mask + 1u, sizeof *places.slots);
-	BUG_ON(!places.slots);
+	places.slots = array_new(places.mask + 1u, sizeof *places.slots);
 	for (uint32_t i = 0; i < instance->unit_count; i++)
 		parties_note_unit(&places, trace, &trace->units[instance->units[i]]);
 	return places;
@@ -264,8 +263,7 @@ void party_pool_add(
 						? unit->count
 						: ACCESSES_OF_PARTY};
 
-			making.kept = calloc(making.most + 1u, sizeof *making.kept);
-			BUG_ON(!making.kept);
+			making.kept = array_new(making.most + 1u, sizeof *making.kept);
 			choose_accesses(&making);
 			add_party(set, &making, run);
 			free(making.kept);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -272,9 +273,8 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 {
 	const struct places places = {.place_of = place_of, .context = context};
 	/* conflicts of the first pattern of each explanation */
-	struct conflicts *firsts = calloc(ranking->count ? ranking->count : 1, sizeof *firsts);
+	struct conflicts *firsts = array_new(ranking->count ? ranking->count : 1, sizeof *firsts);
 
-	BUG_ON(!firsts);
 	ranking->explanation_count = 0;
 	for (uint32_t i = 0; i < ranking->count; i++) {
 		const struct conflicts own = find_conflicts(&ranking->records[i].pattern, &places);

@@ -196,13 +196,11 @@ void unit_calls_end(struct unit_calls *calls)
 
 struct unit_calls *unit_calls_new(struct atomic_sets *sets, uint32_t thread_count)
 {
-	struct unit_calls *calls = calloc(1, sizeof *calls);
+	struct unit_calls *calls = array_new(1, sizeof *calls);
 
-	BUG_ON(!calls);
 	calls->sets = sets;
 	calls->thread_count = thread_count;
-	calls->stacks = calloc(thread_count + 1u, sizeof *calls->stacks);
-	BUG_ON(!calls->stacks);
+	calls->stacks = array_new(thread_count + 1u, sizeof *calls->stacks);
 	return calls;
 }
 

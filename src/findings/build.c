@@ -284,9 +284,8 @@ static void build_fill(struct builder *builder)
 
 static struct trace_thread *threads_of(const struct finding_source *source, char **paths)
 {
-	struct trace_thread *threads = calloc(source->thread_count + 1u, sizeof *threads);
+	struct trace_thread *threads = array_new(source->thread_count + 1u, sizeof *threads);
 
-	BUG_ON(!threads);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		threads[i] = (struct trace_thread){.path = paths[i],
 			.label = source->threads[i].label,

@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
@@ -93,8 +94,7 @@ static void note_call(struct builder *builder, const struct symbols_frame *calle
 	if (wrapper) {
 		free(name);
 	} else {
-		wrapper = calloc(1, sizeof *wrapper);
-		BUG_ON(!wrapper);
+		wrapper = array_new(1, sizeof *wrapper);
 		wrapper->name = name;
 		HASH_ADD_KEYPTR(
 			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
@@ -225,8 +225,7 @@ static void call_chain_add_callers(const struct builder *builder, const struct c
 	const unsigned count =
 		chain->count - first < CALLERS_KEPT ? chain->count - first : CALLERS_KEPT;
 
-	callers->frames = calloc(count + 1u, sizeof *callers->frames);
-	BUG_ON(!callers->frames);
+	callers->frames = array_new(count + 1u, sizeof *callers->frames);
 	for (unsigned i = 0; i < count; i++)
 		callers->frames[callers->count++] =
 			builder_frame_from(builder, &chain->frames[first + i]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "findings/build_internal.h"
 #include "findings/candidate.h"
@@ -83,8 +84,7 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 {
 	if (candidate->title)
 		return;
-	candidate->waits = calloc(candidate->place_count + 1u, sizeof *candidate->waits);
-	BUG_ON(!candidate->waits);
+	candidate->waits = array_new(candidate->place_count + 1u, sizeof *candidate->waits);
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		candidate_scenario_describe_place(
 			words, &candidate->places[i], &candidate->waits[i]);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 /* Upper bound for nested mutexes that a thread releases and takes again between two events; deeper nesting is ignored. */
 #define RELEASED_MAX 16
@@ -136,8 +136,7 @@ static void signals_fill(struct signal_wakes *wakes, const struct finding_source
 	*wakes = (struct signal_wakes){.source = source, .edge = edge};
 	for (uint64_t i = 0; i < source->event_count; i++)
 		capacity += signals_is_wait(&source->events[i], edge->object_address);
-	wakes->waits = calloc(capacity + 1, sizeof *wakes->waits);
-	BUG_ON(!wakes->waits);
+	wakes->waits = array_new(capacity + 1, sizeof *wakes->waits);
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		if (signals_is_wait(&source->events[i], edge->object_address))
 			wakes->waits[wakes->count++] = (struct signal_wake){

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "findings/build_internal.h"
 
 static struct wait_edge *edge_of(struct outcome *outcome, struct thread_id thread)
@@ -45,9 +45,8 @@ static int waits_takes(const struct trace_event *event, enum op_kind kind)
 static struct balance *balances(
 	const struct finding_source *source, const struct wait_edge *edge, bool *is_lock)
 {
-	struct balance *balance = calloc(source->thread_count + 1u, sizeof *balance);
+	struct balance *balance = array_new(source->thread_count + 1u, sizeof *balance);
 
-	BUG_ON(!balance);
 	*is_lock = true;
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		const struct trace_event *event = &source->events[i];

@@ -5,6 +5,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "findings/build_internal.h"
 
@@ -45,8 +46,7 @@ void builder_note_first_uses(struct builder *builder)
 
 		if (!event->address || find_first_use(builder, class, event->address))
 			continue;
-		use = calloc(1, sizeof *use);
-		BUG_ON(!use);
+		use = array_new(1, sizeof *use);
 		use->key = (struct object_key){.address = event->address, .class = class};
 		use->event = event;
 		use->number = ++counts[class];

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "store/store_internal.h"
 #include "trace/trace_reader.h"
@@ -272,8 +273,7 @@ static int add_all(struct merge *merge, struct store_merged *merged, struct erro
 	status = store_merge_add_campaigns(merge, merged, err);
 	if (!status)
 		status = store_list_findings(merge->from, &rows, &count, err);
-	merge->findings = calloc(count + 1u, sizeof *merge->findings);
-	BUG_ON(!merge->findings);
+	merge->findings = array_new(count + 1u, sizeof *merge->findings);
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = store_merge_add_finding(
 			merge, &rows[i], new_id(merge, old_ids, rows[i].campaign), merged, err);
@@ -302,8 +302,7 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 	if (!status)
 		status = store_list_documents(
 			from, &merge.added_documents, &merge.added_document_count, err);
-	merge.ids = calloc(merge.added_count + 1u, sizeof *merge.ids);
-	BUG_ON(!merge.ids);
+	merge.ids = array_new(merge.added_count + 1u, sizeof *merge.ids);
 	if (!status)
 		status = store_execute(into, "BEGIN IMMEDIATE", "write to", err);
 	if (!status) {

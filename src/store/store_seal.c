@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 #define CHUNK_BYTES 65536
@@ -104,8 +105,7 @@ struct seal_key *seal_key_open(bool may_make)
 	folder = seal_open_folder(may_make);
 	if (folder < 0)
 		return NULL;
-	key = calloc(1, sizeof *key);
-	BUG_ON(!key);
+	key = array_new(1, sizeof *key);
 	is_read = seal_read_key(folder, key);
 	if (!is_read && may_make && faccessat(folder, "key", F_OK, AT_SYMLINK_NOFOLLOW)) {
 		seal_make_key(folder);

@@ -12,6 +12,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "symbols/site_table.h"
 #include "symbols/symbols_internal.h"
@@ -276,8 +277,7 @@ static bool is_seen(struct block_index *index, const struct memory_block *block,
 	HASH_FIND(hh, index->seen, &key.key, sizeof key.key, seen);
 	if (seen)
 		return true;
-	seen = calloc(1, sizeof *seen);
-	BUG_ON(!seen);
+	seen = array_new(1, sizeof *seen);
 	seen->key = key.key;
 	HASH_ADD(hh, index->seen, key, sizeof seen->key, seen);
 	return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Address of the site records. False: no sites. */
@@ -56,8 +57,7 @@ static void read_table(struct data_symbols *out, Elf *elf, Elf_Scn *section, uin
 	if (!contents || !gelf_getshdr(section, &header) || !header.sh_entsize)
 		return;
 	count = header.sh_size / header.sh_entsize;
-	out->symbols = calloc(count + 1, sizeof *out->symbols);
-	BUG_ON(!out->symbols);
+	out->symbols = array_new(count + 1, sizeof *out->symbols);
 	for (size_t i = 0; i < count; i++)
 		if (gelf_getsym(contents, (int)i, &symbol))
 			data_symbols_add_symbol(out, &symbol,

@@ -5,6 +5,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
@@ -325,8 +326,7 @@ static const struct lookup *look_up(struct symbols *symbols, uint64_t address)
 	HASH_FIND(hh, symbols->lookups, &address, sizeof address, lookup);
 	if (lookup)
 		return lookup;
-	lookup = calloc(1, sizeof *lookup);
-	BUG_ON(!lookup);
+	lookup = array_new(1, sizeof *lookup);
 	lookup->key = address;
 	lookup_fill(symbols, lookup);
 	HASH_ADD(hh, symbols->lookups, key, sizeof lookup->key, lookup);

@@ -2,7 +2,7 @@
 
 #include <uthash.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "symbols/site_table.h"
 #include "symbols/symbols_internal.h"
 
@@ -23,8 +23,7 @@ static const struct point_index *points_index_of(struct symbols *symbols, Dwfl_M
 	HASH_FIND_PTR(symbols->points, &module, index);
 	if (index)
 		return index;
-	index = calloc(1, sizeof *index);
-	BUG_ON(!index);
+	index = array_new(1, sizeof *index);
 	index->module = module;
 	if (dwfl_module_getelf(module, &bias))
 		(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &path, NULL);

@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/source_file.h"
 #include "symbols/symbols_internal.h"
@@ -91,8 +92,7 @@ const char *source_statement(
 	HASH_FIND(hh, symbols->source_texts, &key.key, sizeof key.key, found);
 	if (found)
 		return found->text;
-	found = calloc(1, sizeof *found);
-	BUG_ON(!found);
+	found = array_new(1, sizeof *found);
 	found->key = key.key;
 	found->text = line ? read_source(symbols, module, file, line) : NULL;
 	HASH_ADD(hh, symbols->source_texts, key, sizeof found->key, found);

@@ -187,8 +187,7 @@ static const struct variable_index *static_data_index_of(
 	HASH_FIND_PTR(symbols->variables, &module, index);
 	if (index)
 		return index;
-	index = calloc(1, sizeof *index);
-	BUG_ON(!index);
+	index = array_new(1, sizeof *index);
 	index->module = module;
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
 		add_children(&(struct surroundings){.symbols = symbols,

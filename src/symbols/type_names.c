@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
@@ -41,8 +42,7 @@ static void type_names_add_type(
 	}
 	if (type)
 		return;
-	type = calloc(1, sizeof *type);
-	BUG_ON(!type);
+	type = array_new(1, sizeof *type);
 	type->name = strdup(name);
 	BUG_ON(!type->name);
 	type->die = *die;
@@ -99,8 +99,7 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 	HASH_FIND_PTR(symbols->types, &module, index);
 	if (index)
 		return index;
-	index = calloc(1, sizeof *index);
-	BUG_ON(!index);
+	index = array_new(1, sizeof *index);
 	index->module = module;
 	strbuf_init(&prefix);
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))

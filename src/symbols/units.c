@@ -42,8 +42,7 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 	HASH_FIND_PTR(symbols->units, &module, index);
 	if (index)
 		return index;
-	index = calloc(1, sizeof *index);
-	BUG_ON(!index);
+	index = array_new(1, sizeof *index);
 	index->module = module;
 	while ((unit = dwfl_module_nextcu(module, unit, &bias))) {
 		Dwarf_Addr base, start, end;

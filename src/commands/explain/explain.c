@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "process/children.h"
 #include "process/cores.h"
@@ -299,8 +300,7 @@ static void take_patterns(struct explain *explain, struct explain_run *run)
 	if (run->pattern_count > explain->pattern_capacity) {
 		explain->pattern_capacity = 2 * run->pattern_count;
 		free(explain->patterns);
-		explain->patterns = calloc(explain->pattern_capacity, sizeof *explain->patterns);
-		BUG_ON(!explain->patterns);
+		explain->patterns = array_new(explain->pattern_capacity, sizeof *explain->patterns);
 	}
 	explain_place_patterns(explain, patterns, run->pattern_count, explain->patterns);
 	run->patterns = explain->patterns;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "abi/instrument_abi.h"
 #include "symbols/site_table.h"
@@ -68,8 +68,7 @@ static void explain_places_grow(struct explain_places *places)
 		.count = places->count,
 		.capacity = places->capacity ? 2 * places->capacity : 256};
 
-	larger.places = calloc(larger.capacity, sizeof *larger.places);
-	BUG_ON(!larger.places);
+	larger.places = array_new(larger.capacity, sizeof *larger.places);
 	for (uint32_t i = 0; i < places->capacity; i++)
 		if (places->places[i].site)
 			*find_slot(&larger, places->places[i].site) = places->places[i];

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "commands/explain/explain_internal.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
@@ -46,8 +46,7 @@ void explain_keep(struct explain *explain, const struct explain_run *run)
 	kept = &explain->kept[run->verdict][explain->kept_count[run->verdict]++];
 	failure_take(&kept->run, explain->made->worker.contract);
 	kept->pattern_count = run->pattern_count;
-	kept->patterns = calloc(run->pattern_count + 1, sizeof *kept->patterns);
-	BUG_ON(!kept->patterns);
+	kept->patterns = array_new(run->pattern_count + 1, sizeof *kept->patterns);
 	for (uint32_t i = 0; i < run->pattern_count; i++) {
 		kept->patterns[i].key = run->patterns[i].key;
 		memcpy(kept->patterns[i].names, run->patterns[i].names,
@@ -99,8 +98,7 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 		return false;
 	if (investigate_trace(&probe, plan, SHOWN_STEPS_MAX, &out->run, NULL) == 0) {
 		out->pattern_count = patterns_of_run(probe_patterns(&probe), &patterns);
-		out->patterns = calloc(out->pattern_count + 1, sizeof *out->patterns);
-		BUG_ON(!out->patterns);
+		out->patterns = array_new(out->pattern_count + 1, sizeof *out->patterns);
 		explain_place_patterns(explain, patterns, out->pattern_count, out->patterns);
 		is_good = explain_show_is_wanted(explain, &probe, verdict, out, key);
 	}

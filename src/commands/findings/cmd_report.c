@@ -228,8 +228,7 @@ static int cmd_report_add_documents(
 
 	if (result < 0)
 		return result;
-	gathered->documents = calloc(gathered->row_count + 1u, sizeof *gathered->documents);
-	BUG_ON(!gathered->documents);
+	gathered->documents = array_new(gathered->row_count + 1u, sizeof *gathered->documents);
 	for (uint32_t i = 0; i < gathered->row_count && result == 0; i++) {
 		const struct store_document *row = &gathered->rows[i];
 
@@ -255,8 +254,7 @@ static int add_finding_campaigns(struct gathered *gathered, struct store *store,
 	if (result < 0)
 		return result;
 	gathered->finding_campaigns =
-		calloc(gathered->finding_count + 1u, sizeof *gathered->finding_campaigns);
-	BUG_ON(!gathered->finding_campaigns);
+		array_new(gathered->finding_count + 1u, sizeof *gathered->finding_campaigns);
 	for (uint32_t i = 0; i < gathered->finding_count; i++)
 		for (uint32_t j = 0; j < count; j++)
 			if (!strcmp(rows[j].id, gathered->findings[i].id))

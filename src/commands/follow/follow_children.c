@@ -107,8 +107,7 @@ static char **command_for(const struct following *following, const struct follow
 
 	while (program->argv[words])
 		words++;
-	argv = calloc(options + words + 12, sizeof *argv);
-	BUG_ON(!argv);
+	argv = array_new(options + words + 12, sizeof *argv);
 	argv[count++] = (char *)"raddle"; /* execve() writes to none of the words */
 	argv[count++] = (char *)"run";
 	for (size_t i = 0; i < options; i++)

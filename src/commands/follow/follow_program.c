@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 
@@ -44,8 +45,7 @@ static char **follow_program_split(const struct strbuf *strings)
 
 	for (size_t i = 0; i < strings->length; i++)
 		count += strings->text[i] == '\0';
-	list = calloc(count + 2, sizeof *list);
-	BUG_ON(!list);
+	list = array_new(count + 2, sizeof *list);
 	count = 0;
 	for (size_t at = 0; at < strings->length; at += strlen(strings->text + at) + 1) {
 		list[count] = strdup(strings->text + at);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "exchange/contract_block.h"
 #include "commands/predict/predict_internal.h"
@@ -30,9 +31,8 @@ uint32_t predict_strategy(const struct strategy *strategy)
 struct predict *predict_open(
 	const struct predict_options *options, const struct campaign_listener *listener)
 {
-	struct predict *predict = calloc(1, sizeof *predict);
+	struct predict *predict = array_new(1, sizeof *predict);
 
-	BUG_ON(!predict);
 	BUG_ON(options->runs > PREDICT_RUNS_MAX);
 	predict->options = options;
 	predict->listener = listener;
@@ -380,9 +380,8 @@ void predict_need_symbols(struct predict *predict)
 static void describe_scenario(
 	struct predict *predict, struct candidate *candidate, const struct finding_source *source)
 {
-	char **paths = calloc(source->thread_count + 1u, sizeof *paths);
+	char **paths = array_new(source->thread_count + 1u, sizeof *paths);
 
-	BUG_ON(!paths);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 	candidate_describe_scenario(

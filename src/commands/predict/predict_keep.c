@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "investigate/investigate.h"
@@ -36,8 +37,7 @@ static char **copy_arguments(char *const *argv)
 
 	while (argv[count])
 		count++;
-	copy = calloc(count + 1, sizeof *copy);
-	BUG_ON(!copy);
+	copy = array_new(count + 1, sizeof *copy);
 	for (size_t i = 0; i < count; i++)
 		copy[i] = predict_keep_copy_text(argv[i]);
 	return copy;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "commands/predict/predict_internal.h"
 #include "model/op.h"
@@ -64,9 +64,8 @@ static uint64_t lasting_name(
 
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events)
 {
-	struct memory_block *blocks = calloc(run->block_count + 1u, sizeof *blocks);
+	struct memory_block *blocks = array_new(run->block_count + 1u, sizeof *blocks);
 
-	BUG_ON(!blocks);
 	memcpy(blocks, run->blocks, run->block_count * sizeof *blocks);
 	qsort(blocks, run->block_count, sizeof *blocks, compare_blocks);
 	for (uint64_t i = 0; i < run->event_count; i++)

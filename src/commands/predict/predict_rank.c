@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "commands/predict/predict_result.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -46,9 +46,8 @@ static int predict_rank_compare_ranks(const void *first, const void *second, voi
 
 uint32_t *predict_ranking(const struct predict_result *result)
 {
-	uint32_t *order = calloc(result->candidates.count + 1u, sizeof *order);
+	uint32_t *order = array_new(result->candidates.count + 1u, sizeof *order);
 
-	BUG_ON(!order);
 	for (uint32_t i = 0; i < result->candidates.count; i++)
 		order[i] = i;
 	if (result->candidates.count)
@@ -61,6 +60,7 @@ static void add_verdict(const struct candidate *candidate, const struct predicti
 	const char *store, struct strbuf *out)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
+	const bool is_benign = prediction->state == PREDICTION_BENIGN;
 	struct strbuf reason;
 
 	switch (prediction->state) {
@@ -73,18 +73,10 @@ static void add_verdict(const struct candidate *candidate, const struct predicti
 			attempt->shown_by, *attempt->shown_by ? store : "");
 		break;
 	case PREDICTION_HARMLESS:
-		strbuf_addf(out,
-			"  confirmed, no failure seen: %" PRIu64 " of %" PRIu64
-			" runs showed it%s%s%s\n",
-			attempt->shown, attempt->runs,
-			*prediction->finding ? "; to see it: raddle replay --trace " : "",
-			prediction->finding, *prediction->finding ? store : "");
-		break;
 	case PREDICTION_BENIGN:
-		strbuf_addf(out,
-			"  benign: %" PRIu64 " of %" PRIu64
-			" runs showed it, and none of these failed%s%s%s\n",
-			attempt->shown, attempt->runs,
+		strbuf_addf(out, "  %s: %" PRIu64 " of %" PRIu64 " runs showed it%s%s%s%s\n",
+			is_benign ? "benign" : "confirmed, no failure seen", attempt->shown,
+			attempt->runs, is_benign ? ", and none of these failed" : "",
 			*prediction->finding ? "; to see it: raddle replay --trace " : "",
 			prediction->finding, *prediction->finding ? store : "");
 		break;
