@@ -24,7 +24,6 @@ void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread,
 		.is_before = mode & WALK_EVENTS && walk->part.begin,
 		.is_noting = thread != 0 && mode & WALK_NOTING,
 		.is_watching = mode & WALK_EVENTS || walk->record->is_checked,
-		.is_quick = mode == WALK_EVENTS && !walk->record->is_checked,
 		.out = &walk->threads[thread],
 		.summary = &walk->threads[thread].summary};
 	walker->room = walk->room ? walk->room : walk_room_new();

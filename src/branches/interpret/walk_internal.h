@@ -73,7 +73,6 @@ struct walker {
 	bool is_before;	  /* the walk has not reached the part whose events are recorded */
 	bool is_noting;	  /* accesses call walk_note_access() */
 	bool is_watching; /* accesses may be events, involve terms, or be checked */
-	bool is_quick;	  /* walk_quick.h may handle accesses */
 	bool is_over;
 	bool has_passed; /* the walk ended because it passed the end of the part */
 	uint64_t instructions;

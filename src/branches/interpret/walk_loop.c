@@ -7,7 +7,6 @@
 
 #include "base/bitset.h"
 #include "branches/interpret/walk_internal.h"
-#include "branches/interpret/walk_quick.h"
 #include "abi/instrument_abi.h"
 
 /* Labels as values are a GNU extension of gcc and clang; a switch in a loop is slower. */
@@ -85,6 +84,36 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 	return (unsigned)walk_loop_has_term(t, first) | (unsigned)walk_loop_has_term(t, second);
 }
 
+/* Returns whether walk_loop_derive() handles the code; else walk_set_computed_term() does. */
+static inline bool walk_loop_derives(const struct code *code)
+{
+	return code->op == CODE_COMPARE ||
+	       (code->op == CODE_BINARY && (code->sub < LLVMUDiv || code->sub > LLVMFRem));
+}
+
+/* Computes the value and sets its term. At least one operand must have a term. */
+static inline uint64_t walk_loop_derive(
+	struct walker *walker, const struct code *code, const uint64_t *r, struct term **t)
+{
+	struct term_arena *arena = &walker->walk->terms;
+	const bool is_compare = code->op == CODE_COMPARE;
+	const uint64_t a = r[code->a], b = r[code->b];
+	struct term_like like = {.op = code->op,
+		.sub = code->sub,
+		.width = is_compare ? 1 : code->width,
+		.value = is_compare ? compute_compare(code->sub, code->width, a, b)
+				    : compute_binary(code->sub, code->width, a, b),
+		.a = t[code->a],
+		.b = t[code->b]};
+
+	if (!like.a)
+		like.a = term_constant(arena, code->width, a);
+	if (!like.b)
+		like.b = term_constant(arena, code->width, b);
+	t[code->to] = term_make(arena, &like);
+	return like.value;
+}
+
 #define DISPATCH goto *table[op->run]
 #define NEXT                                                                                       \
 	do {                                                                                       \
@@ -159,14 +188,8 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		type value;                                                                        \
 		if (UNLIKELY(!walker->left) ||                                                     \
 			(UNLIKELY(walker->is_watching) &&                                          \
-				must_look(walker, op->number, address, bytes, false))) {           \
-			if (!walker->left || !quick_is_event(walker, function, address, bytes))    \
-				goto slow_load;                                                    \
-			memcpy(&value, memory + record_place_of(address), bytes);                  \
-			r[op->to] = value;                                                         \
-			bytes_at_once = bytes;                                                     \
-			goto event_load;                                                           \
-		}                                                                                  \
+				must_look(walker, op->number, address, bytes, false)))             \
+			goto slow_load;                                                            \
 		memcpy(&value, memory + record_place_of(address), bytes);                          \
 		r[op->to] = value;                                                                 \
 		walker->left--;                                                                    \
@@ -194,10 +217,8 @@ static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 		const uint64_t address = r[op->b];                                                 \
 		const type value = (type)r[op->a];                                                 \
 		if (UNLIKELY(walker->is_watching) &&                                               \
-			must_look(walker, op->number, address, bytes, true)) {                     \
-			bytes_at_once = bytes;                                                     \
-			goto event_store;                                                          \
-		}                                                                                  \
+			must_look(walker, op->number, address, bytes, true))                       \
+			goto slow_store;                                                           \
 		memcpy(memory + record_place_of(address), &value, bytes);                          \
 		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
 		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
@@ -247,7 +268,6 @@ void walk_frames(struct walker *walker)
 	struct frame *frame;
 	struct term **t;
 	uint64_t instructions = 0, *r, *visits;
-	uint32_t bytes_at_once; /* size of an access that may be an event */
 	enum step step;
 
 enter:
@@ -272,21 +292,6 @@ slow_load:
 	SLOWLY(walk_load);
 slow_store:
 	SLOWLY(walk_store);
-event_store:
-	if (!quick_is_event(walker, function, r[op->b], bytes_at_once))
-		goto slow_store;
-	quick_write(walker, function->codes + (op - function->ops), bytes_at_once, r,
-		frame->is_symbolic ? t : NULL);
-	NEXT;
-event_load:
-	if (!frame->is_symbolic) {
-		walk_make_symbolic(walker);
-		table = symbolic;
-	}
-	t[op->to] = quick_read(
-		walker, function->codes + (op - function->ops), r[op->a], bytes_at_once, r[op->to]);
-	NEXT;
-
 run_COMPUTE:
 	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
 	NEXT;
@@ -392,37 +397,17 @@ symbolic_first:
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_load:
-	if (walk_loop_has_term(t, op->a)) {
-		const struct code *const code = function->codes + (op - function->ops);
-
-		if (!walker->left || code->place != PLACE_SITE ||
-			walker->walk->has_open_addresses ||
-			!quick_is_event(walker, function, r[op->a], code->bytes))
-			goto slow_load;
-		r[op->to] = walk_known(walker, r[op->a], code->bytes);
-		bytes_at_once = code->bytes;
-		goto event_load;
-	}
+	if (walk_loop_has_term(t, op->a))
+		goto slow_load;
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
-	if (has_terms(t, op->a, op->b)) {
-		const struct code *const code = function->codes + (op - function->ops);
-
-		if (code->place != PLACE_SITE || walker->walk->has_open_addresses)
-			goto slow_store;
-		bytes_at_once = code->bytes;
-		goto event_store;
-	}
+	if (has_terms(t, op->a, op->b))
+		goto slow_store;
 	goto *plain[op->run];
 symbolic_select:
-	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)walk_loop_has_term(t, op->c)) {
-		if (!walker->is_quick || !t[op->a] || !op->width || op->number == UINT32_MAX ||
-			visits[op->number] & WALK_WATCHED)
-			goto run_SLOW;
-		r[op->to] = quick_select(walker, function->codes + (op - function->ops), r, t);
-		NEXT;
-	}
+	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)walk_loop_has_term(t, op->c))
+		goto run_SLOW;
 	t[op->to] = NULL;
 	goto run_SELECT;
 symbolic_branch:
@@ -430,17 +415,12 @@ symbolic_branch:
 		goto run_BRANCH;
 	if (UNLIKELY(visits[op->b] & WALK_WATCHED))
 		goto run_SLOW;
-	if (walker->is_quick)
-		quick_decide(walker, function->codes + (op - function->ops), EVENT_BRANCH, t[op->a],
-			r[op->a]);
-	else
-		walk_note_branch(
-			walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
+	walk_note_branch(walker, function->codes + (op - function->ops), r[op->a], !r[op->a]);
 	edge = &op->edges[!r[op->a]];
 	goto take;
 derive:
-	if (quick_derives(function->codes + (op - function->ops))) {
-		r[op->to] = quick_derive(walker, function->codes + (op - function->ops), r, t);
+	if (walk_loop_derives(function->codes + (op - function->ops))) {
+		r[op->to] = walk_loop_derive(walker, function->codes + (op - function->ops), r, t);
 		NEXT;
 	}
 symbolic_compute:
