@@ -132,7 +132,7 @@ static void messages_follow(const uint8_t *bytes, size_t size)
 	member_listen(&member);
 	if (member.has_unit)
 		BUG_ON(member.unit.first >= member.unit.end || member.unit.end > WIRE_RUNS_MAX);
-	free(member.part);
+	free(member.task);
 }
 
 static bool messages_run(const uint8_t *bytes, size_t size)
