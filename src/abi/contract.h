@@ -109,10 +109,8 @@ struct contract_plan {
 	bool is_traced;	     /* fill the trace area */
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
 	bool inspect;	     /* stand still at the end of a failing run */
-	/*
-	 * With detectors and `inspect`: the process also stands still before the access of step inspect_step - 1. 0:
-	 * no such stop.
-	 */
+	/* With detectors and `inspect`: the process also stands still before the access of step
+	 * inspect_step - 1. 0: no such stop. */
 	uint64_t inspect_step;
 	uint64_t inspect_site;	   /* code address of that access */
 	uint64_t inspect_address;  /* address in the word that the access touches */
@@ -131,23 +129,18 @@ struct contract_plan {
 	uint64_t checkpoint_bytes; /* memory for all checkpoints; 0: none */
 	bool has_digest;	   /* compute totals.digest */
 	bool has_operations;	   /* compute `operations` */
-	/*
-	 * Number of runs in the round (strategy.h) that the batch belongs to; 0: no rounds. With the next round, the
-	 * command makes effective what the runs of this round learn.
-	 */
+	/* Number of runs in the round (strategy.h) that the batch belongs to; 0: no rounds. With
+	 * the next round, the command makes effective what the runs of this round learn. */
 	uint32_t round_runs;
 	uint64_t round_first; /* number of the round's first run */
 	uint64_t round;	      /* number of the round, from 1 */
 	uint64_t runs_before; /* runs of the campaign in earlier rounds */
-	/*
-	 * The strategy's state is a task of another worker's strategy (struct strategy_tasks). The task becomes
-	 * useless when this worker learns of shared memory that the other worker does not know.
-	 */
+	/* The strategy's state is a task of another worker's strategy (struct strategy_tasks).
+	 * The task becomes useless when this worker learns of shared memory that the other
+	 * worker does not know. */
 	bool is_task;
-	/*
-	 * Epoch: the command increments it after changing the strategy's state. The last run is then unrelated to
-	 * that state.
-	 */
+	/* Epoch: the command increments it after changing the strategy's state. The last run is
+	 * then unrelated to that state. */
 	uint32_t epoch;
 };
 
@@ -207,10 +200,8 @@ struct contract_run {
 	uint64_t steps;
 	uint64_t digest; /* with plan.has_digest */
 	uint64_t races_let_pass, blind_runs,
-		/*
-		 * suppressed races, runs that the race detector could not follow to the end, and races seen: all
-		 * since the block was created
-		 */
+		/* suppressed races, runs that the race detector could not follow to the end, and
+		 * races seen: all since the block was created */
 		races_seen;
 	uint16_t threads;
 	uint8_t outcome; /* enum outcome_kind */
@@ -228,10 +219,8 @@ struct contract_totals {
 	uint64_t pages_restored;
 	uint64_t checkpoints_taken;
 	uint64_t runs_resumed; /* runs that began at a checkpoint */
-	/*
-	 * digest of the schedules and outcomes of all runs: the sum of one digest per run, independent of their
-	 * order
-	 */
+	/* digest of the schedules and outcomes of all runs: the sum of one digest per run,
+	 * independent of their order */
 	uint64_t digest;
 	uint32_t threads_most;
 	uint64_t steps_most;
@@ -273,10 +262,8 @@ struct contract {
 	uint32_t guest_pid; /* [guest] */
 
 	uint32_t command; /* [host] enum contract_command, a shared futex */
-	/*
-	 * [guest] incremented per ring, a shared futex. The host's SIGCHLD handler increments it too, so that a
-	 * death is never missed.
-	 */
+	/* [guest] incremented per ring, a shared futex. The host's SIGCHLD handler increments it
+	 * too, so that a death is never missed. */
 	uint32_t doorbell;
 	uint32_t report; /* [guest] enum contract_report */
 	uint32_t stop;	 /* [host] not 0: end the batch after the current run */
@@ -295,22 +282,16 @@ struct contract {
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
-	/*
-	 * [guest] a run bound a socket to a name that all processes of the target share (a path, a port); never
-	 * reset
-	 */
+	/* [guest] a run bound a socket to a name that all processes of the target share (a path,
+	 * a port); never reset */
 	uint32_t takes_name;
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
-	/*
-	 * [guest] call stack of the first such futex call: return addresses, innermost first, then 0. Written before
-	 * the bit.
-	 */
+	/* [guest] call stack of the first such futex call: return addresses, innermost first,
+	 * then 0. Written before the bit. */
 	uint64_t unseen_sites[UNSEEN_SITES];
 
-	/*
-	 * [guest] Modules, heap and main's stack have random addresses: the kernel refuses every means to fix these
-	 * addresses.
-	 */
+	/* [guest] Modules, heap and main's stack have random addresses: the kernel refuses every
+	 * means to fix these addresses. */
 	bool has_random_addresses;
 
 	struct contract_plan plan;

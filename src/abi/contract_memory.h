@@ -45,11 +45,10 @@ enum memory_mode {
 	MEMORY_NONE,   /* no accesses, only synchronisation operations */
 	MEMORY_ALL,    /* every access of every site */
 	MEMORY_CHOSEN, /* of sites and variables that the command chose; learning continues */
-	/*
-	 * With the race detector: accesses to shared variables that are atomic or that have raced. Synchronisation
-	 * orders all other accesses. If another order is possible, a choice at the synchronisation reaches that
-	 * order. The detector sees the other accesses, too.
-	 */
+	/* With the race detector: accesses to shared variables that are atomic or that have
+	 * raced. Synchronisation orders all other accesses. If another order is possible, a
+	 * choice at the synchronisation reaches that order. The detector sees the other
+	 * accesses, too. */
 	MEMORY_RACES,
 	MEMORY_MODE_COUNT
 };
@@ -83,23 +82,18 @@ struct memory_variable {
 	uint16_t flags;
 	/* memory_allocating_place() of the allocation; 0: not determined yet; MEMORY_NOT_ON_HEAP. */
 	uint16_t allocated_at;
-	/*
-	 * Of its heap block: object_place.loop. Static data: the engine's number of the module + 1. main's stack:
-	 * MEMORY_OF_MAIN.
-	 */
+	/* Of its heap block: object_place.loop. Static data: the engine's number of the module +
+	 * 1. main's stack: MEMORY_OF_MAIN. */
 	uint16_t loop;
-	/*
-	 * Groups + 1 of sites that have accessed it. A group meets another when both may access a common variable;
-	 * every further group that has accessed this variable meets a listed one. 0: end of the list.
-	 */
+	/* Groups + 1 of sites that have accessed it. A group meets another when both may access
+	 * a common variable; every further group that has accessed this variable meets a listed
+	 * one. 0: end of the list. */
 	uint16_t via[MEMORY_VIAS_MAX];
 	/* Entries of via[] known at the round's begin; the round has learnt the others */
 	uint8_t via_known;
 	uint8_t news;
-	/*
-	 * Heap: object_place.block. Static data: granules from the start of the module. main's stack: granules from
-	 * its end.
-	 */
+	/* Heap: object_place.block. Static data: granules from the start of the module. main's
+	 * stack: granules from its end. */
 	object_name block_name;
 	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
@@ -124,11 +118,9 @@ struct memory_place_groups {
 	uint16_t groups[MEMORY_FOCUS_MAX];
 };
 
-/*
- * Which sites may access an object in static data, or a local of main. patterns[] has one entry per granule: the
- * index of a group without sites. This group meets exactly the groups of the sites that may access the granule. The
- * entries repeat after `period` granules. [host]
- */
+/* Which sites may access an object in static data, or a local of main. patterns[] has one entry
+ * per granule: the index of a group without sites. This group meets exactly the groups of the
+ * sites that may access the granule. The entries repeat after `period` granules. [host] */
 struct memory_object {
 	int64_t start;	/* from the module's first record; of a local: its site in sites[] */
 	uint64_t bytes; /* of the part that has an address in a file; a multiple of eight */
@@ -146,10 +138,9 @@ struct memory_module {
 	uint32_t count;
 };
 
-/*
- * A cache from addresses to variables, so that an access need not compute the name. It holds heap blocks and static
- * data, which keep their addresses for long. An entry is valid while its epoch equals known_epoch. [guest]
- */
+/* A cache from addresses to variables, so that an access need not compute the name. It holds
+ * heap blocks and static data, which keep their addresses for long. An entry is valid while its
+ * epoch equals known_epoch. [guest] */
 #define MEMORY_KNOWN_MAX (UINT32_C(1) << 17) /* a power of two; an address has one slot */
 #define MEMORY_NO_VARIABLE UINT32_MAX
 struct memory_known {
@@ -189,9 +180,8 @@ struct contract_memory {
 	uint32_t round_has_points; /* the round has points that earlier rounds did not have */
 	uint64_t round;		   /* plan.round of the last run */
 	uint32_t visits;	   /* accesses at sites that were on, in the last run */
-	/*
-	 * In this run only sites that may access variables of the groups in focus[] are on (focus.h); [host] frozen.
-	 */
+	/* In this run only sites that may access variables of the groups in focus[] are on
+	 * (focus.h); [host] frozen. */
 	uint32_t is_partial;
 	uint32_t has_waited; /* a thread was found waiting by reading */
 	uint32_t focus_count;
@@ -277,10 +267,8 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/*
- * Index in variables[] at which the search for a variable begins; the search continues cyclically. Variables that
- * share an object_name begin at the same index.
- */
+/* Index in variables[] at which the search for a variable begins; the search continues
+ * cyclically. Variables that share an object_name begin at the same index. */
 static inline uint32_t memory_variable_slot(variable_name name)
 {
 	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %

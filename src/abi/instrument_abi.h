@@ -65,10 +65,9 @@ enum site_kind {
 	SITE_FUNCTION_ENTRY, /* no address */
 	SITE_FUNCTION_EXIT,
 	SITE_OPAQUE, /* inline assembly that may access memory: a record without a point */
-	/*
-	 * Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their points. These sites
-	 * are no accesses, and are on only in recorded runs. `bytes` tells several values of one instruction apart.
-	 */
+	/* Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their
+	 * points. These sites are no accesses, and are on only in recorded runs. `bytes` tells
+	 * several values of one instruction apart. */
 	/* Behind a call of code that may have no bitcode; one site per member of a struct */
 	SITE_RESULT,
 	SITE_RETURNS_TWICE, /* behind setjmp() and similar calls */
@@ -103,17 +102,14 @@ enum site_order {
 /* The bytes read go to a local whose address no other code knows: recorded runs store them, up to a limit. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
-/*
- * Both ends of a copy between memory that other code may know. At the write, recorded runs store the bytes that were
- * read, up to a limit.
- */
+/* Both ends of a copy between memory that other code may know. At the write, recorded runs store
+ * the bytes that were read, up to a limit. */
 #define SITE_FOLLOWED 4u
 #define SITE_FOLLOWED_MOST 512u
 
-/*
- * Reads of ranges and strings by a function whose result is recomputed from the bytes. Recorded runs store the whole
- * words around these bytes, up to a limit. The bits from SITE_ARGUMENT_SHIFT on hold the number of the argument.
- */
+/* Reads of ranges and strings by a function whose result is recomputed from the bytes. Recorded
+ * runs store the whole words around these bytes, up to a limit. The bits from
+ * SITE_ARGUMENT_SHIFT on hold the number of the argument. */
 #define SITE_CONTENTS 8u
 #define SITE_CONTENTS_MOST 256u
 #define SITE_CONTENTS_LEAST 32u /* for strings: others may be longer under another schedule */
@@ -122,11 +118,9 @@ enum site_order {
 /* Order of a SITE_ADDRESS: the local belongs to main. */
 #define SITE_OF_MAIN 1u
 
-/*
- * Order of a SITE_RESULT: where the address of the called function is. It is in %rsi, or in a word of the linker's
- * table; the distance to that word lies SITE_CALLEE_BYTES before the stub. If the function is a marked one, its
- * result can be recomputed, and the site reports nothing.
- */
+/* Order of a SITE_RESULT: where the address of the called function is. It is in %rsi, or in a
+ * word of the linker's table; the distance to that word lies SITE_CALLEE_BYTES before the stub.
+ * If the function is a marked one, its result can be recomputed, and the site reports nothing. */
 #define SITE_CALLEE_GIVEN 1u
 #define SITE_CALLEE_NAMED 2u
 #define SITE_CALLEES (SITE_CALLEE_GIVEN | SITE_CALLEE_NAMED)
@@ -151,10 +145,8 @@ struct site_record {
 	int32_t info;  /* struct site_info */
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
-	/*
-	 * Size of the access; 0 without an address. Ranges and strings: SITE_APPENDS and the SITE_COPIED group.
-	 * SITE_FUNCTION_EXIT: SITE_TAIL.
-	 */
+	/* Size of the access; 0 without an address. Ranges and strings: SITE_APPENDS and the
+	 * SITE_COPIED group. SITE_FUNCTION_EXIT: SITE_TAIL. */
 	uint16_t bytes;
 };
 
@@ -175,11 +167,9 @@ struct site_info {
 	int32_t type;	/* the struct or class that is accessed: "struct account", "Queue<int>" */
 	int32_t field;	/* its member: "balance", "pos.x" */
 	uint32_t flags; /* SITE_VOLATILE, ... */
-	/*
-	 * Position of the access in the embedded bitcode: n-th defined function of the module, n-th instruction of
-	 * that function in the order of its blocks, both from 0. Debug records (#dbg_value, ...) are no instructions
-	 * and do not count.
-	 */
+	/* Position of the access in the embedded bitcode: n-th defined function of the module,
+	 * n-th instruction of that function in the order of its blocks, both from 0. Debug
+	 * records (#dbg_value, ...) are no instructions and do not count. */
 	uint32_t function_number;
 	uint32_t instruction_number;
 };
@@ -205,11 +195,9 @@ void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
 void raddle_site_v3(void);
 
-/*
- * The memory whose accesses a run needs: these ranges, `end` excluded. A loop (compiler/pass/loops.h) that will
- * access none of it continues in a copy of its code without points. The ranges change only while no thread is in
- * such a copy.
- */
+/* The memory whose accesses a run needs: these ranges, `end` excluded. A loop
+ * (compiler/pass/loops.h) that will access none of it continues in a copy of its code without
+ * points. The ranges change only while no thread is in such a copy. */
 #define WANTED_PARTS 2
 
 struct wanted_memory {

@@ -1,17 +1,14 @@
-/*
- * Tables of accesses that the fast path (runtime/quick.h) passes without further work. They lie in the memory that
- * command and target share. Assembly code of the sites includes this header, too.
- */
+/* Tables of accesses that the fast path (runtime/quick.h) passes without further work. They lie
+ * in the memory that command and target share. Assembly code of the sites includes this header,
+ * too. */
 #ifndef RADDLE_ABI_QUICK_TABLE_H
 #define RADDLE_ABI_QUICK_TABLE_H
 
 /* Granules in each of the two tables: one for reads, one for writes. */
 #define QUICK_GRANULES 131072
 #define QUICK_GRANULE_BITS 3
-/*
- * Entries for each kind of access, a power of two. An entry covers four bytes, so the table covers a window of 32
- * kB.
- */
+/* Entries for each kind of access, a power of two. An entry covers four bytes, so the table
+ * covers a window of 32 kB. */
 #define QUICK_PLACES 8192
 
 #ifndef __ASSEMBLER__
@@ -20,20 +17,16 @@
 
 struct quick_entry {
 	uint64_t address;
-	/*
-	 * The upper part is the epoch (*epoch*), or QUICK_OWN with the numbers of thread and run. Below
-	 * ENGINE_EPOCH: quick_properties().
-	 */
+	/* The upper part is the epoch (*epoch*), or QUICK_OWN with the numbers of thread and
+	 * run. Below ENGINE_EPOCH: quick_properties(). */
 	uint64_t key;
 };
 
 /* In the contract, so that a rewind need not restore it: no epoch or tag is used again in another run. [guest] */
 struct contract_quick {
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
-	/*
-	 * The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices: SITE_LOAD,
-	 * SITE_STORE.
-	 */
+	/* The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices:
+	 * SITE_LOAD, SITE_STORE. */
 	uint64_t granules[2][QUICK_GRANULES];
 	uint64_t tag;	/* the latest tag */
 	uint64_t epoch; /* the latest epoch */

@@ -20,10 +20,9 @@
 #define CLOCK_STEP_NS 100
 #define CLOCK_STALL_STEPS 8192
 #define CLOCK_DOUBLINGS_MAX 20
-/*
- * A failed try, and a wait that had expired at its start, take as long as so many steps. Natively they are system
- * calls, and a loop of them waits for other threads, which may wait for time.
- */
+/* A failed try, and a wait that had expired at its start, take as long as so many steps.
+ * Natively they are system calls, and a loop of them waits for other threads, which may wait for
+ * time. */
 #define CLOCK_POLL_STEPS 16
 /* A thread at a spin point has computed for so long. */
 #define CLOCK_SPIN_NS 20000000
@@ -46,10 +45,8 @@ static void clock_account(void)
 	engine.clock_step = engine.step;
 }
 
-/*
- * The next due step is the end of the stall, or the step at which time reaches the first deadline. In the first stall,
- * no deadline expires by the steps of other threads alone.
- */
+/* The next due step is the end of the stall, or the step at which time reaches the first
+ * deadline. In the first stall, no deadline expires by the steps of other threads alone. */
 static void clock_set_due_step(void)
 {
 	const uint64_t step_ns = clock_step_ns();
@@ -186,10 +183,9 @@ static const struct engine_op *clock_next_wait(void)
 	return next;
 }
 
-/*
- * The thread may wait for a sleeping one, so time jumps to the end of a sleep if no other thread can move. Time does
- * not jump to the limit of a timed wait: that thread may wait for the result of the computation.
- */
+/* The thread may wait for a sleeping one, so time jumps to the end of a sleep if no other thread
+ * can move. Time does not jump to the limit of a timed wait: that thread may wait for the result
+ * of the computation. */
 void engine_clock_note_spin(void)
 {
 	const struct engine_op *next;

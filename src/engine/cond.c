@@ -10,12 +10,8 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared)
 	engine_object_renew(cond);
 }
 
-/* ---- the queue ---- */
-
-/*
- * The waiter of a mark, or NULL. NULL: the queue is empty, the object was overwritten, or this
- * process is the child of a fork and the waiters belong to the parent.
- */
+/* The waiter of a mark, or NULL. NULL: the queue is empty, the object was overwritten, or this
+ * process is the child of a fork and the waiters belong to the parent. */
 static struct engine_thread *cond_waiter(const struct cond *cond, uint16_t mark)
 {
 	struct engine_thread *thread = sync_thread(mark);
@@ -74,13 +70,9 @@ static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
 		engine_changed(cond); /* cond_destroy() may wait for an empty queue */
 }
 
-/* ---- waiting ---- */
-
-/*
- * Value of queue_ticket after a spurious wake-up from this condition variable. The thread's next
+/* Value of queue_ticket after a spurious wake-up from this condition variable. The thread's next
  * wait there cannot end spuriously again. One spurious wake-up is enough to show a missing loop,
- * and without the limit a lost wake-up would never become a deadlock.
- */
+ * and without the limit a lost wake-up would never become a deadlock. */
 static uint64_t cond_spurious_ticket(const struct cond *cond)
 {
 	return (uint64_t)(uintptr_t)cond | 1;
@@ -95,10 +87,8 @@ static bool cond_is_woken(const struct engine_op *op, const struct engine_thread
 		       thread->queue_ticket != cond_spurious_ticket(cond));
 }
 
-/*
- * Reacquires the mutex after a wait that ended without a signal. The acquisition is a separate
- * step, because the mutex may be held.
- */
+/* Reacquires the mutex after a wait that ended without a signal. The acquisition is a separate
+ * step, because the mutex may be held. */
 static int cond_come_back(struct mutex *mutex, uint64_t site)
 {
 	struct engine_op op = mutex_return_op(mutex, site);
@@ -110,8 +100,6 @@ static int cond_come_back(struct mutex *mutex, uint64_t site)
 	} while (error == SYNC_AGAIN);
 	return error;
 }
-
-/* ---- waiting together with other processes ---- */
 
 static bool cond_is_granted(const struct engine_op *op, const struct engine_thread *thread)
 {
@@ -222,14 +210,10 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	return mutex_error && error != SYNC_CANCELLED ? mutex_error : error;
 }
 
-/* ---- waking ---- */
-
-/*
- * Removes the thread from the queue. From now on the thread waits for its mutex, and neither a
- * deadline nor a cancellation can lose the signal. While the thread runs a signal handler, its wait
- * is not announced. When the handler returns, cond_is_woken() finds the thread outside of the
- * queue.
- */
+/* Removes the thread from the queue. From now on the thread waits for its mutex, and neither a
+ * deadline nor a cancellation can lose the signal. While the thread runs a signal handler, its
+ * wait is not announced. When the handler returns, cond_is_woken() finds the thread outside of
+ * the queue. */
 static void cond_wake(struct cond *cond, struct engine_thread *thread)
 {
 	const struct engine_op *op = thread->op;

@@ -1,7 +1,5 @@
-/*
- * The scheduling point. engine_decide() makes every decision; engine_transfer_to() blocks the
- * calling thread. Runs in the target's moving thread.
- */
+/* The scheduling point. engine_decide() makes every decision; engine_transfer_to() blocks the
+ * calling thread. Runs in the target's moving thread. */
 #include "engine/engine.h"
 
 #include "base/bug.h"
@@ -10,8 +8,6 @@
 #include "engine/engine_internal.h"
 
 HOT_STATE struct engine engine;
-
-/* ---- enabledness ---- */
 
 static void engine_set_enabled(struct engine_thread *thread, uint8_t reason)
 {
@@ -201,8 +197,6 @@ void engine_raise_attention(void)
 	engine_end_lease();
 }
 
-/* ---- the decision ---- */
-
 static void engine_wait_for_enabled(void)
 {
 	bool is_idle = false;
@@ -388,11 +382,9 @@ static bool waits_for_no_time(const struct engine_op *op, const struct engine_th
 	       (op->is_timeout_only || (op->ready && !op->ready(op, self)));
 }
 
-/*
- * Fast path: the moving thread's op is ready and the strategy continues with this thread. The step
- * is the same as through engine_decide(), but nothing is announced and no other thread is
- * evaluated. False: the fast path does not apply.
- */
+/* Fast path: the moving thread's op is ready and the strategy continues with this thread. The
+ * step is the same as through engine_decide(), but nothing is announced and no other thread is
+ * evaluated. False: the fast path does not apply. */
 static bool engine_keeps_current(struct engine_thread *self, const struct engine_op *op)
 {
 	const struct engine_run *run = &engine.run;

@@ -92,10 +92,8 @@ struct engine_performed {
 	uint64_t step;
 	uint64_t site;
 	const void *address; /* NULL: none */
-	/*
-	 * OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: the values of
-	 * engine_note_comparison(). Others: the op's argument.
-	 */
+	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: the values of
+	 * engine_note_comparison(). Others: the op's argument. */
 	uint64_t argument;
 	object_name object;	 /* as in the op, therefore 0 for most ops */
 	object_name next_object; /* as in the op, therefore 0 for most ops */
@@ -198,11 +196,9 @@ struct engine_host {
 	const struct executor *executor;
 	/* Ends the run and does not return. `outcome` lies in memory that survives the run. */
 	void (*run_over)(struct outcome *outcome) __attribute__((noreturn));
-	/*
-	 * Runs at a scheduling point after engine_raise_attention(). Assigns each process-directed
-	 * signal to a thread (sets signals_pending) and calls engine_evaluate() for that thread.
-	 * NULL: the host has no signals.
-	 */
+	/* Runs at a scheduling point after engine_raise_attention(). Assigns each
+	 * process-directed signal to a thread (sets signals_pending) and calls engine_evaluate()
+	 * for that thread. NULL: the host has no signals. */
 	void (*route_signals)(void);
 	/* Runs when the last thread ends without exit(): the process ends with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
@@ -211,16 +207,12 @@ struct engine_host {
 	/* Runs the handlers of the thread's pending signals. Returns whether a handler ran.
 	 * Handlers may contain scheduling points. */
 	bool (*deliver_signals)(struct engine_thread *thread);
-	/*
-	 * Runs when no thread is enabled. Waits for real events (file descriptors, children,
-	 * signals) at most until virtual `deadline_ns`. Returns false if the host has no real event
-	 * to wait for.
-	 */
+	/* Runs when no thread is enabled. Waits for real events (file descriptors, children,
+	 * signals) at most until virtual `deadline_ns`. Returns false if the host has no real
+	 * event to wait for. */
 	bool (*wait_outside)(uint64_t deadline_ns);
-	/*
-	 * Fires the timers that are due in virtual time. Returns the next expiry, or ENGINE_FOREVER
-	 * without a timer. NULL: the host has no timers.
-	 */
+	/* Fires the timers that are due in virtual time. Returns the next expiry, or
+	 * ENGINE_FOREVER without a timer. NULL: the host has no timers. */
 	uint64_t (*fire_timers)(void);
 	/* Receives every step while tracing; NULL otherwise. */
 	void (*observe)(
@@ -229,17 +221,14 @@ struct engine_host {
 	 * be NULL. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
-	/*
-	 * Receives every op performed in a live run, in their order; NULL: not needed. A memory
-	 * access is reported before it happens, while its thread is still at the access. Any other
-	 * op is reported when the next one is performed, because its result is known only then.
-	 */
+	/* Receives every op performed in a live run, in their order; NULL: not needed. A memory
+	 * access is reported before it happens, while its thread is still at the access. Any
+	 * other op is reported when the next one is performed, because its result is known only
+	 * then. */
 	void (*performed)(const struct engine_performed *performed);
-	/*
-	 * After engine_watch_uses(): a lock, a condition variable or a similar object is about to
-	 * be used. Not called when a thread returns from a finished wait, because the program may
-	 * already have freed the object.
-	 */
+	/* After engine_watch_uses(): a lock, a condition variable or a similar object is about
+	 * to be used. Not called when a thread returns from a finished wait, because the program
+	 * may already have freed the object. */
 	void (*used)(const struct engine_op *op);
 	/* For schedule_view.place; NULL: none */
 	bool (*place)(object_name object, struct object_place *out);
@@ -257,21 +246,18 @@ struct engine_run {
 	struct schedule *recording;   /* in memory that survives the run */
 	struct outcome *outcome;      /* in memory that survives the run */
 	volatile uint64_t *heartbeat; /* receives the step number at every step */
-	/*
-	 * Coverage bitmap of pairs of sites, indexed by hash: one thread was about to perform an op
-	 * at the first site when another thread performed one at the second. NULL: no coverage.
-	 */
+	/* Coverage bitmap of pairs of sites, indexed by hash: one thread was about to perform an
+	 * op at the first site when another thread performed one at the second. NULL: no
+	 * coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
 	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL: not needed */
 	uint64_t *operations;	/* receives a digest of the steps made; NULL: not needed */
 	uint64_t seed;		/* for value choices */
 	uint64_t random_seed;	/* for the target's random numbers */
-	/*
-	 * Number of yields that only act as scheduling points, per thread and since the thread was
-	 * last blocked. Without them, a thread that yields a few times before it blocks could never
-	 * block while the others stay where they are.
-	 */
+	/* Number of yields that only act as scheduling points, per thread and since the thread
+	 * was last blocked. Without them, a thread that yields a few times before it blocks
+	 * could never block while the others stay where they are. */
 	uint8_t free_yields;
 	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
@@ -282,38 +268,28 @@ struct engine_run {
 	bool defers_changes;
 };
 
-/* ---- life cycle ---- */
-
 /* Call once per process, in the main thread, before all other functions. The caller becomes thread
  * `main`. */
 void engine_init(const struct engine_host *host);
-/*
- * engine_each_saved() passes the used parts of the engine's tables to `save`, because the whole
- * tables are too large for every memory image. engine_owns_mapping() tells whether a mapping of the
- * process holds these tables.
- */
+/* engine_each_saved() passes the used parts of the engine's tables to `save`, because the whole
+ * tables are too large for every memory image. engine_owns_mapping() tells whether a mapping of
+ * the process holds these tables. */
 typedef void engine_save(void *argument, void *start, size_t bytes);
 void engine_each_saved(engine_save *save, void *argument);
 bool engine_owns_mapping(const void *start, const void *end);
 /* Sets the pthread_t and the gettid() result of the main thread. */
 void engine_set_main(uintptr_t handle, int kernel_id);
-/*
- * Resets everything except the settings of engine_init(), for hosts that make runs without a memory
- * image. The caller is `main`; all other threads are discarded wherever they stopped.
- */
+/* Resets everything except the settings of engine_init(), for hosts that make runs without a
+ * memory image. The caller is `main`; all other threads are discarded wherever they stopped. */
 void engine_renew(void);
 /* Starts a run. Until engine_go_live(), ops are no scheduling points. */
 void engine_begin_run(const struct engine_run *run);
-/*
- * Called before the strategy chooses. A checkpoint may be taken here: the call may return again in
- * a later run with the memory restored. That run then calls engine_renew_run().
- */
+/* Called before the strategy chooses. A checkpoint may be taken here: the call may return again
+ * in a later run with the memory restored. That run then calls engine_renew_run(). */
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
-/*
- * If true, only enabled threads of the highest priority are scheduled. Real-time policies guarantee
- * this order when all threads share one processor.
- */
+/* If true, only enabled threads of the highest priority are scheduled. Real-time policies
+ * guarantee this order when all threads share one processor. */
 void engine_follow_priorities(bool are_followed);
 /* Continues the run with another seed. */
 void engine_renew_run(uint64_t seed);
@@ -339,8 +315,6 @@ bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
 /* How many times no thread was enabled so far. */
 uint64_t engine_idle_period(void);
-
-/* ---- operations ---- */
 
 /* The scheduling point; see the protocol above. The caller keeps ownership of `op`. */
 enum engine_result engine_perform(struct engine_op *op);
@@ -377,10 +351,8 @@ void engine_change_deferred(const void *address);
 void engine_changed_kind(enum op_kind kind);
 /* As engine_changed(), for all pending ops that other processes may have made ready. */
 void engine_changed_shared(void);
-/*
- * Replaces the pending op of another thread by a copy of `replacement`. A signalled waiter of a
- * condition variable thereafter waits for its mutex.
- */
+/* Replaces the pending op of another thread by a copy of `replacement`. A signalled waiter of a
+ * condition variable thereafter waits for its mutex. */
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* The moving thread waits for another thread: at the next scheduling point fairness treats it as
  * one that yielded. */
@@ -389,10 +361,8 @@ void engine_delay_current(void);
 bool engine_has_woken(void);
 /* The last op was a failed try and changed nothing. Repeated failed tries count as yields. */
 void engine_unproductive(void);
-/*
- * Marks the last op as failed for engine_host.performed. engine_unproductive() and any result other
- * than WAIT_DONE imply this.
- */
+/* Marks the last op as failed for engine_host.performed. engine_unproductive() and any result
+ * other than WAIT_DONE imply this. */
 void engine_failed(void);
 /* Reports an event without a scheduling point of its own to engine_host.performed. */
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
@@ -402,23 +372,19 @@ void engine_note_access(const struct engine_op *op);
 /* Has engine_host.performed received every op so far? Then the host may report an access without
  * the engine. */
 bool engine_has_reported_all(void);
-/*
- * Epoch counter. `epoch` grows by ENGINE_EPOCH with every performed op and with every context
- * switch. While it is constant, one thread makes plain memory accesses without any synchronisation.
- * The engine copies each new epoch to `*latest`. At each context switch, the engine sets the two
- * values to 0 that the host stored for the time slice.
- */
+/* Epoch counter. `epoch` grows by ENGINE_EPOCH with every performed op and with every context
+ * switch. While it is constant, one thread makes plain memory accesses without any
+ * synchronisation. The engine copies each new epoch to `*latest`. At each context switch, the
+ * engine sets the two values to 0 that the host stored for the time slice. */
 #define ENGINE_EPOCH (UINT64_C(1) << 32)
 struct engine_epochs {
 	uint64_t epoch;
 	uint64_t slice_key;
 	uint64_t *latest;
 	uint64_t slice_tag;
-	/*
-	 * A *lease* is the number of plain accesses that the moving thread may make next without a
-	 * call of the engine. Each is a scheduling point at which the strategy would choose the
-	 * same thread. The host decrements this field; values below 1 mean no lease.
-	 */
+	/* A *lease* is the number of plain accesses that the moving thread may make next without
+	 * a call of the engine. Each is a scheduling point at which the strategy would choose
+	 * the same thread. The host decrements this field; values below 1 mean no lease. */
 	int64_t lease;
 	bool wants_lease; /* set by the host: it supports leases */
 	/* all accesses of the lease are to objects named by the strategy's focus() */
@@ -446,8 +412,6 @@ void engine_evaluate(struct engine_thread *thread);
  * schedule records it. */
 uint32_t engine_choose_value(uint32_t count);
 
-/* ---- objects ---- */
-
 /* Stable name of the object at this address; see decisions/0002. */
 object_name engine_object_name(const void *address);
 /* Name of static data in a known module; 0: the address is not in such a module. */
@@ -461,8 +425,6 @@ void engine_object_renew(const void *address);
 /* Registers a loaded module, whose static objects get names from their offset. Once per module,
  * before the first run. */
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
-
-/* ---- threads ---- */
 
 struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
@@ -491,8 +453,6 @@ uint32_t engine_live_count(void);
  * destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);
 
-/* ---- time ---- */
-
 /* Virtual nanoseconds since the start of the process (clock.c). */
 uint64_t engine_clock_ns(void);
 /* As engine_clock_ns(), for the target: the read takes as long as a step, so that loops which poll the clock end. */
@@ -509,10 +469,7 @@ void engine_note_met(enum op_met met);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
 
-/* ---- random numbers of the target (getrandom) ---- */
 void engine_random_bytes(void *buffer, size_t bytes);
-
-/* ---- misuse and failures ---- */
 
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
@@ -520,17 +477,13 @@ void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
  * acquisition to the evidence. */
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
-/*
- * As engine_fail(), with the evidence of a detector: kind, site, address, op and the other access
- * come from `verdict`. For engine_host.performed.
- */
+/* As engine_fail(), with the evidence of a detector: kind, site, address, op and the other
+ * access come from `verdict`. For engine_host.performed. */
 void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run with the exit status of the process. */
 void engine_exited(int status) __attribute__((noreturn));
-/*
- * The process ends in failure. If a watchdog of the target ended the process because threads are
- * permanently blocked, the outcome becomes their deadlock. Its text then names the watchdog.
- */
+/* The process ends in failure. If a watchdog of the target ended the process because threads are
+ * permanently blocked, the outcome becomes their deadlock. Its text then names the watchdog. */
 void engine_blame_blocked(struct outcome *outcome);
 /* The outcome of a forked child that is not part of any run. */
 const struct outcome *engine_private_outcome(void);

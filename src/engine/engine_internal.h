@@ -1,8 +1,7 @@
-/*
- * The whole state of the engine, and the functions that the engine's files share. The struct lies
- * in libraddle's data segment, so a rewind restores it together with the target's memory. Only the
- * moving thread accesses the struct. Exceptions: signal handlers set `attention` and end leases.
- */
+/* The whole state of the engine, and the functions that the engine's files share. The struct
+ * lies in libraddle's data segment, so a rewind restores it together with the target's memory.
+ * Only the moving thread accesses the struct. Exceptions: signal handlers set `attention` and
+ * end leases. */
 #ifndef RADDLE_ENGINE_ENGINE_INTERNAL_H
 #define RADDLE_ENGINE_ENGINE_INTERNAL_H
 
@@ -109,10 +108,8 @@ struct engine {
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)]; /* at some step of the stall */
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
-	/*
-	 * Tables by thread index, in one private mapping. Entries at or above thread_count are
-	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use.
-	 */
+	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
+	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
 	struct pending_op *pending;
 	thread_name *names;
 	uintptr_t *handles;

@@ -1,8 +1,6 @@
-/*
- * The executor carries the engine's threads on the machine. Three executors exist: fibers on one
+/* The executor carries the engine's threads on the machine. Three executors exist: fibers on one
  * kernel thread, kernel threads that pass a baton, and plain coroutines for tests. Exactly one
- * thread moves at any moment; `transfer` passes this right to another thread.
- */
+ * thread moves at any moment; `transfer` passes this right to another thread. */
 #ifndef RADDLE_ENGINE_EXECUTOR_H
 #define RADDLE_ENGINE_EXECUTOR_H
 

@@ -3,11 +3,10 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-/*
- * A strategy may schedule other threads for ever before the one that would end their loop. After so many stalls
- * (clock.c) without a moment at which no thread was enabled, the threads that were enabled and did not run during a
- * stall run first. Each of them makes up to FAIRNESS_SLICE steps, because it may need many.
- */
+/* A strategy may schedule other threads for ever before the one that would end their loop. After
+ * so many stalls (clock.c) without a moment at which no thread was enabled, the threads that
+ * were enabled and did not run during a stall run first. Each of them makes up to FAIRNESS_SLICE
+ * steps, because it may need many. */
 #define FAIRNESS_STALLS 8
 #define FAIRNESS_SLICE 64
 
@@ -64,12 +63,10 @@ static void fairness_offer_starved(void)
 	}
 }
 
-/*
- * A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
- * Musuvathi and Qadeer (PLDI 2008) with one change: the paper waits for the threads enabled at the
- * yield, this code for those enabled now. One number per thread then replaces a set. The offered
- * set is never empty: it contains the thread that has not moved for the longest time.
- */
+/* A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
+ * Musuvathi and Qadeer (PLDI 2008) with one change: the paper waits for the threads enabled at
+ * the yield, this code for those enabled now. One number per thread then replaces a set. The
+ * offered set is never empty: it contains the thread that has not moved for the longest time. */
 static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 {
 	engine_settle();
@@ -85,10 +82,9 @@ void engine_delay(struct engine_thread *thread)
 	fairness_delay(thread, engine.step);
 }
 
-/*
- * A spin point is no step, so other threads may not have moved since. Threads that spin one after
- * the other, with no step between, are delayed in that order; else the last one would run for ever.
- */
+/* A spin point is no step, so other threads may not have moved since. Threads that spin one
+ * after the other, with no step between, are delayed in that order; else the last one would run
+ * for ever. */
 void engine_delay_spinner(struct engine_thread *thread)
 {
 	engine_forget_spins();

@@ -9,8 +9,6 @@
  * owner. */
 #define PI_WAITER 0
 
-/* ---- the queues ---- */
-
 static struct engine_futex_queue *futex_queue(const uint32_t *word)
 {
 	uintptr_t key = (uintptr_t)word;
@@ -87,8 +85,6 @@ static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset,
 	return at;
 }
 
-/* ---- waiting ---- */
-
 /* The engine does not see wake-ups by other processes, but it sees the values that they wrote
  * before. */
 static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
@@ -152,8 +148,6 @@ long futex_wait(const struct futex_waiting *wait)
 	}
 	return futex_block(&op, wait->bitset);
 }
-
-/* ---- waiting on several words ---- */
 
 /* All waiters on several words share one queue, keyed by this word. The ticket of a waiter points to its vector. */
 static const uint32_t vector_queue;
@@ -243,8 +237,6 @@ long futex_wait_vector(struct futex_vector *vector)
 	return -sync_error(result);
 }
 
-/* ---- waking ---- */
-
 static void futex_release(struct engine_thread *thread)
 {
 	const void *word = thread->queue_object;
@@ -281,8 +273,6 @@ long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t 
 	engine_point(OP_FUTEX_WAKE, word, site);
 	return futex_wake_now(word, count, bitset);
 }
-
-/* ---- two words ---- */
 
 static void futex_move(struct engine_thread *thread, const uint32_t *word)
 {
@@ -387,8 +377,6 @@ long futex_wake_op(const struct futex_pair *pair)
 	}
 	return woken;
 }
-
-/* ---- locks with an owner ---- */
 
 static long futex_take_pi(uint32_t *word)
 {

@@ -45,10 +45,8 @@ long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t 
 /* As futex_wake(), as part of another op of the caller, without a scheduling point. */
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset);
 
-/*
- * For other objects that glibc implements by futexes: waits for a futex_wake() with an op of kind
- * `kind`, without checking the word. May return without a wake-up.
- */
+/* For other objects that glibc implements by futexes: waits for a futex_wake() with an op of
+ * kind `kind`, without checking the word. May return without a wake-up. */
 void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site);
 
 /* Parameters of calls with two words. */

@@ -1,8 +1,6 @@
-/*
- * Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child. Runs in
+/* Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child. Runs in
  * the target's moving thread. Functions on the path of memory accesses also lie here, because
- * CMakeLists.txt compiles this file for general registers only.
- */
+ * CMakeLists.txt compiles this file for general registers only. */
 #include "engine/engine.h"
 
 #include <string.h>

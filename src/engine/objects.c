@@ -57,11 +57,9 @@ static object_name engine_name_of_thread(const void *address)
 	return (object_name)hash_pair(thread->name, 0) | 1;
 }
 
-/*
- * The cache also stores the names derived from first uses. If another object of the same slot
+/* The cache also stores the names derived from first uses. If another object of the same slot
  * evicts an entry, the object gets a new ordinal at its next use. This is deterministic, and
- * affects only programs with many more than ENGINE_NAME_CACHE objects in use at once.
- */
+ * affects only programs with many more than ENGINE_NAME_CACHE objects in use at once. */
 object_name engine_object_name(const void *address)
 {
 	struct engine_name_entry *entry = engine_name_entry(address);

@@ -1,9 +1,7 @@
-/*
- * Reports performed ops to the host (engine_host.performed). Runs in the moving thread. The result
- * of an op is known only after its scheduling point, so the last op is held back until the next one
- * is performed. A memory access always succeeds and is reported at once, while its thread is still
- * at the access.
- */
+/* Reports performed ops to the host (engine_host.performed). Runs in the moving thread. The
+ * result of an op is known only after its scheduling point, so the last op is held back until
+ * the next one is performed. A memory access always succeeds and is reported at once, while its
+ * thread is still at the access. */
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"

@@ -37,8 +37,6 @@ static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engin
 	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
-/* ---- known readers ---- */
-
 /* The index of a mark in known_readers; -1: not found. Mark 0 means a free entry. */
 static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
 {
@@ -86,8 +84,6 @@ static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engi
 	return rwlock_find_reader(rwlock, sync_mark(thread)) >= 0 ||
 	       rwlock->readers > rwlock_count_known(rwlock);
 }
-
-/* ---- reading ---- */
 
 static bool rwlock_admits_readers(const struct rwlock *rwlock)
 {
@@ -171,8 +167,6 @@ int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site)
 	return EBUSY;
 }
 
-/* ---- writing ---- */
-
 static bool rwlock_is_free(const struct rwlock *rwlock)
 {
 	return !rwlock->writer && !rwlock->readers;
@@ -216,10 +210,8 @@ static void rwlock_count_waiting(struct rwlock *rwlock, int change)
 	engine_changed(rwlock);
 }
 
-/*
- * For RWLOCK_PREFERS_WRITERS, a waiting writer excludes readers. The beginning of the wait is
- * therefore visible to readers and needs a scheduling point of its own.
- */
+/* For RWLOCK_PREFERS_WRITERS, a waiting writer excludes readers. The beginning of the wait is
+ * therefore visible to readers and needs a scheduling point of its own. */
 static enum engine_result rwlock_wait_as_preferred_writer(
 	struct rwlock *rwlock, struct engine_op *op)
 {
@@ -273,8 +265,6 @@ int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site)
 	engine_unproductive();
 	return EBUSY;
 }
-
-/* ---- unlocking ---- */
 
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site)
 {

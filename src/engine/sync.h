@@ -26,10 +26,8 @@ static inline uint16_t sync_mark(const struct engine_thread *thread)
 	return (uint16_t)(thread->id.index + 1);
 }
 
-/*
- * The thread of a mark; NULL: none. An object that is uninitialised, freed or overwritten may
- * contain any value, and such a bug of the target must not crash the runtime.
- */
+/* The thread of a mark; NULL: none. An object that is uninitialised, freed or overwritten may
+ * contain any value, and such a bug of the target must not crash the runtime. */
 static inline struct engine_thread *sync_thread(uint32_t mark)
 {
 	return mark && mark <= engine_thread_count() ? engine_thread(mark - 1) : NULL;
@@ -58,10 +56,8 @@ static inline int sync_error(enum engine_result result)
 	return 0;
 }
 
-/*
- * The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or not.
- * Priority protocols only check the ceiling; they do not raise the holder's priority.
- */
+/* The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or
+ * not. Priority protocols only check the ceiling; they do not raise the holder's priority. */
 
 /* glibc's bits of __kind; static initialisers contain them. */
 enum mutex_kind {
@@ -114,8 +110,6 @@ int mutex_consistent(struct mutex *mutex);
 int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
 int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
 
-/* ---- for condition variables: no scheduling points of their own ---- */
-
 /* Releases the mutex once and counts the caller as a user that will reacquire it. 0 or EPERM. */
 int mutex_leave(struct mutex *mutex, uint64_t site);
 /* An op that waits to reacquire the mutex after mutex_leave(). */
@@ -127,12 +121,10 @@ int mutex_return(struct mutex *mutex, uint64_t site);
  * EOWNERDEAD. */
 void engine_mutex_owner_died(struct engine_thread *thread);
 
-/*
- * The meaning of pthread_cond_t. Waiters form a queue in order of arrival, linked through their
- * engine_thread; the object stores the first and the last. A signal removes one waiter, which the
- * strategy chooses, and changes its pending op to a wait for the mutex. Wake-up and acquisition of
- * the mutex are thus one step, and evidence shows the holder of that mutex.
- */
+/* The meaning of pthread_cond_t. Waiters form a queue in order of arrival, linked through their
+ * engine_thread; the object stores the first and the last. A signal removes one waiter, which
+ * the strategy chooses, and changes its pending op to a wait for the mutex. Wake-up and
+ * acquisition of the mutex are thus one step, and evidence shows the holder of that mutex. */
 
 /* All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
 struct cond {
@@ -156,21 +148,17 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared);
 /* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
 
-/*
- * Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
+/* Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
  * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
- * the mutex held. A time-out or a cancellation never consumes a signal that came first.
- */
+ * the mutex held. A time-out or a cancellation never consumes a signal that came first. */
 int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 void cond_signal(struct cond *cond, uint64_t site);
 void cond_broadcast(struct cond *cond, uint64_t site);
 
-/*
- * The meaning of pthread_rwlock_t. Among the threads that POSIX permits to acquire the lock, the
+/* The meaning of pthread_rwlock_t. Among the threads that POSIX permits to acquire the lock, the
  * strategy chooses. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a
  * waiting writer excludes new readers, so a recursive reader deadlocks. As in glibc,
- * PTHREAD_RWLOCK_PREFER_WRITER_NP is the same as the default.
- */
+ * PTHREAD_RWLOCK_PREFER_WRITER_NP is the same as the default. */
 
 #define RWLOCK_KNOWN_READERS 10 /* as many as fit into pthread_rwlock_t */
 
@@ -209,9 +197,7 @@ int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
 /* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
-/*
- * The meaning of sem_t. The interposed functions handle the names of named semaphores.
- */
+/* The meaning of sem_t. The interposed functions handle the names of named semaphores. */
 
 /* Has the size of sem_t; `value` lies where glibc's value lies. */
 struct semaphore {
@@ -256,10 +242,9 @@ int barrier_wait(struct barrier *barrier, uint64_t site);
 /* The meaning of pthread_spinlock_t. No thread spins: a thread is disabled while the lock is
  * held. */
 
-/*
- * As in glibc, 1 means free. 0 or less means held: minus the sync_mark of the holder. Shared locks
- * (see shared_enter()): 2 means free, and values far below 0 contain the id of the holding process.
- */
+/* As in glibc, 1 means free. 0 or less means held: minus the sync_mark of the holder. Shared
+ * locks (see shared_enter()): 2 means free, and values far below 0 contain the id of the holding
+ * process. */
 struct spin {
 	int32_t value;
 };
@@ -274,11 +259,9 @@ int spin_trylock(struct spin *spin, uint64_t site);
 /* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
 int spin_unlock(struct spin *spin, uint64_t site);
 
-/*
- * The meaning of pthread_once_t and once_flag. The caller runs the routine between once_enter() and
- * once_done(). If cancellation or an exception leaves the routine, once_abandon() lets the next
- * caller run it again.
- */
+/* The meaning of pthread_once_t and once_flag. The caller runs the routine between once_enter()
+ * and once_done(). If cancellation or an exception leaves the routine, once_abandon() lets the
+ * next caller run it again. */
 
 /* Has the size of pthread_once_t. */
 struct once {
@@ -289,22 +272,18 @@ struct once {
 /* glibc's values, because the program may have used the object before the runtime took control. */
 enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
 
-/*
- * 0: the routine has completed. EAGAIN: the caller must run the routine. SYNC_CANCELLED only under
- * asynchronous cancellation. A completed control makes no scheduling point, because nothing can
- * change it.
- */
+/* 0: the routine has completed. EAGAIN: the caller must run the routine. SYNC_CANCELLED only
+ * under asynchronous cancellation. A completed control makes no scheduling point, because
+ * nothing can change it. */
 int once_enter(struct once *once, uint64_t site);
 void once_done(struct once *once, uint64_t site);
 /* No scheduling point: called while the stack is unwound. */
 void once_abandon(struct once *once);
 
-/*
- * The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire this lock
+/* The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire this lock
  * internally and wait in a futex, which the engine sees only as a trapped system call. Therefore
  * glibc keeps holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by
- * glibc's protocol of three states: the unlock of a contended lock wakes its futex.
- */
+ * glibc's protocol of three states: the unlock of a contended lock wakes its futex. */
 
 /* glibc's _IO_lock_t. */
 struct stream_lock {
@@ -343,11 +322,9 @@ int32_t shared_process(void);
 /* Has the process ended? False if not known. */
 bool shared_process_is_gone(int32_t process);
 
-/*
- * The holder of an object for evidence, and where it acquired the object; THREAD_NONE: no particular
- * thread of this process. The site is 0 if it is not known; of spin locks, only that of the holder's
- * most recent one is known.
- */
+/* The holder of an object for evidence, and where it acquired the object; THREAD_NONE: no
+ * particular thread of this process. The site is 0 if it is not known; of spin locks, only that
+ * of the holder's most recent one is known. */
 struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
 struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
 struct thread_id spin_holder(const struct spin *spin, uint64_t *site);

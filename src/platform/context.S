@@ -122,11 +122,10 @@ FUNCTION platform_syscall6
 	.cfi_endproc
 	.size platform_syscall6, . - platform_syscall6
 
-/*
- * Unwind information of a signal frame, as in glibc's __restore_rt. At the trampoline the stack
+/* Unwind information of a signal frame, as in glibc's __restore_rt. At the trampoline the stack
  * pointer points to the ucontext, which holds every register of the interrupted code. The macro
- * writes the DWARF expression "register `number` was saved at rsp + offset" with a two-byte offset.
- */
+ * writes the DWARF expression "register `number` was saved at rsp + offset" with a two-byte
+ * offset. */
 .macro SAVED_REGISTER number, offset
 	.cfi_escape 0x10, \number, 3, 0x77, (\offset & 0x7f) | 0x80, \offset >> 7
 .endm
@@ -159,10 +158,8 @@ FUNCTION platform_signal_return
 	.cfi_endproc
 	.size platform_signal_return, . - platform_signal_return
 
-/*
- * platform_thread_vanish(word): no instruction uses the stack after the store, because another
- * thread may then reuse it.
- */
+/* platform_thread_vanish(word): no instruction uses the stack after the store, because another
+ * thread may then reuse it. */
 FUNCTION platform_thread_vanish
 	movl	$1, (%rdi)
 	movl	$202, %eax		/* futex */
@@ -175,10 +172,9 @@ FUNCTION platform_thread_vanish
 	hlt
 	.size platform_thread_vanish, . - platform_thread_vanish
 
-/*
- * platform_clone_resume(number, registers): repeats a trapped clone whose child has its own stack
- * (posix_spawn). The child continues after the trapped instruction; the parent returns from here.
- */
+/* platform_clone_resume(number, registers): repeats a trapped clone whose child has its own
+ * stack (posix_spawn). The child continues after the trapped instruction; the parent returns
+ * from here. */
 FUNCTION platform_clone_resume
 	pushq	%rbx
 	pushq	%rbp

@@ -6,10 +6,8 @@
 
 #include "platform/platform.h"
 
-/*
- * The runtime's mappings lie in a range that the kernel never chooses, so that they do not move the
- * program's. Every sanitizer treats it as program memory.
- */
+/* The runtime's mappings lie in a range that the kernel never chooses, so that they do not move
+ * the program's. Every sanitizer treats it as program memory. */
 #define RANGE_START UINT64_C(0x7a0000000000)
 #define RANGE_END UINT64_C(0x7c0000000000)
 /* Gap between mappings, because the kernel would merge adjacent ones in /proc/self/maps. */

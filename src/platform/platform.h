@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- raw system calls: return the value of the kernel, errors as -errno ---- */
-
 long platform_syscall6(long number, long a, long b, long c, long d, long e, long f);
 
 #define PLATFORM_SYSCALL_ARGS(number, a, b, c, d, e, f, ...)                                       \
@@ -36,22 +34,17 @@ extern const char platform_syscalls_end[];
 /* Signal return trampoline inside that section; every handler needs it as SA_RESTORER. */
 void platform_signal_return(void);
 
-/*
- * Sets *word to 1, wakes one waiter and ends this kernel thread without using its stack any more.
- */
+/* Sets *word to 1, wakes one waiter and ends this kernel thread without using its stack any
+ * more. */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 
-/*
- * Repeats a trapped clone or clone3 whose child has its own stack; `registers` as in the SIGSYS
+/* Repeats a trapped clone or clone3 whose child has its own stack; `registers` as in the SIGSYS
  * handler's context (gregset_t). The child continues after the trapped instruction; the parent
- * returns from here with the result.
- */
+ * returns from here with the result. */
 long platform_clone_resume(long number, const void *registers);
 
 /* Continues as the child of a trapped clone: with these registers, on this stack, with result 0. */
 void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
-
-/* ---- memory ---- */
 
 /* Zeroed anonymous pages; NULL when refused. Shared pages survive a rewind and a fork. */
 void *platform_map(size_t bytes, bool is_shared);
@@ -81,16 +74,11 @@ struct platform_mapping {
 typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
 bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 
-/* ---- futex ---- */
-
-/*
- * Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May return spuriously.
- */
+/* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May return
+ * spuriously. */
 void platform_futex_wait(
 	const uint32_t *word, uint32_t expected, uint64_t timeout_ns, bool is_shared);
 void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
-
-/* ---- time: the real clocks, never interposed ---- */
 
 uint64_t platform_monotonic_ns(void);
 

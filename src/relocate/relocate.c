@@ -15,19 +15,16 @@
 #define WORK_ADDRESS UINT64_C(0x100000000000)
 #define WORK_STACK_BYTES (UINT64_C(64) * 1024)
 #define MAPS_BYTES (UINT64_C(64) * 1024)
-/*
- * The kernel's search begins below the stack's limit: greater limits are refused, except unlimited.
- */
+/* The kernel's search begins below the stack's limit: greater limits are refused, except
+ * unlimited. */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
 /* Room below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)
 #define RSEQ_SIGNATURE 0x53053053
 #define RSEQ_BYTES_MOST 512
 
-/*
- * The kernel's downward search begins at a random start between start_least and start_most. The
- * relocation fills every gap from start_most down to fixed_end.
- */
+/* The kernel's downward search begins at a random start between start_least and start_most. The
+ * relocation fills every gap from start_most down to fixed_end. */
 struct search {
 	uint64_t start_most, start_least;
 	uint64_t fixed_end;

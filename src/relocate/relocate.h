@@ -78,11 +78,9 @@ struct initial_stack {
 bool stack_read(struct initial_stack *stack, uint64_t *start);
 /* Upper bound for the bytes of an image of the stack. */
 size_t stack_image_bytes(const struct initial_stack *stack);
-/*
- * Builds an image, which ends at image_end, of the stack that is to end at FIXED_STACK_END, without
- * this library in LD_AUDIT. `built`: its final addresses. The caller sets the auxiliary vector's
- * entries of program and loader.
- */
+/* Builds an image, which ends at image_end, of the stack that is to end at FIXED_STACK_END,
+ * without this library in LD_AUDIT. `built`: its final addresses. The caller sets the auxiliary
+ * vector's entries of program and loader. */
 void stack_build(const struct initial_stack *stack, char *image_end, struct initial_stack *built);
 /* The place in the image for the final address. */
 static inline void *stack_in_image(char *image_end, const void *address)

@@ -1,7 +1,5 @@
-/*
- * How a guest finds the contract and removes its traces from the target's environment. Runs in the process's only
- * thread, possibly before libc is ready: raw system calls only.
- */
+/* How a guest finds the contract and removes its traces from the target's environment. Runs in
+ * the process's only thread, possibly before libc is ready: raw system calls only. */
 #ifndef RADDLE_RUNTIME_ATTACH_H
 #define RADDLE_RUNTIME_ATTACH_H
 
@@ -13,10 +11,8 @@
 bool attach_is_first(void);
 /* Maps the contract that the environment names; NULL: no command drives this process. */
 struct contract *attach_contract(void);
-/*
- * Restores the environment that the user gave the target. Programs that the target executes are therefore not
- * controlled.
- */
+/* Restores the environment that the user gave the target. Programs that the target executes are
+ * therefore not controlled. */
 void attach_clean_environment(char **environment);
 
 #endif

@@ -13,19 +13,16 @@
 /* Set once, by heap_start_recording(); read by every interposed allocation function. */
 extern bool heap_is_recording;
 
-/*
- * Restarts the counts of allocations, where the restart restores no memory image. Names of later blocks then equal
- * those of any other such run, and differ from the names of all earlier blocks.
- */
+/* Restarts the counts of allocations, where the restart restores no memory image. Names of later
+ * blocks then equal those of any other such run, and differ from the names of all earlier
+ * blocks. */
 void heap_begin_run(void);
 /* Records a block of `bytes` that the call at `site` allocated. `kind`: enum memory_block_kind. */
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
 /* Records that `site` is about to free the block. Ignores unknown blocks and blocks already freed. */
 void heap_freed(const void *start, uint64_t site);
-/*
- * Records that realloc moved `from` to `to` (possibly equal). The block keeps its name, which therefore does not
- * depend on whether there was room to grow in place.
- */
+/* Records that realloc moved `from` to `to` (possibly equal). The block keeps its name, which
+ * therefore does not depend on whether there was room to grow in place. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
 /* Allocations use this memory (thread_stacks.h) until heap_lend(NULL, 0); frees have no effect in between. */
 void heap_lend(void *start, size_t bytes);
@@ -43,10 +40,8 @@ struct heap_free {
 	struct thread_id thread;
 };
 
-/*
- * Finds the freed block that holds the address, if its memory was not allocated again. Known only for blocks whose
- * variables were named, and only for the latest of many.
- */
+/* Finds the freed block that holds the address, if its memory was not allocated again. Known
+ * only for blocks whose variables were named, and only for the latest of many. */
 bool heap_was_freed(const void *address, struct heap_free *out);
 
 /* Visits all blocks, and freed blocks whose memory was not allocated again. */

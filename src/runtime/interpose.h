@@ -24,10 +24,8 @@
 
 /* Return address of the interposed function. Must be expanded in that function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/*
- * As RETURN_SITE. If the caller is a function of the C++ library, the address where the user's code called that
- * library.
- */
+/* As RETURN_SITE. If the caller is a function of the C++ library, the address where the user's
+ * code called that library. */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \
 			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
@@ -36,10 +34,8 @@
 /* Runs focus_left() at the end of every interposed function of controlled threads: see focus.h. */
 #define LEAVE_AT_RETURN __attribute__((cleanup(focus_left), unused))
 
-/*
- * First statement of every interposed function. Sets up the runtime before its first use. Refuses raw threads
- * where these may run beside the controlled threads.
- */
+/* First statement of every interposed function. Sets up the runtime before its first use.
+ * Refuses raw threads where these may run beside the controlled threads. */
 #define ENTER()                                                                                    \
 	if (__builtin_expect(!runtime_is_up, 0))                                                   \
 		runtime_enter(RETURN_SITE);                                                        \
@@ -95,10 +91,9 @@ static inline void *symbol_slot_function(struct symbol_slot *slot)
 /* Finds the functions of all slots. Called once, by set-up. */
 void runtime_find_symbols(void);
 
-/*
- * Makes a raw system call for the target. The call is never trapped, and the rewind's undo log notes it. The rewind
- * reverts its effect in the kernel, or the call taints the run. Calls without effect may use platform_call.
- */
+/* Makes a raw system call for the target. The call is never trapped, and the rewind's undo log
+ * notes it. The rewind reverts its effect in the kernel, or the call taints the run. Calls
+ * without effect may use platform_call. */
 long runtime_target_call6(long number, long a, long b, long c, long d, long e, long f);
 #define TARGET_CALL_ARGS(number, a, b, c, d, e, f, ...)                                            \
 	runtime_target_call6(                                                                      \
@@ -121,10 +116,8 @@ static inline long interpose_result(long raw)
 	return raw;
 }
 
-/*
- * Unwinds the caller with PTHREAD_CANCELED (cleanup handlers, C++ destructors). Called when cancellation is due and
- * all effects of the op are reverted. Does not return.
- */
+/* Unwinds the caller with PTHREAD_CANCELED (cleanup handlers, C++ destructors). Called when
+ * cancellation is due and all effects of the op are reverted. Does not return. */
 void runtime_act_on_cancel(void) __attribute__((noreturn));
 /* Acts on cancellation if it is pending and enabled. For cancellation points that did not block. */
 void runtime_test_cancel(void);
@@ -138,42 +131,32 @@ void runtime_route_signals(void);
 /* Implements engine_host.wait_outside: no thread is enabled, so the process waits in the real world. fd.c. */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
-/*
- * Convert an absolute or relative time of a clock to a virtual deadline for engine_op; time.c. The caller checks the
- * nanoseconds (EINVAL).
- */
+/* Convert an absolute or relative time of a clock to a virtual deadline for engine_op; time.c.
+ * The caller checks the nanoseconds (EINVAL). */
 struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
-/*
- * Called when the caller has repeated a call that polling loops use. Every few calls the caller yields, and time
- * passes.
- */
+/* Called when the caller has repeated a call that polling loops use. Every few calls the caller
+ * yields, and time passes. */
 void runtime_waits_in_vain(void);
 /* Implements every form of sched_yield(): yields, and lets time pass for loops that poll and yield. */
 void runtime_yield(uint64_t site);
-/*
- * Called for a call that is no scheduling point. Every few calls the caller yields, and so its loop cannot run
- * forever. passing.c.
- */
+/* Called for a call that is no scheduling point. Every few calls the caller yields, and so its
+ * loop cannot run forever. passing.c. */
 void runtime_pass(uint64_t site);
 /* Random numbers of the run. A forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
-/*
- * Taints the run: it had an effect that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The text is
- * a literal or outlives the run. Only the first taint of a run is kept. A rewind gives up; the fork restarts may
- * continue.
- */
+/* Taints the run: it had an effect that `restart` cannot undo, such as "wrote to a file (write,
+ * fd 7)". The text is a literal or outlives the run. Only the first taint of a run is kept. A
+ * rewind gives up; the fork restarts may continue. */
 void runtime_taint(const char *what, long number);
 /* Taints the run with an effect on state that runs share even if each is forked at the first thread creation. */
 void runtime_taint_shared(const char *what);
 
-/*
- * Answer system calls about time, names and exec that are not in system_calls.def. False: the kernel answers the
- * call.
- */
+/* Answer system calls about time, names and exec that are not in system_calls.def. False: the
+ * kernel answers the call. */
 bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */
 /* prctl() of the caller's name: thread.c. */
 bool runtime_emulate_name(const long arguments[6], long *result);

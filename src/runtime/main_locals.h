@@ -20,10 +20,8 @@ static inline bool main_locals_has(const struct site_record *record)
 
 /* Called at the site of a local of main. Uses general registers only. */
 void main_locals_note(const struct site_record *record, uintptr_t address);
-/*
- * Distance of the granule from the end of main's stack, in granules; 0: the address is not there, or holds no such
- * local.
- */
+/* Distance of the granule from the end of main's stack, in granules; 0: the address is not
+ * there, or holds no such local. */
 uint32_t main_locals_depth(const void *address);
 const void *main_locals_address(uint32_t depth);
 /* The n-th local (from 0) that overlaps this granule; NULL: none. */

@@ -42,41 +42,31 @@ struct memory_access {
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL: none */
 };
 
-/*
- * Makes the scheduling point before the access if the variable is a point. Returns at once before the first thread,
- * in a forked child, and inside the runtime.
- */
+/* Makes the scheduling point before the access if the variable is a point. Returns at once
+ * before the first thread, in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
-/*
- * The race detector suppressed a race at this address. From the next run on accesses to the variable are points in
- * any mode.
- */
+/* The race detector suppressed a race at this address. From the next run on accesses to the
+ * variable are points in any mode. */
 void memory_raced(const void *address);
 
-/*
- * Called before the block is freed. Counts as a write to the whole block, if an access to the block was seen. Makes
- * a scheduling point if one of its variables is a point. Ends the run if the block was freed before.
- */
+/* Called before the block is freed. Counts as a write to the whole block, if an access to the
+ * block was seen. Makes a scheduling point if one of its variables is a point. Ends the run if
+ * the block was freed before. */
 void memory_freed(const void *start, uint64_t site);
 
-/*
- * memory_give_turn() is for a timer's signal handler that interrupts an access: the next access first lets other
- * threads run (engine_spin_point()). memory_last_site() is the site of the last access; 0: none in this run.
- */
+/* memory_give_turn() is for a timer's signal handler that interrupts an access: the next access
+ * first lets other threads run (engine_spin_point()). memory_last_site() is the site of the last
+ * access; 0: none in this run. */
 void memory_give_turn(void);
 uint64_t memory_last_site(void);
 bool memory_turn_is_wanted(void);
 
-/*
- * Called before each run while no thread of the target moves. Makes the knowledge of earlier runs effective and
- * chooses sites. `number` of the run decides whether it is a profiling run.
- */
+/* Called before each run while no thread of the target moves. Makes the knowledge of earlier
+ * runs effective and chooses sites. `number` of the run decides whether it is a profiling run. */
 void memory_prepare_run(uint64_t number);
-/*
- * Switches the chosen sites. Called after memory_prepare_run() and after the restore of memory: a program that has
- * ended has unregistered its modules, and only the restore brings them back.
- */
+/* Switches the chosen sites. Called after memory_prepare_run() and after the restore of memory:
+ * a program that has ended has unregistered its modules, and only the restore brings them back. */
 void memory_switch_sites(void);
 
 /* Discards the state of an earlier run, where the restart restores no memory image. */
@@ -148,10 +138,8 @@ void memory_given_back(uintptr_t start, size_t bytes);
 void memory_renamed(uintptr_t start, size_t bytes);
 /* Name of a code address, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
-/*
- * Class of the memory at the address, never 0. Blocks of one allocating call share a class; so does all static data,
- * and all other memory.
- */
+/* Class of the memory at the address, never 0. Blocks of one allocating call share a class; so
+ * does all static data, and all other memory. */
 uint32_t memory_class(uint64_t address);
 /* The class of a heap block; 0: the address is in no block. */
 uint32_t memory_block_class(uint64_t address);

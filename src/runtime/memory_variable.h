@@ -1,8 +1,6 @@
-/*
- * Variables: knowledge about eight aligned bytes of memory, by name (contract_memory.variables) and by address
- * (contract_memory.known). Lies on the path of every access: uses general registers only, and the most frequent case
- * is inline. Runs in the moving thread.
- */
+/* Variables: knowledge about eight aligned bytes of memory, by name (contract_memory.variables)
+ * and by address (contract_memory.known). Lies on the path of every access: uses general
+ * registers only, and the most frequent case is inline. Runs in the moving thread. */
 #ifndef RADDLE_RUNTIME_MEMORY_VARIABLE_H
 #define RADDLE_RUNTIME_MEMORY_VARIABLE_H
 
@@ -28,10 +26,8 @@ void memory_note_news(struct contract_memory *memory, struct memory_variable *va
 /* Slow path of memory_learn(). */
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
-/*
- * Knowledge about the variable at an address. NULL: name_of() has no name for it. `add`: adds an unknown variable
- * where the table has room. Valid until the next call.
- */
+/* Knowledge about the variable at an address. NULL: name_of() has no name for it. `add`: adds an
+ * unknown variable where the table has room. Valid until the next call. */
 static inline struct memory_known *memory_known_at(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {

@@ -55,10 +55,8 @@
 
 /* State of the fast path in this process. */
 struct quick_now {
-	/*
-	 * engine.slice_key: the upper part of keys of the thread's own memory. engine.slice_tag: the tag of granules about
-	 * which the thread has nothing more to report.
-	 */
+	/* engine.slice_key: the upper part of keys of the thread's own memory. engine.slice_tag:
+	 * the tag of granules about which the thread has nothing more to report. */
 	struct engine_epochs engine;
 	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
 	/* Accesses until the next sample is examined for threads that wait by reading, see quick.c */
@@ -124,17 +122,14 @@ static inline bool quick_is_repeated(
 void quick_begin_run(void);
 /* As quick_begin_run(), for a run that continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
-/*
- * Handles an access that is new in its epoch. `state`: the byte of its site; NULL: none. True: the access needs no
- * further work. Uses general registers only.
- */
+/* Handles an access that is new in its epoch. `state`: the byte of its site; NULL: none. True:
+ * the access needs no further work. Uses general registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
 /* As quick_passes(), for a range or a string; uses granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
-/*
- * Stores an examined access that is no point: equal accesses need no further work. `is_own`: the
- * memory is not shared, so the entry holds in later epochs of the thread, too. Uses general registers only.
- */
+/* Stores an examined access that is no point: equal accesses need no further work. `is_own`: the
+ * memory is not shared, so the entry holds in later epochs of the thread, too. Uses general
+ * registers only. */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
 /* As quick_remember(), for a range. */
 void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);

@@ -1,8 +1,6 @@
-/*
- * Raw threads: threads that the target creates by a system call (clone, clone3) instead of pthread_create. With
- * trapped system calls and fibers the engine schedules raw threads like all others. Otherwise raw threads run
- * uncontrolled, and the command is informed.
- */
+/* Raw threads: threads that the target creates by a system call (clone, clone3) instead of
+ * pthread_create. With trapped system calls and fibers the engine schedules raw threads like all
+ * others. Otherwise raw threads run uncontrolled, and the command is informed. */
 #ifndef RADDLE_RUNTIME_RAW_THREAD_H
 #define RADDLE_RUNTIME_RAW_THREAD_H
 
@@ -11,20 +9,16 @@
 
 struct engine_thread;
 
-/*
- * Handles a trapped clone or clone3 with CLONE_THREAD: the new controlled thread starts where the kernel's thread
- * would. Returns the thread's id or a negative error.
- */
+/* Handles a trapped clone or clone3 with CLONE_THREAD: the new controlled thread starts where
+ * the kernel's thread would. Returns the thread's id or a negative error. */
 long raw_thread_create(long number, const long arguments[6], const greg_t *registers);
 /* True when the call creates a raw thread. */
 bool raw_thread_is_wanted(long number, const long arguments[6]);
 /* The body of a raw thread; does not return. False: `thread` is no raw thread. */
 bool raw_thread_run(struct engine_thread *thread);
 
-/*
- * Called before main and before the first thread creation. If the process already has other threads, only the exec
- * restart works.
- */
+/* Called before main and before the first thread creation. If the process already has other
+ * threads, only the exec restart works. */
 void raw_thread_check_start(void);
 /* Called at the end of a run without trapped system calls. Informs the command if an uncontrolled thread exists. */
 void raw_thread_check_end(void);

@@ -11,10 +11,8 @@
 #include "abi/instrument_abi.h"
 
 bool record_is_on(void);
-/*
- * The report of a site without further effects: no site is chosen as a scheduling point, and the thread's time slice
- * is not over. False: site_reached() must handle the site.
- */
+/* The report of a site without further effects: no site is chosen as a scheduling point, and the
+ * thread's time slice is not over. False: site_reached() must handle the site. */
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
 
@@ -27,25 +25,19 @@ void record_end(void);
 /* The same executor, wrapped to record each context switch. */
 const struct executor *record_executor(const struct executor *executor);
 
-/*
- * Records a site. `address`, `length`: %rdi and %rsi at its point. `frame`: the frame of its function, with the
- * saved frame pointer and the return address behind it.
- */
+/* Records a site. `address`, `length`: %rdi and %rsi at its point. `frame`: the frame of its
+ * function, with the saved frame pointer and the return address behind it. */
 void record_report(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
-/*
- * Records the result of the moving thread's last write before other threads run at this site. `is_point`: the site
- * is a scheduling point; else the time slice ended.
- */
+/* Records the result of the moving thread's last write before other threads run at this site.
+ * `is_point`: the site is a scheduling point; else the time slice ended. */
 void record_settle(const struct site_record *site, bool is_point);
 /* Records that the moving thread continues after other threads have run, at no op that record_step() recorded. */
 void record_resume(void);
 /* As guarded_read_has_failed(), for the code that record_stubs.c generates. */
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
-/*
- * True only at sites where quick stubs test the time slice too. Time slices then end at the same reports with and
- * without quick stubs.
- */
+/* True only at sites where quick stubs test the time slice too. Time slices then end at the same
+ * reports with and without quick stubs. */
 bool record_may_end_turn(const struct site_record *site);
 /* True when the thread's time slice is over: it has reported for long, and other threads should run. */
 bool record_turn_is_over(void);

@@ -22,10 +22,8 @@ void returned_look_for_shadow(void);
 void returned_note(void *block, uint64_t site);
 /* Called when memory is allocated again. */
 void returned_given_out(const void *block, size_t bytes);
-/*
- * Implements engine_host.used: called before an op takes effect. Ends the run if the op's object lies in a freed
- * block.
- */
+/* Implements engine_host.used: called before an op takes effect. Ends the run if the op's object
+ * lies in a freed block. */
 void returned_check_use(const struct engine_op *op);
 
 #endif

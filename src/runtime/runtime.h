@@ -51,27 +51,19 @@ struct runtime {
 	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
 	/* Compiled code reports memory accesses through ThreadSanitizer's functions */
 	bool has_tsan_calls;
-	/*
-	 * Called before the process ends because control is impossible. Used where no command reads the reason; else
-	 * NULL.
-	 */
+	/* Called before the process ends because control is impossible. Used where no command
+	 * reads the reason; else NULL. */
 	void (*refused)(const char *why);
-	/*
-	 * Called when the timer with this function's address as its value expires. `context`: the interrupted code.
-	 * NULL: no timer.
-	 */
+	/* Called when the timer with this function's address as its value expires. `context`:
+	 * the interrupted code. NULL: no timer. */
 	void (*watchdog)(void *context);
-	/*
-	 * Called before longjmp() to a frame at this address; ends the run if the frame is out of bounds. NULL: no
-	 * bounds.
-	 */
+	/* Called before longjmp() to a frame at this address; ends the run if the frame is out
+	 * of bounds. NULL: no bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
 	uint64_t program_start,
 		program_end; /* addresses of the executable, without its libraries */
-	/*
-	 * Where main's code runs on a stack of its own (src/check): the end of that stack, and the frame that called
-	 * onto it.
-	 */
+	/* Where main's code runs on a stack of its own (src/check): the end of that stack, and
+	 * the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
 };
 
@@ -79,32 +71,24 @@ extern struct runtime runtime;
 
 /* ---- the run (run.c) ---- */
 
-/*
- * Seeds strategy and engine for run `number`, and begins control. With a history, the caller has already begun the
- * strategy, and the engine asks the strategy through the history.
- */
+/* Seeds strategy and engine for run `number`, and begins control. With a history, the caller has
+ * already begun the strategy, and the engine asks the strategy through the history. */
 void runtime_begin_run(uint64_t number, struct history *history);
 /* Continues a run that stands at a decision as run `number`. The caller has begun the strategy for that run. */
 void runtime_resume_run(uint64_t number);
-/*
- * Called before a run. Begins the strategy's campaign where the plan asks for it; true: the strategy was begun
- * (anew).
- */
+/* Called before a run. Begins the strategy's campaign where the plan asks for it; true: the
+ * strategy was begun (anew). */
 bool runtime_renew_strategy(void);
 uint64_t runtime_seed(uint64_t number);
 /* Passes the strategy the place of run `number` in its round. */
 void runtime_begin_place(uint64_t number);
-/*
- * Counts a finished run whose outcome is in contract->outcome. Called in the process that outlives the run. Returns
- * whether the command must look at the run.
- */
+/* Counts a finished run whose outcome is in contract->outcome. Called in the process that
+ * outlives the run. Returns whether the command must look at the run. */
 bool runtime_account_run(void);
 /* True when the strategy has made all runs that it promises: the batch ends early. */
 bool runtime_is_exhausted(void);
-/*
- * Fills the contract_thread entries with the threads of the run that ends. runtime_finish_run() does so for failing,
- * traced and recorded runs.
- */
+/* Fills the contract_thread entries with the threads of the run that ends. runtime_finish_run()
+ * does so for failing, traced and recorded runs. */
 void runtime_publish_threads(void);
 /* Implements plan.inspect: reports where the threads stand, and returns when the command has looked. */
 void runtime_stand_still(void);
@@ -112,20 +96,15 @@ void runtime_stand_still(void);
 void runtime_complete_outcome(struct outcome *outcome);
 /* Ends the run. The outcome is already in the contract. */
 void runtime_finish_run(void) __attribute__((noreturn));
-/*
- * Ends the run because the process would now exit with this status: by _exit, at the end of exit(), or with its last
- * thread.
- */
+/* Ends the run because the process would now exit with this status: by _exit, at the end of
+ * exit(), or with its last thread. */
 void runtime_run_ended(int status) __attribute__((noreturn));
-/*
- * Schedules the other threads once more just before the process ends, after all exit handlers. These threads may use
- * objects that are already destroyed. Does nothing in recorded runs, whose events end with the caller's.
- */
+/* Schedules the other threads once more just before the process ends, after all exit handlers.
+ * These threads may use objects that are already destroyed. Does nothing in recorded runs, whose
+ * events end with the caller's. */
 void runtime_let_others_move(void);
-/*
- * Sets contract->report, rings the doorbell, and waits for the next command. For restart servers only. Returns the
- * command.
- */
+/* Sets contract->report, rings the doorbell, and waits for the next command. For restart servers
+ * only. Returns the command. */
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Sets contract->report and rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
@@ -142,10 +121,9 @@ void runtime_trace_call(enum call_kind call, uint64_t site);
 /* Implements engine_host.performed where plan.detectors is not empty. */
 void runtime_detect(const struct engine_performed *performed);
 struct memory_access;
-/*
- * Passes a plain load or store of the named variable, which is no scheduling point, to the detector. Uses general
- * registers only. False: the caller must pass the access to engine_note_access() instead.
- */
+/* Passes a plain load or store of the named variable, which is no scheduling point, to the
+ * detector. Uses general registers only. False: the caller must pass the access to
+ * engine_note_access() instead. */
 bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 /* True when the race detector watches this run. */
@@ -162,10 +140,8 @@ void runtime_detect_begin(void);
 /* Looks up what thread creation needs (modules, functions of libc), before the first thread exists. */
 void runtime_prepare_threads(void);
 
-/*
- * Called before each thread creation. The first creation is the starting point of runs: every restart except
- * fork_main returns here once per run.
- */
+/* Called before each thread creation. The first creation is the starting point of runs: every
+ * restart except fork_main returns here once per run. */
 void runtime_first_create(void);
 /* Implement pthread_create, pthread_join and pthread_detach for a call at `site`. Return POSIX error codes. */
 int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
@@ -204,27 +180,21 @@ void runtime_spin_watch(void);
 void runtime_spin_stop(void);
 /* Called when the timer expires. `site`: the interrupted code. */
 void runtime_spin_tick(uint64_t site);
-/*
- * Turns the sites off until the next operation, and so lets a computing thread run at native speed. Called after a
- * long time without a step.
- */
+/* Turns the sites off until the next operation, and so lets a computing thread run at native
+ * speed. Called after a long time without a step. */
 void runtime_run_natively(void);
 /* Turns the sites on again. Called before each operation. */
 void runtime_run_controlled(void);
-/*
- * Gives every thread that may be computing the full time limit before a hang is reported. True: another thread runs
- * with a new limit now.
- */
+/* Gives every thread that may be computing the full time limit before a hang is reported. True:
+ * another thread runs with a new limit now. */
 bool runtime_hang_is_doubtful(void);
 /* Called when the moving thread enters an interposed function after a request by runtime_spin_tick(). */
 void runtime_spin_enter(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
 
-/*
- * Gives this kernel thread the runtime's own stack for fatal signals; allocates one if `stack` is NULL. Returns NULL
- * without memory.
- */
+/* Gives this kernel thread the runtime's own stack for fatal signals; allocates one if `stack`
+ * is NULL. Returns NULL without memory. */
 void *runtime_crash_stack(void *stack);
 void runtime_crash_stack_free(void *stack); /* called after its kernel thread has ended */
 /* Installs the handlers of fatal signals, which run on the runtime's own stack. */
@@ -246,15 +216,11 @@ void runtime_divert(void *context, void (*entry)(void));
 
 /* Called in the child of a fork, before the child leaves control. */
 void daemon_forked(long parent_pid);
-/*
- * Called when a process without threads ends, after `children` forks. True: a child has become a daemon and is the
- * program from now on.
- */
+/* Called when a process without threads ends, after `children` forks. True: a child has become a
+ * daemon and is the program from now on. */
 bool daemon_is_left(int status, uint32_t children);
-/*
- * Called at the first thread creation of a process without control. True: the process becomes the program. Asked
- * once.
- */
+/* Called at the first thread creation of a process without control. True: the process becomes
+ * the program. Asked once. */
 bool daemon_becomes_program(void);
 /* True in a daemon until daemon_becomes_program(), and always where the restart cannot follow the daemon. */
 bool daemon_is_current(void);
@@ -266,8 +232,6 @@ void process_become_program(void);
 /* True when the process must end without a report because a daemon continues the program. */
 bool process_leaves_daemon(int status);
 
-/* ---- hooks for the families ---- */
-
 /* Duplicates a descriptor to a number far above the target's. Returns 0 if that fails. */
 long runtime_high_descriptor(long descriptor);
 /* Marks waits in the real world, during which the command's watchdog must not report a hang. */
@@ -277,8 +241,6 @@ void runtime_mark_outside(bool is_outside);
 
 /* Logs a system call of the target for a later rewind, or taints the run. `result`: the raw result. */
 void runtime_note_call(long number, const long arguments[6], long result);
-
-/* ---- set-up parts ---- */
 
 /* signal_delivery.c: takes over signal masks and dispositions; after runtime_crash_set_up(). */
 void runtime_signals_set_up(void);
@@ -299,10 +261,8 @@ struct fiber_made {
 	int kernel_id;	 /* the kernel thread that left the block behind, or is about to */
 	bool is_special; /* made for one thread's stack size */
 };
-/*
- * Number of blocks made since the last fiber_pool_grow(); a rewind discards these blocks. Stores the first
- * `capacity` of them.
- */
+/* Number of blocks made since the last fiber_pool_grow(); a rewind discards these blocks. Stores
+ * the first `capacity` of them. */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 /* True when this kernel thread made one of these blocks. The kernel thread may still be ending. */
 bool fiber_is_donor(int kernel_id);
@@ -320,10 +280,9 @@ uint64_t *fiber_used_at(uint32_t pool_index);
 /* A clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
 
-/*
- * Stores the return addresses of the calls around `site`, innermost first, in callers[0..count). The caller has
- * zeroed the array; unknown entries stay 0. `is_access`: the site is a point of raddle-cc, and no call. callers.c.
- */
+/* Stores the return addresses of the calls around `site`, innermost first, in callers[0..count).
+ * The caller has zeroed the array; unknown entries stay 0. `is_access`: the site is a point of
+ * raddle-cc, and no call. callers.c. */
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count);
 /* Fills the call stack of an event, and notes which call's frame holds the event's object. */

@@ -21,37 +21,30 @@
 #include "abi/contract_memory.h"
 #include "abi/instrument_abi.h"
 
-/*
- * Read by site_thunk.S: sites that are on lead to site_reached(). While runs are live the value is SITES_LIVE, or
- * SITES_QUICK where the fast path (quick.h) handles most accesses.
- */
+/* Read by site_thunk.S: sites that are on lead to site_reached(). While runs are live the value
+ * is SITES_LIVE, or SITES_QUICK where the fast path (quick.h) handles most accesses. */
 extern uint8_t sites_are_live;
 /* Read by site_thunk.S whenever a site may be on. */
 extern struct contract_quick *sites_quick;
 extern struct quick_now sites_now;
-/*
- * Read by site_thunk.S: the vector registers besides %xmm0 to 15 (XCR0), whether the processor reports which are in
- * use, and which the thunk saves one by one.
- */
+/* Read by site_thunk.S: the vector registers besides %xmm0 to 15 (XCR0), whether the processor
+ * reports which are in use, and which the thunk saves one by one. */
 extern uint32_t sites_vectors;
 extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
 extern uint32_t sites_vectors_by_hand;
 
-/*
- * Chooses the stub that a point which is on calls instead of the site's own. A NULL result: the site's own stub. Set
- * at start-up.
- */
+/* Chooses the stub that a point which is on calls instead of the site's own. A NULL result: the
+ * site's own stub. Set at start-up. */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 /* Result of sites_quick_stub: the point stays off. */
 extern const unsigned char sites_left_off[];
 
 /* Registers all loaded modules in a contract that is new to this process. */
 void sites_tell_again(void);
-/*
- * Called by site_thunk.S with only general registers saved: the code at the record's point is about to access
- * memory. `frame`: its frame pointer. True: the thunk must call site_perform() with all registers saved.
- */
+/* Called by site_thunk.S with only general registers saved: the code at the record's point is
+ * about to access memory. `frame`: its frame pointer. True: the thunk must call site_perform()
+ * with all registers saved. */
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame);
 void site_perform(void);
@@ -64,10 +57,8 @@ uint32_t site_index(const struct site_record *record);
 /* True when a module with sites holds this code address. Stores the bounds of the module's code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
-/*
- * Patches every site of every module on or off by `is_on`. False: impossible; contract_memory.refusal has the
- * reason.
- */
+/* Patches every site of every module on or off by `is_on`. False: impossible;
+ * contract_memory.refusal has the reason. */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 
 /* NULL: no command drives this process. */

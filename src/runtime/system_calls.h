@@ -42,10 +42,8 @@ long system_call_make(system_call *function, long number, const long arguments[6
 		CALL_SITE)
 #define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/*
- * Defines an interposed function whose result is that of a system call, by errno: its type, its name, its parameters
- * in brackets, the call, and the call's arguments.
- */
+/* Defines an interposed function whose result is that of a system call, by errno: its type, its
+ * name, its parameters in brackets, the call, and the call's arguments. */
 #define ANSWERED(type, name, parameters, ...)                                                      \
 	INTERPOSED(type, name, parameters, (type)interpose_result(ANSWER(__VA_ARGS__)))
 

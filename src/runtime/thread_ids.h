@@ -11,19 +11,15 @@
 
 #include "engine/engine.h"
 
-/*
- * The living thread with this id; NULL: none. The id of the kernel thread that carries the threads means the
- * caller.
- */
+/* The living thread with this id; NULL: none. The id of the kernel thread that carries the
+ * threads means the caller. */
 struct engine_thread *thread_of_id(pid_t id);
 /* As thread_of_id(), but 0 means the caller. */
 struct engine_thread *thread_of_id_or_self(pid_t id);
 /* The id to pass to the kernel instead: that of the kernel thread which carries the thread, or `id` itself. */
 pid_t thread_id_for_kernel(pid_t id);
-/*
- * Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL.
- * thread_ids.c.
- */
+/* Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL.
+ * thread_ids.c. */
 long thread_ids_open(long number, const long arguments[6]);
 
 #endif

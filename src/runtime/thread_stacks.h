@@ -1,9 +1,7 @@
-/*
- * Addresses of threads' stacks and thread-local blocks: slots of a separate address range, at the same address under
- * every restart. A restart may make stacks in advance or during a run; the program's heap and mappings must be
- * identical in both cases. glibc's pthread_create() therefore also takes its vector of thread-local blocks from the
- * slot.
- */
+/* Addresses of threads' stacks and thread-local blocks: slots of a separate address range, at
+ * the same address under every restart. A restart may make stacks in advance or during a run;
+ * the program's heap and mappings must be identical in both cases. glibc's pthread_create()
+ * therefore also takes its vector of thread-local blocks from the slot. */
 #ifndef RADDLE_RUNTIME_THREAD_STACKS_H
 #define RADDLE_RUNTIME_THREAD_STACKS_H
 
@@ -38,10 +36,8 @@ void thread_stack_enter(void *thread);
 /* Calls thread_stack_enter() on the stack below `top`; returns when the thread has ended. */
 void thread_stack_enter_at(void *top, void *thread);
 
-/*
- * Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of the program's heap
- * (libc/memory/allocation.c).
- */
+/* Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of
+ * the program's heap (libc/memory/allocation.c). */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);
 /* End of the lent memory that holds the block; NULL: the block belongs to the program's heap. */

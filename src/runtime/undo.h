@@ -1,8 +1,6 @@
-/*
- * Reverts a run's changes in the kernel: the part of a rewind beside the memory image. The runtime logs system calls
- * as they occur; a call that cannot be reverted taints the run. The log lies in shared memory, so the restore of the
- * target's memory does not erase it.
- */
+/* Reverts a run's changes in the kernel: the part of a rewind beside the memory image. The
+ * runtime logs system calls as they occur; a call that cannot be reverted taints the run. The
+ * log lies in shared memory, so the restore of the target's memory does not erase it. */
 #ifndef RADDLE_RUNTIME_UNDO_H
 #define RADDLE_RUNTIME_UNDO_H
 
@@ -12,11 +10,10 @@
 
 #define UNDO_RANGES_MAX 64 /* most ranges that a checkpoint can have */
 
-/*
- * Saves the offsets of files that are open at the starting point, so that a run's reads do not change the next run.
- * can_reopen: also keeps duplicates of the descriptors, so that a rewind can reopen what a run closes. The
- * duplicates have high numbers, and a large descriptor table makes every fork slow: for the rewind only.
- */
+/* Saves the offsets of files that are open at the starting point, so that a run's reads do not
+ * change the next run. can_reopen: also keeps duplicates of the descriptors, so that a rewind
+ * can reopen what a run closes. The duplicates have high numbers, and a large descriptor table
+ * makes every fork slow: for the rewind only. */
 void undo_save_offsets(bool can_reopen);
 void undo_restore_offsets(void);
 
@@ -42,10 +39,8 @@ struct undo_memory {
 	struct undo_range ranges[UNDO_RANGES_MAX];
 };
 
-/*
- * NULL: restoring memory alone can return the run to its present state. Else the reason why not, in words ("opened a
- * file").
- */
+/* NULL: restoring memory alone can return the run to its present state. Else the reason why not,
+ * in words ("opened a file"). */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
 /* Stores the memory that the run has added. False: too many ranges. */

@@ -34,9 +34,8 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock. Without virtual time, first advances that clock to the real one. */
 uint64_t time_now_ns(void);
-/*
- * Checks whether the caller may use these creation attributes (NULL: none). Returns 0, EINVAL or EPERM. affinity.c.
- */
+/* Checks whether the caller may use these creation attributes (NULL: none). Returns 0, EINVAL or
+ * EPERM. affinity.c. */
 int affinity_check(const pthread_attr_t *attributes);
 /* Scheduling policy and priority of the thread, as the target set them. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
@@ -62,10 +61,9 @@ uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
 /* Updates the overrun count of a timer's signal. */
 void posix_timer_was_taken(siginfo_t *information);
-/*
- * A timer with an interval below TIMER_SLACK_NS notifies this long after its last notification. Expirations in
- * between count as overruns, because the kernel cannot notify for each of them either.
- */
+/* A timer with an interval below TIMER_SLACK_NS notifies this long after its last notification.
+ * Expirations in between count as overruns, because the kernel cannot notify for each of them
+ * either. */
 #define TIMER_SLACK_NS UINT64_C(50000)
 static inline uint64_t timer_no_sooner(
 	uint64_t deadline_ns, uint64_t fired_ns, uint64_t interval_ns)
@@ -163,10 +161,8 @@ bool fd_waits(int fd);
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
 /* True when another process can make one of the request's descriptors ready. */
 bool fd_request_is_external(const struct fd_request *request);
-/*
- * Makes the scheduling point of a descriptor operation, and waits until it is ready. `op` has kind, site, deadline
- * and ready; this function fills in the rest. Acts on cancellation itself.
- */
+/* Makes the scheduling point of a descriptor operation, and waits until it is ready. `op` has
+ * kind, site, deadline and ready; this function fills in the rest. Acts on cancellation itself. */
 enum engine_result fd_perform(struct engine_op *op, struct fd_request *request);
 
 /* A read or write that may block. After its scheduling point, `attempt` tries it without blocking. */
@@ -204,16 +200,12 @@ void __chk_fail(void) __attribute__((noreturn));
 
 /* ---- the real world: outside.c ---- */
 
-/*
- * Called after an operation that only yields: tests whether an outside event has become ready meanwhile. Without
- * this test a loop that yields would starve threads that wait for the outside. Returns whether any thread waits for
- * the outside.
- */
+/* Called after an operation that only yields: tests whether an outside event has become ready
+ * meanwhile. Without this test a loop that yields would starve threads that wait for the
+ * outside. Returns whether any thread waits for the outside. */
 bool outside_look(void);
-/*
- * Called when the last op failed for now (engine_unproductive()). `is_external`: another process may need time to
- * change that.
- */
+/* Called when the last op failed for now (engine_unproductive()). `is_external`: another process
+ * may need time to change that. */
 void world_failed_try(bool is_external);
 
 /* ---- processors: affinity.c ---- */
@@ -224,30 +216,23 @@ unsigned int affinity_processor(void);
 /* ---- children: children.c ---- */
 
 #define CHILDREN_MAX 64
-/*
- * Living children of this process. Returns how many there are, at most CHILDREN_MAX; a pid of 0 stands
- * for children that cannot be named.
- */
+/* Living children of this process. Returns how many there are, at most CHILDREN_MAX; a pid of 0
+ * stands for children that cannot be named. */
 uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* ---- deadlocked children: stuck_children.c ---- */
 
-/*
- * Called in a forked child none of whose threads can ever run again: publishes its outcome. The child then stands
- * still.
- */
+/* Called in a forked child none of whose threads can ever run again: publishes its outcome. The
+ * child then stands still. */
 void stuck_child_tell(const struct outcome *outcome);
 /* Called in the process of the run, at its begin. */
 void stuck_children_begin_run(void);
-/*
- * Called when the run ends because no thread is enabled: puts the waits of deadlocked children before those of the
- * run's own threads.
- */
+/* Called when the run ends because no thread is enabled: puts the waits of deadlocked children
+ * before those of the run's own threads. */
 void stuck_children_add_waits(struct outcome *outcome);
-/*
- * Lists threads of children in the run's evidence as created by their forker: the child's view of a thread, its
- * index in the run (THREAD_NONE: no room), and all such threads after the run's own.
- */
+/* Lists threads of children in the run's evidence as created by their forker: the child's view
+ * of a thread, its index in the run (THREAD_NONE: no room), and all such threads after the run's
+ * own. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread);
 struct thread_id stuck_children_add_thread(
 	struct thread_id forker, const struct contract_thread *description);
@@ -257,10 +242,8 @@ void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count
 
 /* True when a signal has arrived that no thread has been given yet. */
 bool signals_arrived(void);
-/*
- * True when the target has a handler for a signal that processes send to each other. Signals of a terminal, and of
- * the program's own faults, do not count.
- */
+/* True when the target has a handler for a signal that processes send to each other. Signals of
+ * a terminal, and of the program's own faults, do not count. */
 bool signals_have_handler_for_others(void);
 /* Runs the handlers that the caller must run now. Returns whether any ran. */
 bool signals_deliver_now(void);

@@ -1,8 +1,6 @@
-/*
- * DWARF call frame information, as the x86-64 psABI and the Linux Standard Base (.eh_frame, .eh_frame_hdr) define it,
- * as far as compilers use it for code that makes calls: the frame's address is %rsp or %rbp plus a constant. All other
- * rules end the walk.
- */
+/* DWARF call frame information, as the x86-64 psABI and the Linux Standard Base (.eh_frame,
+ * .eh_frame_hdr) define it, as far as compilers use it for code that makes calls: the frame's
+ * address is %rsp or %rbp plus a constant. All other rules end the walk. */
 #include "runtime/callers/frames.h"
 
 #include <dlfcn.h>
@@ -48,17 +46,13 @@ struct frame_rule {
 	uint16_t base;	      /* the register: FRAME_RSP or FRAME_RBP; 0: no rule */
 };
 
-/*
- * Cache of rules by return address, written by the moving thread. The key is the return address XOR the rule,
- * because a signal handler may overwrite an entry between the two writes.
- */
+/* Cache of rules by return address, written by the moving thread. The key is the return address
+ * XOR the rule, because a signal handler may overwrite an entry between the two writes. */
 #define RULES_KEPT 1024
 static struct kept_rule {
 	uint64_t key;
 	uint64_t rule;
 } * rules; /* shared with forked processes; NULL: no memory */
-
-/* ---- reading ---- */
 
 struct frame_bytes {
 	const uint8_t *at, *end;
@@ -111,8 +105,6 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 	return (struct frame_bytes){
 		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
 }
-
-/* ---- finding the entry ---- */
 
 /* The last FDE at or before `code` in the sorted table of .eh_frame_hdr; NULL: none. */
 static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
@@ -173,8 +165,6 @@ static bool frame_read_common(const uint8_t *start, struct frame_common *common)
 	}
 	return encoding == ENCODED_RELATIVE_SIGNED_4;
 }
-
-/* ---- instructions ---- */
 
 struct frame_machine {
 	const struct frame_common *common;

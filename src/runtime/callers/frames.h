@@ -1,7 +1,5 @@
-/*
- * Walks a thread's call stack outwards by the unwinding rules (.eh_frame) of the code, which exist for optimised
- * code, too. Runs in the moving thread; takes no lock and allocates nothing.
- */
+/* Walks a thread's call stack outwards by the unwinding rules (.eh_frame) of the code, which
+ * exist for optimised code, too. Runs in the moving thread; takes no lock and allocates nothing. */
 #ifndef RADDLE_RUNTIME_CALLERS_FRAMES_H
 #define RADDLE_RUNTIME_CALLERS_FRAMES_H
 

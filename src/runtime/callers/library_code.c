@@ -1,8 +1,7 @@
-/*
- * Finds the code of the C++ library: the library itself, and functions of its headers that other modules contain, if
- * compiled without optimisation. A step inside such code belongs to the user's call, which becomes the step's site.
- * Optimised header functions may contain the user's inlined code, so a site inside them stays.
- */
+/* Finds the code of the C++ library: the library itself, and functions of its headers that other
+ * modules contain, if compiled without optimisation. A step inside such code belongs to the
+ * user's call, which becomes the step's site. Optimised header functions may contain the user's
+ * inlined code, so a site inside them stays. */
 #include "runtime/library_code.h"
 
 #include <fcntl.h>
@@ -37,13 +36,10 @@ static struct {
 
 bool library_code_is_there;
 
-/* ---- names ---- */
-
-/*
- * True for the mangled name of a function in namespace std or __gnu_cxx, of a lambda in one, or of libstdc++'s
- * pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a local name with Z and the name of
- * its function. St, Sa, Sb, Ss, Si, So and Sd stand for std and names in it.
- */
+/* True for the mangled name of a function in namespace std or __gnu_cxx, of a lambda in one, or
+ * of libstdc++'s pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a
+ * local name with Z and the name of its function. St, Sa, Sb, Ss, Si, So and Sd stand for std
+ * and names in it. */
 static bool library_code_is_name(const char *name)
 {
 	if (strncmp(name, "_Z", 2) != 0)
@@ -60,8 +56,6 @@ static bool library_code_is_name(const char *name)
 	return strncmp(name, "__gthread_", 10) == 0 || strncmp(name, "__gnu_cxx", 9) == 0;
 }
 
-/* ---- the symbols of a module's file ---- */
-
 struct library_file {
 	const uint8_t *start;
 	size_t bytes;
@@ -73,10 +67,8 @@ static const void *library_code_part(
 	return offset <= file->bytes && bytes <= file->bytes - offset ? file->start + offset : NULL;
 }
 
-/*
- * True for unoptimised code, which first sets up a frame pointer and then stores its first argument in the frame:
- * push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp).
- */
+/* True for unoptimised code, which first sets up a frame pointer and then stores its first
+ * argument in the frame: push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp). */
 static bool library_code_is_unoptimised(const uint8_t *code, uint64_t bytes)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -158,8 +150,6 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 		(void)platform_call(SYS_close, fd);
 }
 
-/* ---- modules ---- */
-
 /* True for a library in the system's folders: its symbols are not read. */
 static bool library_code_is_system(const char *path)
 {
@@ -211,8 +201,6 @@ void library_code_set_up(void)
 	(void)dl_iterate_phdr(library_code_add, NULL);
 	library_code_is_there = library.count;
 }
-
-/* ---- sites ---- */
 
 static bool library_code_has(uint64_t return_address)
 {

@@ -1,7 +1,6 @@
-/*
- * Calls a function on another stack. Used for signal handlers on an alternate stack, and for the first frame of
- * threads. The frame stays on the caller's stack, so an unwinder finds the caller. x86-64.
- */
+/* Calls a function on another stack. Used for signal handlers on an alternate stack, and for the
+ * first frame of threads. The frame stays on the caller's stack, so an unwinder finds the
+ * caller. x86-64. */
 	.text
 
 	/* void (void (*function)(void *), void *argument, void *stack_end) */

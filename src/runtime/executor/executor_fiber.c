@@ -41,15 +41,13 @@ static HOT_STATE struct {
 	/* Donors of standard size; the n-th has the n-th slot under every restart. */
 	uint32_t pooled;
 	uint32_t special;
-	/*
-	 * fiber_time() at which each pooled donor was last given to a thread; 0: in no run. In shared memory: it
-	 * must survive a rewind, which restores a donor's stack only when needed.
-	 */
+	/* fiber_time() at which each pooled donor was last given to a thread; 0: in no run. In
+	 * shared memory: it must survive a rewind, which restores a donor's stack only when
+	 * needed. */
 	uint64_t *used_at;
-	/*
-	 * Unused donors: first the donors of ended threads, latest first, then those made in advance, in slot order.
-	 * A run thus uses the same donors whether or not donors were made in advance.
-	 */
+	/* Unused donors: first the donors of ended threads, latest first, then those made in
+	 * advance, in slot order. A run thus uses the same donors whether or not donors were
+	 * made in advance. */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);

@@ -38,10 +38,8 @@ static struct kernel_part *kernel_parts;
 /* Thread that gave up the baton to end; its kernel thread may still be ending. */
 static struct kernel_part *kernel_leaving;
 
-/*
- * Stack slots (thread_stacks.h), assigned in the same order as the fibers assign them. Written by the holder of the
- * baton.
- */
+/* Stack slots (thread_stacks.h), assigned in the same order as the fibers assign them. Written
+ * by the holder of the baton. */
 static struct {
 	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
@@ -126,10 +124,9 @@ static void *kernel_thread_entry(void *argument)
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
 	/* Other threads already run: the runtime must not attribute further system calls of this thread to them. */
 	runtime_dispatch_disarm();
-	/*
-	 * The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers never run that code, so
-	 * later blocks would have different addresses under the two executors.
-	 */
+	/* The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers
+	 * never run that code, so later blocks would have different addresses under the two
+	 * executors. */
 	(void)platform_call(SYS_exit, 0);
 	__builtin_trap();
 }

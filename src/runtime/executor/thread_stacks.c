@@ -17,10 +17,8 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 /* Large stacks lie below the slots. Both areas grow downwards, as glibc's stacks do. */
 #define LARGE_END (THREAD_STACKS_START + UINT64_C(0x10000000000))
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
-/*
- * Unmapped memory between stacks. Larger than most frames, so that a stack overflow faults instead of reaching
- * the next stack.
- */
+/* Unmapped memory between stacks. Larger than most frames, so that a stack overflow faults
+ * instead of reaching the next stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
 /* glibc's vector of thread-local blocks takes 16 bytes for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
@@ -114,8 +112,6 @@ void thread_stack_unmap(const struct thread_stack *stack)
 	platform_unmap(stack->start, stack->bytes);
 }
 
-/* ---- the first frames ---- */
-
 /* Upper bound for the frames of glibc's start function and its callees before thread_stack_enter(). */
 #define FIRST_FRAMES_BYTES 512
 /* Bytes that context_make() leaves above the first frame. */
@@ -138,8 +134,6 @@ void thread_stack_enter_at(void *top, void *thread)
 {
 	call_on_stack(thread_stack_enter, thread, (char *)top - FIRST_WORDS_BYTES);
 }
-
-/* ---- memory for glibc ---- */
 
 void thread_stack_lend(const struct thread_stack *stack)
 {

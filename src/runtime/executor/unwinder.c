@@ -1,8 +1,7 @@
-/*
- * Loads libgcc_s before main. pthread_exit, cancellation and backtrace unwind the stack by libgcc_s, which glibc
- * loads at the first use. A rewound run would load the library again in every run, which costs more than the rest of
- * the run. Only programs that reference one of these functions load it.
- */
+/* Loads libgcc_s before main. pthread_exit, cancellation and backtrace unwind the stack by
+ * libgcc_s, which glibc loads at the first use. A rewound run would load the library again in
+ * every run, which costs more than the rest of the run. Only programs that reference one of
+ * these functions load it. */
 #include <execinfo.h>
 #include <link.h>
 #include <string.h>

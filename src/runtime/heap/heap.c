@@ -36,10 +36,8 @@
 #define RECORD_BYTES 32 /* bytes of the heap per record */
 #define LEVELS 4
 
-/*
- * Address of the tables: far from the addresses that the kernel chooses, near the contract. Guard
- * pages separate the tables.
- */
+/* Address of the tables: far from the addresses that the kernel chooses, near the contract.
+ * Guard pages separate the tables. */
 #define HEAP_ADDRESS ((char *)0x7e8000000000)
 #define GAP_BYTES 4096
 
@@ -54,8 +52,6 @@ static HOT_STATE struct {
 	uint64_t *levels[LEVELS];
 	struct heap_record *records;
 } heap;
-
-/* ---- set-up ---- */
 
 /* End of the program's own data, where the heap begins. */
 static uintptr_t heap_program_end(void)
@@ -139,8 +135,6 @@ void heap_begin_run(void)
 	heap.run++;
 }
 
-/* ---- starts of blocks in the window ---- */
-
 static uint64_t heap_bit(uintptr_t address)
 {
 	return (address - heap.base) / START_BYTES;
@@ -158,10 +152,8 @@ static void heap_set_bit(uint64_t bit)
 		uint64_t *word = &heap.levels[level][bit / 64];
 		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
 
-		/*
-		 * Usually the bit is set, because a block reuses the place of another. Skipping
-		 * the store avoids a stall.
-		 */
+		/* Usually the bit is set, because a block reuses the place of another. Skipping
+		 * the store avoids a stall. */
 		if (before & mask)
 			return;
 		*word = before | mask;
@@ -241,8 +233,6 @@ static bool heap_is_window(uintptr_t address)
 	return address - heap.base < WINDOW_BYTES;
 }
 
-/* ---- events from the allocation functions ---- */
-
 static struct heap_block heap_describe(
 	uintptr_t start, size_t bytes, const struct heap_record *record)
 {
@@ -261,10 +251,8 @@ static struct heap_block heap_describe(
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record);
 
-/*
- * Invalidates cached names: those of the new block's memory, and those of the block that covered
- * its start.
- */
+/* Invalidates cached names: those of the new block's memory, and those of the block that covered
+ * its start. */
 static void heap_rename(uintptr_t start, size_t bytes)
 {
 	struct heap_record *record;
@@ -289,10 +277,8 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 		memory_renamed(0, SIZE_MAX);
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
-		/*
-		 * Includes glibc's size word behind the block. The bits of freed blocks in this
-		 * range are cleared, and so is a bit that shares the record.
-		 */
+		/* Includes glibc's size word behind the block. The bits of freed blocks in this
+		 * range are cleared, and so is a bit that shares the record. */
 		const uint64_t bit = heap_bit(start);
 		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
 
@@ -374,8 +360,6 @@ void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site)
 	heap_put((uintptr_t)to, bytes, record);
 	heap.is_busy = false;
 }
-
-/* ---- look-ups ---- */
 
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record)

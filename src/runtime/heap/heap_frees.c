@@ -1,8 +1,6 @@
-/*
- * Evidence of a use after free: where and by which thread a block was freed. Blocks that share a
+/* Evidence of a use after free: where and by which thread a block was freed. Blocks that share a
  * place in the table overwrite each other. Restored with the run if the restart restores memory;
- * otherwise see heap_begin_run(). Runs in the moving thread.
- */
+ * otherwise see heap_begin_run(). Runs in the moving thread. */
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 

@@ -59,16 +59,12 @@ const struct heap_outside *heap_outside_all(uint32_t *count);
 #define HEAP_STREAMS_MAX 32768
 #define HEAP_STREAM_HEADS 2048
 
-/*
- * `streams` has room for HEAP_STREAMS_MAX entries. `heads` has room for HEAP_STREAM_HEADS and is
- * all zero.
- */
+/* `streams` has room for HEAP_STREAMS_MAX entries. `heads` has room for HEAP_STREAM_HEADS and is
+ * all zero. */
 void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
 const struct heap_stream *heap_stream(uint16_t index);
-/*
- * Makes the record of a block that the moving thread allocates at `site`. The caller fills in the
- * size.
- */
+/* Makes the record of a block that the moving thread allocates at `site`. The caller fills in
+ * the size. */
 struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run);
 
 /* ---- heap_frees.c ---- */
@@ -86,10 +82,8 @@ bool heap_frees_any(uint32_t run);
 
 /* `counts` has room for HEAP_LOOPS entries. */
 void heap_loops_set_up(uint8_t *counts);
-/*
- * Ordinal of a block among the blocks of the same call stack, from 1, saturated at UINT8_MAX.
- * `stream` is the hash of its stream. 0: ordinals are not wanted.
- */
+/* Ordinal of a block among the blocks of the same call stack, from 1, saturated at UINT8_MAX.
+ * `stream` is the hash of its stream. 0: ordinals are not wanted. */
 uint8_t heap_loop_number(uint64_t stream, uint64_t site);
 
 /* ---- heap_blocks.c: contract_memory.blocks of traced runs ---- */

@@ -1,9 +1,7 @@
-/*
- * Loop numbers: the ordinal of a block among the blocks that its call stack allocated (Bindal,
+/* Loop numbers: the ordinal of a block among the blocks that its call stack allocated (Bindal,
  * Bansal, Lal 2012, figure 5). Only strategies that ask for places need them, because each
  * allocation then costs a stack walk. The counts are private memory at the heap's fixed place,
- * and are restored before each run.
- */
+ * and are restored before each run. */
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"

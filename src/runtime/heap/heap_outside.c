@@ -1,7 +1,5 @@
-/*
- * Blocks outside of the brk heap: glibc's mappings for large requests, and the program's own
- * mappings. Such blocks are few, so a sorted array holds them. Runs in the moving thread.
- */
+/* Blocks outside of the brk heap: glibc's mappings for large requests, and the program's own
+ * mappings. Such blocks are few, so a sorted array holds them. Runs in the moving thread. */
 #include <string.h>
 
 #include "runtime/heap/heap_internal.h"

@@ -1,8 +1,6 @@
-/*
- * Allocation streams: one per thread and allocating site. A stream counts its blocks; a block's
+/* Allocation streams: one per thread and allocating site. A stream counts its blocks; a block's
  * name is the hash of stream and count. The memory is restored by a rewind (heap.h). Runs in the
- * moving thread.
- */
+ * moving thread. */
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "engine/engine.h"

@@ -17,8 +17,6 @@ bool attach_is_first(void)
 	return true; /* the library was preloaded */
 }
 
-/* ---- the environment, from /proc: environ may not be set yet ---- */
-
 /* Copies the value of `name` from /proc/self/environ. False: not found, or longer than `size`. */
 static bool attach_variable(const char *name, char *value, size_t size)
 {

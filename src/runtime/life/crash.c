@@ -1,9 +1,7 @@
-/*
- * Fatal signals and hangs. The handler records the failure in the contract and diverts the interrupted context into
- * crash_continue(), as if the interrupted code had called it. From there the run ends in ordinary code on the
- * thread's ordinary stack, which a debugger can unwind. A stack overflow is the exception: its run ends in the
- * handler, on the signal stack.
- */
+/* Fatal signals and hangs. The handler records the failure in the contract and diverts the
+ * interrupted context into crash_continue(), as if the interrupted code had called it. From
+ * there the run ends in ordinary code on the thread's ordinary stack, which a debugger can
+ * unwind. A stack overflow is the exception: its run ends in the handler, on the signal stack. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>

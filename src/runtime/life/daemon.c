@@ -18,9 +18,8 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/*
- * Limit of each wait. A parent that leaves does so at once; one that waits longer for its child remains the program.
- */
+/* Limit of each wait. A parent that leaves does so at once; one that waits longer for its child
+ * remains the program. */
 #define PATIENCE_MS 1000
 
 /* Written at forks and by setsid(). */

@@ -1,8 +1,7 @@
-/*
- * execve with restart rewind. This process holds the image of the starting point and must survive. So a child
- * executes the other program, and the end of the child is the end of the run. With the other restarts every run is a
- * process of its own, and the call goes to the kernel unchanged. Runs in the target's moving thread.
- */
+/* execve with restart rewind. This process holds the image of the starting point and must
+ * survive. So a child executes the other program, and the end of the child is the end of the
+ * run. With the other restarts every run is a process of its own, and the call goes to the
+ * kernel unchanged. Runs in the target's moving thread. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

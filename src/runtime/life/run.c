@@ -30,10 +30,9 @@
 #include "runtime/world.h"
 #include "strategies/history.h"
 
-/*
- * libstdc++'s atomic waits, latches and semaphores yield four times before they block. If accesses to memory are
- * scheduling points, spinning.c detects waiting loops instead, and such a loop should cost no further steps.
- */
+/* libstdc++'s atomic waits, latches and semaphores yield four times before they block. If
+ * accesses to memory are scheduling points, spinning.c detects waiting loops instead, and such a
+ * loop should cost no further steps. */
 #define FREE_YIELDS 4
 
 static const struct strategy *run_strategy(const struct contract *contract)
@@ -136,10 +135,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();
-	/*
-	 * Uncontrolled threads may call interposed functions: keeps the slow path of ENTER() on, which checks the
-	 * caller.
-	 */
+	/* Uncontrolled threads may call interposed functions: keeps the slow path of ENTER() on,
+	 * which checks the caller. */
 	runtime_is_up = runtime.has_dispatch || runtime.executor != &executor_fiber;
 	runtime_detect_begin();
 	contexts_begin_run();
@@ -356,10 +353,8 @@ void runtime_publish_threads(void)
 	stuck_children_add_threads(threads, &contract->thread_count);
 }
 
-/*
- * Stands still until the command has looked. The thread's own context is saved by a switch to a context that rings
- * and waits, so that the command can unwind this thread like any other.
- */
+/* Stands still until the command has looked. The thread's own context is saved by a switch to a
+ * context that rings and waits, so that the command can unwind this thread like any other. */
 struct run_inspection {
 	struct context self, waiter;
 	unsigned char stack[16384];

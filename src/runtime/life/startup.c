@@ -53,10 +53,8 @@ void bug_report(const char *condition, const char *file, int line)
 
 		text_init(&reason, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
-		/*
-		 * The runtime's state lies in the target's address space, so a wild write of the target may have
-		 * damaged it.
-		 */
+		/* The runtime's state lies in the target's address space, so a wild write of the
+		 * target may have damaged it. */
 		text_add(&reason,
 			"the target wrote over raddle's memory, or the runtime has a bug (");
 		text_add(&reason, condition);
@@ -94,8 +92,6 @@ static void startup_read_plan(struct contract *contract)
 	if (plan->executor == EXECUTOR_KERNEL)
 		runtime.executor = &executor_kernel;
 }
-
-/* ---- the layout of memory ---- */
 
 /* True when personality() is refused and the relocator (src/relocate/) gave up. The relocator unmaps the vDSO. */
 static bool startup_has_random_addresses(void)
@@ -340,10 +336,9 @@ static void startup_at_exit(int status, void *unused)
 	runtime_run_ended(status & 0xff);
 }
 
-/*
- * A sanitizer ends the process by its own system call, which is trapped only with dispatch armed. A target that
- * registers its own callback later replaces this one; its run then has only the sanitizer's exit status.
- */
+/* A sanitizer ends the process by its own system call, which is trapped only with dispatch
+ * armed. A target that registers its own callback later replaces this one; its run then has only
+ * the sanitizer's exit status. */
 static void startup_sanitizer_ends(void)
 {
 	if (runtime.contract && runtime.contract->plan.sanitizer_status && !runtime.has_dispatch &&

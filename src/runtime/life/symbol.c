@@ -1,8 +1,7 @@
-/*
- * Finds the definitions that the runtime's interposed functions replace. Runs in any thread of the target, and in
- * set-up, where an allocation would enter the runtime. The loader's tables are therefore read directly: a failed
- * dlsym() allocates, and replaces the message that the program reads by dlerror().
- */
+/* Finds the definitions that the runtime's interposed functions replace. Runs in any thread of
+ * the target, and in set-up, where an allocation would enter the runtime. The loader's tables
+ * are therefore read directly: a failed dlsym() allocates, and replaces the message that the
+ * program reads by dlerror(). */
 #include <elf.h>
 #include <link.h>
 
@@ -119,10 +118,8 @@ void *runtime_own_symbol(const char *name)
 	return symbol_in_module(symbol_own_module(), name);
 }
 
-/*
- * Tests linked with libraddle-check.so contain the interposed functions a second time. That library then becomes
- * inactive, and the look-up continues behind it.
- */
+/* Tests linked with libraddle-check.so contain the interposed functions a second time. That
+ * library then becomes inactive, and the look-up continues behind it. */
 void *runtime_symbol_behind(const char *name)
 {
 	void *found = NULL;

@@ -1,17 +1,13 @@
-/*
- * See contexts.h. Runs in the moving thread. The state is in shared memory, which a rewind does
- * not restore.
- */
+/* See contexts.h. Runs in the moving thread. The state is in shared memory, which a rewind does
+ * not restore. */
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/*
- * Upper bound of the distance from the stack pointer to a frame pointer. A value further away is
- * no frame pointer.
- */
+/* Upper bound of the distance from the stack pointer to a frame pointer. A value further away is
+ * no frame pointer. */
 #define FRAME_DISTANCE_MOST (UINT64_C(1) << 24)
 
 struct context_frame {
@@ -57,8 +53,6 @@ static struct context_stack *context_stack(struct thread_id thread)
 	}
 	return stack;
 }
-
-/* ---- traces ---- */
 
 static void context_trace(struct thread_id thread, const struct context_frame *frame,
 	enum op_kind kind, uint64_t step, bool has_returned)
@@ -110,13 +104,9 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 	return true;
 }
 
-/* ---- functions ---- */
-
-/*
- * Drops the frames of functions that have been left, which lie below `below` because stacks grow
+/* Drops the frames of functions that have been left, which lie below `below` because stacks grow
  * downwards. `returning`: frame of a function that returns now; 0: none. Other dropped frames
- * were left by a tail call, an exception or longjmp.
- */
+ * were left by a tail call, an exception or longjmp. */
 static void context_drop(
 	struct thread_id thread, struct context_stack *stack, uintptr_t below, uintptr_t returning)
 {
@@ -152,10 +142,8 @@ static void context_enter(
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
-/*
- * True if the innermost function has left by a tail call to this one: both have the same frame
- * and return address.
- */
+/* True if the innermost function has left by a tail call to this one: both have the same frame
+ * and return address. */
 static bool context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {

@@ -1,8 +1,6 @@
-/*
- * Feeds the detectors of plan.detectors with the operations that the engine performs. Runs in the
- * moving thread. The detectors' state is in the contract's shared memory and survives rewinds and
- * forks.
- */
+/* Feeds the detectors of plan.detectors with the operations that the engine performs. Runs in
+ * the moving thread. The detectors' state is in the contract's shared memory and survives
+ * rewinds and forks. */
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
 #include "base/hot_state.h"
@@ -22,10 +20,8 @@ static HOT_STATE bool detects_quickly;
 /* Only the patterns detector is on, and no inspection waits for an access. */
 static HOT_STATE bool records_quickly;
 
-/*
- * A race detector that only watches (races are no failures) runs in the first runs and in every
- * 16th after them. Most races show in any schedule, so few runs suffice and cost little.
- */
+/* A race detector that only watches (races are no failures) runs in the first runs and in every
+ * 16th after them. Most races show in any schedule, so few runs suffice and cost little. */
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_EVERY 16
 
@@ -146,10 +142,8 @@ static bool record_quickly(const struct engine_performed *performed)
 	return true;
 }
 
-/*
- * A compare-exchange that is not yet executed. No other thread moves, so the value in memory now
- * decides whether the compare-exchange writes.
- */
+/* A compare-exchange that is not yet executed. No other thread moves, so the value in memory now
+ * decides whether the compare-exchange writes. */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
 	uint64_t found;
@@ -164,10 +158,8 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 	event->order = performed->order_of_failure;
 }
 
-/*
- * True if the plan inspects this access. Accesses that are no scheduling points share the number
- * of the next step, so code address and memory address must match too.
- */
+/* True if the plan inspects this access. Accesses that are no scheduling points share the number
+ * of the next step, so code address and memory address must match too. */
 static bool detect_is_wanted(
 	const struct contract_plan *plan, const struct engine_performed *performed)
 {
@@ -210,10 +202,8 @@ static void detect_any(const struct engine_performed *performed)
 		event.role = (uint64_t)(uintptr_t)thread->start;
 		event.name = thread->name;
 		event.class_of = memory_class;
-		/*
-		 * The object got its name when the op was announced, so this look-up creates no
-		 * name.
-		 */
+		/* The object got its name when the op was announced, so this look-up creates no
+		 * name. */
 		if (!event.object && event.address && detect_names_objects(class) &&
 			patterns_includes_orders(detect_states[DETECTOR_patterns]))
 			event.object = engine_object_name(performed->address);

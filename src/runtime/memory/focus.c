@@ -17,11 +17,9 @@
 /* Set when a run begins; restored with the run. */
 static HOT_STATE bool focus_is_on;
 
-/*
- * Focus is off when threads spin under a strategy that re-executes prefixes. The time for
- * which a spinning thread is held back depends on how many points other threads pass. With
- * fewer points, the strategy would not reach the same state again.
- */
+/* Focus is off when threads spin under a strategy that re-executes prefixes. The time for which
+ * a spinning thread is held back depends on how many points other threads pass. With fewer
+ * points, the strategy would not reach the same state again. */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
@@ -48,10 +46,8 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
-/*
- * Adds the group that may touch this granule of the object. False: the group is unknown, or the
- * set is full.
- */
+/* Adds the group that may touch this granule of the object. False: the group is unknown, or the
+ * set is full. */
 static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
 	uint64_t distance, struct focus_groups *focus)
 {
@@ -94,10 +90,8 @@ static bool focus_add_static(
 	return has_any;
 }
 
-/*
- * Adds the groups that may touch a variable with a known address. False: the groups are unknown,
- * or the set is full.
- */
+/* Adds the groups that may touch a variable with a known address. False: the groups are unknown,
+ * or the set is full. */
 static bool focus_add_placed(const struct contract_memory *memory,
 	const struct memory_variable *variable, struct focus_groups *focus)
 {
@@ -129,12 +123,10 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 	return true;
 }
 
-/*
- * Collects the groups of all variables that were allocated at one place. An empty result means:
+/* Collects the groups of all variables that were allocated at one place. An empty result means:
  * unknown, or no room. A variable that became a point only in this round is skipped, because its
  * groups are known in the next round only. Most of them are groups of the place's other
- * variables.
- */
+ * variables. */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
 {
@@ -152,10 +144,8 @@ static void focus_gather_place(
 	}
 }
 
-/*
- * The groups of a place do not change within a round, and the search is slow; the result is
- * cached.
- */
+/* The groups of a place do not change within a round, and the search is slow; the result is
+ * cached. */
 static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
 {
 	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
@@ -170,10 +160,8 @@ static const struct memory_place_groups *focus_place(struct contract_memory *mem
 	return known;
 }
 
-/*
- * Makes all variables that were allocated at the place points of this run. False: their groups
- * are unknown, or there is no room.
- */
+/* Makes all variables that were allocated at the place points of this run. False: their groups
+ * are unknown, or there is no room. */
 static bool focus_on_place(
 	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
 {
@@ -233,10 +221,8 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	return true;
 }
 
-/*
- * Spinning threads must be seen at any variable, so accesses are filtered only if no thread
- * has spun.
- */
+/* Spinning threads must be seen at any variable, so accesses are filtered only if no thread has
+ * spun. */
 static bool focus_filters(const struct contract_memory *memory)
 {
 	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;

@@ -20,10 +20,8 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/*
- * Upper bound of the granules of a range that are looked at; the rest of a longer range is
- * ignored.
- */
+/* Upper bound of the granules of a range that are looked at; the rest of a longer range is
+ * ignored. */
 #define RANGE_GRANULES_MOST 512
 
 static bool memory_is_write(uint8_t kind)
@@ -78,10 +76,8 @@ bool memory_wants(
 /* Set by memory_give_turn() in a signal handler: the next access must yield to other threads. */
 static HOT_STATE volatile bool turn_is_wanted;
 
-/*
- * True if a lease may cover the access. Under a *lease* the strategy grants the moving thread a
- * number of points at which it is not asked.
- */
+/* True if a lease may cover the access. Under a *lease* the strategy grants the moving thread a
+ * number of points at which it is not asked. */
 static bool memory_is_leasable(const struct memory_access *access)
 {
 	return memory_kind_is_range(access->kind) ||
@@ -120,10 +116,8 @@ uint16_t memory_allocated_at(
 	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
 }
 
-/*
- * If all variables allocated at a place are points of the run, decides once per variable whether
- * it is one of them.
- */
+/* If all variables allocated at a place are points of the run, decides once per variable whether
+ * it is one of them. */
 static void memory_look_at_place(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
@@ -156,10 +150,8 @@ static void memory_mark_site(struct contract_memory *memory, const struct memory
 	memory->has_site_news = true;
 }
 
-/*
- * Learns about every granule of the access and finds the point among them. False: a granule has
- * no quick name.
- */
+/* Learns about every granule of the access and finds the point among them. False: a granule has
+ * no quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
 	variable_name (*name_of)(const void *address))
 {
@@ -178,10 +170,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		/* Nothing more is learnt about variables that are points. */
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
-			/*
-			 * Looked up before the variable becomes a point: the process that makes
-			 * it one may know only some of its accesses.
-			 */
+			/* Looked up before the variable becomes a point: the process that makes
+			 * it one may know only some of its accesses. */
 			if (memory->group_count)
 				(void)memory_allocated_at(memory, known, (const void *)at);
 		}
@@ -213,10 +203,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	return true;
 }
 
-/*
- * The access had a lease and goes to the engine nevertheless: looks up what memory_look() has
- * left out.
- */
+/* The access had a lease and goes to the engine nevertheless: looks up what memory_look() has
+ * left out. */
 static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
 {
 	const uintptr_t at = visit->unplaced;
@@ -331,10 +319,8 @@ static bool memory_tell_quickly(struct contract_memory *memory, const struct mem
 	struct memory_access part = visit->access;
 	uintptr_t at = (uintptr_t)visit->access.address;
 
-	/*
-	 * Vector accesses fit into this size; the names of longer accesses are looked up one by
-	 * one anyway.
-	 */
+	/* Vector accesses fit into this size; the names of longer accesses are looked up one by
+	 * one anyway. */
 	if (visit->access.bytes > QUICK_BYTES_MOST)
 		return false;
 	for (uintptr_t next; at < end; at = next) {
@@ -378,10 +364,8 @@ static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 	       (known->flags & VARIABLE_MANY || known->thread == engine_current()->name);
 }
 
-/*
- * While the lease lasts, further accesses to the access's granules are handled by quick.h. A
- * granule of a range that is no point needs nothing more from this thread.
- */
+/* While the lease lasts, further accesses to the access's granules are handled by quick.h. A
+ * granule of a range that is no point needs nothing more from this thread. */
 static void memory_remember_points(const struct memory_access *access)
 {
 	const struct contract_memory *memory = sites_memory();
@@ -404,10 +388,8 @@ static void memory_remember_points(const struct memory_access *access)
 	}
 }
 
-/*
- * Spends one access of the lease on a point, and makes the granules known to quick.h. True: the
- * thread continues without a scheduling point.
- */
+/* Spends one access of the lease on a point, and makes the granules known to quick.h. True: the
+ * thread continues without a scheduling point. */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
 	if (!visit->point || !visit->is_named || visit->told || !memory_has_lease(&visit->access))
@@ -439,10 +421,8 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (memory_is_leased(visit))
 		return false;
-	/*
-	 * With only some sites on, the thread's writes may be missed, and the test would be
-	 * wrong.
-	 */
+	/* With only some sites on, the thread's writes may be missed, and the test would be
+	 * wrong. */
 	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
 	if (visit->is_waiting)

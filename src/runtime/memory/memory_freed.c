@@ -34,10 +34,8 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	engine_fail_by_verdict(&verdict);
 }
 
-/*
- * Handles one granule of a freed block. Does not create variables that no thread has accessed.
- * True: accesses to the granule are points.
- */
+/* Handles one granule of a freed block. Does not create variables that no thread has accessed.
+ * True: accesses to the granule are points. */
 static bool memory_free_variable(
 	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
 {
@@ -58,10 +56,8 @@ static bool memory_free_variable(
 
 void memory_freed(const void *start, uint64_t site)
 {
-	/*
-	 * An address within the call instruction: the return address may belong to another source
-	 * line.
-	 */
+	/* An address within the call instruction: the return address may belong to another
+	 * source line. */
 	struct memory_visit visit = {
 		.access = {
 			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};

@@ -1,9 +1,7 @@
-/*
- * The path of an access to its scheduling point. site_visit.c (accesses at instrumented sites)
+/* The path of an access to its scheduling point. site_visit.c (accesses at instrumented sites)
  * and memory.c (all accesses) share it. memory_begin() decides, with general registers only,
  * whether the access needs memory_finish(). memory_finish() makes the scheduling point and may
- * use every register. Both run in the moving thread, before the access is executed.
- */
+ * use every register. Both run in the moving thread, before the access is executed. */
 #ifndef RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
 #define RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
 
@@ -41,19 +39,15 @@ struct engine_op memory_engine_op(const struct memory_access *access, object_nam
 /* True if an access to a variable with these flags is a scheduling point. */
 bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
-/*
- * The allocating place of the variable's block, for memory_visit.allocated_at. 0: the variable is
- * not in the table.
- */
+/* The allocating place of the variable's block, for memory_visit.allocated_at. 0: the variable
+ * is not in the table. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address);
 
 /* ---- memory_freed.c ---- */
 
-/*
- * Ends the run with outcome `kind` if the access touches a freed block, before the access can do
- * harm.
- */
+/* Ends the run with outcome `kind` if the access touches a freed block, before the access can do
+ * harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
 
 #endif

@@ -1,7 +1,6 @@
-/*
- * Names of memory that are equal in every run: docs/decisions/0002. Runs in the moving thread, on
- * the path of each watched access, and makes no system call, takes no lock and allocates nothing.
- */
+/* Names of memory that are equal in every run: docs/decisions/0002. Runs in the moving thread,
+ * on the path of each watched access, and makes no system call, takes no lock and allocates
+ * nothing. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -48,11 +47,9 @@ static void find_stack_standard(void)
 	}
 }
 
-/*
- * Size of the thread's stack area. Stack, thread-local variables and glibc's thread block lie in
+/* Size of the thread's stack area. Stack, thread-local variables and glibc's thread block lie in
  * one mapping, in this order, with the thread-local base at a fixed place. The distance to the
- * base is therefore a name that is the same under every executor and in every pooled stack.
- */
+ * base is therefore a name that is the same under every executor and in every pooled stack. */
 static uintptr_t stack_reach(const struct engine_thread *thread)
 {
 	const uintptr_t pointer = thread == engine_current()
@@ -65,10 +62,8 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 		       : stack_standard_bytes;
 }
 
-/*
- * Separates depths in main's original frames from depths in the stack that main's part of a run
- * has of its own.
- */
+/* Separates depths in main's original frames from depths in the stack that main's part of a run
+ * has of its own. */
 #define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
 
 static bool main_holds(uintptr_t address, uint64_t *depth)
@@ -80,10 +75,8 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 		*depth = runtime.main_stack_end - address;
 		if (*depth < stack_standard_bytes)
 			return true;
-		/*
-		 * Memory above main's frame: depths from the stack's end vary with the
-		 * environment's size, so they count from the frame.
-		 */
+		/* Memory above main's frame: depths from the stack's end vary with the
+		 * environment's size, so they count from the frame. */
 		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
 		if (address >= runtime.main_frame && address < end)
 			return true;
@@ -206,10 +199,8 @@ variable_name memory_variable_name(const void *pointer)
 	name = memory_quick_name(pointer);
 	if (!name)
 		name = late_module_name(address);
-	/*
-	 * All other memory (loader, sanitizers, early mappings) has its address as its name,
-	 * which is equal while the layout is.
-	 */
+	/* All other memory (loader, sanitizers, early mappings) has its address as its name,
+	 * which is equal while the layout is. */
 	return name ? name : memory_name_name_of(FAMILY_REST, 0, address);
 }
 

@@ -19,15 +19,11 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/*
- * One run to see which threads touch which variables, one to see which sites touch shared
- * variables, one for safety.
- */
+/* One run to see which threads touch which variables, one to see which sites touch shared
+ * variables, one for safety. */
 #define PROFILE_RUNS_FIRST 3
-/*
- * Profiling slows down about 2 % of the runs. After run 1024 the interval between profiling runs
- * grows: each doubling of the run number brings 8 to 16 of them.
- */
+/* Profiling slows down about 2 % of the runs. After run 1024 the interval between profiling runs
+ * grows: each doubling of the run number brings 8 to 16 of them. */
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
@@ -101,10 +97,8 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 	memory->points_changed = 1;
 }
 
-/*
- * Clears "seen" of the sites that have touched no point. Each of them may have touched a new
- * point before it was one, so it stays on until it is reached again.
- */
+/* Clears "seen" of the sites that have touched no point. Each of them may have touched a new
+ * point before it was one, so it stays on until it is reached again. */
 static void memory_see_again(struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->site_count; i++)
@@ -126,8 +120,6 @@ static void memory_promote(struct contract_memory *memory)
 	memory->newly_shared = 0;
 	memory->has_changed = true;
 }
-
-/* ---- rounds ---- */
 
 /* The first run of a round in this process: the command has merged the knowledge of all workers. */
 static void memory_enter_round(struct contract_memory *memory)

@@ -8,8 +8,6 @@
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 
-/* ---- by name ---- */
-
 /* The variable's entry. NULL: the variable is unknown, and `add` is false or the table is full. */
 static struct memory_variable *memory_variable(
 	struct contract_memory *memory, variable_name name, bool add)
@@ -23,10 +21,8 @@ static struct memory_variable *memory_variable(
 	}
 	if (!add)
 		return NULL;
-	/*
-	 * A load of at most three quarters keeps searches short and guarantees a free slot that
-	 * ends them.
-	 */
+	/* A load of at most three quarters keeps searches short and guarantees a free slot that
+	 * ends them. */
 	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
 		memory->variables_lost++;
 		return NULL;
@@ -45,12 +41,8 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 	return memory->variables[slot].name ? &memory->variables[slot] : NULL;
 }
 
-/* ---- by address ---- */
-
-/*
- * Entry of memory whose name may soon change (stacks), and of variables that are not in the
- * table.
- */
+/* Entry of memory whose name may soon change (stacks), and of variables that are not in the
+ * table. */
 static HOT_STATE struct memory_known passing;
 
 void memory_next_epoch(struct contract_memory *memory)
@@ -94,10 +86,8 @@ void memory_given_back(uintptr_t start, size_t bytes)
 /* Prefetch distance: code that walks through a block needs the name there soon. */
 #define AHEAD_BYTES (4 * GRANULE_BYTES)
 
-/*
- * Table entries are scattered by hash, so a look-up mostly waits for memory; this prefetches the
- * next entry.
- */
+/* Table entries are scattered by hash, so a look-up mostly waits for memory; this prefetches the
+ * next entry. */
 static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
 {
 	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
@@ -121,10 +111,8 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		return NULL;
 	memory_fetch_ahead(memory, at);
 	variable = memory_variable(memory, name, add);
-	/*
-	 * An entry that was merely not added now may be added later, so its absence is not
-	 * cached.
-	 */
+	/* An entry that was merely not added now may be added later, so its absence is not
+	 * cached. */
 	if (is_lasting && (variable || add || memory->is_frozen)) {
 		known = &memory->known[granule % MEMORY_KNOWN_MAX];
 		memory->known_used = memory->known_epoch;
@@ -140,8 +128,6 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 	}
 	return known;
 }
-
-/* ---- where static data lies ---- */
 
 void memory_note_static(struct memory_variable *variable, const void *address)
 {
@@ -170,8 +156,6 @@ const void *memory_static_address(const struct memory_variable *variable)
 	return engine_static_address(
 		variable->loop - 1u, (uint64_t)variable->block_name * GRANULE_BYTES);
 }
-
-/* ---- what is learnt ---- */
 
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable)
 {
@@ -235,10 +219,8 @@ void memory_note_group(
 	const uint16_t group = site ? memory->groups[site - memory->sites] : 0;
 	struct memory_variable *variable;
 
-	/*
-	 * Fast exit: this group is known for the variable. It avoids a cache miss on the
-	 * variable.
-	 */
+	/* Fast exit: this group is known for the variable. It avoids a cache miss on the
+	 * variable. */
 	if (known->slot == MEMORY_NO_VARIABLE || (group && known->group == group))
 		return;
 	known->group = group;

@@ -13,10 +13,8 @@ void __libc_free(void *block);
 
 #define BLOCKS 64
 #define LINES 1024
-/*
- * Granularity of the look-up. Two glibc blocks are at least this far apart, so a line belongs to
- * one block.
- */
+/* Granularity of the look-up. Two glibc blocks are at least this far apart, so a line belongs to
+ * one block. */
 #define LINE_BYTES 32
 /* glibc maps larger blocks: after a free, any mapping may reuse their address. */
 #define BYTES_MOST (64 << 10)
@@ -29,10 +27,8 @@ struct returned_block {
 	struct thread_id thread;
 };
 
-/*
- * latest[line % LINES] is 1 + the index of the block that was freed last in that line. Uses and
- * new allocations look an address up by its line alone, so both find the same entry.
- */
+/* latest[line % LINES] is 1 + the index of the block that was freed last in that line. Uses and
+ * new allocations look an address up by its line alone, so both find the same entry. */
 static struct {
 	struct returned_block blocks[BLOCKS];
 	uint8_t latest[LINES];
@@ -40,11 +36,9 @@ static struct {
 	bool is_busy;	/* a signal handler has interrupted a call here */
 } returned __attribute__((aligned(4096)));
 
-/*
- * AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h):
+/* AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h):
  * one byte per 2^scale bytes of memory. AddressSanitizer keeps freed blocks in quarantine, and
- * its shadow marks them: a certain answer, also for blocks that are not known here.
- */
+ * its shadow marks them: a certain answer, also for blocks that are not known here. */
 #define SHADOW_FREED 0xfd
 struct shadow {
 	bool is_looked_for;
@@ -111,10 +105,8 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	engine_fail_by_verdict(&verdict);
 }
 
-/*
- * True if free() is glibc's. Another allocator may reuse memory without a call that the runtime
- * sees.
- */
+/* True if free() is glibc's. Another allocator may reuse memory without a call that the runtime
+ * sees. */
 static bool returned_goes_to_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;

@@ -1,8 +1,6 @@
-/*
- * Accesses at instrumented sites, from the thunk (site_thunk.S) to memory.c, or to record.c in
+/* Accesses at instrumented sites, from the thunk (site_thunk.S) to memory.c, or to record.c in
  * recorded runs. Runs in the moving thread. site_reached() and its callees are compiled to use
- * general registers only (CMakeLists.txt).
- */
+ * general registers only (CMakeLists.txt). */
 #include "runtime/sites.h"
 
 #include "base/hot_state.h"
@@ -43,10 +41,8 @@ static bool site_is_chosen(const struct site_record *record)
 	return state && *state & SITE_CHOSEN;
 }
 
-/*
- * Handles an access of a recorded run, whose scheduling points are the accesses at chosen sites.
- * True: site_perform() is needed.
- */
+/* Handles an access of a recorded run, whose scheduling points are the accesses at chosen sites.
+ * True: site_perform() is needed. */
 static bool site_recorded(const struct site_record *record)
 {
 	const bool is_live = memory_is_watched();

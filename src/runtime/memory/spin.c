@@ -28,10 +28,8 @@
 /* Two code addresses within this distance belong to one loop. */
 #define LOOP_BYTES 512
 
-/*
- * Bounds of the runtime's own code, from the linker. A tick inside of it is handled at a later
- * point.
- */
+/* Bounds of the runtime's own code, from the linker. A tick inside of it is handled at a later
+ * point. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -83,10 +81,8 @@ static bool spin_is_own_code(uint64_t site)
 	return site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext;
 }
 
-/*
- * The loop around `site` spins: remembers the loop and lets other threads run, now or at the
- * thread's next access.
- */
+/* The loop around `site` spins: remembers the loop and lets other threads run, now or at the
+ * thread's next access. */
 static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
 {
 	if (!spin_is_known(spin, site) &&
@@ -97,18 +93,14 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		memory_give_turn();
 	else
 		engine_spin_point(site);
-	/*
-	 * A cancellation request must be noticed here: a loop that only computes may reach no
-	 * other cancellation point.
-	 */
+	/* A cancellation request must be noticed here: a loop that only computes may reach no
+	 * other cancellation point. */
 	if (!is_own_code)
 		runtime_test_cancel_anywhere();
 }
 
-/*
- * Code address of the spinning loop. In loops with instrumented accesses most ticks interrupt
- * the runtime itself; then the address is that of the last access. 0: unknown.
- */
+/* Code address of the spinning loop. In loops with instrumented accesses most ticks interrupt
+ * the runtime itself; then the address is that of the last access. 0: unknown. */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)
 {
 	*is_own_code = spin_is_own_code(site);
@@ -121,10 +113,8 @@ static struct {
 	bool was_up; /* value of runtime_is_up before */
 } next_call;
 
-/*
- * In a loop of interposed calls most ticks interrupt the runtime itself. The thread then yields
- * at its next interposed call.
- */
+/* In a loop of interposed calls most ticks interrupt the runtime itself. The thread then yields
+ * at its next interposed call. */
 static void spin_wait_for_call(void)
 {
 	if (!next_call.is_awaited)

@@ -16,10 +16,8 @@
 
 /* Distinct reads of one loop iteration; conditions of more variables are rare. */
 #define READS_MAX 8
-/*
- * A second read is normal, and so is a third after a wake-up; a fourth means that the whole loop
- * repeats.
- */
+/* A second read is normal, and so is a third after a wake-up; a fourth means that the whole loop
+ * repeats. */
 #define REPEATS 4
 
 struct spinning_thread {
@@ -44,10 +42,8 @@ static bool spinning_is_read(uint8_t kind)
 	       kind == SITE_COMPARE_EXCHANGE;
 }
 
-/*
- * In a partial run, the thread's writes may be missed. A read then counts only at a site where
- * spinning was seen before.
- */
+/* In a partial run, the thread's writes may be missed. A read then counts only at a site where
+ * spinning was seen before. */
 static bool spinning_is_sure(const struct memory_access *access)
 {
 	return !sites_memory()->is_partial ||

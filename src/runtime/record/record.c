@@ -349,11 +349,9 @@ void record_report(
 	}
 }
 
-/*
- * Settles the pending write before other threads run: at a scheduling point, or because the time
- * slice ends. The walk learns of the end of a slice only at the report. Both must therefore treat
- * the write as the report alone would: behind a SITE_RESULT it is dropped.
- */
+/* Settles the pending write before other threads run: at a scheduling point, or because the time
+ * slice ends. The walk learns of the end of a slice only at the report. Both must therefore
+ * treat the write as the report alone would: behind a SITE_RESULT it is dropped. */
 void record_settle(const struct site_record *site, bool is_point)
 {
 	struct record_moving *moving = record_state.moving;

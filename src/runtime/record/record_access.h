@@ -1,7 +1,5 @@
-/*
- * Reads memory and compares it with what the thread knows of it, for record.c and
- * record_missed.c. All code uses general registers only.
- */
+/* Reads memory and compares it with what the thread knows of it, for record.c and
+ * record_missed.c. All code uses general registers only. */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 #define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 
@@ -10,10 +8,8 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record/record_internal.h"
 
-/*
- * Reads up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a
- * page.
- */
+/* Reads up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a
+ * page. */
 static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t part;

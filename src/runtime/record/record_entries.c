@@ -1,7 +1,5 @@
-/*
- * Storage of the record's entries (branches/record/record.h). Each thread appends to chunks of
- * its own, and has its own copy of memory.
- */
+/* Storage of the record's entries (branches/record/record.h). Each thread appends to chunks of
+ * its own, and has its own copy of memory. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -37,10 +35,8 @@ static bool has_room(const struct record_area *area)
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
-/*
- * Populates the pages of the next chunk at once, since a thread that filled one chunk fills the
- * next. Kernels without MADV_POPULATE_WRITE ignore it.
- */
+/* Populates the pages of the next chunk at once, since a thread that filled one chunk fills the
+ * next. Kernels without MADV_POPULATE_WRITE ignore it. */
 static void make_pages(void *chunk)
 {
 	static uintptr_t end; /* end of the populated pages */
@@ -97,8 +93,6 @@ bool record_more(struct record_thread *thread)
 	return true;
 }
 
-/* ---- switches of the moving thread ---- */
-
 void record_park(struct record_moving *moving)
 {
 	struct record_parked *parked = &record_state.parked[moving->index];
@@ -112,10 +106,8 @@ void record_park(struct record_moving *moving)
 	parked->copied_from = moving->copied_from;
 }
 
-/*
- * A thread's copy of memory is mapped when the thread first runs; most of its pages stay
- * untouched.
- */
+/* A thread's copy of memory is mapped when the thread first runs; most of its pages stay
+ * untouched. */
 void record_resume_thread(uint32_t index)
 {
 	struct record_moving *moving = record_state.moving;

@@ -69,10 +69,8 @@ struct record_state {
 /* Written by the moving thread, in all files of the recorder. */
 extern struct record_state record_state;
 
-/*
- * Time slice of a recorded run: a thread that makes this many reports without an op may be
- * spinning, and yields.
- */
+/* Time slice of a recorded run: a thread that makes this many reports without an op may be
+ * spinning, and yields. */
 #define REPORTS_IN_A_TURN 200000
 
 /* ---- record_entries.c ---- */
@@ -121,10 +119,8 @@ void record_resume_thread(uint32_t index);
 
 /* ---- record_ops.c ---- */
 
-/*
- * The moving thread stops at this op. Flushes its pending write if instrumented code announced
- * the op, else drops the write: code without bitcode may have written there.
- */
+/* The moving thread stops at this op. Flushes its pending write if instrumented code announced
+ * the op, else drops the write: code without bitcode may have written there. */
 void record_stand(const struct engine_op *op);
 
 /* ---- record.c ---- */
@@ -141,15 +137,11 @@ static inline bool record_pends(const struct site_record *site)
 
 /* Records a read of any number of bytes. */
 void record_read(uint64_t address, uint64_t bytes);
-/*
- * Records a read of memory that the thread copies next. The destination then holds the same
- * values.
- */
+/* Records a read of memory that the thread copies next. The destination then holds the same
+ * values. */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
-/*
- * Records a read of whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes
- * unless the page ends before.
- */
+/* Records a read of whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes
+ * unless the page ends before. */
 void record_string(uint64_t address, uint64_t length);
 void record_range(uint64_t address, uint64_t length);
 /* Records an argument of the function that code without bitcode called last. */
@@ -166,11 +158,9 @@ static inline void record_drop(void)
 
 /* ---- record_missed.c ---- */
 
-/*
- * Slow paths of quick stubs for reports that are not predicted, called by record_near.S. `known`
+/* Slow paths of quick stubs for reports that are not predicted, called by record_near.S. `known`
  * describes the site: bytes of a read, slot of a value, or site of a function entry. False:
- * nothing is recorded, and the stub must use the general path.
- */
+ * nothing is recorded, and the stub must use the general path. */
 bool record_missed_read(uint64_t address, uint64_t known);
 bool record_missed_update(uint64_t address, uint64_t known);
 bool record_missed_result(uint64_t value, uint64_t known);
@@ -188,10 +178,8 @@ bool record_missed_range(
 
 /* ---- record_marks.c ---- */
 
-/*
- * True if raddle-cc has marked the function at this address (instrument_abi.h). Any address is
- * allowed.
- */
+/* True if raddle-cc has marked the function at this address (instrument_abi.h). Any address is
+ * allowed. */
 bool record_is_marked(uint64_t function);
 /* The called function, at a site with SITE_CALLEE_NAMED; 0: none. */
 uint64_t record_callee(const struct site_record *site);
@@ -227,10 +215,8 @@ void record_near_range(void);
 
 /* Maps the state in the first 2 GiB. NULL: not possible, and no quick stubs are made. */
 struct record_moving *record_stubs_open(void);
-/*
- * Machine code for a site. The code handles a predicted report and jumps to the site's own stub
- * for every other one. NULL: the site gets none.
- */
+/* Machine code for a site. The code handles a predicted report and jumps to the site's own stub
+ * for every other one. NULL: the site gets none. */
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end);
 

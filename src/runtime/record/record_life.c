@@ -1,7 +1,5 @@
-/*
- * Life cycle of a recorded run: which sites report, and the image of static data when the run
- * becomes controlled.
- */
+/* Life cycle of a recorded run: which sites report, and the image of static data when the run
+ * becomes controlled. */
 #include <link.h>
 #include <string.h>
 
@@ -17,10 +15,8 @@ bool record_is_on(void)
 	return record_state.area != NULL;
 }
 
-/*
- * Copies the object's writable data into the area. Parts above a size limit, or without room, are
- * left out.
- */
+/* Copies the object's writable data into the area. Parts above a size limit, or without room,
+ * are left out. */
 static void record_add_images(const struct dl_phdr_info *info)
 {
 	struct record_area *area = record_state.area;
@@ -61,11 +57,9 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
-/*
- * True if the site's report carries no information: a function entry called only by code with
+/* True if the site's report carries no information: a function entry called only by code with
  * sites; a write to the bytes that the previous site read, which has it pending already; the
- * result of a marked function.
- */
+ * result of a marked function. */
 static bool record_needs_no_report(const struct site_record *site)
 {
 	switch (site->kind) {

@@ -1,8 +1,6 @@
-/*
- * Slow paths of quick stubs for reports that are not predicted, called by record_near.S. They do
+/* Slow paths of quick stubs for reports that are not predicted, called by record_near.S. They do
  * the same as record_report(), with the site's properties as arguments. General registers only
- * (CMakeLists.txt).
- */
+ * (CMakeLists.txt). */
 #include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record/record_access.h"

@@ -231,10 +231,8 @@ record_near_\name:
 	WORDS	read, 0
 	WORDS	update, 1
 
-	/*
-	 * %r10: the value, %r11: its slot. The value may equal the prediction; then a pending
-	 * write alone has led here, and is dropped.
-	 */
+	/* %r10: the value, %r11: its slot. The value may equal the prediction; then a pending
+	 * write alone has led here, and is dropped. */
 	BEGIN	result, record_near_far_result
 	movq	NEAR_LEFT(%rdx), %rcx
 	testq	%rcx, %rcx
@@ -267,10 +265,8 @@ record_near_\name:
 8:
 	END	result, record_near_far_result
 
-	/*
-	 * %r11: the site. The fast path needs the return address of the last call that was found
-	 * to be from outside.
-	 */
+	/* %r11: the site. The fast path needs the return address of the last call that was found
+	 * to be from outside. */
 	BEGIN	enter, record_near_far_enter
 	movq	8(%rbp), %rax
 	cmpq	%rax, NEAR_OUTSIDE+record_state(%rip)

@@ -1,7 +1,5 @@
-/*
- * Offsets and constants of the recorder's state (record_internal.h, branches/record/record.h) for
- * record_near.S. record_missed.c asserts that they agree with the structs.
- */
+/* Offsets and constants of the recorder's state (record_internal.h, branches/record/record.h)
+ * for record_near.S. record_missed.c asserts that they agree with the structs. */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 #define RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 

@@ -1,7 +1,5 @@
-/*
- * The engine's events for the recorder: steps, thread switches and performed operations
- * (branches/record/record.h).
- */
+/* The engine's events for the recorder: steps, thread switches and performed operations
+ * (branches/record/record.h). */
 #include "runtime/record.h"
 
 #include "model/op.h"
@@ -49,20 +47,16 @@ void record_stand(const struct engine_op *op)
 		record_flush();
 		return;
 	}
-	/*
-	 * Code without bitcode is spinning, and the record has no op for it. The thread's
-	 * next report settles the write.
-	 */
+	/* Code without bitcode is spinning, and the record has no op for it. The thread's next
+	 * report settles the write. */
 	if (op && op->kind == OP_SPIN)
 		return;
 	record_drop_pending();
 	record_state.parked[moving->index].has_dropped = true;
 }
 
-/*
- * Entry of an op. The short form serves the usual case that step and position have both grown by
- * one.
- */
+/* Entry of an op. The short form serves the usual case that step and position have both grown by
+ * one. */
 static void record_sync(uint32_t index, uint64_t step)
 {
 	struct record_thread *own = &record_state.area->threads[index];

@@ -40,8 +40,6 @@ struct record_moving *record_stubs_open(void)
 	return record_region_state;
 }
 
-/* ---- code that the pieces of a region share ---- */
-
 static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
 {
 	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
@@ -56,10 +54,8 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 	PUT(writer, "\xc3");
 }
 
-/*
- * Writes the routine that copies the bytes of the pending write into the thread's copy of memory.
- * Unusual sizes are copied byte by byte.
- */
+/* Writes the routine that copies the bytes of the pending write into the thread's copy of
+ * memory. Unusual sizes are copied byte by byte. */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const ways[WAY_COUNT])(void) = {
@@ -115,8 +111,6 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 	put_word(writer, 0);
 	PUT(writer, "\xc3");
 }
-
-/* ---- regions ---- */
 
 static bool region_map(struct stub_region *region, uintptr_t code_start)
 {
@@ -177,8 +171,6 @@ struct stub_region *record_region_for(uintptr_t code_start)
 	region->at = writer.at;
 	return region;
 }
-
-/* ---- faults ---- */
 
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
 {

@@ -15,18 +15,14 @@
 
 #include "runtime/record/record_internal.h"
 
-/*
- * Fallback of a piece: execution continues there after a fault, on a path that does not assume
- * readable memory.
- */
+/* Fallback of a piece: execution continues there after a fault, on a path that does not assume
+ * readable memory. */
 struct stub_piece {
 	uint32_t start, slow; /* offsets from the region's start */
 };
 
-/*
- * Targets of reports that are not predicted: WAY_GENERAL is the path of the sites' own stubs
- * (site_thunk.S), the others are routines of record_near.S.
- */
+/* Targets of reports that are not predicted: WAY_GENERAL is the path of the sites' own stubs
+ * (site_thunk.S), the others are routines of record_near.S. */
 enum stub_way {
 	WAY_GENERAL,
 	WAY_READ,
@@ -68,8 +64,6 @@ extern struct record_moving *record_region_state;
 
 /* A region within reach of the module's code, with room for one more piece; NULL: none. */
 struct stub_region *record_region_for(uintptr_t code_start);
-
-/* ---- writing code ---- */
 
 struct writer {
 	unsigned char *at;

@@ -44,8 +44,6 @@ static void put_flush(struct writer *writer, const struct stub_region *region)
 	put_byte(writer, SAVED_OPERAND);
 }
 
-/* ---- pieces ---- */
-
 struct piece {
 	struct writer writer;
 	struct stub_region *region;
@@ -106,10 +104,8 @@ static bool is_of_stack(const unsigned char *at)
 	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
 }
 
-/*
- * Writes a copy of the operand instruction, which in the stub follows pop %r11. An operand
- * relative to the stack pointer or to %rip is adjusted. False: the instruction is unknown.
- */
+/* Writes a copy of the operand instruction, which in the stub follows pop %r11. An operand
+ * relative to the stack pointer or to %rip is adjusted. False: the instruction is unknown. */
 static bool put_operand(struct piece *piece)
 {
 	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
@@ -173,10 +169,8 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/*
- * Compares a part of memory with the thread's copy. The value is loaded into %rdx, or over the
- * operand in %r10.
- */
+/* Compares a part of memory with the thread's copy. The value is loaded into %rdx, or over the
+ * operand in %r10. */
 static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;
@@ -239,10 +233,8 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_count(piece, 1);
 }
 
-/*
- * Writes a return for the case that the callee in %rsi is marked: its result is recomputed and
- * not recorded.
- */
+/* Writes a return for the case that the callee in %rsi is marked: its result is recomputed and
+ * not recorded. */
 static void put_unless_marked(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;

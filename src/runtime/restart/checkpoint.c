@@ -66,8 +66,6 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 	checkpoints->memory.used = 0;
 }
 
-/* ---- taking ---- */
-
 /* The checkpoint being taken. `is_complete`: everything has found room so far. */
 struct collection {
 	struct checkpoints *checkpoints;
@@ -132,10 +130,8 @@ static void keep_whole_stack(struct collection *collection, const struct image_s
 			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
 }
 
-/*
- * Keeps the part of a thread's stack in use since the starting point. A thread that runs on other memory
- * (coroutines, signal handlers) still has frames on its own stack.
- */
+/* Keeps the part of a thread's stack in use since the starting point. A thread that runs on
+ * other memory (coroutines, signal handlers) still has frames on its own stack. */
 static void keep_stack(
 	struct collection *collection, const struct engine_thread *thread, const void *pointer)
 {
@@ -252,8 +248,6 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	}
 	return true;
 }
-
-/* ---- restoring ---- */
 
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints)
 {

@@ -48,10 +48,8 @@ void checkpoints_count_use(struct checkpoints *checkpoints);
 /* Ticks that the newest checkpoint has saved its runs, compared with the checkpoint before it. */
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
-/*
- * Restores memory to the newest checkpoint, or without any to the starting point. Adds to the count of pages. False:
- * impossible, and the process is unusable.
- */
+/* Restores memory to the newest checkpoint, or without any to the starting point. Adds to the
+ * count of pages. False: impossible, and the process is unusable. */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);
 

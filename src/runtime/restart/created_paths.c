@@ -1,8 +1,6 @@
-/*
- * See created_paths.h. Runs in the moving thread after the call, when the path may be gone: a path is identified by
- * its text and the folder it starts from. A path created under one spelling and removed under another counts as
- * foreign, which costs speed but never correctness.
- */
+/* See created_paths.h. Runs in the moving thread after the call, when the path may be gone: a
+ * path is identified by its text and the folder it starts from. A path created under one
+ * spelling and removed under another counts as foreign, which costs speed but never correctness. */
 #include "runtime/restart/created_paths.h"
 
 #include <fcntl.h>

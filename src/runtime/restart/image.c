@@ -11,7 +11,6 @@
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 /* Main's stack grows on demand; the kernel keeps more than this free below it. */
 #define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
-/* ---- taking ---- */
 
 /* Finds the part to save of a mapping that holds the stack of a pooled thread. */
 struct image_stack_search {
@@ -81,9 +80,8 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/*
- * Forbids huge pages: with these the kernel may make pages resident without a fault, which image_find_late() needs.
- */
+/* Forbids huge pages: with these the kernel may make pages resident without a fault, which
+ * image_find_late() needs. */
 static void image_keep_small(struct image_area *area)
 {
 	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)
@@ -105,10 +103,8 @@ static bool image_add_stack(struct image *image, char *start, char *end, char *f
 	return true;
 }
 
-/*
- * Splits main's stack. Its upper pages hold arguments and environment, which hardly ever change: an area like
- * others.
- */
+/* Splits main's stack. Its upper pages hold arguments and environment, which hardly ever change:
+ * an area like others. */
 static bool image_add_main_stack(struct image *image, char *start, char *end)
 {
 	char *pointer = (char *)(uintptr_t)image->stack_pointer;
@@ -195,13 +191,9 @@ void image_release(struct image *image)
 	platform_unmap(image, sizeof *image);
 }
 
-/* ---- restoring ---- */
-
-/*
- * Finds pages that were absent and have been touched since. A page becomes resident by a fault, so the search is
- * skipped while the fault count is unchanged. The exception: where huge pages could not be forbidden, the kernel may
- * collapse pages without a fault.
- */
+/* Finds pages that were absent and have been touched since. A page becomes resident by a fault,
+ * so the search is skipped while the fault count is unchanged. The exception: where huge pages
+ * could not be forbidden, the kernel may collapse pages without a fault. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;

@@ -17,25 +17,21 @@
 
 struct image;
 
-/*
- * Takes the image. `stack_pointer`: where the target's own thread stands; only the part of its stack above counts.
- * Returns NULL if the process has more areas than an image can hold, or memory is short.
- */
+/* Takes the image. `stack_pointer`: where the target's own thread stands; only the part of its
+ * stack above counts. Returns NULL if the process has more areas than an image can hold, or
+ * memory is short. */
 struct image *image_take(const void *stack_pointer);
-/*
- * A point in the last run. The restore skips the stack of a thread that did not exist then, unless the stack was
- * given to a thread later: no code reads it.
- */
+/* A point in the last run. The restore skips the stack of a thread that did not exist then,
+ * unless the stack was given to a thread later: no code reads it. */
 struct image_moment {
 	uint64_t time;
 	uint64_t alive[BITSET_WORDS(
 		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
-/*
- * Restores memory to that moment, with the newest versions; NULL: to the starting point. Returns the number of pages
- * copied. *is_complete false: tracking failed, and the memory is not restored.
- */
+/* Restores memory to that moment, with the newest versions; NULL: to the starting point. Returns
+ * the number of pages copied. *is_complete false: tracking failed, and the memory is not
+ * restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 /* Frees the image and its copies. */
 void image_release(struct image *image);

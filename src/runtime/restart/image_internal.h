@@ -20,9 +20,8 @@
 #define PAGE_BYTES ((size_t)4096)
 /* A stack for each possible thread, and as many other areas. */
 #define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
-/*
- * Bytes below the stack pointer of a suspended context that it still uses: the red zone and the frame of the switch.
- */
+/* Bytes below the stack pointer of a suspended context that it still uses: the red zone and the
+ * frame of the switch. */
 #define STACK_MARGIN_BYTES 256
 #define IMAGE_SCAN_REGIONS 4096
 
@@ -66,17 +65,13 @@ struct image_area {
 	struct image_watch *watch; /* per page of a watched area */
 };
 
-/*
- * Invariant: a page of a watched area that is not busy has its wanted content, or the kernel knows that it was
- * written.
- */
+/* Invariant: a page of a watched area that is not busy has its wanted content, or the kernel
+ * knows that it was written. */
 struct image_watch {
 	bool is_busy; /* not protected: restored before every run */
 	uint8_t idle; /* consecutive checks that found it unchanged */
-	/*
-	 * After more idle checks than this the page is protected again. Grows after each protection that was too
-	 * early.
-	 */
+	/* After more idle checks than this the page is protected again. Grows after each
+	 * protection that was too early. */
 	uint8_t patience;
 	uint32_t cooled; /* value of `restores` at that time */
 };
@@ -85,10 +80,8 @@ struct image_busy {
 	uint32_t area, page;
 };
 
-/*
- * The content of a page at a checkpoint. Versions lie in the memory of the checkpoints. A version is identified by
- * its position there, in words, plus 1.
- */
+/* The content of a page at a checkpoint. Versions lie in the memory of the checkpoints. A
+ * version is identified by its position there, in words, plus 1. */
 struct image_version {
 	uint32_t previous; /* version of the same page before; 0: the starting point */
 	uint32_t area, page;
@@ -158,10 +151,8 @@ bool image_is_look(struct image *image);
 /* Records the check of a busy page. True: the page is protected again and no longer busy. */
 bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);
 
-/*
- * Visits the parts of a tracked area that were written since their last protection, and protects them again. False:
- * the kernel cannot report them, or the visitor returned false.
- */
+/* Visits the parts of a tracked area that were written since their last protection, and protects
+ * them again. False: the kernel cannot report them, or the visitor returned false. */
 typedef bool image_visit_written(struct image *image, struct image_area *area,
 	const struct image_scan_region *region, void *argument);
 bool image_each_written(

@@ -17,8 +17,6 @@ void *image_memory_take(struct image_memory *memory, uint64_t bytes)
 	return place;
 }
 
-/* ---- keeping ---- */
-
 struct keeping {
 	struct image_memory *memory;
 	uint32_t *last;
@@ -158,10 +156,8 @@ void image_drop_versions(struct image *image, uint32_t last)
 
 		area->latest[version->page] = version->previous;
 		area->version_count -= !version->previous;
-		/*
-		 * The kernel regards the page as unwritten since the version was saved, but the restore must include
-		 * it.
-		 */
+		/* The kernel regards the page as unwritten since the version was saved, but the
+		 * restore must include it. */
 		if (area->is_tracked)
 			*page = *page;
 		else if (area->is_watched)
@@ -169,8 +165,6 @@ void image_drop_versions(struct image *image, uint32_t last)
 		last = version->next;
 	}
 }
-
-/* ---- stacks ---- */
 
 enum image_whereabouts image_find(
 	const struct image *image, const char *place, struct image_stack *stack)

@@ -19,9 +19,8 @@
 #define FACTOR_MOST 1024
 /* Counts of a parting are halved after this many runs. A new parting replaces the rarest one. */
 #define RUNS_REMEMBERED 4096
-/*
- * During this many first runs partings are unknown. After that a timed checkpoint must save TICKS_BLIND times more.
- */
+/* During this many first runs partings are unknown. After that a timed checkpoint must save
+ * TICKS_BLIND times more. */
 #define RUNS_BLIND 64
 #define TICKS_BLIND 16
 /* Total cost of a checkpoint, as a multiple of its taking: it is also restored and dropped. */
@@ -193,10 +192,8 @@ void pay_parted(struct pay *pay, uint32_t entry)
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 {
 	const struct pay_parting *parting = &pay->partings[pay->parting_at[entry] - 1];
-	/*
-	 * Stretches between two runs that differ earlier: the first run of each takes the checkpoint, the others use
-	 * it.
-	 */
+	/* Stretches between two runs that differ earlier: the first run of each takes the
+	 * checkpoint, the others use it. */
 	const uint64_t stretches = parting->before + 1;
 
 	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&

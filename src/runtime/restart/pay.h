@@ -19,10 +19,8 @@ enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 #define PAY_ENTRIES 4096
 #define PAY_PARTINGS 64
 
-/*
- * An entry where runs have differed from their predecessors. A checkpoint there serves all runs until one differs
- * earlier. The counts tell how many runs that is.
- */
+/* An entry where runs have differed from their predecessors. A checkpoint there serves all runs
+ * until one differs earlier. The counts tell how many runs that is. */
 struct pay_parting {
 	uint32_t entry;
 	uint32_t parted; /* runs that first differed here */
@@ -53,10 +51,8 @@ struct pay {
 void pay_begin(struct pay *pay);
 /* Records a finished run. `ticks`: its duration, including its restore. */
 void pay_run_ended(struct pay *pay, uint64_t ticks);
-/*
- * Records that a checkpoint was taken, and how long that took. `is_timed`: because the run was long, not at a
- * parting.
- */
+/* Records that a checkpoint was taken, and how long that took. `is_timed`: because the run was
+ * long, not at a parting. */
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
 /* Records that a timed checkpoint was dropped. `ticks`: what it has saved. */
 void pay_dropped(struct pay *pay, uint64_t ticks);

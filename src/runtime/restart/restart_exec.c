@@ -1,7 +1,5 @@
-/*
- * Restart by exec: a fresh process for every run, with no state to revert or share. The command starts the next
- * process.
- */
+/* Restart by exec: a fresh process for every run, with no state to revert or share. The command
+ * starts the next process. */
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -35,9 +33,8 @@ static void exec_finish(int status)
 
 	runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
 	if (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) {
-		/*
-		 * Dies by the signal that the outcome names, so that parents and core patterns see the true signal.
-		 */
+		/* Dies by the signal that the outcome names, so that parents and core patterns
+		 * see the true signal. */
 		struct {
 			void *handler;
 			unsigned long flags;

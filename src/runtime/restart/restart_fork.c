@@ -25,10 +25,8 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/*
- * Thread blocks that the last run lacked, written by the child. Blocks made in the server serve all later runs;
- * blocks made in a child cost a kernel thread per run.
- */
+/* Thread blocks that the last run lacked, written by the child. Blocks made in the server serve
+ * all later runs; blocks made in a child cost a kernel thread per run. */
 static uint32_t *fork_made_in_run; /* in shared memory; set before the first fork */
 
 static void fork_child_set_up(void)
@@ -79,10 +77,8 @@ static void fork_grow_pool(void)
 	*fork_made_in_run = 0;
 }
 
-/*
- * Makes one batch of the plan. In the server, returns 0 when the batch is over, and sets *report. Returns 1 in a
- * child.
- */
+/* Makes one batch of the plan. In the server, returns 0 when the batch is over, and sets
+ * *report. Returns 1 in a child. */
 static int fork_batch(uint64_t *number, enum contract_report *report)
 {
 	struct contract *contract = runtime.contract;
@@ -110,10 +106,8 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-		/*
-		 * The sender of SIGKILL is unknown, and the command judges that case. The server dies the same way,
-		 * as under other restarts.
-		 */
+		/* The sender of SIGKILL is unknown, and the command judges that case. The server
+		 * dies the same way, as under other restarts. */
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
 			contract->outcome.kind == OUTCOME_NONE)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);

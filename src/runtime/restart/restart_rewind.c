@@ -100,10 +100,9 @@ static void rewind_await_leaving(int kernel_id)
 		(void)platform_call(SYS_sched_yield); /* always succeeds */
 }
 
-/*
- * Adds thread blocks to the pool after a run that needed more: a rewind discards blocks made during a run. Blocks of
- * standard size become permanent, at the same addresses. Each run makes blocks of other sizes anew.
- */
+/* Adds thread blocks to the pool after a run that needed more: a rewind discards blocks made
+ * during a run. Blocks of standard size become permanent, at the same addresses. Each run makes
+ * blocks of other sizes anew. */
 static void rewind_grow_pool(void)
 {
 	struct rewind *server = rewind_server;
@@ -139,10 +138,8 @@ static void rewind_undo(void)
 		rewind_grow_pool();
 }
 
-/*
- * Makes one run, and takes the checkpoints that the run requests. False: the run was abandoned and must be made
- * again.
- */
+/* Makes one run, and takes the checkpoints that the run requests. False: the run was abandoned
+ * and must be made again. */
 static bool rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
@@ -236,10 +233,8 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
-/*
- * Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. Later runs may continue from
- * here.
- */
+/* Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. Later runs
+ * may continue from here. */
 static void rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;

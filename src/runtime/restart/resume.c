@@ -59,8 +59,6 @@ void resume_begin(struct image *image)
 		checkpoints_begin(resume->checkpoints, image);
 }
 
-/* ---- eligible runs ---- */
-
 /* True for exhaustive strategies and runs whose whole state a checkpoint holds. */
 static bool resume_is_possible(const struct contract *contract)
 {
@@ -84,10 +82,8 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
-/*
- * Drops checkpoints behind that entry. With `is_profiled` also drops checkpoints of runs that were not profiling
- * runs until there.
- */
+/* Drops checkpoints behind that entry. With `is_profiled` also drops checkpoints of runs that
+ * were not profiling runs until there. */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
 	const struct checkpoint_place *last;
@@ -187,8 +183,6 @@ void resume_give_up(void)
 	resume->is_given_up = true;
 }
 
-/* ---- inside a run ---- */
-
 static const char *resume_obstacle(void)
 {
 	if (runtime.contract->taint != TAINT_NONE)
@@ -211,19 +205,15 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
-/*
- * True when a checkpoint is worth its cost. `ticks`: duration since the run began, continued or had its last
- * obstacle.
- */
+/* True when a checkpoint is worth its cost. `ticks`: duration since the run began, continued or
+ * had its last obstacle. */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
 	const struct history *history = resume->history;
 
 	*is_timed = pay_wants(&resume->pay, ticks);
-	/*
-	 * At a known parting its counts decide. The exception is the entry where this run leaves the last one: runs
-	 * hardly return there.
-	 */
+	/* At a known parting its counts decide. The exception is the entry where this run leaves
+	 * the last one: runs hardly return there. */
 	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
 		*is_timed = false;
 		return pay_wants_at(&resume->pay, history->number,
@@ -232,10 +222,8 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/*
- * True where a checkpoint is considered at all. Reading the clock at every decision would cost as much as the
- * decision.
- */
+/* True where a checkpoint is considered at all. Reading the clock at every decision would cost
+ * as much as the decision. */
 static bool resume_is_place(void)
 {
 	const struct history *history = resume->history;

@@ -21,10 +21,8 @@ void resume_set_up(void);
 /* Called in the server after it took an image. */
 void resume_begin(struct image *image);
 
-/*
- * Called in the server before each run. Begins the run for the strategy if the run has a history. Returns the
- * checkpoint to begin at; NULL: the starting point.
- */
+/* Called in the server before each run. Begins the run for the strategy if the run has a
+ * history. Returns the checkpoint to begin at; NULL: the starting point. */
 const struct checkpoint_place *resume_choose(uint64_t number);
 /* Restores the memory for the chosen run. False: impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
@@ -37,10 +35,9 @@ void resume_forget(void);
 /* Called when the program did not repeat its earlier behaviour: takes no more checkpoints in this process. */
 void resume_give_up(void);
 
-/*
- * Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is filled except for its
- * context. RESUME_ABANDON: the run differs from its history and must be made again.
- */
+/* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is
+ * filled except for its context. RESUME_ABANDON: the run differs from its history and must be
+ * made again. */
 enum resume_wish { RESUME_GO_ON, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place);

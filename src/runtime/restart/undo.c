@@ -14,12 +14,9 @@
 
 struct undo_log *undo;
 
-/* ---- the starting point ---- */
-
-/*
- * Duplicates a descriptor so that a run may close it. Not for pipes and sockets: while a duplicate is open, the
- * other side sees no end of file. The standard descriptors are the exception: the command holds their other side.
- */
+/* Duplicates a descriptor so that a run may close it. Not for pipes and sockets: while a
+ * duplicate is open, the other side sees no end of file. The standard descriptors are the
+ * exception: the command holds their other side. */
 static void undo_save_descriptor(long fd, mode_t mode)
 {
 	bool is_harmless =
@@ -83,8 +80,6 @@ void undo_restore_offsets(void)
 	undo_restore_shared();
 }
 
-/* ---- logging ---- */
-
 void undo_taint(enum contract_taint taint, const char *what, long number)
 {
 	struct contract *contract = runtime.contract;
@@ -131,10 +126,8 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
-/*
- * True for descriptors that the run opened. Without dispatch opening calls are not seen: every descriptor absent at
- * the start counts.
- */
+/* True for descriptors that the run opened. Without dispatch opening calls are not seen: every
+ * descriptor absent at the start counts. */
 static bool undo_is_opened(long fd)
 {
 	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
@@ -274,11 +267,9 @@ static bool undo_note_io(long number, const long a[6])
 	}
 }
 
-/*
- * Logs a change of the file system. No restart reverts such changes: every run behaves as if the program was started
- * again. But a path that the program created before its first thread, and the run removes, exists again only for a
- * program that starts at main.
- */
+/* Logs a change of the file system. No restart reverts such changes: every run behaves as if the
+ * program was started again. But a path that the program created before its first thread, and
+ * the run removes, exists again only for a program that starts at main. */
 static bool undo_note_path(long number, const long a[6], long result)
 {
 	bool is_foreign;
@@ -316,8 +307,6 @@ void runtime_note_call(long number, const long arguments[6], long result)
 		undo_taint(TAINT_REWIND, "changed the kernel's state", number);
 	}
 }
-
-/* ---- reverting ---- */
 
 void undo_begin_run(void)
 {

@@ -45,10 +45,8 @@ struct undo_log {
 /* In shared memory; the pointer is set before the starting point and never changes. */
 extern struct undo_log *undo;
 
-/*
- * Taints the run: a rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED), cannot revert the
- * effect.
- */
+/* Taints the run: a rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED),
+ * cannot revert the effect. */
 void undo_taint(enum contract_taint taint, const char *what, long number);
 /* Forbids checkpoints from this point of the run on. */
 void undo_obstruct(const char *what);

@@ -5,8 +5,6 @@
 #include "platform/platform.h"
 #include "runtime/restart/undo_internal.h"
 
-/* ---- logging ---- */
-
 static bool undo_is_own_range(uintptr_t start, uintptr_t end)
 {
 	for (uint32_t i = 0; i < undo->mapping_count; i++)
@@ -87,8 +85,6 @@ bool undo_note_memory(long number, const long a[6], long result)
 		return false;
 	}
 }
-
-/* ---- reverting ---- */
 
 bool undo_note_memory_of_run(struct undo_memory *memory)
 {

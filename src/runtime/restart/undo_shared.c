@@ -1,8 +1,6 @@
-/*
- * Memory that the program has mapped shared. The image of a process does not hold it, and forked runs share it. Its
- * content at the starting point is saved, and written back after each run. Runs in the moving thread (logging) and
- * in a restart server.
- */
+/* Memory that the program has mapped shared. The image of a process does not hold it, and forked
+ * runs share it. Its content at the starting point is saved, and written back after each run.
+ * Runs in the moving thread (logging) and in a restart server. */
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
@@ -12,10 +10,8 @@
 
 #define SHARED_MAX 64
 #define PAGE_BYTES UINT64_C(4096)
-/*
- * A run may take as long as copying this much. Programs with more shared memory get fresh processes instead of
- * copies.
- */
+/* A run may take as long as copying this much. Programs with more shared memory get fresh
+ * processes instead of copies. */
 #define SHARED_BYTES_MAX (UINT64_C(64) << 20)
 
 struct shared_memory {
@@ -99,8 +95,6 @@ void undo_restore_shared(void)
 			shared_copy(shared.entries[i].start, shared.entries[i].copy,
 				shared.entries[i].bytes);
 }
-
-/* ---- System V shared memory ---- */
 
 EXPORT void *shmat(int id, const void *wanted, int flags)
 {

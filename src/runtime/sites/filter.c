@@ -11,10 +11,8 @@
 #include "runtime/memory_variable.h"
 
 #define LINE_BYTES (1u << FILTER_LINE_BITS)
-/*
- * site_thunk.S looks only at an access's first byte. An access that begins this many bytes before
- * a variable may still touch it.
- */
+/* site_thunk.S looks only at an access's first byte. An access that begins this many bytes
+ * before a variable may still touch it. */
 #define BYTES_BEFORE 15
 
 /* State of the run. Written when the run begins and when a block is allocated. */
@@ -33,9 +31,8 @@ static const struct wanted_memory wanted_nothing = {
 static const struct wanted_memory wanted_all = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
-/*
- * Read by compiled loops (instrument_abi.h). The bounds enclose every line that the filter wants.
- */
+/* Read by compiled loops (instrument_abi.h). The bounds enclose every line that the filter
+ * wants. */
 EXPORT HOT_STATE struct wanted_memory raddle_wanted_v5 = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
@@ -92,10 +89,8 @@ void filter_add_block(const struct heap_block *block)
 		raddle_wanted_v5 = filter.wanted;
 }
 
-/*
- * Adds the memory of a variable that is a point. False: its address is unknown, and the filter
- * cannot be used.
- */
+/* Adds the memory of a variable that is a point. False: its address is unknown, and the filter
+ * cannot be used. */
 static bool filter_add_variable(const struct memory_variable *variable)
 {
 	const void *address;

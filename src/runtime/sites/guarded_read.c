@@ -1,15 +1,12 @@
-/*
- * See guarded_read.h. guarded_read_code.S has all instructions that may fault. After a fault
+/* See guarded_read.h. guarded_read_code.S has all instructions that may fault. After a fault
  * inside of it, the signal handler continues at the end of the routine. Runs in the moving
- * thread.
- */
+ * thread. */
 #include "runtime/guarded_read.h"
 
 #include <ucontext.h>
 
-/*
- * guarded_read_code.S. Each returns 0 and leaves *value untouched if the address is not readable.
- */
+/* guarded_read_code.S. Each returns 0 and leaves *value untouched if the address is not
+ * readable. */
 int guarded_read_1(const void *address, uint64_t *value);
 int guarded_read_2(const void *address, uint64_t *value);
 int guarded_read_4(const void *address, uint64_t *value);

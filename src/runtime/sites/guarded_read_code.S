@@ -1,7 +1,5 @@
-/*
- * The instructions of guarded_read.c that may fault; see there. They use no stack, and every
- * routine can therefore return immediately after a fault.
- */
+/* The instructions of guarded_read.c that may fault; see there. They use no stack, and every
+ * routine can therefore return immediately after a fault. */
 	.text
 
 	.macro	HIDDEN name:req
@@ -85,11 +83,9 @@ guarded_string_start:
 2:	ret
 	.cfi_endproc
 
-	/*
-	 * size_t (const void *from, const void *known, void *target, size_t bytes), at least
+	/* size_t (const void *from, const void *known, void *target, size_t bytes), at least
 	 * eight bytes. A partial last word is compared as the last eight bytes, which overlap
-	 * bytes that are already known to be equal.
-	 */
+	 * bytes that are already known to be equal. */
 	.type	guarded_same_copied, @function
 	.p2align 4
 guarded_same_copied:
@@ -129,10 +125,8 @@ guarded_find_zero:
 	je	guarded_string_end
 	incq	%rax
 	jmp	1b
-	/*
-	 * Aligned words never cross a page. In the word-wise zero test, the lowest 0x80 marks the
-	 * first zero byte.
-	 */
+	/* Aligned words never cross a page. In the word-wise zero test, the lowest 0x80 marks
+	 * the first zero byte. */
 2:	movabsq	$0x0101010101010101, %rcx
 	movq	%rcx, %r8
 	shlq	$7, %r8
@@ -158,10 +152,8 @@ guarded_string_failed:
 	ret
 	.cfi_endproc
 
-	/*
-	 * struct guarded_same (const void *address, const void *known, size_t words, uint64_t
-	 * ahead): bits set in `ahead` are bytes of the first word that precede the string.
-	 */
+	/* struct guarded_same (const void *address, const void *known, size_t words, uint64_t
+	 * ahead): bits set in `ahead` are bytes of the first word that precede the string. */
 	.type	guarded_same_string, @function
 	.p2align 4
 guarded_same_string:

@@ -1,7 +1,5 @@
-/*
- * See quick.h. Runs in the moving thread, on the path of every access, with general registers
- * only.
- */
+/* See quick.h. Runs in the moving thread, on the path of every access, with general registers
+ * only. */
 #include "runtime/quick.h"
 
 #include "base/hot_state.h"
@@ -13,19 +11,15 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/*
- * Spinning. A thread may wait in a loop of plain reads, which memory.c detects only if it
- * sees the accesses. After every ACCESSES_BETWEEN fast accesses, the next ACCESSES_WATCHED go to
+/* Spinning. A thread may wait in a loop of plain reads, which memory.c detects only if it sees
+ * the accesses. After every ACCESSES_BETWEEN fast accesses, the next ACCESSES_WATCHED go to
  * memory.c, enough for WAITING_VISITS iterations. This costs little and ends such a loop within
- * some milliseconds.
- */
+ * some milliseconds. */
 #define ACCESSES_BETWEEN (1 << 20)
 #define ACCESSES_WATCHED 4096
 
-/*
- * Upper bounds of the numbers in keys and tags. At a bound, the table is cleared and the numbers
- * start again.
- */
+/* Upper bounds of the numbers in keys and tags. At a bound, the table is cleared and the numbers
+ * start again. */
 #define EPOCHS_MOST (UINT64_C(0x7f000000) * ENGINE_EPOCH)
 #define OWNERSHIPS_MOST (UINT64_C(1) << 18)
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPOCH)
@@ -40,10 +34,8 @@ static HOT_STATE struct {
 	struct contract_memory *memory;
 	void *race;	  /* state of the race detector */
 	uint32_t watched; /* accesses that still go to memory.c; also written during the run */
-	/*
-	 * Shared variables are points and no detector wants other accesses: tags of granules are
-	 * used
-	 */
+	/* Shared variables are points and no detector wants other accesses: tags of granules are
+	 * used */
 	bool is_plain;
 	uint32_t generation; /* tags of other generations are invalid */
 } quick;
@@ -112,10 +104,8 @@ static void quick_next_ownership(struct contract_quick *block)
 	sites_now.engine.slice_key = 0;
 }
 
-/*
- * True if leases are possible: the strategy grants them, and every access that is no point can be
- * ignored.
- */
+/* True if leases are possible: the strategy grants them, and every access that is no point can
+ * be ignored. */
 static bool quick_wants_lease(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -126,10 +116,8 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/*
- * True in a partial run, where fast accesses are not checked for spinning: some writes are
- * not seen anyway.
- */
+/* True in a partial run, where fast accesses are not checked for spinning: some writes are not
+ * seen anyway. */
 static bool quick_is_partial(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -265,10 +253,8 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		return;
 	}
 	key = sites_now.engine.epoch;
-	/*
-	 * When all thread indices are in use, indices are reused, and a key could belong to two
-	 * threads.
-	 */
+	/* When all thread indices are in use, indices are reused, and a key could belong to two
+	 * threads. */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
 		key = sites_now.engine.slice_key = QUICK_OWN | block->ownership * OWNERSHIP |
 						   engine_current()->id.index * ENGINE_EPOCH;
@@ -307,10 +293,8 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 	if (known->granule != granule || known->epoch != quick.memory->known_epoch ||
 		known->flags & VARIABLE_RACY)
 		return NULL;
-	/*
-	 * memory.c must see the first access to a point, to learn its site. Every process does
-	 * so, which keeps their runs equal.
-	 */
+	/* memory.c must see the first access to a point, to learn its site. Every process does
+	 * so, which keeps their runs equal. */
 	if (quick.is_plain && known->flags & VARIABLE_POINT)
 		return NULL;
 	if (quick.memory->is_frozen)
@@ -331,10 +315,8 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 	return next < end ? next : end;
 }
 
-/*
- * Reports the access's shared granules to the race detector. False: the detector needs the full
- * path.
- */
+/* Reports the access's shared granules to the race detector. False: the detector needs the full
+ * path. */
 static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,

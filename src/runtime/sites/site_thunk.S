@@ -41,10 +41,8 @@
 	.cfi_restore \name
 	.endm
 
-/*
- * Fast path of quick.h by granules. If the granules are known, the access returns, or goes to
- * raddle_site_v3 if they are points and the lease is over. Otherwise execution falls through.
- */
+/* Fast path of quick.h by granules. If the granules are known, the access returns, or goes to
+ * raddle_site_v3 if they are points and the lease is over. Otherwise execution falls through. */
 	.macro	GRANULE number:req, bytes:req
 	.if	\bytes > 1
 	testb	$((\bytes - 1) & 7), %r10b
@@ -91,10 +89,8 @@
 8:
 	.endm
 
-/*
- * Fast path of quick.h: returns at once if the access repeats an earlier one of its epoch, or
- * touches the thread's own memory.
- */
+/* Fast path of quick.h: returns at once if the access repeats an earlier one of its epoch, or
+ * touches the thread's own memory. */
 	.macro	PLAIN kind:req, number:req, bytes:req
 	.globl	raddle_site_\kind\bytes\()_v3
 	.type	raddle_site_\kind\bytes\()_v3, @function

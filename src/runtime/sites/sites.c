@@ -1,10 +1,8 @@
-/*
- * Modules with sites, and the patching of their points. A module registers itself by a
+/* Modules with sites, and the patching of their points. A module registers itself by a
  * constructor when it is loaded. It gets a range of bytes in contract_memory.sites, which is the
  * same in every process and every run. Points are patched only between runs or while a single
- * thread moves. Patched code is private memory outside of a rewind's image, and a rewind does not
- * change it.
- */
+ * thread moves. Patched code is private memory outside of a rewind's image, and a rewind does
+ * not change it. */
 #include "runtime/sites.h"
 
 #include <cpuid.h>
@@ -35,10 +33,8 @@ struct site_module {
 	uintptr_t start, end; /* of its mapping; both 0: unknown */
 };
 
-/*
- * Written when modules are loaded or unloaded. Part of a rewind's image, so modules that a run
- * loaded disappear with the run.
- */
+/* Written when modules are loaded or unloaded. Part of a rewind's image, so modules that a run
+ * loaded disappear with the run. */
 static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
@@ -67,8 +63,6 @@ struct contract_memory *sites_memory(void)
 
 	return contract ? contract_area(contract, contract->memory_offset) : NULL;
 }
-
-/* ---- modules ---- */
 
 static uint64_t sites_module_name(const struct instrumented_module *module)
 {
@@ -183,10 +177,8 @@ static void sites_add_module(const struct instrumented_module *module)
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
-		/*
-		 * A new process, or a module loaded during a run: applies the current choice. On
-		 * failure the contract has the reason.
-		 */
+		/* A new process, or a module loaded during a run: applies the current choice. On
+		 * failure the contract has the reason. */
 		(void)sites_apply();
 	/* The recorder does not need the locals of main. */
 	if (own->has_place && !runtime.contract->plan.is_recorded)
@@ -266,8 +258,6 @@ bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 	}
 	return false;
 }
-
-/* ---- patching ---- */
 
 static unsigned char *site_point(const struct site_record *record)
 {

@@ -64,8 +64,6 @@ static bool aio_is_pending(const struct aiocb *control)
 	return control->__error_code == EINPROGRESS;
 }
 
-/* ---- the thread that executes a request ---- */
-
 static void aio_notify(const struct sigevent *event)
 {
 	siginfo_t information = {.si_signo = event->sigev_signo, .si_code = SI_ASYNCIO};
@@ -107,10 +105,8 @@ static void aio_await_turn(struct aio_request *request)
 	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
 }
 
-/*
- * Transfers at the request's own position. Pipes and sockets have no position, and a transfer on them may wait.
- * Returns what read() or write() return.
- */
+/* Transfers at the request's own position. Pipes and sockets have no position, and a transfer on
+ * them may wait. Returns what read() or write() return. */
 static ssize_t aio_carry_out(const struct aio_request *request)
 {
 	const struct aiocb *control = request->control;
@@ -168,8 +164,6 @@ static void *aio_thread(void *argument)
 		aio_notify(&group->event);
 	return NULL;
 }
-
-/* ---- starting a request ---- */
 
 static struct aio_request *aio_free_request(void)
 {
@@ -231,8 +225,6 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 		-aio_ask(control, operation == O_SYNC ? AIO_SYNC : AIO_SYNC_DATA, NULL, CALL_SITE));
 }
 
-/* ---- results ---- */
-
 /* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
 {
@@ -247,18 +239,14 @@ EXPORT int aio_error(const struct aiocb *control)
 
 INTERPOSED(ssize_t, aio_return, (struct aiocb * control), control->__return_value);
 
-/* ---- waiting ---- */
-
 struct aio_list {
 	const struct aiocb *const *controls;
 	int count;
 	bool for_all;
 };
 
-/*
- * True if one request of the list is done, or with `for_all` every request. True for a list
- * without pending requests.
- */
+/* True if one request of the list is done, or with `for_all` every request. True for a list
+ * without pending requests. */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;
@@ -317,8 +305,6 @@ EXPORT int aio_suspend(
 	return (int)interpose_result(aio_list_wait(&list, timeout, CALL_SITE));
 }
 
-/* ---- cancellation ---- */
-
 EXPORT int aio_cancel(int fd, struct aiocb *control)
 {
 	int result = AIO_ALLDONE;
@@ -345,8 +331,6 @@ EXPORT int aio_cancel(int fd, struct aiocb *control)
 	}
 	return result;
 }
-
-/* ---- lists ---- */
 
 static struct aio_group *aio_free_group(void)
 {
@@ -415,8 +399,6 @@ EXPORT int lio_listio(
 		aio_notify(&group->event);
 	return (int)interpose_result(are_asked ? 0 : -EIO);
 }
-
-/* ---- names with suffix 64: all file offsets have 64 bits ---- */
 
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one struct, two names");
 

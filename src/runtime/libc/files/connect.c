@@ -14,8 +14,6 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* ---- connecting ---- */
-
 /* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network sockets). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
@@ -87,8 +85,6 @@ long call_connect(const long arguments[6], uint64_t site)
 ANSWERED(int, connect, (int fd, const struct sockaddr *address, socklen_t length), connect, fd,
 	address, length);
 
-/* ---- accepting ---- */
-
 static long attempt_accept(const struct fd_transfer *transfer)
 {
 	struct msghdr *address = transfer->message;
@@ -97,10 +93,9 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	const bool is_shared = may_wait && family_has_others();
 	long result = -EAGAIN;
 
-	/*
-	 * accept() has no flag against blocking, so the descriptor is polled immediately before the call. The lock keeps
-	 * other processes of the family from accepting the connection in between.
-	 */
+	/* accept() has no flag against blocking, so the descriptor is polled immediately before
+	 * the call. The lock keeps other processes of the family from accepting the connection
+	 * in between. */
 	shared_enter(is_shared);
 	if (!may_wait || platform_call(SYS_poll, &poll, 1, 0) != 0)
 		result = target_call(SYS_accept4, transfer->fd, address->msg_name,
@@ -159,8 +154,6 @@ ANSWERED(int, accept, (int fd, struct sockaddr *restrict address, socklen_t *res
 ANSWERED(int, accept4,
 	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
 	fd, address, length, flags);
-
-/* ---- names that other processes can see ---- */
 
 /* Only one process can bind such a name. A second process fails, and its peers may wait forever. */
 static bool is_shared_name(const struct sockaddr *address, socklen_t length)

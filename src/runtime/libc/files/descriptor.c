@@ -1,8 +1,6 @@
-/*
- * Calls that create, duplicate, lock and close descriptors. Creation and duplication are no
+/* Calls that create, duplicate, lock and close descriptors. Creation and duplication are no
  * scheduling points. Closing is one if other threads may wait for the descriptor. Runs in the
- * target's moving thread.
- */
+ * target's moving thread. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
@@ -16,8 +14,6 @@
 #include "runtime/interpose.h"
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
-
-/* ---- creation ---- */
 
 long call_pipe2(const long arguments[6], uint64_t site)
 {
@@ -104,8 +100,6 @@ INTERPOSED(int, inotify_init, (void),
 INTERPOSED(int, inotify_init1, (int flags),
 	(int)interpose_result(fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false)));
 
-/* ---- duplication ---- */
-
 static long fd_copied(int fd, long result)
 {
 	if (!platform_failed(result) && (int)result != fd) {
@@ -131,8 +125,6 @@ ANSWERED(int, dup, (int fd), dup, fd);
 ANSWERED(int, dup2, (int fd, int copy), dup2, fd, copy);
 ANSWERED(int, dup3, (int fd, int copy, int flags), dup3, fd, copy, flags);
 
-/* ---- locks ---- */
-
 struct fd_lock {
 	int fd;
 	long (*attempt)(const struct fd_lock *lock); /* never blocks */
@@ -141,10 +133,8 @@ struct fd_lock {
 	uint64_t site;
 };
 
-/*
- * Happens-before order for detectors. All file locks are one object, which every lock call
- * releases and acquires, because only the kernel knows which ranges overlap.
- */
+/* Happens-before order for detectors. All file locks are one object, which every lock call
+ * releases and acquires, because only the kernel knows which ranges overlap. */
 static void fd_lock_orders(uint64_t site)
 {
 	static const char any_file_lock;
@@ -307,8 +297,6 @@ EXPORT int lockf(int fd, int command, off_t length)
 
 INTERPOSED(int, lockf64, (int fd, int command, off64_t length), lockf(fd, command, length));
 
-/* ---- closing ---- */
-
 static long fd_close(int fd, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_FD_CLOSE,
@@ -338,10 +326,8 @@ int __close(int fd);
 
 INTERPOSED(int, __close, (int fd), (int)interpose_result(fd_close(fd, CALL_SITE)));
 
-/*
- * Also called by fclose() and other functions inside libc. Only our tables change; the kernel closes the
- * descriptor.
- */
+/* Also called by fclose() and other functions inside libc. Only our tables change; the kernel
+ * closes the descriptor. */
 long call_close(const long arguments[6], uint64_t site)
 {
 	(void)site;

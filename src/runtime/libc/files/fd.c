@@ -1,7 +1,5 @@
-/*
- * read, write and their vector forms, with the checked names of _FORTIFY_SOURCE. Transfers of
- * plain files go straight to the kernel. Runs in the target's moving thread.
- */
+/* read, write and their vector forms, with the checked names of _FORTIFY_SOURCE. Transfers of
+ * plain files go straight to the kernel. Runs in the target's moving thread. */
 #include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -180,8 +178,6 @@ EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 	return fd_write(fd, vector, count, CALL_SITE);
 }
 
-/* ---- further names of the functions above ---- */
-
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity);
 ssize_t __read(int fd, void *buffer, size_t size);
 ssize_t __write(int fd, const void *buffer, size_t size);
@@ -211,8 +207,6 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	ENTER();
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
-
-/* ---- system calls, including those of stdio inside libc ---- */
 
 /* The kernel answers reads and writes that are no scheduling points, except reads of random numbers. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
@@ -290,10 +284,8 @@ long call_writev(const long arguments[6], uint64_t site)
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
-/*
- * Without a position and flags, these calls are readv() and writev(). With either, the call waits
- * for no other thread.
- */
+/* Without a position and flags, these calls are readv() and writev(). With either, the call
+ * waits for no other thread. */
 static bool has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];

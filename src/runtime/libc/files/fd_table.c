@@ -1,8 +1,6 @@
-/*
- * Table of descriptors: class, whether another process can make the descriptor ready, and the
+/* Table of descriptors: class, whether another process can make the descriptor ready, and the
  * object that stands for it in the engine. Descriptors beyond the table are looked up in the
- * kernel each time and count as external. Runs in the target's moving thread.
- */
+ * kernel each time and count as external. Runs in the target's moving thread. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,9 +20,8 @@ struct fd_entry {
 	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
 };
 
-/*
- * Written by calls that create, duplicate and close descriptors, and by the first look-up of one.
- */
+/* Written by calls that create, duplicate and close descriptors, and by the first look-up of
+ * one. */
 static struct {
 	struct fd_entry entries[FD_TABLE_SIZE];
 	struct fd_entry beyond; /* its address stands for every descriptor outside the table */
@@ -69,10 +66,8 @@ enum fd_class fd_classify(int fd)
 	if (entry && entry->class != FD_UNKNOWN)
 		return entry->class;
 	class = fd_ask_kernel(fd);
-	/*
-	 * Plain files are not cached: libc may close them internally, and the number may be
-	 * reused.
-	 */
+	/* Plain files are not cached: libc may close them internally, and the number may be
+	 * reused. */
 	if (entry && class != FD_PLAIN)
 		entry->class = (uint8_t) class;
 	return class;

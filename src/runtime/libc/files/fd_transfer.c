@@ -35,10 +35,8 @@ bool fd_is_scheduled(int fd, enum op_kind kind)
 	if (class == FD_PLAIN || class == FD_RANDOM ||
 		(class == FD_CHARACTER && kind == OP_FD_WRITE))
 		return false;
-	/*
-	 * Without live engine, only a blocking read matters, for timers and the command's
-	 * watchdog.
-	 */
+	/* Without live engine, only a blocking read matters, for timers and the command's
+	 * watchdog. */
 	return engine_is_live() || (!fd_polls(fd, POLLIN) && fd_waits(fd));
 }
 
@@ -129,8 +127,6 @@ long fd_transfer(const struct fd_transfer *transfer)
 		(void)signals_deliver_now(); /* SIGPIPE is delivered before the call returns */
 	return result;
 }
-
-/* ---- writing everything ---- */
 
 static size_t vector_bytes(const struct iovec *vector, int count)
 {

@@ -1,8 +1,6 @@
-/*
- * Scheduling point of descriptor operations: which thread waits for which descriptor, and when
+/* Scheduling point of descriptor operations: which thread waits for which descriptor, and when
  * the wait ends. The kernel decides readiness, by a poll that does not block. Runs in the
- * target's moving thread.
- */
+ * target's moving thread. */
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

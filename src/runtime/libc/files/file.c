@@ -1,9 +1,7 @@
-/*
- * Opening files, and operations on files at a position or as a whole. None of them waits for
+/* Opening files, and operations on files at a position or as a whole. None of them waits for
  * another thread (except for FIFOs: fifo.c), so libc does the work, and its system call is
  * trapped. These functions add what libc cannot know: they are cancellation points, and a thread
- * that calls them in a loop yields. Runs in the target's moving thread.
- */
+ * that calls them in a loop yields. Runs in the target's moving thread. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>

@@ -1,8 +1,6 @@
-/*
- * Waits for the outside world: no thread is enabled, and an event outside of the process may
+/* Waits for the outside world: no thread is enabled, and an event outside of the process may
  * enable one. One poll() serves all threads. Runs in the thread that made the last scheduling
- * decision.
- */
+ * decision. */
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -37,8 +35,6 @@ static struct {
 	uint64_t idle_period;  /* the period that began at idle_real_ns */
 	uint64_t idle_real_ns; /* real time when idle_period began */
 } outside;
-
-/* ---- collecting the waits ---- */
 
 static void outside_add(int fd, short events)
 {
@@ -112,8 +108,6 @@ static void outside_collect(void)
 	}
 }
 
-/* ---- the wait ---- */
-
 /* Adds descriptors that become ready when a child ends. Returns where they start. */
 static uint32_t outside_add_children(const int *pids, uint32_t count)
 {
@@ -132,10 +126,8 @@ static uint32_t outside_add_children(const int *pids, uint32_t count)
 	return first;
 }
 
-/*
- * Sleeps for at most `limit_ns`. Signals are unblocked only during the sleep, so that no signal
- * is missed before it.
- */
+/* Sleeps for at most `limit_ns`. Signals are unblocked only during the sleep, so that no signal
+ * is missed before it. */
 static long outside_sleep(uint64_t limit_ns)
 {
 	struct timespec time = time_to_timespec(limit_ns);
@@ -200,10 +192,8 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		fd_retry_changed();
 }
 
-/*
- * True if a descriptor is ready that has not ended a wait yet. Not repeated until a thread has
- * moved.
- */
+/* True if a descriptor is ready that has not ended a wait yet. Not repeated until a thread has
+ * moved. */
 static bool outside_is_ready(void)
 {
 	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
@@ -242,10 +232,8 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/*
-	 * The end of a child, or a signal from a child or the parent, may run a handler that
-	 * wakes a thread.
-	 */
+	/* The end of a child, or a signal from a child or the parent, may run a handler that
+	 * wakes a thread. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	/* The members of this family share the object. */
@@ -257,17 +245,13 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	return child_count || !time_is_virtual();
 }
 
-/* ---- with other members of the process family ---- */
-
 /* Real time between two checks of the other members' progress, at first and later. */
 #define FAMILY_SLICE_NS UINT64_C(200000)
 #define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
 #define FAMILY_SLICES 25
-/*
- * A member that computes takes no virtual time, as a thread does not. That member may also wait for the caller in
- * a way that the runtime does not see. Time therefore passes for the caller after its wait times this factor of
- * real time, within limits.
- */
+/* A member that computes takes no virtual time, as a thread does not. That member may also wait
+ * for the caller in a way that the runtime does not see. Time therefore passes for the caller
+ * after its wait times this factor of real time, within limits. */
 #define FAMILY_GRACE_FACTOR 64
 #define FAMILY_GRACE_LEAST_NS UINT64_C(1000000)
 #define FAMILY_GRACE_MOST_NS UINT64_C(100000000)
@@ -358,10 +342,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	}
 	outside_collect();
-	/*
-	 * Children are counted first. A child that ends afterwards makes its descriptor ready.
-	 * The output of a child that ended before is already visible.
-	 */
+	/* Children are counted first. A child that ends afterwards makes its descriptor ready.
+	 * The output of a child that ended before is already visible. */
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
@@ -391,10 +373,8 @@ bool outside_look(void)
 	return true;
 }
 
-/*
- * Number of consecutive failed tries, over all threads, after which a failed try sleeps in real
- * time.
- */
+/* Number of consecutive failed tries, over all threads, after which a failed try sleeps in real
+ * time. */
 #define TRIES_BEFORE_NAP 64
 
 void world_failed_try(bool is_external)

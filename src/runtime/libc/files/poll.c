@@ -1,8 +1,6 @@
-/*
- * poll, select and epoll with their signal-mask variants. One announced operation waits for all
+/* poll, select and epoll with their signal-mask variants. One announced operation waits for all
  * descriptors of the call. The result is always the kernel's, from a call that does not block.
- * Runs in the target's moving thread.
- */
+ * Runs in the target's moving thread. */
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -76,8 +74,6 @@ static uint64_t deadline_of_timespec(const struct timespec *timeout)
 	return timeout ? time_after(time_from_timespec(timeout)) : ENGINE_FOREVER;
 }
 
-/* ---- poll ---- */
-
 static long ask_poll(const struct poll_call *call)
 {
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
@@ -126,10 +122,8 @@ static bool is_bad_mask(const void *mask, long bytes)
 	return mask && bytes != sizeof(uint64_t);
 }
 
-/*
- * The system call writes the remaining time to `timeout`. libc's functions pass a copy, so the caller's value
- * stays.
- */
+/* The system call writes the remaining time to `timeout`. libc's functions pass a copy, so the
+ * caller's value stays. */
 static void poll_store_remaining_time(struct timespec *timeout, uint64_t end_ns)
 {
 	uint64_t now_ns;
@@ -197,8 +191,6 @@ EXPORT int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec
 	return (int)interpose_result(
 		ANSWER(ppoll, polls, count, timeout ? &limit : NULL, mask, MASK_BYTES));
 }
-
-/* ---- select ---- */
 
 static long ask_select(const struct poll_call *call)
 {
@@ -308,8 +300,6 @@ EXPORT int pselect(int count, fd_set *restrict reads, fd_set *restrict writes,
 	return (int)interpose_result(ANSWER(
 		pselect6, count, reads, writes, exceptions, timeout ? &limit : NULL, &with_size));
 }
-
-/* ---- epoll ---- */
 
 static long ask_epoll(const struct poll_call *call)
 {

@@ -92,8 +92,6 @@ static long queue_perform(const struct queue_call *call)
 	}
 }
 
-/* ---- POSIX message queues ---- */
-
 static const struct timespec long_ago;
 
 static long message_call(struct queue_call *call, const struct timespec *until)
@@ -137,8 +135,6 @@ ANSWERED(ssize_t, mq_timedreceive,
 	(mqd_t queue, char *restrict message, size_t bytes, unsigned *restrict priority,
 		const struct timespec *restrict until),
 	mq_timedreceive, queue, message, bytes, priority, until);
-
-/* ---- SIGEV_THREAD: a thread of the runtime waits for the first message ---- */
 
 #define NOTIFICATIONS_MAX 8
 
@@ -275,8 +271,6 @@ EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 	fd_retry_changed();
 	return (int)interpose_result(target_call(SYS_mq_notify, queue, event));
 }
-
-/* ---- System V ---- */
 
 long call_msgsnd(const long arguments[6], uint64_t site)
 {

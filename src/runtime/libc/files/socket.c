@@ -12,8 +12,6 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* ---- receiving ---- */
-
 static long attempt_receive(const struct fd_transfer *transfer)
 {
 	long result = platform_call(
@@ -183,8 +181,6 @@ EXPORT ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t
 		__chk_fail();
 	return interpose_result(ANSWER(recvfrom, fd, buffer, size, flags, address, length));
 }
-
-/* ---- sending ---- */
 
 static long attempt_send(const struct fd_transfer *transfer)
 {

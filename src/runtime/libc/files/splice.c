@@ -1,9 +1,7 @@
-/*
- * splice, tee and sendfile: transfers between two descriptors, either of which may block. The
+/* splice, tee and sendfile: transfers between two descriptors, either of which may block. The
  * kernel is called only in a form that cannot block. If the call would block, the thread waits
  * for the side that is not ready, as in a read or a write (fd_transfer.c). Runs in the target's
- * moving thread.
- */
+ * moving thread. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -34,10 +32,8 @@ static bool splice_polls(int fd, short events)
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
-/*
- * Makes the call. A socket as target would block, so O_NONBLOCK is set during the call; no other
- * thread moves meanwhile.
- */
+/* Makes the call. A socket as target would block, so O_NONBLOCK is set during the call; no other
+ * thread moves meanwhile. */
 static long splice_call(const struct splice *splice)
 {
 	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);

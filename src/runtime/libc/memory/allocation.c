@@ -54,8 +54,6 @@ static inline void *heap_next(struct symbol_slot *slot)
 	return slot->function;
 }
 
-/* ---- while glibc's functions are looked up ---- */
-
 /* A request larger than the rest of the lent memory is served from the program's heap. */
 static void *lent_allocate(size_t bytes)
 {
@@ -114,8 +112,6 @@ static bool allocation_is_early(const void *block)
 		       thread_stack_lent_end(block));
 }
 
-/* ---- the owner of a block ---- */
-
 static void allocation_note(const void *block, size_t bytes, uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site) {
@@ -135,10 +131,8 @@ static void *given(void *block, size_t bytes)
 	return block;
 }
 
-/*
- * Makes this call the owner of the next allocation, unless an outer call is: new[] calls new.
- * True: this call is the owner.
- */
+/* Makes this call the owner of the next allocation, unless an outer call is: new[] calls new.
+ * True: this call is the owner. */
 static bool allocation_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)
@@ -148,11 +142,9 @@ static bool allocation_enter(uint64_t site, uint8_t kind)
 	return true;
 }
 
-/*
- * Ends an outer call that returned `block`. If the outer site is still set, no allocation passed
+/* Ends an outer call that returned `block`. If the outer site is still set, no allocation passed
  * through malloc: the function has an allocator of its own, or reused memory. Then the call's
- * arguments give the block's size.
- */
+ * arguments give the block's size. */
 static void allocation_leave(bool is_outer, const void *block, size_t bytes)
 {
 	if (is_outer && calls.outer_site && bytes)
@@ -160,8 +152,6 @@ static void allocation_leave(bool is_outer, const void *block, size_t bytes)
 	if (is_outer)
 		calls.outer_site = 0;
 }
-
-/* ---- malloc and its family ---- */
 
 EXPORT void *malloc(size_t bytes)
 {
@@ -216,10 +206,8 @@ static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 	return to;
 }
 
-/*
- * Copies a block from the runtime's own memory to the program's heap. Blocks in own memory are
- * never freed.
- */
+/* Copies a block from the runtime's own memory to the program's heap. Blocks in own memory are
+ * never freed. */
 static void *allocation_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);
@@ -290,12 +278,8 @@ ALIGNED(memalign)
 IN_PAGES(valloc)
 IN_PAGES(pvalloc)
 
-/* ---- operator new; operator delete calls free ---- */
-
-/*
- * operator new and new[] by their names of the Itanium ABI, with alignment and std::nothrow. They
- * may throw; the first allocation inside them has taken the outer site by then.
- */
+/* operator new and new[] by their names of the Itanium ABI, with alignment and std::nothrow.
+ * They may throw; the first allocation inside them has taken the outer site by then. */
 #define NEW(name, parameters, ...)                                                                 \
 	void *name parameters;                                                                     \
 	EXPORT void *name parameters                                                               \
@@ -320,8 +304,6 @@ NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const v
 	bytes, alignment, nothrow)
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t alignment, const void *nothrow),
 	bytes, alignment, nothrow)
-
-/* ---- functions of libc that hand out memory ---- */
 
 #define TEXT(result, name, parameters, ...)                                                        \
 	EXPORT result name parameters                                                              \
@@ -364,8 +346,6 @@ EXPORT int asprintf(char **text, const char *format, ...)
 	allocation_leave(is_outer, NULL, 0);
 	return length;
 }
-
-/* ---- the program's own mappings ---- */
 
 static void mapped(const void *start, size_t bytes, uint64_t site)
 {

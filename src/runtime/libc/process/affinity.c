@@ -44,8 +44,6 @@ static struct thread_scheduling *settings_of(const struct engine_thread *thread)
 	return thread->id.index < AFFINITY_THREADS_MAX ? &settings[thread->id.index] : NULL;
 }
 
-/* ---- identity and yielding ---- */
-
 long call_gettid(const long arguments[6], uint64_t site)
 {
 	(void)arguments;
@@ -74,8 +72,6 @@ EXPORT void thrd_yield(void)
 	ENTER();
 	(void)ANSWER(sched_yield, 0); /* cannot fail */
 }
-
-/* ---- processors ---- */
 
 unsigned int affinity_processor(void)
 {
@@ -239,8 +235,6 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 ANSWERED(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *wanted),
 	sched_setaffinity, pid, size, wanted);
 
-/* ---- priorities ---- */
-
 /* Returns 0, EINVAL or EPERM. */
 static int scheduling_check(int policy, int priority)
 {
@@ -317,12 +311,8 @@ long affinity_set_scheduling(struct engine_thread *thread, int policy, int prior
 	return -scheduling_set(thread, policy, priority);
 }
 
-/* ---- creation attributes ---- */
-
-/*
- * Gets the policy and priority of the attributes. False: the thread inherits those of its
- * creator.
- */
+/* Gets the policy and priority of the attributes. False: the thread inherits those of its
+ * creator. */
 static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};
@@ -390,10 +380,8 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 			&processors); /* fails without a processor of the machine: as the creator */
 }
 
-/*
- * Completes the settings with the default attributes, for a thread that was created without
- * attributes.
- */
+/* Completes the settings with the default attributes, for a thread that was created without
+ * attributes. */
 static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;
@@ -425,8 +413,6 @@ static void attributes_show_stack(pthread_attr_t *attributes, const struct threa
 		attributes, (own->guard_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
 }
 
-/* ---- functions whose libc versions need the thread's kernel thread, which is gone ---- */
-
 EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock)
 {
 	ENTER();
@@ -446,10 +432,8 @@ EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 	error = REAL(pthread_getattr_np)(handle, attributes);
 	thread = engine_thread_by_handle(handle);
 	own = thread ? settings_of(thread) : NULL;
-	/*
-	 * glibc asks for the processors of a kernel thread that has left; all other values are
-	 * set.
-	 */
+	/* glibc asks for the processors of a kernel thread that has left; all other values are
+	 * set. */
 	if (error == ESRCH && thread)
 		error = 0;
 	if (!error && own && thread->id.index != 0) {

@@ -10,10 +10,8 @@
 
 STRATEGY_DECLARE(pos);
 
-/*
- * Number of schedules of a child per schedule of its parent. The number is small because
- * exhaustive strategies try each.
- */
+/* Number of schedules of a child per schedule of its parent. The number is small because
+ * exhaustive strategies try each. */
 #define CHILD_SEEDS 64
 
 /* State of this process, written at forks. */

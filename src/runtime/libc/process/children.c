@@ -1,7 +1,5 @@
-/*
- * Which children of this process still live. While one does, inherited descriptors may become
- * ready, and sleeps take real time. Called only when no thread is enabled. No state.
- */
+/* Which children of this process still live. While one does, inherited descriptors may become
+ * ready, and sleeps take real time. Called only when no thread is enabled. No state. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,10 +19,8 @@ struct task {
 	char name[13]; /* a number, or "." or ".." */
 };
 
-/*
- * Reads /proc/self/task/THREAD/children. Returns the number of bytes, or negative if the file
- * does not exist.
- */
+/* Reads /proc/self/task/THREAD/children. Returns the number of bytes, or negative if the file
+ * does not exist. */
 static long children_read(long tasks, const char *thread, char *text, size_t size)
 {
 	static const char file[] = "/children";
@@ -70,10 +66,8 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 	return count;
 }
 
-/*
- * Collects the living children of all kernel threads: the kernel lists a child under the thread
- * that forked it. False: the kernel does not list children.
- */
+/* Collects the living children of all kernel threads: the kernel lists a child under the thread
+ * that forked it. False: the kernel does not list children. */
 static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 {
 	bool has_any = false;

@@ -1,9 +1,7 @@
-/*
- * User and group ids, process ids, and random numbers. glibc changes ids in every thread by a
+/* User and group ids, process ids, and random numbers. glibc changes ids in every thread by a
  * signal that each thread must answer. Fibers of one kernel thread never answer, so the calls go
  * to the kernel directly. The run's seed determines the random numbers. Runs in the target's
- * moving thread.
- */
+ * moving thread. */
 #include <grp.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -15,12 +13,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* ---- the process ---- */
-
-/*
- * A process id read before the starting point of runs becomes wrong when a fork of this process executes a run.
- * The flag lets the restart detect this case.
- */
+/* A process id read before the starting point of runs becomes wrong when a fork of this process
+ * executes a run. The flag lets the restart detect this case. */
 long call_getpid(const long arguments[6], uint64_t site)
 {
 	(void)arguments;
@@ -43,8 +37,6 @@ pid_t __getpid(void);
 
 INTERPOSED(pid_t, __getpid, (void), (pid_t)ANSWER(getpid, 0));
 INTERPOSED(pid_t, getppid, (void), (pid_t)ANSWER(getppid, 0));
-
-/* ---- user and group ids ---- */
 
 INTERPOSED(int, setuid, (uid_t user), (int)interpose_result(target_call(SYS_setuid, user)));
 INTERPOSED(int, setgid, (gid_t group), (int)interpose_result(target_call(SYS_setgid, group)));
@@ -75,8 +67,6 @@ EXPORT int setegid(gid_t group)
 
 INTERPOSED(int, setgroups, (size_t count, const gid_t *groups),
 	(int)interpose_result(target_call(SYS_setgroups, count, groups)));
-
-/* ---- random numbers ---- */
 
 #define ENTROPY_BYTES_MAX 256 /* limit of getentropy */
 

@@ -57,8 +57,6 @@ static bool has_capability(unsigned int capability)
 	       sets[capability / 32].effective >> capability % 32 & 1;
 }
 
-/* ---- nice values ---- */
-
 static int nice_get(const struct engine_thread *thread)
 {
 	const struct thread_priority *own = priority_of(thread);
@@ -136,8 +134,6 @@ EXPORT int nice(int increment)
 	return nice_get(self);
 }
 
-/* ---- policies ---- */
-
 long call_sched_setscheduler(const long arguments[6], uint64_t site)
 {
 	struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
@@ -203,8 +199,6 @@ ANSWERED(int, sched_setparam, (pid_t pid, const struct sched_param *wanted), sch
 	wanted);
 ANSWERED(int, sched_getscheduler, (pid_t pid), sched_getscheduler, pid);
 ANSWERED(int, sched_getparam, (pid_t pid, struct sched_param *out), sched_getparam, pid, out);
-
-/* ---- scheduling attributes ---- */
 
 /* struct sched_attr, which older headers do not have. */
 struct scheduling_attributes {
@@ -282,8 +276,6 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 	out->nice = policy == SCHED_OTHER || policy == SCHED_BATCH ? nice_get(thread) : 0;
 	return 0;
 }
-
-/* ---- priorities of input and output ---- */
 
 #define IO_WHO_PROCESS 1 /* IOPRIO_WHO_PROCESS, which means one thread */
 #define IO_CLASS_SHIFT 13

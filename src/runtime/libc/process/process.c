@@ -40,8 +40,6 @@ static struct {
 	char any_child; /* its address stands for all children */
 } process;
 
-/* ---- fork ---- */
-
 static void fork_prepare(void)
 {
 	uint64_t all = ~UINT64_C(0);
@@ -85,10 +83,8 @@ static uint64_t process_random_seed(void)
 void process_become_child(void)
 {
 	process.early_children = 0;
-	/*
-	 * The kernel has disarmed the dispatch in the child. The child's first thread creation
-	 * arms it again.
-	 */
+	/* The kernel has disarmed the dispatch in the child. The child's first thread creation
+	 * arms it again. */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
@@ -105,10 +101,8 @@ void process_become_program(void)
 	runtime.is_forked_child = false;
 	family_leave();
 	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	/*
-	 * If the command is not the parent, this process stays without the signal, and the
-	 * command ends it.
-	 */
+	/* If the command is not the parent, this process stays without the signal, and the
+	 * command ends it. */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
 }
@@ -118,10 +112,8 @@ bool process_leaves_daemon(int status)
 	return daemon_is_left(status, process.early_children);
 }
 
-/*
- * Children of a forked child survive it, as natively; the command reaps the processes that a run
- * leaves.
- */
+/* Children of a forked child survive it, as natively; the command reaps the processes that a run
+ * leaves. */
 static void fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)
@@ -152,10 +144,8 @@ __attribute__((constructor)) static void process_constructor(void)
 {
 	if (!attach_is_first())
 		return;
-	/*
-	 * Registered first: the first handler in the child and the last one before the fork, so
-	 * the target's handlers lie within.
-	 */
+	/* Registered first: the first handler in the child and the last one before the fork, so
+	 * the target's handlers lie within. */
 	(void)pthread_atfork(
 		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }
@@ -179,10 +169,8 @@ static pid_t fork_in_order(uint64_t site)
 
 INTERPOSED(pid_t, fork, (void), fork_in_order(CALL_SITE));
 
-/*
- * A child of vfork() would run on its parent's stack with the runtime's state; fork gives it
- * copies.
- */
+/* A child of vfork() would run on its parent's stack with the runtime's state; fork gives it
+ * copies. */
 INTERPOSED(pid_t, vfork, (void), fork_in_order(CALL_SITE));
 
 /* Runs no fork handlers. */
@@ -216,10 +204,8 @@ static int clone_in_child(void *unused)
 	return cloned.function(cloned.argument);
 }
 
-/*
- * A child without shared memory is handled like a forked one. A child with shared memory is left
- * to the kernel.
- */
+/* A child without shared memory is handled like a forked one. A child with shared memory is left
+ * to the kernel. */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	va_list rest;
@@ -277,8 +263,6 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 	return 0;
 }
 
-/* ---- end of the process ---- */
-
 EXPORT void _exit(int status)
 {
 	ENTER();
@@ -292,8 +276,6 @@ EXPORT void _Exit(int status)
 	runtime_let_others_move();
 	runtime_run_ended(status & 0xff);
 }
-
-/* ---- waiting for children ---- */
 
 /* Arguments of waitid(). */
 struct child_wait {
@@ -351,11 +333,9 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 	return wait;
 }
 
-/*
- * A child was reaped, or (-ECHILD) was never a child of this process. A child from before the
- * first thread exists once for all runs: the wait of one run takes the child from the others, and
- * a forked run has no such child.
- */
+/* A child was reaped, or (-ECHILD) was never a child of this process. A child from before the
+ * first thread exists once for all runs: the wait of one run takes the child from the others,
+ * and a forked run has no such child. */
 static void child_was_reaped(void)
 {
 	(void)family_look(); /* advances the clock to the virtual time of the child */
@@ -433,8 +413,6 @@ long call_waitid(const long arguments[6], uint64_t site)
 
 ANSWERED(int, waitid, (idtype_t type, id_t id, siginfo_t *out, int options), waitid, type, id, out,
 	options);
-
-/* ---- trapped system calls: execve() and names ---- */
 
 bool runtime_emulate_process(long number, const long arguments[6], long *result)
 {

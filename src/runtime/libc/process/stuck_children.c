@@ -62,10 +62,8 @@ void stuck_child_tell(const struct outcome *outcome)
 			stuck_child_describe(engine_thread(outcome->waits[i].waiter.index));
 		told->waits[told->wait_count++] = outcome->waits[i];
 	}
-	/*
-	 * Release: pairs with the acquire in the process of the run, which then reads the other
-	 * fields.
-	 */
+	/* Release: pairs with the acquire in the process of the run, which then reads the other
+	 * fields. */
 	__atomic_store_n(&told->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
 }
 
@@ -142,10 +140,8 @@ static struct thread_id stuck_thread_of(const struct contract_stuck *told, struc
 	return THREAD_NONE;
 }
 
-/*
- * Adds the waits of a child that has made threads. The evidence lists these threads as created by the child's
- * forker.
- */
+/* Adds the waits of a child that has made threads. The evidence lists these threads as created
+ * by the child's forker. */
 static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
 {
 	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||

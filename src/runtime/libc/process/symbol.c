@@ -51,10 +51,8 @@ static void symbol_find_loader(void)
 	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
 }
 
-/*
- * Result of a look-up by `caller` that the runtime replaces by its own definition. `version` NULL: dlsym().
- * Result NULL: the loader looks the name up.
- */
+/* Result of a look-up by `caller` that the runtime replaces by its own definition. `version`
+ * NULL: dlsym(). Result NULL: the loader looks the name up. */
 static void *symbol_interposed(
 	void *handle, const char *name, const char *version, const void *caller)
 {
@@ -88,8 +86,6 @@ void *symbol_answer_dlvsym(void *handle, const char *name, const char *version, 
 {
 	return symbol_interposed(handle, name, version, caller);
 }
-
-/* ---- libraries whose calls go to libc directly ---- */
 
 static void *symbol_note_direct_calls(bool has_them)
 {

@@ -23,8 +23,6 @@
 #include "runtime/system_calls.h"
 #include "runtime/thread_ids.h"
 
-/* ---- ids ---- */
-
 static long call_with_kernel_id(long number, const long arguments[6], int first, int second)
 {
 	long a[6];
@@ -74,8 +72,6 @@ long call_pidfd_open(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	return call_with_kernel_id(SYS_pidfd_open, arguments, 0, 0);
 }
-
-/* ---- paths ---- */
 
 #define PATH_BYTES 256
 #define PROC "/proc/"
@@ -161,8 +157,6 @@ long thread_ids_open(long number, const long arguments[6])
 {
 	return call_with_path(number, arguments, number == SYS_openat);
 }
-
-/* ---- the list of threads ---- */
 
 /* Layout of struct linux_dirent64 */
 struct directory_entry {

@@ -1,7 +1,5 @@
-/*
- * Jumps, also out of signal handlers. sigsetjmp() (setjmp.S) saves the engine's signal mask of the thread, and
- * siglongjmp() restores it. The kernel's mask stays unchanged.
- */
+/* Jumps, also out of signal handlers. sigsetjmp() (setjmp.S) saves the engine's signal mask of
+ * the thread, and siglongjmp() restores it. The kernel's mask stays unchanged. */
 #include <setjmp.h>
 #include <sys/syscall.h>
 

@@ -1,6 +1,5 @@
-/*
- * Sending signals, to threads and processes. Runs in the target's moving thread and inside handlers.
- */
+/* Sending signals, to threads and processes. Runs in the target's moving thread and inside
+ * handlers. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -102,10 +101,8 @@ EXPORT int raise(int signal)
 		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
-/*
- * Signals to another process or to a group go through the kernel. The kernel may also send the signal back to the
- * caller.
- */
+/* Signals to another process or to a group go through the kernel. The kernel may also send the
+ * signal back to the caller. */
 static long send_through_kernel(long number, long receiver, long second, long third)
 {
 	long result = target_call(number, receiver, second, third);

@@ -21,8 +21,6 @@ bool signal_is_valid(int signal)
 
 #define MASK_BYTES ((long)sizeof(uint64_t)) /* size of the kernel's mask */
 
-/* ---- dispositions ---- */
-
 static void action_to_user(const struct signal_action *action, struct sigaction *out)
 {
 	*out = (struct sigaction){.sa_flags = action->flags};
@@ -55,11 +53,9 @@ static long action_set(int signal, const struct signal_action *wanted)
 	*action = *wanted;
 	if (signals_have_left_control())
 		return platform_call(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask);
-	/*
-	 * A signal that the kernel once delivers to the runtime stays so: a rewind restores the
+	/* A signal that the kernel once delivers to the runtime stays so: a rewind restores the
 	 * target's disposition, not the kernel's. SIG_IGN is passed to the kernel only before
-	 * threads exist, so that programs started later inherit it.
-	 */
+	 * threads exist, so that programs started later inherit it. */
 	if (signal_is_ignored(signal))
 		signal_drop_pending(signal);
 	if (wanted->handler.plain == SIG_IGN && !engine_is_live() && signal != SIGCHLD)
@@ -164,8 +160,6 @@ EXPORT int siginterrupt(int signal, int interrupts)
 	return action_change(signal, &action, NULL);
 }
 
-/* ---- masks ---- */
-
 /* Returns 0 or a positive errno. */
 static int mask_change(int how, const sigset_t *set, sigset_t *old)
 {
@@ -229,8 +223,6 @@ EXPORT int sigpending(sigset_t *set)
 		*set = (sigset_t){0};
 	return (int)interpose_result(ANSWER(rt_sigpending, set, MASK_BYTES));
 }
-
-/* ---- system calls ---- */
 
 long call_rt_sigaction(const long arguments[6], uint64_t site)
 {

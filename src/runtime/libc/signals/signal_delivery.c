@@ -1,8 +1,6 @@
-/*
- * Delivery of signals to the target: the entry from the kernel, the choice of a thread, and the
- * handler with its mask. See signals.h. The entry runs in any context that the kernel interrupts;
- * everything else runs in the target's moving thread.
- */
+/* Delivery of signals to the target: the entry from the kernel, the choice of a thread, and the
+ * handler with its mask. See signals.h. The entry runs in any context that the kernel
+ * interrupts; everything else runs in the target's moving thread. */
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -24,8 +22,6 @@ static struct {
 	bool wants_restart[THREAD_CAPACITY];
 	uint16_t depth[THREAD_CAPACITY]; /* nesting depth of handlers in that thread */
 } delivery;
-
-/* ---- dispositions ---- */
 
 uint64_t signal_unblockable(void)
 {
@@ -87,10 +83,8 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGSTOP);
 		return;
 	}
-	/*
-	 * The crash path needs a signal frame of this signal, so the signal is raised again; see
-	 * signal_entry.
-	 */
+	/* The crash path needs a signal frame of this signal, so the signal is raised again; see
+	 * signal_entry. */
 	(void)information;
 	delivery.dying_of = signal;
 	bit = signal_bit(signal);
@@ -99,8 +93,6 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 	(void)platform_call(
 		SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 }
-
-/* ---- running a handler ---- */
 
 struct handler_call {
 	struct signal_action action;
@@ -123,10 +115,8 @@ static void signal_call_handler(void *argument)
 /* A function in assembly: call_on_stack.S. */
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/*
- * `is_here`: the handler is called on the thread's own stack, and may have to switch to the
- * alternate one.
- */
+/* `is_here`: the handler is called on the thread's own stack, and may have to switch to the
+ * alternate one. */
 static void signal_run_handler(struct engine_thread *thread, int signal, siginfo_t *information,
 	ucontext_t *context, bool is_here)
 {
@@ -190,10 +180,8 @@ void signals_leave_thread(void)
 	signal_queue_forget(self);
 }
 
-/*
- * A handler at a scheduling point has interrupted no instruction; its context names the site of
- * the point.
- */
+/* A handler at a scheduling point has interrupted no instruction; its context names the site of
+ * the point. */
 static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t *information)
 {
 	ucontext_t context;
@@ -246,8 +234,6 @@ bool signals_deliver_now(void)
 	return runtime_deliver_signals(engine_current());
 }
 
-/* ---- choosing a thread ---- */
-
 static bool thread_waits_for(const struct engine_thread *thread, int signal)
 {
 	return thread->op && thread->op->kind == OP_SIGNAL_WAIT &&
@@ -259,10 +245,8 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/*
- * Chooses a thread that does not block the signal, by the strategy if there are several. NULL:
- * all threads block it.
- */
+/* Chooses a thread that does not block the signal, by the strategy if there are several. NULL:
+ * all threads block it. */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;
@@ -369,8 +353,6 @@ uint64_t signals_swap_mask(uint64_t mask)
 	return old_mask;
 }
 
-/* ---- entry from the kernel ---- */
-
 /* Bounds of the runtime's own code, from the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
@@ -392,10 +374,8 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 		signal_run_handler(self, signal, information, context, false);
 		return;
 	}
-	/*
-	 * The crash path ends the run from this frame, or restores the default action and raises
-	 * the signal again.
-	 */
+	/* The crash path ends the run from this frame, or restores the default action and raises
+	 * the signal again. */
 	runtime_crash(signal, information, context);
 }
 
@@ -413,10 +393,8 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	/* SIGPIPE belongs to the thread that wrote; all other signals belong to the process. */
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
-	/*
-	 * A process without threads may wait in a loop for its handler, and reach no scheduling
-	 * point.
-	 */
+	/* A process without threads may wait in a loop for its handler, and reach no scheduling
+	 * point. */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
 		(void)signals_deliver_now();
 	errno = old_errno;
@@ -432,18 +410,14 @@ void signal_catch(int signal)
 	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
 	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
 		flags |= SA_RESTART;
-	/*
-	 * Faults use the runtime's alternate stack, which serves a thread that has overrun its
-	 * own.
-	 */
+	/* Faults use the runtime's alternate stack, which serves a thread that has overrun its
+	 * own. */
 	if (signal_is_fault(signal) && (!signal_has_handler(signal) || action->flags & SA_ONSTACK))
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)
 		flags |= SA_NOCLDWAIT;
 	kernel_install(signal, (void *)signal_entry, flags, 0);
 }
-
-/* ---- the kernel's mask ---- */
 
 static void kernel_set_mask(uint64_t mask)
 {
@@ -463,8 +437,6 @@ void signal_take_from_kernel(uint64_t mask)
 	delivery.left_to_kernel &= ~mask;
 	kernel_set_mask(delivery.left_to_kernel);
 }
-
-/* ---- life cycle ---- */
 
 void runtime_signals_set_up(void)
 {

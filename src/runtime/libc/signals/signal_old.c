@@ -1,7 +1,5 @@
-/*
- * Older variants of sigaction() and sigprocmask(), whose libc versions bypass the interposed
- * functions. Runs in the target's moving thread.
- */
+/* Older variants of sigaction() and sigprocmask(), whose libc versions bypass the interposed
+ * functions. Runs in the target's moving thread. */
 #include <signal.h>
 
 #include "runtime/interpose.h"
@@ -63,10 +61,8 @@ INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
 INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
 INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
-/*
- * The function behind sigpause() of <signal.h>. The argument is a signal under X/Open's rules, a
- * mask under BSD's.
- */
+/* The function behind sigpause() of <signal.h>. The argument is a signal under X/Open's rules, a
+ * mask under BSD's. */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)

@@ -1,8 +1,6 @@
-/*
- * Arrived and pending signals. The entry from the kernel writes arrived signals into a ring, by
+/* Arrived and pending signals. The entry from the kernel writes arrived signals into a ring, by
  * atomic operations only. The target's moving thread drains the ring into the queue of pending
- * signals.
- */
+ * signals. */
 #include <string.h>
 
 #include "runtime/interpose.h"
@@ -36,8 +34,6 @@ static struct {
 	uint32_t count;
 	uint64_t process_pending;
 } signals;
-
-/* ---- the ring ---- */
 
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information)
 {
@@ -84,8 +80,6 @@ void signal_queue_drain(void)
 			(void)signal_queue_add(NULL, &information);
 	}
 }
-
-/* ---- the queue ---- */
 
 static struct pending_signal *queue_find(const struct engine_thread *thread, int signal)
 {

@@ -1,8 +1,6 @@
-/*
- * Waiting for signals. sigwait and its variants take a pending signal without a handler. pause
+/* Waiting for signals. sigwait and its variants take a pending signal without a handler. pause
  * and sigsuspend wait until a handler has run. The file also keeps the alternate signal stacks.
- * Runs in the target's moving thread.
- */
+ * Runs in the target's moving thread. */
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -21,17 +19,13 @@ static struct {
 	bool is_set[THREAD_CAPACITY];
 } alternate;
 
-/* ---- taking pending signals ---- */
-
 static bool signal_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
-/*
- * Order of the kernel: the thread's own signals first, lower numbers first. Returns 0 if no
- * signal of the set is pending.
- */
+/* Order of the kernel: the thread's own signals first, lower numbers first. Returns 0 if no
+ * signal of the set is pending. */
 static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
@@ -137,8 +131,6 @@ INTERPOSED(int, sigtimedwait,
 		const struct timespec *restrict timeout),
 	wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out));
 
-/* ---- waiting for a handler ---- */
-
 static bool never_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	(void)op;
@@ -191,12 +183,8 @@ long call_rt_sigsuspend(const long arguments[6], uint64_t site)
 ANSWERED(int, pause, (void), pause, 0);
 ANSWERED(int, sigsuspend, (const sigset_t *set), rt_sigsuspend, set, MASK_BYTES);
 
-/* ---- signal descriptors ---- */
-
-/*
- * The kernel delivers signals to such a descriptor only if its own mask blocks them. The signals
- * of the set are therefore blocked in the kernel until the target unblocks them.
- */
+/* The kernel delivers signals to such a descriptor only if its own mask blocks them. The signals
+ * of the set are therefore blocked in the kernel until the target unblocks them. */
 long call_signalfd4(const long arguments[6], uint64_t site)
 {
 	const uint64_t *set = (const uint64_t *)arguments[1];
@@ -221,13 +209,9 @@ long call_signalfd(const long arguments[6], uint64_t site)
 ANSWERED(int, signalfd, (int fd, const sigset_t *set, int flags), signalfd4, fd, set, MASK_BYTES,
 	flags);
 
-/* ---- alternate stacks ---- */
-
-/*
- * The kernel's only alternate stack is the runtime's, which handles the faults of every thread
+/* The kernel's only alternate stack is the runtime's, which handles the faults of every thread
  * and their handlers. A thread's setting is remembered, and used for handlers with SA_ONSTACK at
- * scheduling points.
- */
+ * scheduling points. */
 /* True if the caller runs on this stack. */
 static bool is_on_stack(const stack_t *stack)
 {

@@ -49,10 +49,8 @@ void runtime_dispatch_resume(void)
 		dispatch.selector = 1;
 }
 
-/*
- * Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
- * own.
- */
+/* Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
+ * own. */
 static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
 {
 	unsigned long flags;
@@ -80,10 +78,8 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	if (!(flags & CLONE_VM))
 		return false;
 	if (number == SYS_vfork) {
-		/*
-		 * With shared memory the child would return into frames of this handler, so the
-		 * child is forked instead.
-		 */
+		/* With shared memory the child would return into frames of this handler, so the
+		 * child is forked instead. */
 		*result = platform_call(SYS_clone, SIGCHLD);
 		return true;
 	}

@@ -116,12 +116,8 @@ bool raw_thread_is_wanted(long number, const long arguments[6])
 	       raw_thread_read(number, arguments).flags & CLONE_THREAD;
 }
 
-/* ---- calls about the calling kernel thread ---- */
-
-/*
- * Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not make
- * the real call.
- */
+/* Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not make
+ * the real call. */
 long call_exit(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -148,10 +144,8 @@ long call_set_robust_list(const long arguments[6], uint64_t site)
 	return raw_thread_is_current() ? 0 : CALL_OF_KERNEL;
 }
 
-/*
- * Processors are virtual, so the kernel does not register the area. The call must succeed: glibc treats a failure
- * as an error.
- */
+/* Processors are virtual, so the kernel does not register the area. The call must succeed: glibc
+ * treats a failure as an error. */
 long call_rseq(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -168,12 +162,8 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-/* ---- threads outside control ---- */
-
-/*
- * True if one of these entries of /proc/self/task is a thread other than the calling one and the
- * donors of fiber stacks.
- */
+/* True if one of these entries of /proc/self/task is a thread other than the calling one and the
+ * donors of fiber stacks. */
 static bool raw_thread_is_listed(const char *at, const char *end)
 {
 	const int own_id = (int)platform_call(SYS_gettid);

@@ -1,8 +1,6 @@
-/*
- * syscall(): the calls in the table of system calls are answered here too, with the caller as the site
- * (std::atomic::wait and static-initialiser guards use syscall()). Every other call goes to glibc, where Syscall
- * User Dispatch traps it. Runs in the target's threads.
- */
+/* syscall(): the calls in the table of system calls are answered here too, with the caller as
+ * the site (std::atomic::wait and static-initialiser guards use syscall()). Every other call
+ * goes to glibc, where Syscall User Dispatch traps it. Runs in the target's threads. */
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>

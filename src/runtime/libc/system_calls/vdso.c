@@ -30,8 +30,6 @@ struct vdso {
 	size_t names_bytes;
 };
 
-/* ---- replacements, which return 0 or -errno as the vDSO does ---- */
-
 static long vdso_clock_gettime(clockid_t clock, struct timespec *time)
 {
 	uint64_t ns;
@@ -73,8 +71,6 @@ static const struct vdso_entry {
 };
 
 #define VDSO_ENTRY_COUNT (sizeof vdso_entries / sizeof vdso_entries[0])
-
-/* ---- finding and writing ---- */
 
 static void vdso_read_dynamic(struct vdso *vdso, const Elf64_Dyn *dynamic)
 {

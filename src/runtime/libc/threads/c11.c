@@ -1,9 +1,7 @@
-/*
- * <threads.h>. glibc's versions call their pthread counterparts by names that cannot be
+/* <threads.h>. glibc's versions call their pthread counterparts by names that cannot be
  * interposed, so each function is implemented here. thrd_sleep is in sleep.c, call_once in
  * once.c. thrd_current, thrd_equal, tss_get and tss_set need no state of the runtime and stay
- * glibc's. Runs in the target's threads.
- */
+ * glibc's. Runs in the target's threads. */
 #include <stdint.h>
 #include <threads.h>
 
@@ -30,8 +28,6 @@ static int c11_result(int error)
 	}
 }
 
-/* ---- threads ---- */
-
 /* `start` returns an int in the lower half of the register of a returned pointer. */
 INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument),
 	c11_result(runtime_thread_create(
@@ -56,8 +52,6 @@ EXPORT void thrd_exit(int result)
 	ENTER();
 	pthread_exit((void *)(intptr_t)result);
 }
-
-/* ---- mutexes ---- */
 
 static struct mutex *mtx_of(mtx_t *mutex)
 {
@@ -86,8 +80,6 @@ INTERPOSED(int, mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *re
 	c11_result(sync_timed_result(
 		mutex_lock(mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time)));
 INTERPOSED(int, mtx_unlock, (mtx_t * mutex), c11_result(mutex_unlock(mtx_of(mutex), CALL_SITE)));
-
-/* ---- condition variables ---- */
 
 static struct cond *cnd_of(cnd_t *cond)
 {
@@ -133,8 +125,6 @@ EXPORT int cnd_broadcast(cnd_t *cond)
 	cond_broadcast(cnd_of(cond), CALL_SITE);
 	return thrd_success;
 }
-
-/* ---- thread-specific storage: the runtime's table of destructors, glibc's values ---- */
 
 INTERPOSED(int, tss_create, (tss_t * key, tss_dtor_t destructor),
 	c11_result(pthread_key_create(key, destructor)));

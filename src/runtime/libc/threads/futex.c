@@ -1,7 +1,5 @@
-/*
- * The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp
- * or inline assembly. Runs in the target's threads, and inside the handler of a trapped call.
- */
+/* The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp
+ * or inline assembly. Runs in the target's threads, and inside the handler of a trapped call. */
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -123,10 +121,8 @@ static void futex_wake_others(const struct futex_call *call)
 		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value);
 }
 
-/*
- * A process that has not forked is assumed not to share its futexes. FUTEX_PRIVATE_FLAG cannot decide this,
- * because libstdc++ does not set the flag on private futexes.
- */
+/* A process that has not forked is assumed not to share its futexes. FUTEX_PRIVATE_FLAG cannot
+ * decide this, because libstdc++ does not set the flag on private futexes. */
 long call_futex(const long arguments[6], uint64_t site)
 {
 	const uint32_t operation = (uint32_t)arguments[1];
@@ -151,8 +147,6 @@ long call_futex(const long arguments[6], uint64_t site)
 		futex_wake_others(&call);
 	return result;
 }
-
-/* ---- futex_waitv() ---- */
 
 #define WORDS_MAX 128 /* the kernel's limit */
 #define WORD_BYTES_MASK 3

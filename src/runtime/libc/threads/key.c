@@ -1,7 +1,5 @@
-/*
- * Thread-specific keys. The values stay in glibc's thread block. The table of destructors is the
- * runtime's, because glibc runs destructors only at the end of its own threads.
- */
+/* Thread-specific keys. The values stay in glibc's thread block. The table of destructors is the
+ * runtime's, because glibc runs destructors only at the end of its own threads. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -67,10 +65,8 @@ void runtime_run_key_destructors(void)
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		if (!key_run_round())
 			return;
-	/*
-	 * Clears values that destructors still set, so that the exit of the kernel thread does
-	 * not run them again.
-	 */
+	/* Clears values that destructors still set, so that the exit of the kernel thread does
+	 * not run them again. */
 	for (pthread_key_t key = 0; key < keys.end; key++)
 		if (keys.is_used[key] && pthread_getspecific(key))
 			(void)pthread_setspecific(key, NULL); /* cannot fail, as above */

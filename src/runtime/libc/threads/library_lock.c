@@ -77,8 +77,6 @@ static void library_lock_leave(long first, long second, uint64_t site)
 #include "runtime/libc/threads/library_locks.def"
 #undef LIBRARY_LOCK
 
-/* ---- locks that are not interposed ---- */
-
 /* Returns the target of a stub in the procedure linkage table; 0: the code is no stub. */
 static uintptr_t library_lock_stub_target(const uint8_t *code)
 {
@@ -94,10 +92,9 @@ static uintptr_t library_lock_stub_target(const uint8_t *code)
 	return *(const uintptr_t *)(code + 6 + distance);
 }
 
-/*
- * Does the code before the return address `site` make a system call, or call syscall()? Otherwise that code calls
- * a library function that ends in a tail call to syscall(), and the caller at `site` made no system call itself.
- */
+/* Does the code before the return address `site` make a system call, or call syscall()?
+ * Otherwise that code calls a library function that ends in a tail call to syscall(), and the
+ * caller at `site` made no system call itself. */
 static bool library_lock_calls_kernel(const uint8_t *site)
 {
 	int32_t distance;

@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-/*
- * Reports a futex call at `site` to the command if the calling code has locks that the runtime
- * does not see.
- */
+/* Reports a futex call at `site` to the command if the calling code has locks that the runtime
+ * does not see. */
 void library_lock_note_futex(uint64_t site);
 
 #endif

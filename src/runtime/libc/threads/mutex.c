@@ -1,7 +1,5 @@
-/*
- * pthread_mutex_*. Attributes are glibc's objects, read through its public functions. Runs in the
- * target's threads.
- */
+/* pthread_mutex_*. Attributes are glibc's objects, read through its public functions. Runs in
+ * the target's threads. */
 #include <pthread.h>
 
 #include "engine/sync.h"

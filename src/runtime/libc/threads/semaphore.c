@@ -1,8 +1,7 @@
-/*
- * sem_*, unnamed and named. Named semaphores live in a table of this process: one name means one object, with
- * reference counts. O_CREAT and O_EXCL behave as in POSIX. Processes of one family (family.h) share the table;
- * processes outside the family do not see these semaphores. Runs in the target's threads.
- */
+/* sem_*, unnamed and named. Named semaphores live in a table of this process: one name means one
+ * object, with reference counts. O_CREAT and O_EXCL behave as in POSIX. Processes of one family
+ * (family.h) share the table; processes outside the family do not see these semaphores. Runs in
+ * the target's threads. */
 #include <fcntl.h>
 #include <limits.h>
 #include <semaphore.h>
@@ -30,10 +29,8 @@ struct named_semaphore {
 #define TABLE_BYTES                                                                                \
 	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 
-/*
- * Written by the moving thread, like the objects themselves. After the first fork, every process of the family
- * writes the table.
- */
+/* Written by the moving thread, like the objects themselves. After the first fork, every process
+ * of the family writes the table. */
 static union {
 	struct named_semaphore entries[NAMED_MAX];
 	char pages[TABLE_BYTES];
@@ -192,10 +189,8 @@ EXPORT int sem_close(sem_t *semaphore)
 	ENTER();
 	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
 		return sync_errno_result(EINVAL);
-	/*
-	 * A shared table does not count references per process, so its semaphores are never
-	 * freed.
-	 */
+	/* A shared table does not count references per process, so its semaphores are never
+	 * freed. */
 	if (!named_state.is_shared && !--named->references && !named->name[0])
 		semaphore_destroy(&named->semaphore);
 	return 0;
@@ -229,10 +224,8 @@ EXPORT int sem_destroy(sem_t *semaphore)
 	return 0;
 }
 
-/*
- * Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
- * does not end a wait without deadline.
- */
+/* Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
+ * does not end a wait without deadline. */
 static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
 	int error;

@@ -1,7 +1,5 @@
-/*
- * flockfile and its family. The lock inside the stream stays glibc's, see stream_lock.h. Runs in
- * the target's threads.
- */
+/* flockfile and its family. The lock inside the stream stays glibc's, see stream_lock.h. Runs in
+ * the target's threads. */
 #include <stdio.h>
 
 #include "engine/sync.h"

@@ -7,10 +7,9 @@
 #include "engine/sync.h"
 #include "runtime/interpose.h"
 
-/*
- * A second exported name of an exported function of the same file. Written as assembly: glibc's headers
- * give some names attributes, or redirect them, in ways that the compiler's alias attribute refuses.
- */
+/* A second exported name of an exported function of the same file. Written as assembly: glibc's
+ * headers give some names attributes, or redirect them, in ways that the compiler's alias
+ * attribute refuses. */
 #define EXPORT_ALIAS(name, function)                                                               \
 	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 
@@ -25,10 +24,8 @@ static inline bool sync_is_valid_time(const struct timespec *time)
 	return time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
 }
 
-/*
- * The deadline of a lock call. An invalid time counts as a past deadline, because POSIX wants
- * EINVAL only from a call that must block. sync_timed_result() turns that time-out into EINVAL.
- */
+/* The deadline of a lock call. An invalid time counts as a past deadline, because POSIX wants
+ * EINVAL only from a call that must block. sync_timed_result() turns that time-out into EINVAL. */
 static inline uint64_t sync_deadline(clockid_t clock, const struct timespec *time)
 {
 	return sync_is_valid_time(time) ? runtime_deadline(clock, time) : 0;

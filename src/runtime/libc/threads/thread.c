@@ -13,17 +13,13 @@
 #include "runtime/signals.h"
 #include "runtime/world.h"
 
-/* ---- creation ---- */
-
 void runtime_prepare_threads(void)
 {
 	runtime_add_modules();
 }
 
-/*
- * A constructor creates a thread before main, so the restart's starting point at main must be
- * reached now.
- */
+/* A constructor creates a thread before main, so the restart's starting point at main must be
+ * reached now. */
 static void thread_reach_main(void)
 {
 	if (runtime.has_reached_main)
@@ -83,11 +79,9 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	if (runtime.contract && !runtime.is_forked_child)
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
-	/*
-	 * A second scheduling point. The new thread may run before its creator's next action,
+	/* A second scheduling point. The new thread may run before its creator's next action,
 	 * which exposes "used before it was initialised". Not inside a sanitizer's own
-	 * pthread_create, which holds locks meanwhile.
-	 */
+	 * pthread_create, which holds locks meanwhile. */
 	if (!runtime.has_sanitizer)
 		engine_point(OP_THREAD_CREATED, NULL, site);
 	return 0;
@@ -112,8 +106,6 @@ int runtime_start_detached(const pthread_attr_t *attributes, void *(*start)(void
 	(void)pthread_attr_setdetachstate(&own, PTHREAD_CREATE_DETACHED);
 	return pthread_create(&thread, &own, start, argument);
 }
-
-/* ---- the body of a thread, and its end ---- */
 
 void runtime_thread_body(struct engine_thread *thread)
 {
@@ -152,8 +144,6 @@ EXPORT void pthread_exit(void *result)
 	__builtin_trap();
 }
 
-/* ---- join ---- */
-
 static bool thread_has_ended(const struct engine_op *op, const struct engine_thread *self)
 {
 	(void)self;
@@ -176,10 +166,8 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		engine_fail(OUTCOME_JOIN_SELF, thread, site);
 		return EDEADLK;
 	}
-	/*
-	 * As in glibc, two threads that join each other are not deadlocked if one of them is
-	 * cancelled: cancellation ends its wait.
-	 */
+	/* As in glibc, two threads that join each other are not deadlocked if one of them is
+	 * cancelled: cancellation ends its wait. */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
 		(!self->is_cancel_requested || self->is_cancel_disabled))
@@ -276,8 +264,6 @@ int runtime_thread_detach(pthread_t handle, uint64_t site)
 
 INTERPOSED(int, pthread_detach, (pthread_t handle), runtime_thread_detach(handle, CALL_SITE));
 
-/* ---- cancellation ---- */
-
 void runtime_act_on_cancel(void)
 {
 	struct engine_thread *self = engine_current();
@@ -370,8 +356,6 @@ EXPORT void pthread_testcancel(void)
 	if (engine_is_live())
 		runtime_waits_in_vain();
 }
-
-/* ---- names ---- */
 
 #define LABEL_BYTES 16
 

@@ -1,8 +1,6 @@
-/*
- * Setting the clock. In virtual time, the machine's clock is never set. A program with the right
+/* Setting the clock. In virtual time, the machine's clock is never set. A program with the right
  * to set the clock changes its own virtual clock, in this run only; other programs get the
- * kernel's error. Runs in the target's moving thread.
- */
+ * kernel's error. Runs in the target's moving thread. */
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -52,10 +50,8 @@ static long day_set(const struct timeval *wanted, const struct timezone *zone)
 	return clock_set(CLOCK_REALTIME, &time);
 }
 
-/*
- * Clock adjustments. A program may read the machine's values; a change of the virtual clock's
- * speed has no effect.
- */
+/* Clock adjustments. A program may read the machine's values; a change of the virtual clock's
+ * speed has no effect. */
 static long clock_adjust(long number, clockid_t clock, struct timex *timex)
 {
 	struct timex question = {0};

@@ -72,17 +72,13 @@ static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 	return missed < INT32_MAX ? (int)missed : INT32_MAX;
 }
 
-/* ---- timers that send a signal ---- */
-
 static bool timer_is_silent(const struct posix_timer *timer)
 {
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
-/*
- * True if the expiration would change only the overrun count: no thread can observe it, and no
- * wait ends by it.
- */
+/* True if the expiration would change only the overrun count: no thread can observe it, and no
+ * wait ends by it. */
 static bool timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
@@ -155,8 +151,6 @@ bool posix_timer_fire_due(uint64_t now_ns)
 	return has_fired;
 }
 
-/* ---- timers that call a function ---- */
-
 static bool timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
 {
 	(void)thread;
@@ -185,8 +179,6 @@ static void *timer_thread(void *argument)
 	}
 	return NULL;
 }
-
-/* ---- interposed functions ---- */
 
 static bool timer_can_be(clockid_t clock, const struct sigevent *event)
 {

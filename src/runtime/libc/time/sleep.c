@@ -1,7 +1,5 @@
-/*
- * Sleeping: an operation that only time enables. In virtual time a sleep takes no real time,
- * unless the process also waits for the outside world. Runs in the target's moving thread.
- */
+/* Sleeping: an operation that only time enables. In virtual time a sleep takes no real time,
+ * unless the process also waits for the outside world. Runs in the target's moving thread. */
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -12,10 +10,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/*
- * Only handlers and cancellation interrupt the sleep. Returns 0 or EINTR. `length`: see
- * record_op.
- */
+/* Only handlers and cancellation interrupt the sleep. Returns 0 or EINTR. `length`: see
+ * record_op. */
 static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
@@ -109,8 +105,6 @@ EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining
 		return 0;
 	return error == EINTR ? -1 : -2;
 }
-
-/* ---- the system calls ---- */
 
 long call_nanosleep(const long arguments[6], uint64_t site)
 {

@@ -15,29 +15,24 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/*
- * CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. The time is recent
- * enough for certificate checks. It is earlier than the real time, so files created meanwhile are
- * never older than the target's start.
- */
+/* CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. The time is recent
+ * enough for certificate checks. It is earlier than the real time, so files created meanwhile
+ * are never older than the target's start. */
 #define REALTIME_START_NS (UINT64_C(1750000000) * NS_PER_SECOND)
 /* Start of the monotonic clocks: one day of uptime, so that "now - 1 h" does not wrap. */
 #define MONOTONIC_START_NS (UINT64_C(86400) * NS_PER_SECOND)
 /* Start of the processor clocks: a process has used some time before its first reading. */
 #define PROCESSOR_START_NS UINT64_C(1000000)
 
-/*
- * After this many readings without a step, the thread is considered to wait for time, and yields.
- */
+/* After this many readings without a step, the thread is considered to wait for time, and
+ * yields. */
 #define READS_BEFORE_YIELD 16
 /* In a streak of yields, every YIELDS_PER_DOUBLING yields double the time that a reading adds. */
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
-/*
- * Interval, in fruitless waits (yields and tests for cancellation), of the check whether time may
- * pass.
- */
+/* Interval, in fruitless waits (yields and tests for cancellation), of the check whether time
+ * may pass. */
 #define IN_VAIN_PER_LOOK 8
 
 /* Written by clock readers, and when a forked child begins. */
@@ -84,8 +79,6 @@ uint64_t time_now_ns(void)
 	return engine_clock_ns();
 }
 
-/* ---- conversions ---- */
-
 bool time_is_valid(const struct timespec *time)
 {
 	return time->tv_nsec >= 0 && time->tv_nsec < (long)NS_PER_SECOND;
@@ -122,10 +115,8 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/*
- * True for the processor clock of this process or of one of its threads; clock_getcpuclockid(3)
- * describes the bits.
- */
+/* True for the processor clock of this process or of one of its threads; clock_getcpuclockid(3)
+ * describes the bits. */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -194,8 +185,6 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 	return time_after(time_from_timespec(relative));
 }
 
-/* ---- reading ---- */
-
 /* True if all steps since the streak began were yields. */
 static bool time_is_streak(void)
 {
@@ -219,10 +208,8 @@ void runtime_yield(uint64_t site)
 	}
 	if (!engine_yields_freely())
 		runtime_waits_in_vain();
-	/*
-	 * Ends the streak if a thread waits for the outside world: virtual time must not run
-	 * ahead of it.
-	 */
+	/* Ends the streak if a thread waits for the outside world: virtual time must not run
+	 * ahead of it. */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();
 		clocks.streak_yields = 0;
@@ -231,10 +218,8 @@ void runtime_yield(uint64_t site)
 	engine_point(OP_YIELD, NULL, site);
 }
 
-/*
- * A thread that reads the clock repeatedly waits for time, or for another thread with a time
- * limit. The thread yields now and then. In a streak of yields, time runs faster.
- */
+/* A thread that reads the clock repeatedly waits for time, or for another thread with a time
+ * limit. The thread yields now and then. In a streak of yields, time runs faster. */
 static void time_note_read(void)
 {
 	uint64_t doublings;
@@ -271,10 +256,8 @@ bool time_read(clockid_t clock, uint64_t *ns)
 	}
 	time_note_read();
 	*ns = start + (time_is_virtual() ? engine_clock_read_ns() : time_now_ns());
-	/*
-	 * A thread that waits for a signal handler by reading the clock may reach no other
-	 * delivery point.
-	 */
+	/* A thread that waits for a signal handler by reading the clock may reach no other
+	 * delivery point. */
 	if (timer_fire_due())
 		(void)signals_deliver_now();
 	return true;
@@ -355,8 +338,6 @@ EXPORT clock_t times(struct tms *out)
 		*out = (struct tms){.tms_utime = (clock_t)(processor_ns / tick_ns)};
 	return (clock_t)(elapsed_ns / tick_ns);
 }
-
-/* ---- trapped system calls ---- */
 
 bool runtime_emulate_time(long number, const long arguments[6], long *result)
 {

@@ -1,8 +1,6 @@
-/*
- * alarm and setitimer. The real-time interval timer is a deadline in virtual time. It fires when
- * the clock reaches the deadline: when all threads are blocked, or when a thread reads the clock.
- * The processor timers stay the kernel's. Runs in the target's moving thread.
- */
+/* alarm and setitimer. The real-time interval timer is a deadline in virtual time. It fires when
+ * the clock reaches the deadline: when all threads are blocked, or when a thread reads the
+ * clock. The processor timers stay the kernel's. Runs in the target's moving thread. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

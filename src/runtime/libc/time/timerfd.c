@@ -55,8 +55,6 @@ static bool timer_register(int fd, clockid_t clock)
 	return false;
 }
 
-/* ---- the kernel's part ---- */
-
 static void kernel_set(int fd, int flags, const struct itimerspec *wanted)
 {
 	fd_note(SYS_write, fd, platform_call(SYS_timerfd_settime, fd, flags, wanted, NULL));
@@ -71,8 +69,6 @@ static void kernel_make_readable(int fd)
 	(void)platform_call(
 		SYS_poll, &poll, 1, KERNEL_TIMER_MS); /* a late kernel only delays the poll */
 }
-
-/* ---- time ---- */
 
 uint64_t timerfd_next_ns(void)
 {
@@ -117,8 +113,6 @@ bool timerfd_fire_due(uint64_t now_ns)
 		fd_changed();
 	return has_fired;
 }
-
-/* ---- interposed functions ---- */
 
 EXPORT int timerfd_create(clockid_t clock, int flags)
 {
@@ -189,8 +183,6 @@ EXPORT int timerfd_gettime(int fd, struct itimerspec *out)
 	return 0;
 }
 
-/* ---- events of the descriptor ---- */
-
 void timerfd_was_read(int fd, const struct iovec *vector)
 {
 	struct timer_descriptor *timer = timerfd_timer_of(fd);
@@ -213,10 +205,8 @@ void timerfd_forget(int fd)
 	timers.used_count--;
 }
 
-/*
- * A forked child shares the kernel's timer with its parent, as natively, and forgets the virtual
- * timers.
- */
+/* A forked child shares the kernel's timer with its parent, as natively, and forgets the virtual
+ * timers. */
 void timerfd_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);
