@@ -65,8 +65,6 @@ void points_to_free(struct points_to *result)
 	free(result);
 }
 
-/* ---- as text ---- */
-
 struct row {
 	const char *variable, *place;
 	uint8_t kind;

@@ -76,8 +76,6 @@ void points_to_free(struct points_to *result);
 /* Prints, for each variable by name, the sites that may touch it. */
 void points_to_print(const struct points_to *result, FILE *out);
 
-/* ---- exports of libraddle-bitcode.so ---- */
-
 #define BITCODE_ENTRY "raddle_points_to"
 /* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef void points_to_bug(const char *condition, const char *file, int line);

@@ -65,8 +65,6 @@ static void foreign_to(struct analysis *analysis, uint32_t node)
 		flow_edge(&analysis->flow, analysis->flow.foreign, node);
 }
 
-/* ---- functions with bitcode ---- */
-
 static uint32_t parameter_node(
 	struct analysis *analysis, const struct definition *to, unsigned number)
 {
@@ -89,8 +87,6 @@ static void link_call(struct analysis *analysis, LLVMValueRef call, const struct
 	if (has_result(analysis, result))
 		flow_edge(&analysis->flow, to->returns, result);
 }
-
-/* ---- code without bitcode ---- */
 
 static void call_unknown(struct analysis *analysis, LLVMValueRef call)
 {
@@ -275,8 +271,6 @@ static void link_callback(struct analysis *analysis, LLVMValueRef call,
 		become_foreign(analysis, symbol->definitions[i].returns);
 }
 
-/* ---- intrinsics and assembly ---- */
-
 /*
  * The va_list of x86-64 points to the arguments in memory at offset 8, and to the saved registers
  * at offset 16. One object stands for both.
@@ -355,8 +349,6 @@ static void call_assembly(struct analysis *analysis, LLVMValueRef call)
 	if (has_result(analysis, value_node(analysis, call)))
 		flow_edge(&analysis->flow, all, value_node(analysis, call));
 }
-
-/* ---- any call ---- */
 
 static void call_symbol(struct analysis *analysis, LLVMValueRef call, const struct symbol *symbol)
 {

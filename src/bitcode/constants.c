@@ -78,8 +78,6 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 			value_node(analysis, LLVMGetOperand(constant, (unsigned)i)), node);
 }
 
-/* ---- initialisers ---- */
-
 /* Larger arrays are folded at once, as accesses would fold them anyway. */
 #define ELEMENTS_APART 32
 

@@ -51,8 +51,6 @@ uint32_t value_node(struct analysis *analysis, LLVMValueRef value)
 	return node;
 }
 
-/* ---- rules ---- */
-
 void flow_load(struct analysis *analysis, uint32_t to, uint32_t pointer, uint64_t bytes)
 {
 	const struct flow_rule rule = {.kind = FLOW_LOAD, .other = to, .bytes = bytes};
@@ -96,8 +94,6 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 	flow_point(&analysis->flow, node, flow_location(&analysis->flow, object, 0));
 	return node;
 }
-
-/* ---- instructions ---- */
 
 /*
  * Whether the value is derived from `start` through address arithmetic, phis and selects: a pointer
@@ -280,8 +276,6 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 		return; /* control flow, comparisons, other arithmetic */
 	}
 }
-
-/* ---- the whole program ---- */
 
 /*
  * Symbols that foreign code may call or write from the start: main, constructors and destructors,

@@ -79,8 +79,6 @@ void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 		(struct flow_copy){.to = to, .from = from, .bytes = bytes};
 }
 
-/* ---- objects ---- */
-
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 {
 	flow->objects = flow_grown(
@@ -190,8 +188,6 @@ void flow_make_foreign(struct flow *flow, uint32_t number)
 	for (uint32_t i = 0; i < flow->objects[number].place_count; i++)
 		share_place(flow, flow->objects[number].places[i]);
 }
-
-/* ---- life ---- */
 
 void flow_init(struct flow *flow)
 {

@@ -18,8 +18,6 @@ static bool is_local(LLVMValueRef value)
 	return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
 }
 
-/* ---- by name ---- */
-
 static uint32_t *name_slot(const struct linkage *linkage, const char *name)
 {
 	const uint32_t mask = linkage->name_capacity - 1;
@@ -58,8 +56,6 @@ static void linkage_make_room(struct linkage *linkage, const struct program *pro
 	BUG_ON(!linkage->by_name);
 	memset(linkage->by_name, 0xff, linkage->name_capacity * sizeof *linkage->by_name);
 }
-
-/* ---- symbols ---- */
 
 static uint32_t linkage_add_symbol(
 	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)

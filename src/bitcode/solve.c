@@ -12,8 +12,6 @@ static void replace(struct bitmap *set, struct bitmap *by)
 	*by = (struct bitmap){0};
 }
 
-/* ---- unions ---- */
-
 static void move_rules(struct flow_node *to, struct flow_node *from)
 {
 	if (!from->rule_count)
@@ -82,8 +80,6 @@ static void apply_unions(struct flow *flow)
 	for (uint32_t i = 0; i < flow->node_count; i++) /* shorten the paths to leaders */
 		flow->nodes[i].leader = flow_leader(flow, i);
 }
-
-/* ---- cycles and topological order ---- */
 
 /* Tarjan's strongly connected components (1972), without recursion. All arrays are by number of node. */
 struct walk {
@@ -185,8 +181,6 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 	*count = walk.order_count;
 	return walk.order;
 }
-
-/* ---- a wave ---- */
 
 /* A node that points to `anything` need not list the foreign places one by one. */
 static void drop_foreign(const struct flow *flow, struct flow_node *node)
@@ -310,8 +304,6 @@ static void open_objects(struct flow *flow)
 	bitmap_each(location, &fresh) flow_make_foreign(flow, flow->nodes[location].object);
 	bitmap_release(&fresh);
 }
-
-/* ---- copies of memory ---- */
 
 /* Copies what is stored in one object so far to the same distances in the other object. */
 static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)

@@ -33,8 +33,6 @@ struct reader {
 	uint32_t start_count, start_capacity;
 };
 
-/* ---- where an instruction's access begins ---- */
-
 static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
 {
 	const uint32_t node = value_map_get(&reader->analysis->nodes, pointer);
@@ -128,8 +126,6 @@ static void reach_site(
 	if (!reach->bytes)
 		reach->bytes = UINT64_MAX;
 }
-
-/* ---- variables ---- */
 
 static const struct flow_object *touch_object_of(const struct reader *reader, uint64_t location)
 {
@@ -266,8 +262,6 @@ static void make_variables(struct reader *reader)
 			result->foreign[result->foreign_count++] = i;
 	}
 }
-
-/* ---- what a site touches ---- */
 
 /* Whether an access of `bytes` at `at` overlaps variable number `i`. */
 static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)

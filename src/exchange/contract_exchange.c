@@ -23,8 +23,6 @@
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)
 
-/* ---- mappings ---- */
-
 /*
  * Maps the block at a fixed distance from other blocks and from all other memory of the command. A
  * 32-bit index read from the block therefore never reaches another mapping. See contract_fault.h.
@@ -94,8 +92,6 @@ void contract_expect(struct contract_block *block)
 	block->published_totals = block->contract->totals;
 	block->runs_received = block->contract->plan.run_first;
 }
-
-/* ---- checks of the copy ---- */
 
 uint64_t contract_runs_most(const struct contract_plan *plan)
 {
@@ -236,8 +232,6 @@ static bool exchange_is_memory(const struct contract_memory *memory)
 	return true;
 }
 
-/* ---- areas ---- */
-
 /* Checks the private copy and terminates its texts. */
 static bool exchange_are_threads(struct contract *own, uint32_t count)
 {
@@ -333,8 +327,6 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 	}
 	return true;
 }
-
-/* ---- receiving ---- */
 
 /* Takes over the checked header, except the words that both sides wait on. */
 static void exchange_accept_header(struct contract *own, struct contract *copy)

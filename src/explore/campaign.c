@@ -76,8 +76,6 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- totals ---- */
-
 /*
  * Exhaustive strategies use checkpoints, and a checkpoint does not hold the state of the race
  * detector.
@@ -173,8 +171,6 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 	}
 	return campaign_save(campaign, "running", err);
 }
-
-/* ---- set-up ---- */
 
 /*
  * Path of the file behind standard input, so that each process can open it again. NULL: standard

@@ -183,8 +183,6 @@ void fallback_notify(struct campaign *campaign)
 		campaign->fallback.folder);
 }
 
-/* ---- findings ---- */
-
 static int failure_keep_finding(struct campaign *campaign,
 	const struct investigation *investigation, struct finding *finding, struct error *err)
 {

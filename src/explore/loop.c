@@ -22,8 +22,6 @@
 /* Remote workers cannot ring the doorbell, so the command polls them. */
 #define REMOTE_NAP_NS UINT64_C(1000000)
 
-/* ---- workers ---- */
-
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct contract_plan *plan = &worker->worker.contract->plan;
@@ -312,8 +310,6 @@ static void loop_sleep(struct campaign *campaign)
 	if (count)
 		worker_sleep(busy, count, wake_ns < sleep_ns ? wake_ns : sleep_ns);
 }
-
-/* ---- end of the campaign ---- */
 
 /* The worker has stopped as requested: counts its last runs. */
 static void loop_take_last_runs(

@@ -93,8 +93,6 @@ char *progress_text(const struct progress *progress)
 	return strbuf_detach(&text);
 }
 
-/* ---- the row of the campaign in the store ---- */
-
 /*
  * The settings as JSON, with "part_of" if this campaign belongs to another one. The caller frees
  * the text.

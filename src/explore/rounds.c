@@ -29,8 +29,6 @@
  */
 #define RUNS_BEFORE_REMARK 8
 
-/* ---- memory layouts ---- */
-
 /*
  * A process keeps its memory layout, so a new layout costs a new process: a few milliseconds. The
  * first runs have the plain layout, because most bugs do not depend on the layout and many
@@ -57,8 +55,6 @@ static void rounds_choose_layout(struct campaign *campaign)
 	round->layout_until = round->before + runs;
 	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
 }
-
-/* ---- assignment ---- */
 
 /*
  * Begins a round. After the discovery of new shared memory the round has one run, which shows its
@@ -205,8 +201,6 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
 			result = loop_give(campaign, &campaign->workers[i], err);
 	return result;
 }
-
-/* ---- between rounds ---- */
 
 /*
  * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all

@@ -15,8 +15,6 @@ void rounds_release_failures(struct rounds *round)
 	round->failure_count = 0;
 }
 
-/* ---- results of runs ---- */
-
 /* Collects the races that the worker's process has observed since the last call. */
 static void rounds_take_races(
 	struct campaign *campaign, struct campaign_worker *worker, uint64_t run, uint64_t until)
@@ -140,8 +138,6 @@ int rounds_take_failure(
 	return 0;
 }
 
-/* ---- counting in the order of runs ---- */
-
 static void rounds_add_run(struct contract_totals *totals, const struct contract_run *run)
 {
 	totals->runs++;
@@ -242,8 +238,6 @@ void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals
 		strategy->guarantee(round->knowledge, &guarantee))
 		campaign->result->guarantee = guarantee;
 }
-
-/* ---- races that end no run ---- */
 
 static int rounds_compare_races(const void *one, const void *other)
 {

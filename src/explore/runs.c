@@ -179,8 +179,6 @@ void runs_request(struct campaign *campaign)
 	campaign->runs.end = end;
 }
 
-/* ---- runs in sequence ---- */
-
 static uint64_t sequence_runs_made(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;

@@ -10,8 +10,6 @@
 #include "explore/services_internal.h"
 #include "explore/tasks.h"
 
-/* ---- writing ---- */
-
 static void shards_put(json_t *object, const char *key, json_t *value)
 {
 	BUG_ON(json_object_set_new(object, key, value));
@@ -84,8 +82,6 @@ static int shards_keep(struct store *store, int64_t campaign,
 	return status;
 }
 
-/* ---- the verdict of this campaign ---- */
-
 #define PROCESSES_DIFFER                                                                           \
 	"two workers made different runs with the same first schedule; the "                       \
 	"program behaves differently in each process (files, locks on them, process ids?)"
@@ -136,8 +132,6 @@ int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)
 	return status;
 }
 
-/* ---- reading ---- */
-
 static uint32_t shards_get_count(const json_t *object, const char *key)
 {
 	const json_int_t value = json_integer_value(json_object_get(object, key));
@@ -151,8 +145,6 @@ static uint64_t shards_get_number(const json_t *object, const char *key)
 
 	return text ? strtoull(text, NULL, 10) : 0;
 }
-
-/* ---- combining ---- */
 
 struct summing {
 	const struct store_campaign *campaigns;

@@ -76,8 +76,6 @@ static bool state_read_area(FILE *file, void *area, uint64_t size)
 	return false;
 }
 
-/* ---- tasks ---- */
-
 /* Header of a task, before its extents. Number 0 ends the list. */
 struct state_task {
 	uint64_t number;
@@ -225,8 +223,6 @@ static bool state_read_tasks(struct campaign *campaign, FILE *file)
 	}
 	return false;
 }
-
-/* ---- the file ---- */
 
 static bool state_write(struct campaign *campaign, FILE *file, uint64_t run, bool is_last)
 {

@@ -7,8 +7,6 @@
 #include "base/bug.h"
 #include "explore/services_internal.h"
 
-/* ---- totals ---- */
-
 void tasks_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, const uint64_t sign)
 {
@@ -27,8 +25,6 @@ struct contract_totals tasks_totals(const struct campaign_worker *worker)
 	tasks_add_totals(&totals, &worker->before, UINT64_MAX);
 	return totals;
 }
-
-/* ---- life ---- */
 
 void *tasks_map_state(const struct campaign *campaign)
 {
@@ -95,8 +91,6 @@ void tasks_discard_all(struct campaign *campaign)
 	while (tasks->kept_count)
 		tasks_discard_kept(campaign, tasks->kept_count - 1);
 }
-
-/* ---- failures ---- */
 
 /* The worker's last run failed: the failure is investigated when the task is joined. */
 void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worker)

@@ -99,8 +99,6 @@ static void tasks_close(struct campaign *campaign)
 	free(tasks);
 }
 
-/* ---- splitting ---- */
-
 int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	const uint64_t left = runs_left(campaign);
@@ -187,8 +185,6 @@ static bool tasks_is_any_busy(const struct campaign *campaign)
 			return true;
 	return false;
 }
-
-/* ---- joining ---- */
 
 /* Joins the task that the owner has reached. False: the task is useless. */
 static bool tasks_join_state(struct campaign *campaign, uint32_t number, void *state,
@@ -354,8 +350,6 @@ static int tasks_next_batch(
 		return result;
 	return sequence_next_batch(campaign, worker, err);
 }
-
-/* ---- reports ---- */
 
 static bool tasks_is_awaited(struct campaign *campaign, const struct campaign_worker *worker)
 {

@@ -115,8 +115,6 @@ bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker
 	return false;
 }
 
-/* ---- while the owner is idle ---- */
-
 bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];

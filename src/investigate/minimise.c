@@ -150,7 +150,7 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 	return result;
 }
 
-/* ---- 1: the shortest prefix that is needed, the rest without preemptions ---- */
+/* 1: the shortest prefix that is needed, the rest without preemptions. */
 
 static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
@@ -198,7 +198,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 	return result;
 }
 
-/* ---- 2: directives that show the failure ---- */
+/* 2: directives that show the failure. */
 
 static struct probe_plan loose_plan(
 	const struct directives *directives, const struct failure *values)
@@ -250,7 +250,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 	return result;
 }
 
-/* ---- 3: ddmin ---- */
+/* 3: ddmin. */
 
 /* *is_taken: the failure still shows without the items [from, to), and they are removed. */
 static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
@@ -328,7 +328,7 @@ static int minimise_reduce(
 	return 0;
 }
 
-/* ---- 4: segments moved or dropped ---- */
+/* 4: segments moved or dropped. */
 
 /* Up to this many segments each is tried at every position: some thousand runs. */
 #define MOVES_SEGMENTS_MAX 48

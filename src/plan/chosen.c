@@ -10,8 +10,6 @@
 #include "plan/chosen_internal.h"
 #include "symbols/site_table.h"
 
-/* ---- files ---- */
-
 static void add_file(struct chosen_files *files, const char *path)
 {
 	files->paths = realloc(files->paths, (files->count + 1) * sizeof *files->paths);
@@ -81,8 +79,6 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 	(void)pclose(list); /* only the output matters */
 }
 
-/* ---- patterns ---- */
-
 /* "queue" matches "queue.head" and "queue[]"; "que" does not. */
 static bool means(const char *pattern, const char *name)
 {
@@ -124,8 +120,6 @@ static int choose_all(
 	free(copy);
 	return status;
 }
-
-/* ---- sites ---- */
 
 static bool touches(const struct points_to_site *site, const uint64_t *marked, bool is_any_foreign)
 {

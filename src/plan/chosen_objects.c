@@ -52,8 +52,6 @@ static bool is_one_name(const char *a, const char *b)
 	return length == plain_length(b) && memcmp(a, b, length) == 0;
 }
 
-/* ---- groups ---- */
-
 /*
  * Number + 1 of a group that conflicts with the given groups (numbered in order of discovery). 0:
  * the set is empty, or there is no room.
@@ -79,8 +77,6 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 	memcpy(memory->meets[placing->group_end], met, sizeof met);
 	return (uint16_t)++placing->group_end;
 }
-
-/* ---- patterns ---- */
 
 /*
  * True if the variable may lie in the eight bytes at offset `at` of its object. `at` may be
@@ -159,8 +155,6 @@ static bool write_pattern(struct placing *placing, const struct meant *meant, bo
 	}
 	return true;
 }
-
-/* ---- static data ---- */
 
 static void find_meant(const struct placing *placing, const char *name, struct meant *out)
 {
@@ -270,8 +264,6 @@ static void write_file(
 	free(is_known);
 	data_symbols_release(&symbols);
 }
-
-/* ---- locals of main ---- */
 
 /*
  * Writes one pattern for the whole local, because its offset within an eight-byte unit of the stack

@@ -4,8 +4,6 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-/* ---- variables ---- */
-
 /* The entry of that name, possibly new; NULL: no room. Same hashing and limit as in the runtime. */
 static struct memory_variable *memory_join_find_variable(
 	struct contract_memory *memory, variable_name name)
@@ -87,8 +85,6 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 				join_variable(to, &from->variables[slot]);
 }
 
-/* ---- sites ---- */
-
 /* The module's sites, possibly new; NULL: no room. Same rule as in the runtime. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
@@ -121,8 +117,6 @@ static void join_sites(struct contract_memory *to, const struct contract_memory 
 	}
 	to->has_waited |= from->has_waited;
 }
-
-/* ---- making knowledge effective ---- */
 
 /*
  * Sorts the groups noted in the last round, so that the result does not depend on the worker that
@@ -189,8 +183,6 @@ static bool memory_join_settle(struct contract_memory *memory)
 	memory->news_count = memory->has_site_news = 0;
 	return has_points;
 }
-
-/* ---- merging all workers ---- */
 
 bool memory_join(struct contract_memory *const *blocks, unsigned count)
 {

@@ -37,8 +37,6 @@ static void *memory_view_allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* ---- copying from and to the contract ---- */
-
 /* The target may change the module meanwhile, so each field is read once. */
 static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
 	const struct memory_module *from)
@@ -169,8 +167,6 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 		apply_name(memory, view->racy[i], VARIABLE_RACY);
 	memory->points_known = view->point_count;
 }
-
-/* ---- JSON ---- */
 
 /* Appends the members of the set as ranges: "0-12,15". */
 static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)

@@ -26,8 +26,6 @@ void races_release(struct races *races)
 	*races = (struct races){0};
 }
 
-/* ---- the guest ---- */
-
 static void *races_state(struct contract *contract)
 {
 	return detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race);

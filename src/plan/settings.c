@@ -68,8 +68,6 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->layout = settings->layout;
 }
 
-/* ---- JSON ---- */
-
 static json_t *tolerated_to_json(uint32_t tolerated)
 {
 	json_t *words = json_array();
@@ -177,8 +175,6 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	json_decref(object);
 	return result;
 }
-
-/* ---- words ---- */
 
 static int parse_tolerated_word(
 	const char *word, size_t length, uint32_t *tolerated, struct error *err)

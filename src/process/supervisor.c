@@ -42,7 +42,7 @@ static struct {
 	pid_t owner;
 } supervisor;
 
-/* ---- in the supervisor: system calls only, since other threads may have held libc's locks ---- */
+/* In the supervisor: system calls only, since other threads may have held libc's locks. */
 
 static bool supervisor_read(const char *process, const char *name, char *text, size_t size)
 {

@@ -172,7 +172,7 @@ static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* ---- notes: the raddle that instrumented the file ---- */
+/* Notes: the raddle that instrumented the file. */
 
 static uint64_t note_padded(uint64_t bytes)
 {
@@ -216,7 +216,7 @@ static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* ---- sections: optional, so damaged ones are treated as missing ---- */
+/* Sections: optional, so damaged ones are treated as missing. */
 
 static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
 {

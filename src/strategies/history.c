@@ -51,8 +51,6 @@ static struct history_change *changes_of(struct history_entry *entry)
 	return (struct history_change *)(names_of(entry) + entry->new_threads);
 }
 
-/* ---- life cycle ---- */
-
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state)
 {
@@ -77,8 +75,6 @@ static void begin_record(struct history *history)
 		history->pending[i] = (struct pending_op){0};
 	history->thread_count = 0;
 }
-
-/* ---- replaying the record into the strategy ---- */
 
 /* The view of the entry; valid until the next call. */
 static struct schedule_view show(struct history *history, struct history_entry *entry)
@@ -199,8 +195,6 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 	return true;
 }
 
-/* ---- recording ---- */
-
 /* NULL: no space; the record is invalid then. */
 static struct history_entry *history_append(struct history *history, uint64_t words)
 {
@@ -287,8 +281,6 @@ static void record(struct history *history, const struct schedule_view *view, ui
 	if (is_told_again)
 		record_changes(entry, history, view, threads);
 }
-
-/* ---- during the run ---- */
 
 /* The next told entry; NULL: none. */
 static struct history_entry *take_told(struct history *history)

@@ -161,8 +161,6 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	strategy->begin_run(arm_state, seed);
 }
 
-/* ---- during the run ---- */
-
 static struct thread_id portfolio_choose(void *state, const struct schedule_view *view)
 {
 	struct portfolio *portfolio = state;
@@ -203,8 +201,6 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 	if (strategy->end_run)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
 }
-
-/* ---- rounds ---- */
 
 static void portfolio_begin_place(void *state, uint32_t place)
 {

@@ -52,8 +52,6 @@ void remote_kill(struct worker *worker);
 /* True if the remote process is lost. Also sets worker->is_lost. */
 bool remote_is_lost(struct worker *worker);
 
-/* ---- messages ---- */
-
 /* Appends the non-empty pages of the strategy's area, or of the memory area. */
 void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
 /* Appends the threads and the schedule of the last run. */

@@ -6,8 +6,6 @@
 #include "branches/interpret/code.h"
 #include "abi/instrument_abi.h"
 
-/* ---- types and operands ---- */
-
 bool decode_is_wide(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMX86_FP80TypeKind ||
@@ -130,8 +128,6 @@ uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, in
 	return SITE_NONE;
 }
 
-/* ---- instructions ---- */
-
 static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
@@ -191,8 +187,6 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 			decode_lanes(decoder, instruction);
 	}
 }
-
-/* ---- functions ---- */
 
 static void number_registers(struct decoder *decoder)
 {

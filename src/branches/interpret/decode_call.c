@@ -16,8 +16,6 @@ static LLVMTypeRef decode_call_lane_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-/* ---- intrinsics ---- */
-
 static const struct {
 	const char *start;
 	uint8_t number;
@@ -228,8 +226,6 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		decode_unknown(decoder, call, name - strlen("llvm."));
 	}
 }
-
-/* ---- calls ---- */
 
 static bool never_returns(LLVMValueRef call)
 {

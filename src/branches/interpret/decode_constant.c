@@ -199,8 +199,6 @@ bool decode_constant(struct image *image, uint32_t unit, LLVMValueRef constant, 
 	return fill_registers(image, unit, constant, registers, &at);
 }
 
-/* ---- constant globals ---- */
-
 static uint64_t member_offset(
 	LLVMTargetDataRef layout, LLVMTypeRef type, LLVMValueRef part, unsigned index)
 {

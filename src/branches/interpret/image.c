@@ -10,8 +10,6 @@
 /* Addresses for globals that no symbol table contains: above every mapping of a user process. */
 #define MADE_UP_START UINT64_C(0x7ffff80000000000)
 
-/* ---- files ---- */
-
 /* Returns the object that contains the address: the one with the greatest base below it. */
 static uint32_t object_around(const struct run_record *record, uint64_t address)
 {
@@ -103,8 +101,6 @@ static void image_open_symbols(struct image *image, const char *program)
 		symbol_file_open(&image->files[i], i ? record->objects[i].path : program,
 			record->objects[i].base);
 }
-
-/* ---- units and their symbols ---- */
 
 /* Returns whether the symbol group contains the unit's local symbols; tests the first one only. */
 static bool has_locals_of(
@@ -238,8 +234,6 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 	value_map_set(&image->address_of, global, image->address_count);
 	return image->addresses[image->address_count++];
 }
-
-/* ---- sites ---- */
 
 /* Optimisers append a suffix to specialised functions: "find.specialized.1". */
 static bool image_is_named(LLVMValueRef function, const char *name)

@@ -9,8 +9,6 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* ---- threads ---- */
-
 void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
 {
 	*walker = (struct walker){.walk = walk,

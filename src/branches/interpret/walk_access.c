@@ -4,8 +4,6 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* ---- memory ---- */
-
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes)
 {
@@ -271,8 +269,6 @@ enum step walk_local(struct walker *walker, const struct code *code, uint64_t *r
 		walker->local_most = walker->local_bytes;
 	return STEP_NEXT;
 }
-
-/* ---- atomic updates ---- */
 
 static enum step read_old(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t *old)

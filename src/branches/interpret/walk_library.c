@@ -7,8 +7,6 @@
 
 #include "branches/interpret/walk_internal.h"
 
-/* ---- reading ---- */
-
 static void walk_library_put(
 	struct library_bytes *out, uint64_t address, uint64_t word, uint64_t value, uint64_t most)
 {
@@ -91,8 +89,6 @@ static uint32_t walk_library_count(const struct library_read *read, const struct
 		count = UINT32_MAX;
 	return walk_library_least(count, walk_library_least(a->count, b->count));
 }
-
-/* ---- accesses ---- */
 
 /* Returns the number of following bytes of the argument that lie in one word. */
 static uint32_t walk_library_piece(const struct library_bytes *of, uint32_t done, uint32_t count)
@@ -204,8 +200,6 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 		walk_library_read_all(walker, call, out);
 	return STEP_NEXT;
 }
-
-/* ---- the result ---- */
 
 /* The result of a call, and the condition under which the modelled bytes determine it. */
 struct library_answer {

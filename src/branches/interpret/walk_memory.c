@@ -7,8 +7,6 @@
 #include "branches/interpret/slots.h"
 #include "branches/interpret/walk_internal.h"
 
-/* ---- accesses ---- */
-
 void walk_want(struct walk *walk, uint64_t word)
 {
 	for (uint32_t i = 0; i < walk->wanted_count; i++)
@@ -64,8 +62,6 @@ void walk_count_step(struct walker *walker, uint32_t site)
 	if (bitset_has(walker->walk->chosen, site))
 		walker->steps++;
 }
-
-/* ---- values before the second thread exists ---- */
 
 /* The last value of a word, byte by byte, because later reads may have another size than the writes. */
 struct initial_value {
@@ -147,8 +143,6 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
-
-/* ---- terms in memory of one thread ---- */
 
 static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 {

@@ -67,8 +67,6 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 							: second);
 }
 
-/* ---- symbolic addresses ---- */
-
 /* Finds the object that the address should lie in. Returns false if it is unknown. */
 static bool find_part(
 	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)

@@ -102,8 +102,6 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	return term;
 }
 
-/* ---- futexes ---- */
-
 /*
  * A futex wait reads the futex within the operation. The comparison decides which operations
  * follow, so its result is pinned.

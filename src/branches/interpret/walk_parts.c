@@ -10,8 +10,6 @@
 #include "branches/interpret/slots.h"
 #include "branches/interpret/walk_internal.h"
 
-/* ---- division into parts ---- */
-
 void walk_weigh(struct walker *walker)
 {
 	struct walk *walk = walker->walk;
@@ -60,8 +58,6 @@ struct walk_part walk_part_before(const struct walk *walk, uint64_t position, ui
 		events += walk->weights[--part.begin];
 	return part;
 }
-
-/* ---- before the part ---- */
 
 void walk_reach(struct walker *walker, uint64_t position)
 {

@@ -2,8 +2,6 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-/* ---- codes that only compute ---- */
-
 static inline uint64_t walk_perform_address_of(const struct code *code, const uint64_t *registers)
 {
 	uint64_t address = registers[code->a] + (uint64_t)code->immediate;
@@ -68,8 +66,6 @@ static void note_division(struct walker *walker, const struct code *code)
 	walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
 }
 
-/* ---- control flow ---- */
-
 static enum step go(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	uint32_t edge = 0;
@@ -101,8 +97,6 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	}
 	return STEP_MOVED;
 }
-
-/* ---- general case ---- */
 
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)

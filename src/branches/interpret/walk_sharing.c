@@ -41,8 +41,6 @@ static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_
 	return found;
 }
 
-/* ---- recorded accesses ---- */
-
 static const struct shared_span nothing = {1, 0};
 
 static bool is_nothing(struct shared_span span)
@@ -221,8 +219,6 @@ void walk_note_opaque(struct walker *walker, uint64_t address)
 	walker->walk->shared.is_changed = true;
 }
 
-/* ---- fixed point ---- */
-
 static bool may_be_another(const struct shared_map *map, const struct shared_word *word)
 {
 	for (const struct shared_access *i = &word->access; i; i = next_access(map, i))
@@ -308,8 +304,6 @@ void walk_release_sharing(struct walk *walk)
 	free(walk->shared.tainted);
 	walk->shared = (struct shared_map){0};
 }
-
-/* ---- queries ---- */
 
 static bool is_word_shared(const struct walk *walk, uint64_t word)
 {

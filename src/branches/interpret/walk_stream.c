@@ -58,8 +58,6 @@ void walk_drop(struct walker *walker)
 	walker->pending = 0;
 }
 
-/* ---- frames ---- */
-
 bool walk_push(struct walker *walker, struct function *function, bool is_from_outside)
 {
 	struct frame *frame;
@@ -132,8 +130,6 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 	free(more);
 	free(more_terms);
 }
-
-/* ---- entries without values ---- */
 
 static enum step walk_stream_enter(struct walker *walker)
 {
@@ -410,8 +406,6 @@ enum step walk_wait_outside(struct walker *walker)
 			return step;
 	}
 }
-
-/* ---- values ---- */
 
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value)
 {

@@ -164,8 +164,6 @@ struct term *walk_derive(
 	return term_make(values.arena, &like);
 }
 
-/* ---- branches ---- */
-
 void walk_open_visits(struct walker *walker)
 {
 	const struct code_book *book = walker->book;

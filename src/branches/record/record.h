@@ -97,8 +97,6 @@ static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 	return known + (number >> 1 ^ (0 - (number & 1)));
 }
 
-/* ---- predictions ---- */
-
 /*
  * Predicted memory: for each byte, the value that the thread last read or wrote there. The low bits
  * of an address select the slot, and the latest address evicts an earlier one. A collision only
@@ -148,8 +146,6 @@ static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 	return record_value_slot(entry, number + 1);
 }
 
-/* ---- what the engine did ---- */
-
 enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
 
 /* An op that was performed. Memory accesses are not ops of the record. */
@@ -171,8 +167,6 @@ struct record_op {
 	uint8_t flags;	/* enum record_op_flag, or'ed */
 	uint16_t reserved;
 };
-
-/* ---- shared memory ---- */
 
 #define RECORD_CHUNK_BYTES (UINT64_C(1) << 16)
 /* The host drains the record after this many filled chunks: reused chunks need no new pages. */

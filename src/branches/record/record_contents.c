@@ -8,8 +8,6 @@
 #include "model/op.h"
 #include "branches/record/record_file.h"
 
-/* ---- writing ---- */
-
 struct writer {
 	uint8_t *bytes;
 	size_t size, capacity;
@@ -106,8 +104,6 @@ uint8_t *record_contents(const struct run_record *record, size_t *size)
 	*size = writer.size;
 	return writer.bytes;
 }
-
-/* ---- reading ---- */
 
 struct reader {
 	const uint8_t *at, *end;

@@ -71,8 +71,6 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 	return 0;
 }
 
-/* ---- reading ---- */
-
 static int record_file_damaged(struct error *err, const char *path, const char *what)
 {
 	return error_set(err, ERROR_FORMAT, "%s %s; record the run again", path, what);

@@ -28,8 +28,6 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 /* On success the caller releases the record. */
 int record_file_read(struct run_record *record, const char *path, struct error *err);
 
-/* ---- the contents, uncompressed ---- */
-
 /* The caller frees the bytes. */
 uint8_t *record_contents(const struct run_record *record, size_t *size);
 /* `name` stands in error messages. */

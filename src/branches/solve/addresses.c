@@ -1,8 +1,8 @@
 /*
- * Possible targets of accesses whose address depends on shared memory. The candidates come from the
- * run itself: the values that were written to where the pointer or index was read. An address is a
- * candidate only if an access of the same size went there, or if it lies in static data. A user of
- * a set must also add the constraint that the address is one of the set.
+ * Possible targets of accesses whose address depends on shared memory: the values that the run
+ * wrote to the pointer or index. An address is a candidate only if an access of the same size went
+ * there, or if it lies in static data. A user of a set must add the constraint that the address is
+ * one of the set.
  */
 #include "branches/solve/order.h"
 
@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "branches/solve/order.h"
 
-/* A set keeps this many values, the earliest of the run. */
+/* A set keeps the earliest values of the run. */
 #define VALUES_MOST ADDRESSES_MOST
 /* Larger terms keep the value of the run. */
 #define SIZE_MOST 60
@@ -46,8 +46,6 @@ static void addresses_add_value(struct value_set *set, uint64_t value)
 	if (set->count < VALUES_MOST)
 		set->items[set->count++] = value;
 }
-
-/* ---- places ---- */
 
 static struct place *place_slot(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
@@ -85,10 +83,7 @@ static void addresses_add_place(struct builder *builder, const struct walk_event
 		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
 			addresses_add_value(&place->values, initial);
 	}
-	/*
-	 * A read value that no visible write explains belongs to the set, too; any other is in it
-	 * already.
-	 */
+	/* A read value that no visible write explains belongs to the set, too. */
 	addresses_add_value(&place->values, event->value);
 	if (2 * ++builder->place_count > builder->place_capacity)
 		grow_places(builder);
@@ -126,8 +121,6 @@ static void list_places(struct builder *builder)
 		}
 }
 
-/* ---- values of terms ---- */
-
 static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
 	const struct run_record *record = walk->record;
@@ -141,7 +134,6 @@ static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 
 static void find_values(struct builder *builder, const struct term *term, struct value_set *out);
 
-/* The possible values of a read: everything written to each address that the read may have. */
 static const struct value_set *values_of_read(struct builder *builder, const struct term *variable)
 {
 	struct value_set *set = &builder->variables[variable->number];
@@ -152,9 +144,7 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 
 	if (set->is_known)
 		return set;
-	/*
-	 * Set before the recursion: addresses depend on earlier reads only, so there are no cycles.
-	 */
+	/* Set before the recursion: addresses depend on earlier reads only, so no cycle exists. */
 	set->is_known = true;
 	addresses_add_value(set, variable->value);
 	if (read->kind == EVENT_OP) { /* the result of an operation */
@@ -168,8 +158,8 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		uint64_t initial;
 
 		/*
-		 * Static data that the run did not access, for example the vtable pointer of an
-		 * untouched object.
+		 * Static data that the run did not access: for example the vtable pointer of an
+		 * object.
 		 */
 		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
@@ -215,8 +205,6 @@ static void find_values(struct builder *builder, const struct term *term, struct
 		addresses_combine(builder, term, out);
 }
 
-/* ---- sets ---- */
-
 static void open_builder(struct builder *builder, const struct order *order)
 {
 	*builder = (struct builder){.order = order, .walk = order->walk};
@@ -232,7 +220,6 @@ static void close_builder(struct builder *builder)
 	free(builder->variables);
 }
 
-/* Whether the contents at the address are known. */
 static bool may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	return address >= NULL_PAGE && !is_cut_up(builder, address, bytes) &&
@@ -318,8 +305,6 @@ const struct address_set *addresses_find(const struct addresses *addresses, cons
 
 	return set && set->term && set->count > 1 ? set : NULL;
 }
-
-/* ---- words that need events ---- */
 
 uint32_t addresses_share(struct walk *walk, const struct order *order)
 {

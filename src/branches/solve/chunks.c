@@ -12,27 +12,23 @@
 /* A run of this many windows is a single chunk. A global window has the same size. */
 #define WINDOWS_TOGETHER 4
 
-/* Limit of the cost below: about a second of building constraints. */
+/* Limit of the estimated cost: about a second of building constraints. */
 #define COST_MOST 200000
-/* Windows are not shortened below this number of events, however many writes they have. */
+/* Shortening stops at this number of events. */
 #define WINDOW_LEAST 20
 
 /*
- * Number of other threads with a window in the chunk; all further threads stand still. The partners
- * are the threads that write most of what the first thread reads and no other partner writes. This
- * deviates from the paper, whose programs have few threads: with two hundred threads the
- * constraints become unusable.
+ * Number of other threads with a window in the chunk: those that write most of what the first
+ * thread reads. All further threads stand still. Deviation from the paper, whose programs have few
+ * threads: with two hundred threads the constraints become unusable.
  */
 #define PARTNERS_MOST 3
 /*
- * Near windows admit this many partners if each writes anything that the first thread reads. A
- * counter that several threads increment needs all of them, although each writes the same word.
+ * Near windows admit this many partners, each of which writes anything that the first thread reads:
+ * a counter that several threads increment needs all of them.
  */
 #define PARTNERS_NEAR_MOST 8
-/*
- * A thread that the first one waits for comes before all writers, as the first one cannot continue
- * without it.
- */
+/* A thread that the first one waits for precedes all writers as a partner. */
 #define SCORE_OF_WAIT 1000
 
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis)
@@ -58,7 +54,6 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 	*cursor = (struct chunk_cursor){.window = window,
 		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
 	BUG_ON(!cursor->ends);
-	/* Events before the part are the beginning of the run. */
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
 		cursor->ends[i] = (uint32_t)analysis->walk.threads[i].first;
 		cursor->global_end += analysis->walk.threads[i].first;
@@ -84,14 +79,11 @@ static bool is_global(const struct sensitivity *analysis, uint32_t window)
 	return analysis->options.is_global || chunk_is_whole(analysis, window);
 }
 
-/* Number of events in a global window. */
 static uint64_t global_size(const struct sensitivity *analysis, uint32_t window)
 {
 	return chunk_is_whole(analysis, window) ? analysis->order.event_count
 						: (uint64_t)WINDOWS_TOGETHER * window;
 }
-
-/* ---- cost ---- */
 
 struct word_access {
 	uint64_t word;
@@ -105,10 +97,7 @@ static int compare_accesses(const void *left, const void *right)
 	return a->word < b->word ? -1 : a->word > b->word;
 }
 
-/*
- * Estimated terms that match reads with writes: for each word the number of reads times the square
- * of the number of writes.
- */
+/* Terms that match reads with writes: per word, its reads times the square of its writes. */
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
@@ -142,7 +131,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 	return cost;
 }
 
-/* Lists the locks of critical sections that overlap the window. `list` NULL: only counts. */
+/* Locks of the critical sections that overlap the window. `list` NULL: only counts. */
 static size_t list_locks(
 	const struct order *order, const struct order_window *window, struct word_access *list)
 {
@@ -191,10 +180,7 @@ static bool is_too_large(const struct sensitivity *analysis, const struct order_
 	       COST_MOST;
 }
 
-/*
- * Shortens windows until the cost is bearable: words that are written very often make constraints
- * too large.
- */
+/* Shortens windows until the cost is below the limit. */
 static void shorten(const struct sensitivity *analysis, struct order_window *window)
 {
 	const struct walk *walk = &analysis->walk;
@@ -243,8 +229,6 @@ static bool next_global(
 	return count > 0;
 }
 
-/* ---- partners ---- */
-
 static int compare_words(const void *left, const void *right)
 {
 	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -273,10 +257,7 @@ static uint64_t *words_read(
 	return words;
 }
 
-/*
- * Marks the words that the thread writes in its window. Returns how many of them no partner writes
- * yet.
- */
+/* Marks the words that the thread writes in its window. Returns how many no partner writes yet. */
 static uint32_t words_written(const struct walk *walk, const struct order_window *window,
 	uint32_t thread, const uint64_t *words, size_t count, bool *is_written)
 {
@@ -297,7 +278,6 @@ static uint32_t words_written(const struct walk *walk, const struct order_window
 	return written;
 }
 
-/* Adds to each thread's score how often the window waits for that thread. */
 static void chunks_add_waits(const struct order *order, const struct order_window *window,
 	uint32_t thread, uint32_t *scores)
 {
@@ -311,10 +291,7 @@ static void chunks_add_waits(const struct order *order, const struct order_windo
 	}
 }
 
-/*
- * The thread with the highest score: for waits, and for words that are read and that no partner
- * writes yet.
- */
+/* The thread with the highest score: waits, plus words read that no partner writes yet. */
 static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
 	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
 	const bool *is_partner)
@@ -339,7 +316,6 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 	return best;
 }
 
-/* Empties the windows of all threads except the best partners. */
 static void choose_partners(const struct sensitivity *analysis, struct order_window *window,
 	uint32_t thread, bool is_near)
 {
@@ -412,13 +388,12 @@ static void add_past(const struct order *order, struct order_window *window, str
 }
 
 /*
- * Sets all window beginnings to where the threads must stand when the thread reaches its event.
- * Threads that do not exist yet are created, unless that needs events of the thread's own window.
+ * Sets all window beginnings to where the threads stand when the thread reaches its event. Threads
+ * that do not exist yet are created, unless that needs events of the thread's own window.
  */
 static void begin_windows(
 	const struct order *order, struct event_id event, struct order_window *window)
 {
-	/* Events before the part have happened. */
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		window->begin[i] = (uint32_t)order->walk->threads[i].first;
 	add_past(order, window, event);
@@ -433,10 +408,7 @@ static void begin_windows(
 	}
 }
 
-/*
- * Moves the cursor round robin to a thread that has a window left: queries per place are limited,
- * so all threads get their share.
- */
+/* Round robin: queries per place are limited, so that all threads get their share. */
 static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
 {
 	const uint32_t threads = analysis->order.thread_count;
@@ -454,10 +426,7 @@ static bool find_window(const struct sensitivity *analysis, struct chunk_cursor 
 	return false;
 }
 
-/*
- * The next window of one thread, together with the other threads' windows that begin as early as
- * possible.
- */
+/* The next window of one thread. The windows of the other threads begin as early as possible. */
 static bool next_distributed(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {

@@ -70,10 +70,7 @@ static Z3_ast moment(const struct constraints *constraints, struct event_id even
 {
 	Z3_ast *moments = constraints->moments[event.thread];
 
-	/*
-	 * An event without a moment happens right behind the previous event with a moment, or at
-	 * the beginning.
-	 */
+	/* An event without a moment happens right after the previous event with a moment. */
 	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
 		if (moments[i])
 			return moments[i];
@@ -86,8 +83,6 @@ Z3_ast constraints_before(
 	constraints->terms_made++;
 	return Z3_mk_lt(constraints->z3, moment(constraints, first), moment(constraints, second));
 }
-
-/* ---- branches ---- */
 
 static Z3_ast switch_goes(
 	struct constraints *constraints, const struct walk_event *event, Z3_ast value)
@@ -151,11 +146,10 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 			return switch_goes(constraints, event, constraints_term(constraints, term));
 		return constraints_equals(constraints, term, event->is_taken);
 	case EVENT_CHOICE:
-		return NULL; /* another choice is no departure: the result is a term */
+		return NULL; /* another result changes no control flow */
 	case EVENT_TARGET:
 		return NULL; /* constrained by the EVENT_ADDRESS that follows */
 	case EVENT_DIVISOR:
-		/* A zero divisor ended the run. */
 		return event->value ? Z3_mk_not(constraints->z3,
 					      constraints_equals(constraints, term, 0))
 				    : constraints_equals(constraints, term, 0);
@@ -173,7 +167,7 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	}
 }
 
-/* Null, or a member behind a null pointer. */
+/* A pointer to a member behind a null pointer counts as null, too. */
 static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
@@ -212,8 +206,6 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	}
 }
 
-/* ---- constraints of a window ---- */
-
 static bool has_moment(const struct constraints *constraints, const struct walk_event *event)
 {
 	if (event->kind == EVENT_FENCE)
@@ -237,10 +229,7 @@ static bool drains(const struct walked_thread *walked, uint32_t index)
 	return true;
 }
 
-/*
- * A thread's position: the moment that its next read must follow, and the moment that its next
- * write must follow.
- */
+/* A thread's position: the moments that its next read and its next write must follow. */
 struct program_order {
 	Z3_ast done, written;
 };
@@ -283,8 +272,8 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 }
 
 /*
- * The write of an atomic update, or the pieces of a copy, happen together with the event before:
- * the cut does not separate them.
+ * The cut does not separate the write of an atomic update, or the pieces of a copy, from the event
+ * before.
  */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
@@ -330,7 +319,7 @@ static void exclude(struct constraints *constraints, const struct order_section 
 
 	if (a->lock != b->lock || a->thread == b->thread || (a->is_shared && b->is_shared))
 		return;
-	/* Skips pairs that happens-before already orders. */
+	/* Happens-before already orders these pairs. */
 	if ((a->end != UINT32_MAX && order_is_before(constraints->order,
 					     (struct event_id){a->thread, a->end}, second)) ||
 		(b->end != UINT32_MAX && order_is_before(constraints->order,

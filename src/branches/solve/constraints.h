@@ -8,8 +8,8 @@
  * - values passed to code that is not instrumented are those of the run;
  * - each read returns the value of the last write before it.
  *
- * Life cycle: constraints_open() states all this for one window; then a worker asserts a query and
- * asks the solver; constraints_close(). One object belongs to one worker thread.
+ * Life cycle: constraints_open() asserts all this for one window; a worker adds a query and asks
+ * the solver; constraints_close(). One object belongs to one worker thread.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
 #define RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
@@ -25,7 +25,7 @@ struct place_access {
 	uint64_t address, position;
 	struct event_id id;
 	uint8_t bytes;
-	/* First of the event's bytes that this access stands for; not 0 only for mixed sizes. */
+	/* First of the event's bytes that this access covers; not 0 only for mixed sizes. */
 	uint8_t from;
 	bool is_write;
 	bool is_conditional; /* the write may not happen: walk_event.when */
@@ -34,7 +34,7 @@ struct place_access {
 /* Accesses that overlap directly or transitively, and groups that open addresses unite. */
 struct place_group {
 	uint32_t first, count;
-	/* First group of the united ones; its own number: not united or first itself. */
+	/* First of the united groups; its own number if not united. */
 	uint32_t united;
 	bool is_mixed; /* its accesses have different sizes */
 	bool is_open;  /* constraints_aliases.c has already constrained its reads */
@@ -46,13 +46,11 @@ struct place_groups {
 	uint32_t count, capacity;
 };
 
-/* Critical sections of one thread. */
 struct section_list {
 	const struct order_section **items;
 	uint32_t count, capacity;
 };
 
-/* The solver's expression for a term. */
 struct solver_term {
 	const struct term *term; /* NULL: free slot */
 	Z3_ast ast;
@@ -105,27 +103,21 @@ void constraints_close(struct constraints *constraints);
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
 /* Whether time is up; then building stops and the constraints are cut. */
 bool constraints_is_late(struct constraints *constraints);
-/*
- * constraints_has(): the event is in the window or before it. constraints_is_past(): the event is
- * before the window.
- */
+/* constraints_has(): in the window or before it. constraints_is_past(): before the window. */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
 bool constraints_is_past(const struct constraints *constraints, struct event_id event);
-/* The event happens. */
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
 /* The branch has its recorded outcome, or the fixed value its recorded value. */
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
 /* The outcome that a query asks for; NULL: no other outcome exists. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
 
-/*
- * Whether the section begins before the window's end and is not left before the window's beginning.
- */
+/* Whether the section overlaps the window. */
 bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
-/* Must be called before constraints_section_of() and constraints_find_guard(). */
+/* Precondition of constraints_section_of() and constraints_find_guard(). */
 void constraints_list_sections(struct constraints *constraints);
 void constraints_release_sections(struct constraints *constraints);
-/* The section of this lock around the event; NULL: none. */
+/* NULL: the event is in no section of this lock. */
 const struct order_section *constraints_section_of(
 	const struct constraints *constraints, struct event_id event, uint64_t lock);
 /* Finds a lock that is held at all writes of the place. False: none. */
@@ -147,33 +139,25 @@ void constraints_add_edges(struct constraints *constraints);
 void constraints_add_operations(struct constraints *constraints);
 /* Barriers (constraints_rounds.c). */
 void constraints_add_rounds(struct constraints *constraints);
-/*
- * Whether the event is an arrival whose round constrains its result; then constraints_rounds.c does
- * so.
- */
+/* Whether constraints_rounds.c constrains the result of this arrival. */
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
-/* Whether another thread than in the run may arrive last. */
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
-/* For an arrival at a barrier, or for leaving it: the thread arrives last. NULL: neither. */
+/* For an arrival at a barrier, or the leave: the thread arrives last. NULL: neither. */
 Z3_ast constraints_comes_last(
 	struct constraints *constraints, struct event_id event, bool *was_last);
 /* The thread reaches the goal after its last step. NULL: nothing can block the thread there. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
-/*
- * For an arrival at a barrier: the thread still waits there when the other event happens. NULL: no
- * arrival.
- */
+/* The thread still waits at the barrier when the other event happens. NULL: no arrival. */
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
 /* If the operation happens, its result differs from the run. NULL: the result never differs. */
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
-/* The operation happens with the result that it had in the run. */
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
 /*
- * Another thread has the lock from a try-lock that failed in the run, before the event, and keeps
- * it. NULL: impossible.
+ * A try-lock that failed in the run succeeds before the event, and its thread keeps the lock. NULL:
+ * impossible.
  */
 Z3_ast constraints_is_taken_before(
 	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
@@ -183,7 +167,7 @@ void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);
 /*
  * For the event at which a woken thread locks its mutex again: a signal wakes the thread before the
- * other event. NULL: not such an event, or not known.
+ * other event. NULL: another event, or not known.
  */
 Z3_ast constraints_is_woken_before(
 	struct constraints *constraints, struct event_id back, struct event_id event);
@@ -191,13 +175,12 @@ Z3_ast constraints_is_woken_before(
 Z3_ast constraints_wakes(
 	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal);
 
-/* The event happens while the section's thread holds the lock. */
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);
 
 /*
- * Yields and other enabled threads (constraints_yields.c). Not part of constraints_open(), as the
- * recorded run may violate these constraints: accesses were no scheduling points there.
+ * Yields (constraints_yields.c). Not part of constraints_open(), as the recorded run may violate
+ * these constraints: its accesses were no scheduling points.
  */
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
@@ -205,8 +188,7 @@ void constraints_add_memory(struct constraints *constraints);
 /* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
 /*
- * The value of a place before all writes of the window. `items` are the accesses to the place.
- * False: not known.
+ * The value of a place before all writes of the window; `items` are its accesses. False: not known.
  */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
@@ -217,7 +199,6 @@ static inline bool constraints_is_certain(const struct place_access *access)
 
 /* A conditional write is made. */
 Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write);
-/* The value that the access reads or writes. */
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
 /* Constrains the reads of one place. All items access the same bytes. */
 void constraints_add_place(
@@ -228,9 +209,7 @@ void constraints_keep_reads(
 /* Overlapping accesses of several sizes, sorted by address (constraints_mixed.c). */
 void constraints_add_mixed(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* Translates a term (constraints_terms.c). */
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
-/* Enlarges the table of terms, also from empty. */
 void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
 /* Intrinsics that count or reverse bits (constraints_counts.c); NULL: another intrinsic. */
@@ -239,7 +218,6 @@ Z3_ast constraints_count(struct constraints *constraints, const struct term *ter
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b);
-/* `first` has a smaller moment than `second`. */
 Z3_ast constraints_before(
 	struct constraints *constraints, struct event_id first, struct event_id second);
 

@@ -1,6 +1,6 @@
 /*
  * Reads and writes with open addresses (addresses.c): the solver decides which of them access the
- * same place. All places that such an access may go to form one united group, and each read of the
+ * same place. All places that such an access may go to form one united group. Each read of the
  * group compares addresses with each write.
  */
 #include <stdlib.h>
@@ -10,8 +10,6 @@
 
 /* Limit of reads times the square of writes in a united group. */
 #define COST_MOST 60000
-
-/* ---- united groups ---- */
 
 static const struct walk_event *constraints_aliases_event_of(
 	const struct constraints *constraints, struct event_id id)
@@ -74,8 +72,6 @@ static void constraints_aliases_unite(
 		}
 	}
 }
-
-/* ---- accesses with equal addresses ---- */
 
 struct meeting {
 	struct constraints *constraints;
@@ -151,8 +147,8 @@ static bool may_meet(
 
 /*
  * The condition that both accesses go to one address; NULL: always. Compares each term with the few
- * common addresses, since these comparisons occur elsewhere, too. Comparing the two terms directly
- * slows the solver down several times.
+ * common addresses, as other constraints contain these comparisons, too. A direct comparison of the
+ * two terms slows the solver down several times.
  */
 static Z3_ast constraints_aliases_meet(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
@@ -181,8 +177,6 @@ static Z3_ast constraints_aliases_meet(
 	return any;
 }
 
-/* ---- values of reads ---- */
-
 static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 	const struct place_access *read, const struct place_access *write)
 {
@@ -192,7 +186,7 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 		(write->id.thread == read->id.thread && write->id.index > read->id.index) ||
 		!may_meet(meeting, read, write))
 		return false;
-	/* Excludes a write that is certainly overwritten before the read. */
+	/* A write that is certainly overwritten before the read is no candidate. */
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct place_access *other = meeting->items[i];
 
@@ -207,8 +201,8 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 }
 
 /*
- * The write goes to another address, is not made, or does not lie between `other` (NULL: the
- * beginning) and the read.
+ * The write goes elsewhere, is not made, or does not lie between `other` (NULL: start) and the
+ * read.
  */
 static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
 	const struct place_access *write, const struct place_access *other,
@@ -270,7 +264,6 @@ static Z3_ast constraints_aliases_reads_from(
 	return result;
 }
 
-/* The value at the beginning of the window; false: not known. */
 static bool constraints_aliases_find_initial(
 	const struct meeting *meeting, uint64_t address, uint32_t bytes, uint64_t *value)
 {
@@ -283,7 +276,6 @@ static bool constraints_aliases_find_initial(
 		&meeting->groups->accesses[group->first], group->count, value);
 }
 
-/* Whether a certain write precedes the read in every schedule. */
 static bool is_written_before(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
@@ -346,7 +338,6 @@ static void constraints_aliases_add_read(struct meeting *meeting, const struct p
 		constraints_implies(constraints, constraints_happens(constraints, read->id), any));
 }
 
-/* The group is too costly: all addresses stay as recorded. */
 static void keep_addresses(struct meeting *meeting)
 {
 	for (uint32_t i = 0; i < meeting->count; i++) {

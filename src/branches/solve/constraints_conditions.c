@@ -1,5 +1,5 @@
 /*
- * Condition variables. A signal wakes one of the threads that wait at that moment; the schedule
+ * Condition variables. A signal wakes one of the threads that wait at its moment; the schedule
  * chooses which (schedule.c). A signal is lost only if no thread waits. A broadcast wakes all
  * waiting threads. A woken thread locks its mutex after the signal.
  */
@@ -9,10 +9,7 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/*
- * Variables of one condition variable. wakes[wait][signal]: the signal wakes this wait; NULL:
- * never.
- */
+/* wakes[wait][signal]: the signal wakes this wait; NULL: never. */
 struct wakes {
 	const struct order_condition *condition;
 	Z3_ast *wakes;
@@ -32,8 +29,7 @@ static bool constraints_conditions_is_in_window(
 }
 
 /*
- * Whether the signal may wake the wait, as far as happens-before says. Before the window all is as
- * recorded.
+ * Whether happens-before allows the signal to wake the wait. Before the window all is as recorded.
  */
 static bool may_wake(const struct constraints *constraints, const struct order_wait *wait,
 	const struct order_condition *condition, uint32_t signal)
@@ -51,9 +47,7 @@ static bool may_wake(const struct constraints *constraints, const struct order_w
 	       !constraints_is_past(constraints, condition->signals[wait->signal].at);
 }
 
-/*
- * Gives two unordered events different moments: the constraints here only know earlier and later.
- */
+/* Gives unordered events different moments: equal moments would be neither earlier nor later. */
 static void constraints_conditions_add_distinct(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
@@ -68,8 +62,6 @@ static void constraints_conditions_add_distinct(
 			constraints_before(constraints, second, first)));
 }
 
-/* ---- one wait ---- */
-
 static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wakes, uint32_t wait)
 {
 	Z3_ast any = Z3_mk_false(constraints->z3);
@@ -80,7 +72,7 @@ static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wake
 	return any;
 }
 
-/* At most one signal, a later one, wakes the wait. A wait that timed out was woken by none. */
+/* At most one signal, a later one, wakes a wait. No signal wakes a wait that times out. */
 static void constraints_conditions_add_wait(
 	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {
@@ -99,10 +91,7 @@ static void constraints_conditions_add_wait(
 				constraints_and(constraints,
 					constraints_happens_before(constraints, wait->at, at),
 					constraints_happens(constraints, at))));
-		/*
-		 * Signals have distinct moments (constraints_conditions_add_distinct()), so at most
-		 * one signal fits.
-		 */
+		/* Signals have distinct moments, so at most one signal fits. */
 		constraints_add(
 			constraints, constraints_implies(constraints, wake,
 					     Z3_mk_eq(constraints->z3, moment,
@@ -116,7 +105,6 @@ static void constraints_conditions_add_wait(
 					     Z3_mk_not(constraints->z3, wakes->woken[number])));
 }
 
-/* A signal has woken the wait before the event. */
 static Z3_ast is_woken_before(struct constraints *constraints, const struct wakes *wakes,
 	uint32_t wait, struct event_id event)
 {
@@ -131,9 +119,6 @@ static Z3_ast is_woken_before(struct constraints *constraints, const struct wake
 	return any;
 }
 
-/* ---- one signal ---- */
-
-/* The thread is waiting when the signal happens. */
 static Z3_ast constraints_conditions_waits_for(struct constraints *constraints,
 	const struct wakes *wakes, uint32_t number, struct event_id signal)
 {
@@ -184,8 +169,6 @@ static void constraints_conditions_add_signal(
 		constraints_conditions_add_distinct(
 			constraints, signal->at, condition->signals[i].at);
 }
-
-/* ---- all condition variables ---- */
 
 static void open_wakes(struct constraints *constraints, struct wakes *wakes)
 {

@@ -7,7 +7,6 @@ static Z3_ast bit(Z3_context z3, Z3_ast word, unsigned number)
 	return Z3_mk_extract(z3, number, number, word);
 }
 
-/* Number of set bits, in the width of the word. */
 static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t width)
 {
 	Z3_context z3 = constraints->z3;
@@ -21,8 +20,7 @@ static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t wid
 }
 
 /*
- * Number of zero bits before the first set bit, from the highest or the lowest bit on; the width if
- * no bit is set.
+ * Zero bits before the first set bit, from the highest or lowest bit on; the width if none is set.
  */
 static Z3_ast zeros_before(
 	struct constraints *constraints, Z3_ast word, uint32_t width, bool is_from_highest)
@@ -39,7 +37,6 @@ static Z3_ast zeros_before(
 	return count;
 }
 
-/* Reverses the order of pieces of this many bits. */
 static Z3_ast turned(Z3_context z3, Z3_ast word, uint32_t width, uint32_t piece)
 {
 	Z3_ast result = Z3_mk_extract(z3, piece - 1, 0, word);

@@ -1,7 +1,7 @@
 /*
  * Values of reads: each read returns the value of the last write before it, or the initial value
- * (TAME, section 4, with its reduction by happens-before; constraints_sections.c has a further
- * reduction by locks).
+ * (TAME, section 4, with its reduction by happens-before; constraints_sections.c adds a reduction
+ * by locks).
  */
 #include <stdlib.h>
 
@@ -25,7 +25,10 @@ static int constraints_memory_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* Filter of words accessed in the window, indexed by the low bits of the word's number. */
+/*
+ * Filter of the window's words, indexed by the low bits of the word's number; collisions are
+ * harmless.
+ */
 #define LINES (UINT64_C(1) << 16)
 
 static bool constraints_memory_is_access(const struct walk_event *event)
@@ -56,9 +59,8 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
 }
 
 /*
- * Collects the accesses of the window and of the events before it. The past of a long run is long,
- * so earlier accesses are filtered by the words of the window, unless addresses are open. The
- * filter may have collisions.
+ * Accesses of the window and of the events before it. Unless addresses are open, earlier accesses
+ * are filtered by the window's words, as the past of a run is long.
  */
 static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {
@@ -98,7 +100,6 @@ static const struct walk_event *constraints_memory_event_of(
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
-/* The value in the recorded run. */
 static uint64_t constraints_memory_value_of(
 	const struct constraints *constraints, const struct place_access *access)
 {
@@ -108,10 +109,7 @@ static uint64_t constraints_memory_value_of(
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
 
-/*
- * The value of a place before all writes of the window: that of the last earlier write, else the
- * known initial value.
- */
+/* That of the last write before the window, else the known initial value. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value)
 {
@@ -157,7 +155,7 @@ Z3_ast constraints_is_made(struct constraints *constraints, const struct place_a
 
 struct read_case {
 	struct constraints *constraints;
-	const struct place_access *items; /* accesses to the place */
+	const struct place_access *items;
 	uint32_t count;
 	const struct place_access *read;
 	uint64_t lock;			     /* lock that is held at all writes of the place */
@@ -184,10 +182,7 @@ static const struct place_access *seen_before(const struct read_case *of)
 	return last && last->is_conditional ? NULL : last;
 }
 
-/*
- * Whether the writing thread certainly writes again before it releases the lock that the reader
- * needs.
- */
+/* Whether the writer certainly writes again before it releases the lock that the reader needs. */
 static bool is_covered(const struct read_case *of, const struct place_access *write)
 {
 	const struct order_section *section =
@@ -233,16 +228,13 @@ static bool is_initial_hidden(const struct read_case *of)
 	return false;
 }
 
-/*
- * With store buffers a thread always sees its own last write, even if that is still in the buffer.
- */
+/* With store buffers a thread sees its own last write, even while the write is in the buffer. */
 static bool constraints_memory_is_own(const struct read_case *of, uint32_t number)
 {
 	return of->constraints->has_store_buffers &&
 	       of->items[number].id.thread == of->read->id.thread;
 }
 
-/* The write does not lie between `write` (NULL: the beginning) and the read. */
 static Z3_ast constraints_memory_is_unseen(
 	const struct read_case *of, uint32_t number, const struct place_access *write)
 {
@@ -263,7 +255,7 @@ static Z3_ast constraints_memory_is_unseen(
 		constraints, result, constraints_before(constraints, of->read->id, id));
 }
 
-/* The read returns the value of write `number`, as no other write lies between both. */
+/* The read returns the value of write `number`: no other write lies between both. */
 static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct constraints *constraints = of->constraints;
@@ -302,7 +294,7 @@ static Z3_ast constraints_memory_reads_initial(const struct read_case *of, uint6
 	return result;
 }
 
-/* The value that the thread saw or wrote under the lock is unchanged. */
+/* The value that the thread saw or wrote in the same section is unchanged. */
 static void add_seen(const struct read_case *of, const struct place_access *seen)
 {
 	struct constraints *constraints = of->constraints;

@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "branches/solve/constraints.h"
 
-/* Limit of accesses times parts; exceeded where a large buffer is read in overlapping pieces. */
+/* Limit of accesses times parts: a large buffer may be read in many overlapping pieces. */
 #define COST_MOST 100000
 
 static int constraints_mixed_compare(const void *left, const void *right)
@@ -17,7 +17,7 @@ static int constraints_mixed_compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Beginnings and ends of all accesses, sorted and unique. The caller frees the list. */
+/* Sorted and unique. The caller frees the list. */
 static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
@@ -35,7 +35,7 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 	return list;
 }
 
-/* Collects the accesses that cover the part, cut down to it. Returns their number. */
+/* The accesses that cover the part, cut down to it. Returns their number. */
 static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
 	uint64_t begin, uint64_t end, struct place_access *out)
 {
@@ -60,10 +60,7 @@ void constraints_add_mixed(
 	struct place_access *part = calloc(count, sizeof *part);
 
 	BUG_ON(!part);
-	/*
-	 * With store buffers a thread sees its last write only in a part of a larger read, which
-	 * the constraints cannot express.
-	 */
+	/* With store buffers a thread may see its own write in a part of a larger read only. */
 	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
 		constraints_keep_reads(constraints, items, count);
 		bounds = 0;

@@ -28,9 +28,9 @@ static bool is_op(const struct constraints *constraints, struct event_id id, enu
 }
 
 /*
- * pthread_once(). A thread that finds the routine done makes no step there, so its
- * previous step must come after the end of the routine (true: the edge is handled). A thread that
- * makes a step to check (OP_ONCE_ENTER) had made its previous step before that end.
+ * A thread that finds the routine of pthread_once() done makes no step there: its previous step
+ * must follow the end of the routine. Returns true if this edge is handled. With a step of its own
+ * (OP_ONCE_ENTER) the thread's previous step preceded that end.
  */
 static bool add_once(struct constraints *constraints, const struct order_edge *edge)
 {
@@ -55,7 +55,7 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 	return false;
 }
 
-/* The read goes to its recorded address. NULL: always. */
+/* NULL: the read always goes to its recorded address. */
 static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
 {
 	struct term *at = walk_event_at(constraints->walk, read);

@@ -1,9 +1,8 @@
 /*
- * Results of operations. A try-lock succeeds if no other thread holds the lock. A semaphore can be
- * decremented if its value is positive. The last thread at a barrier gets a special result
- * (constraints_rounds.c). Such a result may differ from the run. The thread then continues on its
- * recorded path while its branches have their recorded outcomes; after a try-lock with another
- * result only up to its next operation on the lock.
+ * Results of operations that may differ from the run: try-locks, semaphores, and the last arrival
+ * at a barrier (constraints_rounds.c). A thread with another result continues on its recorded path
+ * while its branches have their recorded outcomes. After a try-lock with another result, the thread
+ * continues only up to its next operation on the lock.
  */
 #include <stdlib.h>
 
@@ -69,9 +68,6 @@ Z3_ast constraints_happens_later(
 	return constraints_or(constraints, never, constraints_before(constraints, other, event));
 }
 
-/* ---- tries ---- */
-
-/* Whether the attempt and the section cannot hold the lock at the same time. */
 static bool constraints_outcomes_excludes(
 	const struct record_op *op, const struct order_section *section)
 {
@@ -112,7 +108,7 @@ Z3_ast constraints_is_taken_before(
 	return any;
 }
 
-/* A lock taken by such a try-lock excludes the sections of other threads. */
+/* A lock acquired by such a try-lock excludes the sections of other threads. */
 static void add_taken(struct constraints *constraints, const struct order_failure *failure)
 {
 	const struct order *order = constraints->order;
@@ -149,10 +145,7 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 	}
 }
 
-/*
- * The try-lock failed in the run although the lock is free here, or succeeded although the lock is
- * held here.
- */
+/* The try-lock's result contradicts whether another thread holds the lock here. */
 static Z3_ast try_comes_otherwise(
 	struct constraints *constraints, struct event_id event, const struct record_op *op)
 {
@@ -170,7 +163,7 @@ static Z3_ast try_comes_otherwise(
 			continue;
 		if (section->thread == event.thread && section->begin < event.index &&
 			(section->end == UINT32_MAX || section->end > event.index))
-			return Z3_mk_false(constraints->z3); /* the thread's own section */
+			return Z3_mk_false(constraints->z3);
 		if (section->thread == event.thread || !constraints_outcomes_excludes(op, section))
 			continue;
 		if (!has_failed) {
@@ -191,11 +184,9 @@ static Z3_ast try_comes_otherwise(
 	return taken ? constraints_or(constraints, result, taken) : result;
 }
 
-/* ---- semaphores ---- */
-
 /*
- * When the use happens, the semaphore's value is at least `value`, or equal to it if `is_exact`,
- * computed from earlier posts and waits.
+ * The semaphore's value at the use, computed from posts and waits, is at least, or exactly,
+ * `value`.
  */
 static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
@@ -264,7 +255,7 @@ static void add_use(struct constraints *constraints, const struct order_semaphor
 						: has_value(constraints, semaphore, use, 0, true)));
 }
 
-/* Gives unordered uses different moments: the counts only know earlier and later. */
+/* Counts of posts and waits are defined only for uses at different moments. */
 static void constraints_outcomes_add_distinct(
 	struct constraints *constraints, const struct order_use *a, const struct order_use *b)
 {
@@ -297,8 +288,6 @@ static void constraints_outcomes_add_semaphore(
 					constraints, &semaphore->uses[i], &semaphore->uses[j]);
 	}
 }
-
-/* ---- all operations ---- */
 
 static const struct order_semaphore *semaphore_at(const struct order *order, uint64_t address)
 {

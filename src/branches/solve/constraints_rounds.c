@@ -16,7 +16,6 @@ bool constraints_is_open_round(
 	return round->is_known && !constraints->has_store_buffers;
 }
 
-/* All threads of the round arrive. */
 static Z3_ast constraints_rounds_is_complete(
 	struct constraints *constraints, const struct order_round *round)
 {
@@ -28,7 +27,7 @@ static Z3_ast constraints_rounds_is_complete(
 	return all;
 }
 
-/* The thread's next event with a moment; UINT32_MAX: none in the window. */
+/* UINT32_MAX: no later event of the thread in the window has a moment. */
 static uint32_t next_moment(const struct constraints *constraints, struct event_id event)
 {
 	for (uint32_t i = event.index + 1; i < constraints->window->end[event.thread]; i++)
@@ -37,7 +36,7 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 	return UINT32_MAX;
 }
 
-/* What the thread does after the barrier comes after all arrivals. */
+/* Events after the barrier follow all arrivals. */
 static void add_way_out(struct constraints *constraints, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
@@ -59,7 +58,6 @@ static void add_way_out(struct constraints *constraints, const struct order_roun
 				constraints_before(constraints, round->arrivals[i].at, next));
 }
 
-/* The arrival comes after all others, and all others happen. */
 static Z3_ast constraints_rounds_is_last(struct constraints *constraints,
 	const struct order_round *round, const struct order_arrival *arrival)
 {

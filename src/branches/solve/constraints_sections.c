@@ -1,7 +1,7 @@
 /*
- * Reduction by locks, which the paper does not have. It applies to a place if one lock is held at
- * all its writes. A thread that holds the lock then reads what it last saw or wrote in the same
- * section. Of another thread's writes only the last one of each section is visible.
+ * Reduction by locks, which the paper does not have. If one lock is held at all writes of a place,
+ * a thread that holds the lock reads what it last saw or wrote in the same section. Of another
+ * thread's writes only the last one of each section is visible.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 }
 
 /*
- * Whether the thread certainly holds the lock in this section. With another result of a try-lock
+ * Whether the thread certainly holds the lock in this section. After a try-lock with another result
  * the thread may run there without the lock, unless a branch on the result follows at once.
  */
 static bool is_sure(const struct constraints *constraints, const struct order_section *section)

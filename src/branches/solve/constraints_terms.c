@@ -26,8 +26,8 @@ static uint32_t shift_of(const struct term *term)
 }
 
 /*
- * Signed division by a power of two through shifts, rounding towards zero. A solver's divider is
- * thousands of times larger.
+ * Signed division by 2^n through shifts, towards zero: a solver's divider is thousands of times
+ * larger.
  */
 static Z3_ast divide_by_power(
 	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
@@ -102,8 +102,6 @@ static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast
 	}
 }
 
-/* ---- floating point ---- */
-
 static Z3_sort float_sort(Z3_context z3, uint32_t width)
 {
 	return width == 32 ? Z3_mk_fpa_sort_32(z3) : Z3_mk_fpa_sort_64(z3);
@@ -173,8 +171,6 @@ static Z3_ast conversion(struct constraints *constraints, const struct term *ter
 				    float_sort(z3, term->width)));
 	}
 }
-
-/* ---- other terms ---- */
 
 static Z3_ast smaller(struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
 {
@@ -318,16 +314,12 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
 }
 
-/*
- * Limit of floating-point operations in a term: larger ones made the solver take ten gigabytes and
- * ignore its time limit.
- */
+/* Larger floating-point terms made the solver allocate ten gigabytes and ignore its time limit. */
 #define FLOAT_SIZE_MOST 12
 
 /*
- * Limit of costs per chunk. The solver expands floating-point operations and divisions to circuits,
- * some ten thousand clauses per sum, before it checks the time. This limit is about one second of
- * work.
+ * Limit of costs per chunk, about a second of work. The solver expands floating-point operations
+ * and divisions to circuits, some ten thousand clauses per sum, before it checks the time.
  */
 #define COST_MOST 100
 #define COST_OF_SUM 1
@@ -387,8 +379,8 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 }
 
 /*
- * The thread reaches something that may use the term: behind the term's last read and the divisors
- * and addresses checked after it. A zero divisor, for example, has no quotient.
+ * The thread reaches a use of the term: it has passed the term's last read and the checks of
+ * divisors and addresses after it. A zero divisor, for example, has no quotient.
  */
 static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
 {
@@ -403,8 +395,7 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 }
 
 /*
- * Keeps the term's recorded value. For soundness, its operands must have their recorded values
- * where the term is used.
+ * Keeps the term's recorded value. For soundness its operands keep theirs where the term is used.
  */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
@@ -422,8 +413,6 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 							parts[i]->value))));
 	return constraints_bits(constraints, term->width, term->value);
 }
-
-/* ---- translated terms ---- */
 
 static struct solver_term *find_term(const struct constraints *constraints, const struct term *term)
 {

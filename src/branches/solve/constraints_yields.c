@@ -1,7 +1,7 @@
 /*
  * Yields. The engine schedules a thread before a yield only after each other enabled thread has
- * made a step (engine/fairness.c). A schedule that ignores this would not be followed. For each
- * yield and each other thread: let s be the other thread's first step that is not made before the
+ * made a step (engine/fairness.c). A schedule that violates this cannot be replayed. For each yield
+ * and each other thread: let s be the other thread's first step that is not made before the
  * yielding thread's previous step. Then s happens before the yield, or s is blocked then.
  */
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/* Number of steps of each other thread that are considered. */
 #define STEPS_MOST 200
 
 #define NONE UINT32_MAX
@@ -21,13 +20,12 @@ struct blockers {
 	uint32_t *next;	  /* by edge: number of another edge to the same event */
 };
 
-/* A step of another thread, its previous step, and the step before that; NONE if missing. */
+/* A step of another thread and the two steps before it; NONE if missing. */
 struct pair {
 	uint32_t last, before;
 	struct event_id next;
 };
 
-/* A yield and the previous step of its thread. */
 struct yield {
 	struct event_id at, before;
 	bool is_before_window; /* the previous step lies before the window */
@@ -60,7 +58,7 @@ static bool constraints_yields_is_step(const struct walk_event *event)
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
 }
 
-/* The thread's last step among its events below `end`; NONE: there is none. */
+/* The thread's last step among its events below `end`; NONE: none. */
 static uint32_t step_below(const struct constraints *constraints, uint16_t thread, uint32_t end)
 {
 	for (uint32_t i = end; i-- > 0;)
@@ -126,7 +124,6 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 	return taken ? constraints_or(constraints, any, taken) : any;
 }
 
-/* The thread is blocked before this step while the other thread yields. */
 static Z3_ast is_blocked(struct constraints *constraints, const struct blockers *blockers,
 	struct event_id step, struct event_id yield)
 {
@@ -143,7 +140,7 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	case OP_SLEEP:
 		if (order_is_pause(op))
 			return any;
-		/* When the other threads would all be blocked is unknown. */
+		/* The point at which all other threads are blocked is unknown. */
 		return Z3_mk_true(constraints->z3);
 	/* Events from outside of the process are not modelled. */
 	case OP_FD_READ:
@@ -172,8 +169,8 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 }
 
 /*
- * The other thread has made the step `last` (NONE: the last one before the window). Then it makes
- * `next` before the yield or is blocked there. Applies only if `when` holds; NULL: always.
+ * If `when` (NULL: always) and the other thread has made the step `last` (NONE: the last one before
+ * the window), then it makes `next` before the yield, or is blocked there.
  */
 static void add_next(struct constraints *constraints, const struct blockers *blockers,
 	const struct yield *yield, const struct pair *pair, Z3_ast when)
@@ -218,7 +215,7 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 					blocked))));
 }
 
-/* The last thread at a barrier makes no step for leaving it, whatever it did in the run. */
+/* The last thread at a barrier makes no step to leave the barrier. */
 static void constraints_yields_add_pair(struct constraints *constraints,
 	const struct blockers *blockers, const struct yield *yield, struct pair pair)
 {
@@ -275,7 +272,7 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 }
 
 /*
- * A thread that yields right behind a barrier arrives there as in the run. Otherwise its previous
+ * A thread that yields right after a barrier arrives there as in the run; otherwise its previous
  * step would be another one. This is stricter than necessary.
  */
 static void keep_barrier(struct constraints *constraints, const struct yield *yield)

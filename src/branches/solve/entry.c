@@ -7,10 +7,7 @@
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/*
- * Memory limit of the solvers, which then give up. An analysis shall fit in 4 GB together with the
- * walk.
- */
+/* The solvers give up at this limit. The whole analysis has to fit in 4 GB. */
 #define SOLVERS_BYTES "2000000000"
 
 static sensitivity_bug *report;
@@ -20,8 +17,6 @@ void bug_report(const char *condition, const char *file, int line)
 	report(condition, file, line);
 	abort();
 }
-
-/* ---- opening ---- */
 
 static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
 	const char *program, const struct sensitivity_options *options, struct error *err)
@@ -74,8 +69,6 @@ static bool sensitivity_end(struct sensitivity *analysis)
 	return true;
 }
 
-/* ---- candidates ---- */
-
 /* "FILE:LINE, FILE:LINE" */
 static const char *entry_tell_delayed(struct sensitivity *analysis, const struct worker *worker)
 {
@@ -122,8 +115,6 @@ static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_cand
 	return true;
 }
 
-/* ---- judgement ---- */
-
 static bool is_alike(const struct run_record *a, const struct run_record *b)
 {
 	if (a->module_count != b->module_count)
@@ -135,7 +126,7 @@ static bool is_alike(const struct run_record *a, const struct run_record *b)
 	return true;
 }
 
-/* Of an access outside of its object only the event of its address exists, with the bounds. */
+/* Of an access outside of its object only the EVENT_ADDRESS exists, with the bounds. */
 static bool corresponds(const struct walk_event *own, const struct walk_event *event)
 {
 	if (event_instruction(own) != event_instruction(event))
@@ -146,9 +137,8 @@ static bool corresponds(const struct walk_event *own, const struct walk_event *e
 }
 
 /*
- * Finds the event of another run that corresponds to the goal, by the number of corresponding
- * events before it. Other events may differ in number, as pointers may lead to memory that only one
- * thread accessed. NULL: none.
+ * The event of another run that corresponds to the goal, by the number of corresponding events
+ * before it: other events may differ, as pointers may lead to memory of one thread. NULL: none.
  */
 static const struct walk_event *entry_find_own(const struct walked_thread *recorded,
 	const struct walked_thread *thread, const struct walk_event *event)
@@ -163,28 +153,25 @@ static const struct walk_event *entry_find_own(const struct walked_thread *recor
 	return NULL;
 }
 
-/*
- * A pointer counts as null if the thread took the same path and crashed at this access.
- */
+/* A pointer counts as null if the thread took the same path and crashed at this access. */
 static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
 	struct event_id goal, const struct walk_event *own)
 {
 	const struct walked_thread *thread = &walk->threads[number];
 	const struct run_record *record = walk->record;
 
-	/* The record does not mark writes that fail, so the walk continues behind such a write. */
+	/* The record does not mark writes that fail: the walk continues behind such a write. */
 	if (own && record->has_crashed && record->crashed_thread == number &&
 		own->value == record->crash_address && own->value < NULL_PAGE)
 		return VERDICT_FLIPPED;
 	if (thread->summary.end != WALK_CRASHED)
 		return VERDICT_SAME;
-	/* The failing access is not reported, so its address may be missing. */
+	/* The failing access is not reported: its address may be missing. */
 	if (!own)
 		return thread->count == goal.index ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 	return own->value < NULL_PAGE ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 }
 
-/* Compares the corresponding event: the address accessed, the divisor, or the call's target. */
 static enum sensitivity_verdict judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
 {
@@ -274,8 +261,6 @@ static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_ver
 	search_go_on(analysis, verdict == VERDICT_FLIPPED);
 }
 
-/* ---- observed runs ---- */
-
 static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)
 {
 	return is_alike(analysis->walk.record, run) && paths_observe(analysis, run);
@@ -307,7 +292,7 @@ static void sensitivity_observe_run(struct sensitivity *analysis, const struct s
 		runs_observe(analysis, run);
 }
 
-/* Lists unmatched exclude patterns; cuts the list off if there is no room. */
+/* Cuts the list off at the end of the buffer. */
 static void tell_unmatched(const struct sensitivity *analysis, struct sensitivity_figures *figures)
 {
 	size_t used = 0;

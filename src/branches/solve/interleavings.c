@@ -1,6 +1,6 @@
 /*
- * The interleaving that led to a branch in one run: accesses to what its condition depends on,
- * operations around these, and creation and joins of threads.
+ * The interleaving that led to a branch in one run: accesses to the memory that its condition
+ * depends on, operations around these, and creation and joins of threads.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,14 +13,14 @@
 
 /* For runs processed in parts: events of the flipped run that are kept. */
 #define EVENTS_MOST 200000
-/* Longest interleaving shown; earlier steps are only counted. */
+/* Earlier steps are only counted. */
 #define STEPS_MOST 60
 /* Words per condition; further ones are not shown. */
 #define WORDS_MOST 64
-/* Limit of visited subterms: terms share their parts. */
+/* Limit of visited subterms: terms are graphs with shared parts. */
 #define PARTS_MOST 4096
 
-/* What a condition depends on: its variables, then the words where these were read. */
+/* The variables of a condition, then the words where these were read. */
 struct condition {
 	uint32_t variables[WORDS_MOST];
 	uint32_t variable_count, parts;
@@ -37,8 +37,6 @@ struct picked_list {
 	struct picked *items;
 	uint32_t count, capacity;
 };
-
-/* ---- the condition ---- */
 
 static void interleavings_add_variables(struct condition *condition, const struct term *term)
 {
@@ -73,7 +71,7 @@ static bool has_word(const struct condition *condition, uint64_t address)
 	return false;
 }
 
-/* Collects the words of the condition's variables, which its own thread has read. */
+/* The words of the condition's variables that its own thread has read. */
 static void find_words(struct condition *condition, const struct walk *walk, struct event_id goal)
 {
 	const struct walked_thread *thread = &walk->threads[goal.thread];
@@ -92,11 +90,9 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 	}
 }
 
-/* ---- selection of steps ---- */
-
 /*
- * Cursor over a thread of a run. Events are ordered by their positions. Positions are too coarse
- * where accesses were scheduling points; then the known schedule orders the events.
+ * Cursor over a thread of a run. Positions order the events, but are too coarse where accesses were
+ * scheduling points; then the known schedule orders the events.
  */
 struct course {
 	const struct walk *walk;
@@ -158,10 +154,7 @@ static bool interleavings_is_access(const struct walk_event *event)
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
-/*
- * Selects the thread's events before `end`, and within the schedule, that belong to the
- * interleaving.
- */
+/* The thread's events before `end` and within the schedule that belong to the interleaving. */
 static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
 	const struct condition *condition)
 {
@@ -202,7 +195,6 @@ static int interleavings_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* Number of the thread's events before the position. */
 static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)
 {
 	uint64_t low = thread->first, high = thread->count;
@@ -218,7 +210,7 @@ static uint64_t interleavings_count_before(const struct walked_thread *thread, u
 	return low;
 }
 
-/* The record: ordered by positions. */
+/* In the order of positions. */
 static void pick_recorded(struct picked_list *list, const struct walk *walk, struct event_id goal,
 	const struct condition *condition)
 {
@@ -236,7 +228,7 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-/* The flipped run: ordered by the schedule, whose threads are numbered as in the record. */
+/* In the order of the schedule, whose threads are numbered as in the record. */
 static void pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
 {
@@ -257,8 +249,6 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
-
-/* ---- description of steps ---- */
 
 static char *interleavings_text_of(const char *text)
 {
@@ -348,7 +338,6 @@ static void tell(struct sensitivity *analysis, const struct walk *walk, struct e
 		tell_access(analysis, event, step);
 }
 
-/* Describes the branch itself and its outcome. */
 static void tell_goal(struct sensitivity *analysis, const struct walk_event *event, uint16_t thread,
 	bool is_flipped, bool is_taken, struct sensitive_step *step)
 {
@@ -383,8 +372,6 @@ static void tell_all(struct sensitivity *analysis, const struct walk *walk,
 	for (uint32_t i = first; i < list->count; i++)
 		tell(analysis, walk, list->items[i].id, &out->steps[out->count++]);
 }
-
-/* ---- both runs ---- */
 
 /* The same branch in another run; index UINT32_MAX: the run did not reach it. */
 static struct event_id find_goal(

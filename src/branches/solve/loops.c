@@ -64,7 +64,6 @@ static void close_graph(struct graph *graph)
 	free(graph->list);
 }
 
-/* Whether the head dominates the block. */
 static bool loops_is_behind(struct graph *graph, uint32_t head, uint32_t block)
 {
 	uint32_t count = 0;
@@ -111,7 +110,7 @@ static bool loops_add(struct loop_body *body, LLVMBasicBlockRef block)
 	return true;
 }
 
-/* Adds the predecessors of the block; for the head only those that the head dominates. */
+/* For the head, only the predecessors that it dominates. */
 static bool add_before(
 	struct graph *graph, struct loop_body *body, LLVMBasicBlockRef block, bool is_head)
 {
@@ -132,7 +131,7 @@ static bool add_before(
 	return true;
 }
 
-/* Collects the loop of this head; no blocks: there is none. */
+/* No blocks: the head has no loop. */
 static void loops_collect(struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
 {
 	body->count = 0;
@@ -171,15 +170,13 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 	return is_found;
 }
 
-/* ---- waiting loops ---- */
-
 /*
- * Whether a waiting loop may contain the call. `is_spinning`: only calls that involve no lock or
- * condition variable.
+ * Whether a waiting loop may contain the call. `is_spinning`: excludes locks and condition
+ * variables.
  */
 static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 {
-	/* Locks and condition variables come first. */
+	/* The names of locks and condition variables precede the others. */
 	static const char *const names[] = {"pthread_mutex_lock", "pthread_mutex_unlock",
 		"pthread_cond_wait", "pthread_cond_timedwait", "pthread_spin_lock",
 		"pthread_spin_unlock", "cnd_wait", "mtx_lock", "mtx_unlock", "sched_yield",
@@ -231,9 +228,7 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
 	return false;
 }
 
-/*
- * A loop that counts, or walks along a list or table, ends without other threads: it does not wait.
- */
+/* A loop that counts, or follows a list or table, ends without other threads: it does not wait. */
 static bool loops_counts(LLVMBasicBlockRef block)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
@@ -282,7 +277,6 @@ static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 		       : NULL;
 }
 
-/* The same for the peeled test in front of such a loop. */
 static int end_of_wait(LLVMValueRef branch, bool is_spinning)
 {
 	const unsigned count = LLVMGetNumSuccessors(branch);

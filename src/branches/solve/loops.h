@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 /*
- * Whether the branch ends a loop that waits until another thread changes what the loop reads. Such
- * a loop only reads memory, yields, and waits for locks and condition variables.
+ * Whether the branch ends a loop that only reads memory, yields, and waits for locks and condition
+ * variables, until another thread changes what the loop reads.
  */
 bool loop_is_waiting(LLVMValueRef branch);
 /*
- * For a two-way branch of a waiting loop without locks: the number of the successor outside of the
- * loop. -1: no such branch.
+ * For a two-way branch of a waiting loop without locks: the successor outside of the loop; -1:
+ * none.
  */
 int loop_spin_leaves(LLVMValueRef branch);
 

@@ -3,8 +3,6 @@
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* ---- operations in the order of the run ---- */
-
 static int compare_steps(const void *left, const void *right)
 {
 	const struct op_event *a = left, *b = right;
@@ -46,8 +44,6 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 	}
 	order->edges[order->edge_count++] = (struct order_edge){.first = first, .second = second};
 }
-
-/* ---- locks ---- */
 
 static bool order_takes(const struct record_op *op, bool *is_shared)
 {
@@ -123,7 +119,7 @@ static void order_add_failure(struct order *order, const struct op_event *event,
 		(struct order_failure){order_lock_of(event->op), event->id, is_shared};
 }
 
-/* A recursive lock is one section. The depth is counted while the sections are built. */
+/* The acquisitions of a recursive lock form one section. */
 struct depth {
 	uint64_t lock;
 	uint16_t thread;
@@ -143,9 +139,8 @@ static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op
 
 /*
  * A lock that is released without an acquisition was acquired before other threads existed, or
- * before the examined part of the run. Its section begins with the thread's first operation. For a
- * read-write lock the mode is unknown; the section then counts as shared, which is the weaker
- * claim: no writer can hold the lock.
+ * before the examined part of the run. Its section begins with the thread's first operation. The
+ * mode of a read-write lock is unknown; shared is the weaker claim.
  */
 static void find_early_sections(struct order *order, const struct op_list *list)
 {
@@ -258,8 +253,6 @@ uint32_t order_sections_from(const struct order_sections *index, uint32_t thread
 	return low;
 }
 
-/* ---- edges ---- */
-
 static struct event_id order_first_of(const struct walk *walk, uint16_t thread)
 {
 	(void)walk;
@@ -288,7 +281,7 @@ static bool order_is_signal(uint8_t kind)
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
 
-/* Whether operations on one object keep the order that they had in the run. */
+/* Whether operations on one object keep their order of the run. */
 static bool order_is_kept(uint8_t kind)
 {
 	switch (op_descriptions[kind].object) {
@@ -324,8 +317,8 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 }
 
 /*
- * A wait for a signal of the system, or for input, stays behind the last one that another thread
- * sent before it. Which descriptor connects the two is not examined.
+ * A wait for a system signal, or for input, follows the last one that another thread sent before
+ * it. The descriptor that connects the two is not examined.
  */
 static void add_arrival_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, uint8_t kind)
@@ -353,7 +346,7 @@ static void order_add_edges(struct order *order, const struct op_list *list)
 		case OP_SEM_WAIT:
 		case OP_SEM_TRYWAIT:
 		case OP_SEM_POST:
-			break; /* see order_waits.c */
+			break;
 		case OP_SIGNAL_WAIT:
 			add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
 			add_kept_edge(order, list, i);

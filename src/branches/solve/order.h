@@ -2,10 +2,9 @@
  * The order that every considered schedule must keep, built once from the events of the walk.
  *
  * *Edges* are happens-before of the run: creation and joins, barriers, and operations whose order
- * cannot be changed here. Some edges are stricter than POSIX demands; each such case is explained
- * where the edge is added. *Sections* are critical sections, which exclude each other in either
- * order. Condition variables and semaphores are listed with their operations if all of them are
- * known, and constraints decide about them.
+ * cannot change here. Some edges are stricter than POSIX demands; the code explains each.
+ * *Sections* are critical sections, which exclude each other in either order. Condition variables
+ * and semaphores with known operations are listed, and constraints decide about them.
  *
  * An event is named by its thread and its index in the thread's list (branches/interpret/walk.h).
  * All lists are read-only after order_build().
@@ -24,15 +23,11 @@ struct event_id {
 	uint32_t index;
 };
 
-/* `second` happens only after `first` has happened. */
 struct order_edge {
 	struct event_id first, second;
-	/* A wait and the post or signal that satisfied it in the run; another one may satisfy it. */
+	/* A wait and its post or signal in the run; another one may satisfy the wait. */
 	bool is_usual;
-	/*
-	 * Barrier round of the edge plus one; 0: none. The edge holds only while the same thread
-	 * arrives last as in the run.
-	 */
+	/* Barrier round plus one; 0: none. The edge holds only if the same thread arrives last. */
 	uint32_t round;
 };
 
@@ -53,7 +48,7 @@ struct order_failure {
 
 /*
  * A read of the first bytes of a block that another thread frees later. Allocators write there when
- * the block is freed, so the read would return an unknown value after that.
+ * the block is freed.
  */
 struct order_life {
 	struct event_id read;
@@ -62,17 +57,13 @@ struct order_life {
 
 #define ORDER_NONE UINT32_MAX
 
-/* Arrival of a thread at a barrier. */
 struct order_arrival {
 	struct event_id at;
-	/*
-	 * Index of the thread's event that leaves the barrier after waiting; ORDER_NONE: the thread
-	 * did not wait.
-	 */
+	/* Index of the event that leaves the barrier after waiting; ORDER_NONE: no wait. */
 	uint32_t leave;
 };
 
-/* One round of a barrier. All threads leave when the last one has arrived. */
+/* All threads leave when the last one has arrived. */
 struct order_round {
 	uint64_t address, number;
 	struct order_arrival *arrivals; /* in the order of the run */
@@ -81,7 +72,6 @@ struct order_round {
 	bool is_known; /* complete, and every arrival has an event */
 };
 
-/* An operation on a semaphore. */
 struct order_use {
 	struct event_id event;
 	uint8_t kind; /* OP_SEM_WAIT (or TRYWAIT), OP_SEM_POST or OP_SEM_READ */
@@ -89,10 +79,7 @@ struct order_use {
 	uint32_t value; /* of the semaphore before the operation, in this run */
 };
 
-/*
- * A semaphore with a known initial value and all operations known: the earlier posts and waits
- * decide whether a wait is enabled.
- */
+/* A semaphore with known initial value and operations, which decide whether a wait is enabled. */
 struct order_semaphore {
 	uint64_t address;
 	uint32_t value; /* initial value */
@@ -100,7 +87,6 @@ struct order_semaphore {
 	uint32_t count;
 };
 
-/* A wait on a condition variable. */
 struct order_wait {
 	struct event_id at;
 	struct event_id back; /* where the thread, once woken, locks its mutex again */
@@ -116,8 +102,7 @@ struct order_signal {
 };
 
 /*
- * A condition variable. Each signal wakes one of the threads that wait at that moment, if any
- * (engine/cond.c). Which thread it wakes is a choice of the schedule.
+ * Each signal wakes one of the waiting threads, if any (engine/cond.c). The schedule chooses which.
  */
 struct order_condition {
 	uint64_t address;
@@ -133,10 +118,7 @@ struct order_condition {
 	bool is_known;
 };
 
-/*
- * Possible addresses of the accesses that use one term (addresses.c). items[0] is the address of
- * the run.
- */
+/* Possible addresses of the accesses that use one term (addresses.c). items[0]: that of the run. */
 #define ADDRESSES_MOST 16
 
 struct address_set {
@@ -153,7 +135,7 @@ struct addresses {
 
 /*
  * Vector clocks: for each event, how many events of each thread happened before it. Consecutive
- * events of a thread mostly share a row, so the column of the event's own thread is not maintained.
+ * events of a thread mostly share a row: the column of the event's own thread is not maintained.
  */
 struct order_clocks {
 	uint32_t **numbers; /* [thread][index]: number of the event's row */
@@ -162,8 +144,7 @@ struct order_clocks {
 };
 
 /*
- * Index of critical sections by thread. It finds the sections that overlap a window without a scan
- * of all sections, of which a run may have millions.
+ * Finds the sections that overlap a window without a scan of all, of which a run may have millions.
  */
 struct order_sections {
 	uint32_t *
@@ -195,8 +176,8 @@ struct order {
 	struct order_clocks clocks;
 	struct event_id *reads; /* by number of the variable: the event that read it */
 	/*
-	 * Like `clocks`, plus the accidental order of this run: earlier accesses to the same word,
-	 * earlier holders of the lock.
+	 * Like `clocks`, plus the accidental order of this run: accesses to a word, holders of a
+	 * lock.
 	 */
 	struct order_clocks pasts;
 	struct addresses addresses;
@@ -206,29 +187,29 @@ struct order {
 	uint32_t hidden_count, hidden_capacity;
 };
 
-/* NULL: the address is no condition variable of the list. */
+/* NULL: no condition variable of the list. */
 const struct order_condition *order_condition_at(const struct order *order, uint64_t address);
 void order_build(struct order *order, const struct walk *walk);
 void order_release(struct order *order);
 
 /*
- * A part of the run: events [begin, end) of each thread. Earlier events have happened as recorded,
- * independently of events in the window. Later events do not happen.
+ * Events [begin, end) of each thread. Earlier events have happened as recorded, independently of
+ * events in the window. Later events do not happen.
  */
 struct order_window {
 	uint32_t *begin, *end; /* by thread */
 };
 
 /*
- * Whether the operation only lets other enabled threads go first: a yield, or a sleep of no length,
- * which the engine treats as a yield.
+ * Whether the operation only lets other enabled threads run first. The engine treats a sleep of no
+ * length as a yield.
  */
 static inline bool order_is_pause(const struct record_op *op)
 {
 	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
 }
 
-/* How many events of the thread `other` happened before the event. */
+/* Number of events of the thread `other` that happened before the event. */
 static inline uint32_t order_clock_of(const struct order *order, const struct order_clocks *clocks,
 	struct event_id event, uint16_t other)
 {
@@ -240,7 +221,7 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 }
 
 /*
- * The value before all writes of the run. False: no read of all these bytes came before the first
+ * The value before all writes of the run. False: no read of all these bytes precedes the first
  * write.
  */
 bool order_first_value(
@@ -255,24 +236,20 @@ void order_sections_release(struct order_sections *index);
 /* The first item of the thread from which on sections may end at this event or later. */
 uint32_t order_sections_from(const struct order_sections *index, uint32_t thread, uint32_t event);
 
-/* ---- order_memory.c ---- */
-
-/* Finds the words with hidden writes. `order->events` must be filled. */
+/* Precondition: `order->events` is filled. */
 void hidden_find(struct order *order);
-/* Whether any of these bytes has hidden writes. The bytes may span two words. */
+/* Whether any of these bytes, which may span two words, has hidden writes. */
 bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes);
 
-/* ---- addresses.c ---- */
-
-/* Builds the sets from the walk's events. `order` must be complete. */
+/* Precondition: `order` is complete. */
 void addresses_build(struct addresses *addresses, const struct order *order);
 void addresses_release(struct addresses *addresses);
 /* NULL: only the address of the run is possible. */
 const struct address_set *addresses_find(
 	const struct addresses *addresses, const struct term *term);
 /*
- * Marks words as shared that accesses might go to but that have no events yet. Returns how many
- * words are new; then the events must be made again.
+ * Marks words as shared that accesses may go to but that have no events yet. Returns how many words
+ * are new; then the events must be made again.
  */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
 

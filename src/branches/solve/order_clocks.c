@@ -1,6 +1,6 @@
 /*
- * Vector clocks of the events: what must have happened before an event, and what happened before it
- * in this run.
+ * Vector clocks of the events: the events that must precede an event, and those that did in this
+ * run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 }
 
 /*
- * Joins `other` and its past into the event's clock. The event gets a row of its own only if that
- * adds something; `is_own` says whether it already has one.
+ * Joins `other` and its past into the event's clock. The event gets a row of its own (`is_own`: it
+ * has one) only if that adds something.
  */
 static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
 	struct event_id other, bool *is_own)
@@ -119,8 +119,7 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 }
 
 /*
- * Adds the accidental order of this run: the previous access to the word, or the previous holder of
- * the lock.
+ * Adds the accidental order of this run: previous access to the word, previous holder of the lock.
  */
 static void note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
@@ -142,9 +141,7 @@ static void note_past(
 		*last = (struct last_event){address + 1, id};
 }
 
-/*
- * Starts with the row of the thread's previous event. A thread's first event has the empty row 0.
- */
+/* A thread's first event has the empty row 0. */
 static void inherit(struct order_clocks *clocks, struct event_id id)
 {
 	uint32_t *numbers = clocks->numbers[id.thread];
@@ -152,7 +149,7 @@ static void inherit(struct order_clocks *clocks, struct event_id id)
 	numbers[id.index] = id.index ? numbers[id.index - 1] : 0;
 }
 
-/* Edges go forward in the run, so one pass in the order of the run is enough. */
+/* Edges go forward in the run: one pass is enough. */
 static void fill_clocks(struct order *order)
 {
 	uint32_t *next = calloc(order->thread_count + 1u, sizeof *next);

@@ -5,8 +5,8 @@
 #include "branches/solve/order_internal.h"
 
 /*
- * With more pairs of waits and signals each wait keeps its recorded signal: the constraints grow
- * with the pairs.
+ * The constraints grow with the pairs of waits and signals. Beyond, a wait keeps its recorded
+ * signal.
  */
 #define PAIRS_MOST 1024
 
@@ -37,8 +37,6 @@ static struct order_condition *condition_of(struct order *order, const struct re
 		(struct order_condition){.address = op->address, .is_told = true};
 	return &order->conditions[order->condition_count++];
 }
-
-/* ---- lists ---- */
 
 static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
 {
@@ -87,9 +85,9 @@ static void order_conditions_wake(struct order_condition *condition)
 }
 
 /*
- * Handles the operation that ends a wait: the lock after a signal, or a timeout. is_told becomes
- * false where this contradicts waking the first waiter. Then the run followed a schedule with other
- * choices, or several processes share the condition variable.
+ * Handles the operation that ends a wait: the lock after a signal, or a timeout. Clears is_told
+ * where this contradicts waking the first waiter: the run's schedule had other choices, or several
+ * processes share the condition variable.
  */
 static void order_conditions_leave(struct order_condition *condition, const struct op_event *event)
 {
@@ -106,15 +104,12 @@ static void order_conditions_leave(struct order_condition *condition, const stru
 	condition->is_told &= wait->signal != NONE;
 	wait->back = event->id;
 	wait->has_back = true;
-	/* Some unknown signal woke the wait; the last signal is assumed. */
+	/* An unknown signal woke the wait; the last signal is assumed. */
 	if (wait->signal == NONE && condition->signal_count > wait->begin)
 		wait->signal = condition->signal_count - 1;
 }
 
-/*
- * Handles one operation. `waiting`: by thread, the condition variable that its previous operation
- * waited on; or NONE.
- */
+/* `waiting`: by thread, the condition variable that its previous operation waited on, or NONE. */
 static void order_conditions_meet(
 	struct order *order, uint32_t *waiting, const struct op_event *event)
 {
@@ -138,8 +133,6 @@ static void order_conditions_meet(
 	}
 }
 
-/* ---- edges ---- */
-
 static void order_conditions_add_edge(
 	struct order *order, struct event_id first, struct event_id second, bool is_usual)
 {
@@ -151,8 +144,8 @@ static void order_conditions_add_edge(
 }
 
 /*
- * A woken thread began to wait before the signal and locked its mutex after the signal. If the
- * condition variable has only one signal, the second edge holds in every schedule.
+ * A woken thread began to wait before the signal and locked its mutex after it. If the condition
+ * variable has only one signal, the second edge holds in every schedule.
  */
 static void order_conditions_add_edges(struct order *order, const struct order_condition *condition)
 {

@@ -5,10 +5,7 @@
 #include "model/op.h"
 #include "branches/solve/order.h"
 
-/*
- * The lock of an operation. A wait on a condition variable releases its mutex and ends by locking
- * it again.
- */
+/* A wait on a condition variable releases its mutex and ends by locking it again. */
 static inline uint64_t order_lock_of(const struct record_op *op)
 {
 	return op->kind == OP_COND_WAIT ? op->argument : op->address;
@@ -19,7 +16,7 @@ struct op_event {
 	struct event_id id;
 };
 
-/* Operations in the order of the run. */
+/* In the order of the run. */
 struct op_list {
 	struct op_event *items;
 	uint32_t count, capacity;

@@ -1,4 +1,4 @@
-/* What the order knows of memory: initial values, lifetimes of blocks, hidden writes. */
+/* Initial values of memory, lifetimes of blocks, hidden writes. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -6,14 +6,11 @@
 #include "branches/solve/order.h"
 #include "branches/solve/order_internal.h"
 
-/* ---- initial values ---- */
-
 /*
- * Initial values of memory, recovered from logged reads that precede all writes (TAME, partition of
- * traces).
+ * Initial values, recovered from logged reads that precede all writes (TAME, partition of traces).
  */
 
-/* A word: for each byte, what its first access reveals. */
+/* For each byte of a word, what its first access reveals. */
 struct order_first {
 	uint64_t key; /* key of slots.h: address divided by eight, plus one */
 	uint64_t value;
@@ -84,18 +81,15 @@ bool order_first_value(const struct order *order, uint64_t address, uint32_t byt
 	return true;
 }
 
-/* ---- lifetimes of blocks ---- */
-
 /*
- * Lifetimes of heap blocks. An allocator writes its own data into the first bytes of a freed block,
- * so reads there must precede the freeing. The other bytes mostly keep their values after that; for
- * reads of these no constraint is added, and the run that proves an answer decides.
+ * An allocator writes its own data into the first bytes of a freed block, so reads there must
+ * precede the freeing. The other bytes mostly keep their values: reads of these get no constraint,
+ * and the run that proves an answer decides.
  */
 
 /* Blocks begin at multiples of this, and no block is smaller. */
 #define ALIGNMENT RELEASED_BYTES
 
-/* The end of a block's lifetime. */
 struct release {
 	uint64_t address, position; /* position in the run of the last event before it */
 	struct event_id last;
@@ -128,7 +122,7 @@ static struct release *list_releases(const struct walk *walk)
 	return list;
 }
 
-/* The freeing of the block that the read accessed; NULL: the block was not freed. */
+/* NULL: the block was not freed. */
 static const struct release *find_release(
 	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
 {
@@ -180,17 +174,14 @@ void order_add_lives(struct order *order)
 	free(list);
 }
 
-/* ---- hidden writes ---- */
-
 /*
- * Hidden writes: writes to shared memory by code that the walk does not interpret, such as libc
- * functions or assembly. A read reveals one when no write of the run explains its value. The time
- * of a hidden write between two accesses is unknown. The contents of such memory are known only at
- * the reads.
+ * Hidden writes: writes to shared memory by code that the walk does not interpret, such as libc or
+ * assembly. A read reveals a hidden write when no write of the run explains its value. The contents
+ * of such memory are known only at the reads.
  */
 
 /*
- * Set of the values that each byte may have: (address, value), and a mark for a known initial
+ * The values that each byte may have: pairs of address and value, and a mark for a known initial
  * value.
  */
 struct contents {
@@ -226,7 +217,6 @@ static void put_written(struct contents *contents, const struct walk_event *even
 		hidden_put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
-/* Adds the byte's initial value, as far as it is known. */
 static void put_initial(
 	struct contents *contents, const struct order *order, const struct walk_event *read)
 {
@@ -271,7 +261,6 @@ static void hidden_add(struct order *order, uint64_t word)
 	order->hidden[order->hidden_count++] = word;
 }
 
-/* Finds reads whose value neither a write of the run nor the initial contents explain. */
 static void find_unexplained(struct order *order)
 {
 	struct contents contents = {0};
@@ -295,9 +284,7 @@ static void find_unexplained(struct order *order)
 	free(contents.keys);
 }
 
-/* ---- changes that no other thread can have made ---- */
-
-/* Words with more writes are skipped, as each read is compared with each write. */
+/* Words with more writes are skipped: each read is compared with each write. */
 #define WRITES_MOST 64u
 
 struct written_word {
@@ -362,9 +349,7 @@ static void hidden_note_write(struct histories *histories, struct event_id id, u
 	slot->newest = ++histories->write_count;
 }
 
-/*
- * Replaces the thread's last access to the word and returns the previous one; NULL: there was none.
- */
+/* Returns the thread's previous access to the word; NULL: none. */
 static const struct walk_event *exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {
@@ -385,10 +370,7 @@ static const struct walk_event *exchange_last(
 	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
 }
 
-/*
- * Whether another thread may have written the word between the thread's previous access `first` and
- * the read. `first` may be NULL: no previous access.
- */
+/* Whether another thread may have written the word between `first` (NULL: start) and the read. */
 static bool may_be_written(const struct histories *histories, const struct order *order,
 	const struct event_id *first, struct event_id read)
 {
@@ -410,7 +392,6 @@ static bool may_be_written(const struct histories *histories, const struct order
 	return false;
 }
 
-/* Whether the read's value differs from the thread's previous access, or from the initial value. */
 static bool is_other(
 	const struct order *order, const struct walk_event *last, const struct walk_event *read)
 {
@@ -423,10 +404,7 @@ static bool is_other(
 	       value != read->value;
 }
 
-/*
- * Finds changes by code without bitcode in the reading thread itself, such as pthread_create()
- * storing the new thread's id.
- */
+/* Changes by code without bitcode in the reading thread itself: pthread_create() stores an id. */
 static void find_changed(struct order *order)
 {
 	struct histories histories = {0};

@@ -4,16 +4,10 @@
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* ---- semaphores and pthread_once() ---- */
-
-/* Order by semaphores and by pthread_once(). */
-
-/* A semaphore with more uses keeps its recorded order: the constraints grow with the pairs. */
+/* The constraints grow with the pairs of uses: beyond this limit the recorded order is kept. */
 #define USES_MOST 64
 
 #define NONE UINT32_MAX
-
-/* ---- semaphores ---- */
 
 static bool is_take(const struct record_op *op)
 {
@@ -28,8 +22,8 @@ static bool is_use(const struct record_op *op)
 }
 
 /*
- * Posts may change their order. A wait stays behind the post that let it through in the run.
- * `is_usual` marks edges that constraints replace, as all uses of the semaphore are known.
+ * Posts may change their order; a wait follows the post that enabled it in the run. `is_usual`
+ * marks edges that constraints replace, as all uses of the semaphore are known.
  */
 static void add_wait_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, bool is_usual)
@@ -64,10 +58,7 @@ static void add_wait_edge(
 		}
 }
 
-/*
- * NULL: the program did not initialise the semaphore, did so several times, or uses it too often;
- * or not all uses are known.
- */
+/* NULL: not initialised once by the program, used too often, or not all uses are known. */
 static const struct walk_semaphore *order_waits_find_known(
 	const struct order *order, const struct op_list *list, uint64_t address)
 {
@@ -90,7 +81,7 @@ static const struct walk_semaphore *order_waits_find_known(
 		count++;
 		value += op->kind == OP_SEM_POST;
 		value -= is_take(op);
-		/* An interrupted wait: it failed although the value was positive. */
+		/* An interrupted wait failed although the value was positive. */
 		if (op->kind != OP_SEM_POST && op->flags & RECORD_OP_FAILED && value)
 			return NULL;
 	}
@@ -185,11 +176,7 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 	}
 }
 
-/* ---- pthread_once() ---- */
-
-/*
- * A thread that finds the routine done makes no step, but is still behind the end of the routine.
- */
+/* A thread that finds the routine done makes no step, but follows the end of the routine. */
 void order_add_once(struct order *order, const struct op_list *list)
 {
 	const struct walk *walk = order->walk;
@@ -205,10 +192,6 @@ void order_add_once(struct order *order, const struct op_list *list)
 					order_add_edge(order, list->items[i].id,
 						(struct event_id){(uint16_t)thread, (uint32_t)j});
 }
-
-/* ---- barriers ---- */
-
-/* Rounds of barriers: arrivals, leaves after waiting, and the last arrival. */
 
 static struct order_round *open_round(struct order *order, const struct record_op *op)
 {
@@ -232,7 +215,6 @@ static struct order_round *open_round(struct order *order, const struct record_o
 	return round;
 }
 
-/* The barrier's previous round; NULL: none. */
 static const struct order_round *round_before(
 	const struct order *order, const struct order_round *round)
 {
@@ -250,7 +232,7 @@ static bool has_thread(const struct order_round *round, uint16_t thread)
 	return false;
 }
 
-/* An arriving thread has left the previous round, or comes after all arrivals of that round. */
+/* An arriving thread has left the previous round, or follows all arrivals of that round. */
 static void add_arrival(struct order *order, const struct op_event *event)
 {
 	struct order_round *round = open_round(order, event->op);
@@ -325,28 +307,21 @@ void order_release_rounds(struct order *order)
 	free(order->rounds);
 }
 
-/* ---- time ---- */
-
 /*
- * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c), so a thread
- * returns from a sleep or a timeout when all others are blocked. When that is the case in another
- * order is unknown. The thread therefore stays behind everything that the others had done by then.
- * This is stricter than necessary if the time was already over. The same rule holds for a thread
- * that waits for input from outside of the process.
+ * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c): a thread
+ * returns from a sleep or timeout when all others are blocked. Where that holds in another order is
+ * unknown, so the thread stays behind everything that the others had done. The same rule holds for
+ * input from outside of the process. This is stricter than necessary if the time was already over.
  */
 
 /*
- * By thread, among the operations seen so far: number plus one of its last one, and of its last
- * write to a descriptor.
+ * By thread: number plus one of its last operation so far, and of its last write to a descriptor.
  */
 struct last_ops {
 	uint32_t any, writes;
 };
 
-/*
- * Other threads moved while the thread waited, but none wrote to a descriptor: the input came from
- * outside.
- */
+/* Other threads moved during the wait, but none wrote to a descriptor. */
 static bool waited_for_outside(const struct order *order, const struct last_ops *last,
 	const struct op_list *list, uint32_t at)
 {
@@ -380,7 +355,6 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 	}
 }
 
-/* Number of the thread's events before this position of the run. */
 static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
 {
 	uint64_t low = 0, high = walked->count;
@@ -396,10 +370,7 @@ static uint32_t order_times_count_before(const struct walked_thread *walked, uin
 	return (uint32_t)low;
 }
 
-/*
- * `told`: of each other thread, the number of events that an earlier edge to this thread already
- * covers.
- */
+/* `told`: of each other thread, the number of events that an earlier edge to this thread covers. */
 static void order_times_add_time(struct order *order, struct event_id id, uint32_t *told)
 {
 	const struct walk *walk = order->walk;

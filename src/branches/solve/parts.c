@@ -12,17 +12,15 @@
 #include "base/hash.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* Memory for the events of a part. With solver and record the process then stays below 4 GB. */
+/* With solver and record the process then stays below 4 GB. */
 #define PART_BYTES (UINT64_C(1) << 30)
-/* Measured size of an event with its terms and its place in the order: 570 bytes. */
+/* Measured size of an event with its terms and its entry in the order: 570 bytes. */
 #define EVENT_BYTES 600u
 /* Size of an event's clocks, per thread. */
 #define CLOCK_BYTES 8u
 
 /* Rounds in which pointers found in one round reveal further memory. */
 #define ADDRESS_ROUNDS_MOST 4
-
-/* ---- figures ---- */
 
 /* Hash of the outcomes of all branches on shared memory. */
 static uint64_t path_of(const struct walk *walk)
@@ -47,7 +45,7 @@ static uint64_t path_of(const struct walk *walk)
 	return hash;
 }
 
-/* Lists names as far as there is room: "memcpy 3, read 1". Returns the total. */
+/* Lists names as far as the buffer has room: "memcpy 3, read 1". Returns the total. */
 static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -78,7 +76,7 @@ static bool is_unfinished(const struct walked_thread *thread)
 	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
-/* How many threads ended for this reason; 0: an earlier thread already reported it. */
+/* Number of threads that ended for this reason; 0: an earlier thread already reported it. */
 static uint32_t count_alike(const struct walk *walk, uint32_t first)
 {
 	uint32_t count = 0;
@@ -89,13 +87,13 @@ static uint32_t count_alike(const struct walk *walk, uint32_t first)
 				walk->threads[first].summary.reason) != 0)
 			continue;
 		if (i < first)
-			return 0; /* already reported */
+			return 0;
 		count++;
 	}
 	return count;
 }
 
-/* Lists the reasons why threads could not be walked to their ends, as far as there is room. */
+/* Why threads could not be walked to their ends, as far as the buffer has room. */
 static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
 {
 	size_t used = 0;
@@ -114,7 +112,6 @@ static void count_reasons(struct sensitivity_figures *figures, const struct walk
 	}
 }
 
-/* Counts of the whole run. */
 static void count_run(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
@@ -132,7 +129,6 @@ static void count_run(struct sensitivity *analysis)
 		figures->shared_words += walk->shared.words[i].is_shared;
 }
 
-/* Counts of one part. */
 static void count_events(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
@@ -152,8 +148,7 @@ static void count_events(struct sensitivity *analysis)
 }
 
 /*
- * A walk knows the steps up to the end of its part. The whole run has at least one step per shared
- * access.
+ * A walk knows the steps of its part only. The whole run has at least one step per shared access.
  */
 static void count_steps(struct sensitivity *analysis)
 {
@@ -177,10 +172,6 @@ static void count_steps(struct sensitivity *analysis)
 	}
 }
 
-/*
- * Processor time of this thread, independent of other load. Includes almost nothing of the walks of
- * repeated runs.
- */
 uint64_t parts_processor_ns(void)
 {
 	struct timespec time;
@@ -189,9 +180,7 @@ uint64_t parts_processor_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* ---- parts ---- */
-
-/* Hash for runs processed in parts: equal for equal records. */
+/* For runs processed in parts: equal for equal records. */
 static uint64_t path_of_record(const struct run_record *record)
 {
 	uint64_t hash = 0;
@@ -217,8 +206,8 @@ static bool may_have_open_addresses(const struct sensitivity *analysis)
 }
 
 /*
- * Shares memory that open addresses may refer to and that only one thread accessed, so that its
- * accesses become events.
+ * Memory of one thread that open addresses may refer to becomes shared, so that accesses are
+ * events.
  */
 static void share_addresses(struct sensitivity *analysis)
 {

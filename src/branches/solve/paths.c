@@ -1,7 +1,6 @@
 /*
  * Comparison of further runs with the record, without a solver: where each run first leaves the
- * recorded path. A branch that flips there, while everything before it is as recorded, is one that
- * the search should find.
+ * recorded path. The search should find each branch that flips there.
  */
 #include <stdlib.h>
 
@@ -10,7 +9,7 @@
 #include "abi/instrument_abi.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* The point where a run leaves the recorded path. */
+/* Where a run leaves the recorded path. */
 struct departure {
 	uint64_t position; /* UINT64_MAX: the run follows the record to the end */
 	uint16_t thread;
@@ -22,7 +21,7 @@ static bool is_branch(const struct walk_event *event)
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 }
 
-/* The address of an access may depend on the schedule; another address is no departure. */
+/* Another address is no departure: it may depend on the schedule. */
 static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
@@ -32,13 +31,12 @@ static bool is_same_point(const struct walk_event *a, const struct walk_event *b
 	return a->site == b->site;
 }
 
-/* A flipped choice (select) is no departure, as control flow is the same. */
+/* A flipped choice (select) is no departure: control flow is the same. */
 static bool departs(const struct walk_event *a, const struct walk_event *b)
 {
 	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
 }
 
-/* Whether the branch's condition is a term in the record. */
 static bool is_modelled(
 	const struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
 {
@@ -103,7 +101,7 @@ static struct departure find_departure(const struct walk *record, const struct w
 	return result;
 }
 
-/* Notes flipped choices up to the departure, and the branch there. */
+/* Flipped choices up to the departure, and the branch there. */
 static void note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
 	const struct departure *departure)
 {
@@ -142,7 +140,6 @@ const uint64_t *paths_accesses(struct sensitivity *analysis)
 	return analysis->accesses;
 }
 
-/* Whether all threads of the run were followed to their ends. */
 static bool is_followed(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)

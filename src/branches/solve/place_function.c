@@ -1,7 +1,4 @@
-/*
- * Readable names of functions: the source function, also of inlined code, demangled; and the
- * callers of an instruction.
- */
+/* Readable names of functions, also of inlined code; and the callers of an instruction. */
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +13,7 @@
 #define OPERANDS_MOST 32
 enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
 
-/* Reads the metadata operands of a scope in LLVM's layout; false: another layout. */
+/* The metadata operands of a scope in LLVM's layout; false: another layout. */
 static bool read_operands(
 	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
 {
@@ -67,8 +64,6 @@ char *places_function(LLVMValueRef instruction)
 	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
 }
 
-/* ---- callers ---- */
-
 static char *file_of(LLVMMetadataRef location)
 {
 	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
@@ -89,8 +84,8 @@ static bool place_function_is_of_system(const char *file)
 }
 
 /*
- * The location, or the innermost location that it was inlined into, outside of system headers;
- * NULL: none. On success the caller frees *file.
+ * The location, or the innermost one that it was inlined into, outside of system headers; NULL:
+ * none. The caller frees *file.
  */
 static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {

@@ -8,8 +8,6 @@
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
-/* ---- kinds ---- */
-
 static bool ends_the_program(LLVMBasicBlockRef block)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
@@ -65,8 +63,6 @@ bool places_is_asked(const struct walk_event *event)
 	       event->kind == EVENT_INDEX;
 }
 
-/* ---- the list ---- */
-
 bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 {
 	const unsigned line = LLVMGetDebugLocLine(a);
@@ -88,10 +84,7 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
 }
 
-/*
- * Events share a place if class and source line are equal; with splits_lines, if the instruction is
- * equal.
- */
+/* Events share a place if class and source line are equal; with splits_lines, the instruction. */
 static uint32_t places_find(
 	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
 {
@@ -135,9 +128,7 @@ static void grow_slots(struct places *places)
 	free(before);
 }
 
-/*
- * Whether an exclude pattern such as "name" or "*part*" matches the instruction's function or file.
- */
+/* Patterns such as "name" or "*part*" match the instruction's function or file. */
 static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
@@ -257,8 +248,6 @@ uint32_t places_of(const struct places *places, const struct walk_event *event)
 		       : PLACE_NONE;
 }
 
-/* ---- descriptions ---- */
-
 static char *places_text_of(const char *text, unsigned length)
 {
 	char *copy = strndup(text ? text : "", text ? length : 0);
@@ -267,10 +256,7 @@ static char *places_text_of(const char *text, unsigned length)
 	return copy;
 }
 
-/*
- * Optimisers drop some source locations. Then the location of an operand, or of an earlier
- * instruction, is used.
- */
+/* Optimisers drop some source locations; those of operands or earlier instructions replace them. */
 static LLVMValueRef with_place(LLVMValueRef instruction)
 {
 	const int count = LLVMGetNumOperands(instruction);
@@ -317,8 +303,6 @@ void places_describe(
 		.column = LLVMGetDebugLocColumn(instruction)};
 }
 
-/* ---- variables of a condition ---- */
-
 static const struct walk_event *read_of(const struct sensitivity *analysis, uint32_t variable)
 {
 	const struct event_id id = analysis->order.reads[variable];
@@ -343,10 +327,7 @@ static LLVMValueRef places_operand_of(const struct walk_event *access)
 	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
 }
 
-/*
- * Source name of a static variable. If optimisers kept only a member of the variable, its name has
- * a suffix.
- */
+/* The name has a suffix if optimisers kept only a member of the variable. */
 static void places_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;

@@ -1,15 +1,12 @@
 /*
- * Answers that runs show. Before the solver is asked, the command makes runs of two kinds.
- * Random ones are those of the strategies `pos` and `random`. In the others one thread is held before one event,
- * the first or the last one of an instruction, until no other thread is enabled.
+ * Answers that runs show. Before the solver is asked, the command makes two kinds of runs: random
+ * ones, of the strategies `pos` and `random`, and runs that hold one thread before one event, the
+ * first or the last one of an instruction, until no other thread is enabled.
  *
  * Each run is walked, and the branches of each thread are compared with those of the record. The
- * first branch that went the other way is an answer; its schedule is that of the run up to the
- * branch.
- *
- * A thread whose branches differ has no known correspondence to the record, so its comparison ends
- * there. Loops that wait are an exception: the comparison continues behind them, whatever their
- * number of iterations.
+ * first branch with another outcome is an answer; its schedule is that of the run up to the branch.
+ * Later branches of that thread have no known correspondence to the record. Waiting loops are an
+ * exception: the comparison continues behind them, whatever their number of iterations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +17,8 @@
 #include "branches/solve/sensitivity_internal.h"
 
 /*
- * Budget of all runs: a run costs about as much as this many events, and each event of the record
- * once more. Some million events take a second.
+ * Budget of all runs: a run costs about as much as this many events, plus each event of the record.
+ * Some million events take a second.
  */
 #define RUN_EVENTS 4000
 #define INSTRUCTIONS_OF_EVENT 100
@@ -59,8 +56,6 @@ static uint32_t runs_wanted(const struct sensitivity *analysis)
 	return count < RUNS_LEAST ? RUNS_LEAST : count < RUNS_MOST ? (uint32_t)count : RUNS_MOST;
 }
 
-/* ---- held threads ---- */
-
 struct held_event {
 	LLVMValueRef instruction;
 	uint64_t rank; /* in the order of the run */
@@ -94,8 +89,8 @@ static int runs_compare_priorities(const void *left, const void *right)
 }
 
 /*
- * Lists the first and the last event of each instruction: reads before writes before operations, as
- * writes of other threads change what a held thread reads; late events first.
+ * First and last event of each instruction: late events first, and reads before writes before
+ * operations, as writes of other threads change what a held thread reads.
  */
 static void runs_list_holds(struct sensitivity *analysis)
 {
@@ -128,7 +123,7 @@ static void runs_list_holds(struct sensitivity *analysis)
 	free(events);
 }
 
-/* The order of the run, but for the thread of event number `rank`, which stops before the event. */
+/* The order of the run, except that the thread of event number `rank` stops before the event. */
 static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 {
 	const struct order *order = &analysis->order;
@@ -178,11 +173,8 @@ bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
 	return true;
 }
 
-/* ---- schedules ---- */
-
 /*
- * The schedule up to the thread's step; threads are numbered as in the record. False: the schedule
- * of the run is not known so far.
+ * The schedule up to the thread's step, with thread numbers of the record. False: not known so far.
  */
 static bool runs_copy_schedule(const struct sensitivity *analysis, const struct sensitive_run *run,
 	struct event_id goal, uint64_t steps, struct solution *out)
@@ -205,9 +197,6 @@ static bool runs_copy_schedule(const struct sensitivity *analysis, const struct 
 	return !steps;
 }
 
-/* ---- comparison ---- */
-
-/* One run's comparison with the record. */
 struct runs_comparison {
 	struct sensitivity *analysis;
 	const struct sensitive_run *run;
@@ -216,7 +205,7 @@ struct runs_comparison {
 	uint64_t at, own_at; /* indices of the next events */
 };
 
-/* Moves to the next branch. NULL: none is left. */
+/* NULL: none is left. */
 static const struct walk_event *runs_next_branch(const struct walked_thread *thread, uint64_t *at)
 {
 	for (; *at < thread->count; ++*at)
@@ -226,7 +215,7 @@ static const struct walk_event *runs_next_branch(const struct walked_thread *thr
 	return NULL;
 }
 
-/* Moves behind the loop's last iteration; `event` is its branch, behind which the position is. */
+/* Moves behind the loop's last iteration; `event` is the loop's branch before `at`. */
 static bool runs_leave_loop(const struct walked_thread *thread, uint64_t *at,
 	const struct walk_event *event, int leaves)
 {

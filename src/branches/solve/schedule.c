@@ -27,7 +27,7 @@ struct moments {
 	uint32_t count, capacity;
 };
 
-/* ---- threads that make more or fewer steps than in the run, for the same events ---- */
+/* Threads that make more or fewer steps than in the run, for the same events. */
 
 struct shift {
 	struct event_id behind; /* events of the thread after this one shift by this many steps */
@@ -68,8 +68,6 @@ static void schedule_shifts_release(struct shifts *shifts)
 	*shifts = (struct shifts){0};
 }
 
-/* ---- moments ---- */
-
 static int schedule_compare(const void *left, const void *right)
 {
 	const struct moment *a = left, *b = right;
@@ -106,9 +104,9 @@ static void schedule_add(struct moments *list, struct moment moment)
 
 /*
  * Steps of the thread up to the event, and with the steps that follow at once. After the event the
- * thread may make steps that are no events: accesses to unshared memory at sites that also access
- * shared memory. Those before the thread's next operation are made at once, as the constraints on
- * yields expect the thread to stand before that operation (constraints_yields.c).
+ * thread may access unshared memory at sites that also access shared memory: steps without events.
+ * Those before the thread's next operation are made at once, as the constraints on yields expect
+ * the thread before that operation (constraints_yields.c).
  */
 static uint64_t steps_with(const struct constraints *constraints, struct event_id id, int64_t cut)
 {
@@ -122,7 +120,7 @@ static uint64_t steps_with(const struct constraints *constraints, struct event_i
 	return walked->events[id.index].step + 1;
 }
 
-/* A thread that must wait at a barrier, but did not in the run, makes no further steps at once. */
+/* A thread that waits at a barrier, but did not in the run, makes no further steps at once. */
 static struct solution_steps steps_of(const struct constraints *constraints,
 	const struct shifts *shifts, struct event_id id, int64_t cut)
 {
@@ -174,9 +172,6 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 	}
 }
 
-/* ---- barriers ---- */
-
-/* The outcome of a barrier's round in the model. */
 struct round_outcome {
 	uint32_t last; /* index of the last arrival; ORDER_NONE: not all threads arrive */
 	int64_t at;
@@ -203,10 +198,7 @@ static struct round_outcome outcome_of(
 	return outcome;
 }
 
-/*
- * The thread that arrived last in the run now waits. Its leaving is a step of the schedule without
- * an event.
- */
+/* The thread that arrived last in the run now waits: its leave is a step without an event. */
 static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
 {
@@ -290,7 +282,6 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 		solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
 }
 
-/* Appends an event with its steps, and the choice made at it (values.h). */
 static void schedule_add_event(struct solution *solution, struct values *values,
 	struct event_id event, struct solution_steps steps, const struct solution_wakes *wakes)
 {
@@ -342,7 +333,6 @@ static void find_delayed(
 		}
 }
 
-/* The solver's answer. */
 struct answer {
 	struct constraints *constraints;
 	Z3_model model;

@@ -1,6 +1,6 @@
 /*
- * Turns a model of the constraints into a schedule: a list of segments, each a thread and its
- * number of steps.
+ * Turns a model of the constraints into a schedule: segments, each a thread and its number of
+ * steps.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_SCHEDULE_H
 #define RADDLE_BRANCHES_SOLVE_SCHEDULE_H
@@ -17,14 +17,10 @@ struct solution {
 	uint32_t delayed_count;
 };
 
-/*
- * Fills the schedule with everything that happens in the model before `goal`. The goal's thread
- * moves last.
- */
+/* Schedules everything that happens in the model before `goal`, whose thread moves last. */
 void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
 	struct event_id goal);
 void solution_append(struct solution *solution, struct schedule_segment segment);
-/* Appends further steps of the thread. */
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);
 

@@ -25,10 +25,7 @@ bool search_is_late(const struct sensitivity *analysis)
 	return end && search_now_ns() > end;
 }
 
-/*
- * After the time limit solvers are interrupted. The search waits this long, twice, for those that
- * do not react.
- */
+/* Interrupted solvers may not react: the search waits this long, twice. */
 #define GRACE_NS UINT64_C(200000000)
 
 uint64_t search_end_ns(const struct sensitivity *analysis)
@@ -104,10 +101,7 @@ static void search_begin(struct sensitivity *analysis)
 	BUG_ON(!search->worker_count); /* no memory for a single thread */
 }
 
-/*
- * Waits for a change or for the next progress callback. Caller holds search.lock, which the
- * callback releases.
- */
+/* Caller holds search.lock, which the progress callback releases. */
 static void wait_for_workers(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -129,7 +123,7 @@ static void wait_for_workers(struct sensitivity *analysis)
 	search->is_stopping |= !goes_on;
 }
 
-/* Interrupts all solvers: Z3 does not always keep its own time limit. Caller holds search.lock. */
+/* Z3 does not always keep its own time limit. Caller holds search.lock. */
 static void search_interrupt(const struct search *search)
 {
 	for (uint32_t i = 0; i < search->worker_count; i++)
@@ -188,10 +182,7 @@ void search_go_on(struct sensitivity *analysis, bool is_proven)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/*
- * Waits until the workers end. A solver may ignore its interruption; its memory is then leaked.
- * Caller holds search.lock.
- */
+/* A solver may ignore its interruption; its memory is then leaked. Caller holds search.lock. */
 static bool wait_for_ends(struct search *search)
 {
 	const uint64_t end = search_now_ns() + GRACE_NS;
@@ -231,8 +222,6 @@ bool search_close(struct sensitivity *analysis)
 	(void)pthread_mutex_destroy(&search->lock);
 	return true;
 }
-
-/* ---- passes: which questions they ask, and in which windows ---- */
 
 bool search_is_near(enum search_pass pass)
 {
@@ -341,22 +330,17 @@ bool search_rest(
 	return is_any;
 }
 
-/* ---- turns ---- */
-
 /*
- * Settlement of chunks in order. Workers search chunks ahead of each other, but each chunk's
- * results count only after all earlier chunks are settled. Results are therefore independent of the
- * number of workers.
+ * Settlement of chunks in order (identifier `turns`). Workers search chunks ahead of each other,
+ * but each chunk's results count only after all earlier chunks are settled. Results are therefore
+ * independent of the number of workers.
  *
- * A worker delivers its answers and its counts when all earlier chunks are settled. Earlier chunks
- * may meanwhile have proven its places or used up their queries. Then the solver has learnt from
- * queries that a single worker would not have asked, so the chunk is searched again.
+ * Earlier chunks may meanwhile have proven a chunk's places or used up their queries. Then the
+ * solver has learnt from queries that a single worker would not have asked, so the chunk is
+ * searched again.
  */
 
-/*
- * Near windows get half of the queries per place; passes with open addresses get half as many again
- * on top.
- */
+/* Near windows get half of the queries per place; passes with open addresses half as many again. */
 uint32_t turns_queries_most(const struct worker *worker)
 {
 	const uint32_t most = worker->analysis->options.queries_most;

@@ -1,7 +1,4 @@
-/*
- * A worker of the search: takes chunk after chunk and queries its own solver about one event after
- * the other.
- */
+/* A worker of the search queries its own solver about the events of one chunk after the other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +28,6 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 	Z3_params_dec_ref(constraints->z3, parameters);
 }
 
-/* ---- one branch ---- */
-
 /* Whether all other threads stop before scheduling points only in the model. */
 static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
 {
@@ -52,7 +47,7 @@ static bool keeps_others(const struct constraints *constraints, Z3_model model, 
 	return true;
 }
 
-/* Stores the model as a schedule. Returns true if no better model is needed. */
+/* Returns true if no better model is needed. */
 static bool take_answer(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
@@ -68,10 +63,9 @@ static bool take_answer(struct worker *worker, struct event_id goal)
 }
 
 /*
- * Makes the other threads stop before scheduling points only. A thread that stops right behind a
- * read may have read a value that leads it to another path. A run continues that thread up to its
- * next step, and writes there are unknown to the model. With this constraint its branches up to
- * that step have their recorded outcomes.
+ * Other threads may stop before scheduling points only. A thread that stops right after a read may
+ * have read a value that leads to another path. A run continues that thread up to its next step,
+ * and its writes there are unknown to the model.
  */
 static void keep_others_on_path(struct constraints *constraints, uint16_t thread)
 {
@@ -86,7 +80,6 @@ static void keep_others_on_path(struct constraints *constraints, uint16_t thread
 								constraints->integer))));
 }
 
-/* Whether the event ended the run. */
 static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct walk_event *event)
 {
 	const struct record_op *op;
@@ -101,7 +94,7 @@ static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct
 	return op->kind == OP_SIGNAL_SEND && op->other == thread; /* abort() */
 }
 
-/* Keeps the last event of another thread from happening if that event ended the run. */
+/* An event of another thread that ended the run does not happen. */
 static void keep_run_going(struct constraints *constraints, uint16_t thread)
 {
 	const struct walk *walk = constraints->walk;
@@ -120,8 +113,8 @@ static void keep_run_going(struct constraints *constraints, uint16_t thread)
 }
 
 /*
- * Keeps other threads from failing right behind a read, as that would end the run before the goal.
- * If another path prevents the failure, the proving run shows it.
+ * No other thread fails right after a read, as that would end the run before the goal. If another
+ * path prevents the failure, the proving run shows it.
  */
 static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
 {
@@ -159,10 +152,7 @@ static Z3_lbool ask_without_failures(struct worker *worker, struct event_id goal
 	return answer;
 }
 
-/*
- * Queries a schedule in which the event has another outcome; the answer goes to `solution`. Prefers
- * a schedule that keeps the other threads on their recorded paths.
- */
+/* Prefers a schedule that keeps the other threads on their recorded paths. */
 static Z3_lbool ask(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
@@ -197,9 +187,7 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 	return answer;
 }
 
-/*
- * Delivers the answer to the caller's thread and waits for its judgement. Caller holds search.lock.
- */
+/* Waits for the judgement of the caller's thread. Caller holds search.lock. */
 static void hand_over(struct worker *worker)
 {
 	struct search *search = &worker->analysis->search;
@@ -210,7 +198,7 @@ static void hand_over(struct worker *worker)
 		(void)pthread_cond_wait(&search->changed, &search->lock); /* cannot fail */
 }
 
-/* Limit of the chunk's queries about one place, so that one chunk cannot use up all of them. */
+/* One chunk cannot use up all queries about a place. */
 static uint32_t queries_of_chunk(const struct worker *worker)
 {
 	const struct sensitivity *analysis = worker->analysis;
@@ -221,7 +209,7 @@ static uint32_t queries_of_chunk(const struct worker *worker)
 	return part > QUERIES_LEAST ? part : QUERIES_LEAST;
 }
 
-/* Whether the event may be asked about; counts the query. Caller holds search.lock. */
+/* Counts the query. Caller holds search.lock. */
 static bool admit(struct worker *worker, uint32_t place)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -270,11 +258,9 @@ out:
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/* ---- chunks ---- */
-
 /*
- * Whether the chunk has a branch to ask about, and time is left. Without time, counts what is left
- * out. Caller holds search.lock.
+ * Whether a branch to ask about, and time, is left. Without time, counts the branches left out.
+ * Caller holds search.lock.
  */
 static bool has_goals(const struct worker *worker)
 {
@@ -382,8 +368,8 @@ static void search_chunk(struct worker *worker)
 }
 
 /*
- * Whether the pass may have questions left. Making chunks costs time even without questions. A pass
- * that counts left-out events must visit all chunks.
+ * Making chunks costs time even without questions, but a pass that counts left-out events must
+ * visit all chunks.
  */
 static bool has_questions(const struct worker *worker)
 {
@@ -400,7 +386,7 @@ static bool has_questions(const struct worker *worker)
 	return false;
 }
 
-/* Takes the next chunk. False: the search is complete. Caller holds search.lock. */
+/* False: the search is complete. Caller holds search.lock. */
 static bool next_chunk(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;

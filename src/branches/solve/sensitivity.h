@@ -1,8 +1,8 @@
 /*
  * Schedule-sensitive branches of a recorded run. A *candidate* is a branch for which a random run
- * or the solver found a schedule that should take the other side. The command runs that
- * schedule, and sensitivity_check() judges whether the run did so. The method is TAME (Huang and
- * Rauchwerger, ESEC/FSE 2015); docs/branches.md lists the deviations.
+ * or the solver found a schedule that should take the other side. The command runs that schedule,
+ * and sensitivity_check() judges whether the run did so. The method is TAME (Huang and Rauchwerger,
+ * ESEC/FSE 2015); docs/branches.md lists the deviations.
  *
  * The analysis is libraddle-branches.so, which needs LLVM and Z3 and is loaded only on demand.
  * Results are plain data.
@@ -33,7 +33,7 @@ enum sensitive_kind {
 	SENSITIVE_KIND_COUNT
 };
 
-/* A place in the source. The analysis owns the strings. */
+/* The analysis owns the strings. */
 struct sensitive_place {
 	const char *function;
 	/* As the compiler was given it; a relative path is relative to `directory`. */
@@ -42,7 +42,7 @@ struct sensitive_place {
 	uint32_t line, column;
 };
 
-/* One step of an interleaving. Owns its strings. */
+/* Owns its strings. */
 struct sensitive_step {
 	uint16_t thread;  /* index in the record of the run */
 	uint16_t other;	  /* thread that was created or joined; UINT16_MAX: none */
@@ -61,8 +61,8 @@ struct sensitive_interleaving {
 	uint32_t count;
 	uint64_t left_out; /* number of earlier steps that are not listed */
 	/*
-	 * Of SENSITIVE_FLIPPED, where the branch lies in a system header: the caller in the
-	 * program's own code, as "shop.cc:12 in sell". NULL otherwise.
+	 * Of SENSITIVE_FLIPPED in a system header: the caller in the program, "shop.cc:12 in sell";
+	 * else NULL.
 	 */
 	char *called_from;
 };
@@ -85,18 +85,17 @@ struct sensitive_candidate {
 	uint32_t segment_count;
 	const uint64_t *chosen; /* bit set over all sites: accesses that are scheduling points */
 	/*
-	 * "buffers.c:12 (main.0)": writes that other threads must see late (store buffers). No
-	 * interleaving of steps shows such an answer, so the caller lists the candidate and does
-	 * not run it. NULL: the schedule can be run.
+	 * "buffers.c:12 (main.0)": writes that other threads must see late (store buffers). The
+	 * caller lists the candidate without a run, as no interleaving shows the answer. NULL: can
+	 * be run.
 	 */
 	const char *delayed;
 };
 
-/* Counts and times of the analysis. */
 struct sensitivity_figures {
 	uint32_t threads;
 	uint64_t instructions;
-	/* About how many steps the run has if all sites of shared memory are scheduling points. */
+	/* Estimate: as if all sites of shared memory were scheduling points. */
 	uint64_t steps;
 	uint64_t events, critical_events, branches;
 	uint64_t shared_words;
@@ -130,20 +129,15 @@ struct sensitivity_figures {
 struct sensitivity_options {
 	uint64_t query_ns;  /* time limit of one solver query */
 	bool only_failures; /* ask only about assertions, null pointers and divisors */
-	/*
-	 * Each condition of a line is a place of its own: flipped conditions lead to further runs.
-	 */
+	/* Each condition of a line is a place: flipped conditions lead to further runs. */
 	bool splits_lines;
 	uint32_t window; /* events of one thread per chunk */
 	uint64_t part;	 /* events kept in memory at once, about; 0: as many as a gigabyte holds */
-	/*
-	 * Range of scheduling points whose branches are asked about; 0: from the beginning, or to
-	 * the end.
-	 */
+	/* Scheduling points whose branches are asked about; 0: no limit on that side. */
 	uint64_t points_from, points_to;
 	uint32_t queries_most; /* unanswered queries per place */
 	uint64_t time_ns;      /* for the whole analysis; 0: no limit */
-	/* Windows of this many events of the whole run instead of windows per thread. */
+	/* Windows of this many events of the whole run, instead of per thread. */
 	bool is_global;
 	uint32_t workers; /* threads that query a solver; 0: one */
 	/* Ask again, with store buffers, about places without an answer. */
@@ -151,15 +145,11 @@ struct sensitivity_options {
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
 	/*
-	 * Returns whether the caller already knows the place, which is then not asked about. NULL:
-	 * no place is known.
+	 * Whether the caller already knows the place, which is then not asked about. May be NULL.
 	 */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
-	/*
-	 * Called regularly while sensitivity_next() runs. Returns false to end the search. NULL: no
-	 * callback.
-	 */
+	/* Called regularly during sensitivity_next(). False ends the search. May be NULL. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
 	void *context;
 };
@@ -176,7 +166,6 @@ struct sensitive_run {
 	uint32_t segment_count;
 };
 
-/* A run to make. The analysis owns everything in it. */
 struct sensitive_trial {
 	uint64_t seed;	 /* of a random run; 0: the run follows the schedule, as far as possible */
 	bool is_sampled; /* a random run of strategy `pos`, not of `random` */
@@ -204,15 +193,12 @@ enum sensitivity_verdict {
 /* Judges whether the run flipped the last candidate. */
 enum sensitivity_verdict sensitivity_check(
 	struct sensitivity *analysis, const struct run_record *run);
-/*
- * The interleavings up to the last candidate in the record and in the run that flipped it. The
- * caller releases both.
- */
+/* The interleavings up to the last candidate in both runs. The caller releases both. */
 void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 /*
- * Ends the last candidate; called before the next sensitivity_next(). VERDICT_FLIPPED proves its
- * place. The candidate's data is invalid afterwards.
+ * Ends the last candidate, whose data becomes invalid; called before the next sensitivity_next().
+ * VERDICT_FLIPPED proves its place.
  */
 void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
 
@@ -220,8 +206,8 @@ void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict v
 const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
 /*
  * Compares the path of any run of the program with the record: notes the branches that took another
- * side while all branches before them had the same outcome. False: a thread of the run could not be
- * followed to its end.
+ * side while all branches before them had the same outcome. False: a thread could not be followed
+ * to its end.
  */
 bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *run);
 
@@ -244,8 +230,6 @@ void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figure
  * freed, the record must stay valid, and the process must end by _exit().
  */
 bool sensitivity_close(struct sensitivity *analysis);
-
-/* ---- exports of libraddle-branches.so ---- */
 
 #define SENSITIVITY_ENTRY "raddle_sensitivity"
 typedef void sensitivity_bug(const char *condition, const char *file, int line);

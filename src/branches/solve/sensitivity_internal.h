@@ -1,10 +1,9 @@
 /*
- * Shared by the files of the analysis. One analysis looks for schedules that flip a branch of the
- * recorded run.
+ * One analysis looks for schedules that flip a branch of the recorded run.
  *
  * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *places*:
- * the instructions that are asked about. runs.c first takes answers from other runs. Then workers
- * (search_worker.c) take *chunks* of the run (chunks.c), build their constraints and query a solver
+ * the instructions that are asked about. runs.c first gets answers from other runs. Then workers
+ * (search_worker.c) build the constraints of *chunks* of the run (chunks.c) and query a solver
  * about one event after the other. search.c defines the sequence of passes, and settles chunks in
  * their order, which makes results independent of the number of workers.
  *
@@ -21,10 +20,9 @@
 #include "branches/solve/schedule.h"
 #include "branches/solve/sensitivity.h"
 
-/* Solutions of one place that no run confirmed, before the place is given up. */
+/* Unconfirmed solutions after which a place is given up. */
 #define TRIES_MOST 3
 
-/* A place of the program that is asked about. */
 struct asked {
 	LLVMValueRef instruction;
 	enum sensitive_kind kind; /* of its first event */
@@ -38,7 +36,7 @@ struct asked {
 	uint32_t queries;
 };
 
-/* Index from instruction and kind of event to place; filled when the analysis is opened. */
+/* Filled when the analysis is opened. */
 struct place_slot {
 	LLVMValueRef instruction; /* NULL: free */
 	enum event_kind kind;
@@ -64,14 +62,14 @@ struct observed {
 	uint32_t count;	  /* of runs */
 };
 
-/* A part of the run for one set of constraints, and the threads whose branches are asked about. */
+/* The windows of one set of constraints, and the threads whose branches are asked about. */
 struct chunk {
 	struct order_window window;
 	uint32_t first, last; /* threads */
 	uint64_t begin;	      /* position in the run where the first thread's window begins */
 };
 
-/* Passes over the run, in this order. */
+/* In this order. */
 enum search_pass {
 	/* Small windows first: most answers need only near events, and queries there are quick. */
 	PASS_FAILURES_NEAR, /* assertions, null pointers, divisors */
@@ -85,7 +83,6 @@ enum search_pass {
 	PASS_COUNT
 };
 
-/* Where the next chunk begins. */
 struct chunk_cursor {
 	uint16_t thread;
 	uint32_t window; /* events of one thread */
@@ -120,7 +117,6 @@ struct worker {
 	Z3_context solver; /* set while it may be interrupted; else NULL */
 };
 
-/* An answer that a run has shown: the branch went the other way there. */
 struct flip {
 	struct event_id goal;
 	uint32_t place;
@@ -176,39 +172,26 @@ struct sensitivity {
 	struct sensitivity_figures figures; /* guarded by search.lock once the search has begun */
 };
 
-/* ---- parts.c ---- */
-
 /* Walks the run and opens the search of its first part. */
 void parts_open(struct sensitivity *analysis);
 /* Moves to the next part once a part is searched. False: the run is complete, or time is up. */
 bool parts_next(struct sensitivity *analysis);
 void parts_close(struct sensitivity *analysis);
-/* Processor time of the calling thread. */
 uint64_t parts_processor_ns(void);
 
-/* ---- places.c ---- */
-
-/* Lists the places of all events. */
 void places_fill(struct sensitivity *analysis);
 void places_release(struct places *places);
-/* The place of an event; PLACE_NONE: such events are not asked about. */
+/* PLACE_NONE: such events are not asked about. */
 uint32_t places_of(const struct places *places, const struct walk_event *event);
-/*
- * Whether both instructions lie on one source line: optimisers duplicate branches and inline
- * functions.
- */
+/* Whether both lie on one source line: optimisers duplicate branches and inline functions. */
 bool places_are_one(LLVMValueRef a, LLVMValueRef b);
-/* Whether the event's outcome may be asked about. */
 bool places_is_asked(const struct walk_event *event);
 /* The kind of finding that the event would be with its other outcome. */
 enum sensitive_kind places_kind(const struct walk_event *event);
 /* Fills `place` with strings of the analysis, valid until the next call. */
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
-/*
- * The source function that the instruction belongs to, even when inlined. The caller frees the
- * string.
- */
+/* The source function of the instruction, even when inlined. The caller frees the string. */
 char *places_function(LLVMValueRef instruction);
 /* Appends the name of the accessed object, such as "table.next". */
 void places_name_access(
@@ -216,29 +199,22 @@ void places_name_access(
 /* Collects in `variables` what a term depends on: "table.next, is_good". */
 void places_name_variables(struct sensitivity *analysis, const struct term *term);
 
-/* ---- chunks.c ---- */
-
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
 void chunk_release(struct chunk *chunk);
-/* Moves to the first chunk of windows of this many events. The cursor may be all zero before. */
+/* To the first chunk of windows of this many events. The cursor may be all zero before. */
 void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window);
-/* Moves the cursor to the next chunk. False: none is left. */
+/* False: no chunk is left. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Estimated number of chunks: heavily written places need more. */
 uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window);
-/* Whether the chunk is the whole run. */
 bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis);
-/* Whether the run is one chunk: short runs are, unless their constraints would be too large. */
+/* Short runs are one chunk, unless their constraints would be too large. */
 bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window);
-
-/* ---- paths.c ---- */
 
 const uint64_t *paths_accesses(struct sensitivity *analysis);
 /* Adds differences of the run to `observed`. False: a thread could not be followed to its end. */
 bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
-
-/* ---- interleavings.c ---- */
 
 /*
  * For an instruction in a system header: the innermost caller in the program's own code, through
@@ -248,17 +224,12 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
 
-/* Fills in both interleavings of the last candidate. `thread`: the candidate's thread in the run. */
+/* Both interleavings of the last candidate. `thread`: the candidate's thread in the run. */
 void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
-/* ---- search.c ---- */
-
 void search_open(struct sensitivity *analysis);
-/*
- * Returns the worker with the next answer; NULL: the search is over. The first call starts the
- * workers.
- */
+/* The worker with the next answer; NULL: the search is over. The first call starts the workers. */
 struct worker *search_next(struct sensitivity *analysis);
 /* Ends the judgement of the current answer. */
 void search_go_on(struct sensitivity *analysis, bool is_proven);
@@ -268,8 +239,6 @@ uint64_t search_now_ns(void);
 /* Whether the event is asked about in this pass. On true, *out is its place. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
-
-/* ---- runs.c ---- */
 
 /* Plans the next run before workers exist. False: further runs are not worth their time. */
 bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out);
@@ -281,52 +250,34 @@ void runs_close(struct sensitivity *analysis);
 /* Index of the thread in the record; UINT16_MAX: there is none of this name. */
 uint16_t runs_thread_named(const struct run_record *run, thread_name name);
 
-/* Whether the time limit has passed. */
 bool search_is_late(const struct sensitivity *analysis);
-/* The end of the time limit; 0: none. */
 uint64_t search_end_ns(const struct sensitivity *analysis);
 /* Shortens the total time limit of the analysis. */
 void search_hurry(struct sensitivity *analysis, uint64_t time_ns);
-
-/* ---- search_worker.c ---- */
 
 /* Thread function of a worker (context): runs until nothing is left to search. */
 void *search_work(void *context);
 /* Counts what running workers leave out when time is up. Caller holds search.lock. */
 void search_count_left(struct sensitivity *analysis);
 
-/* ---- search.c ---- */
+/* Settlement of chunks in order (search.c). These functions need search.lock held. */
 
-/*
- * Whether the place may still be asked about. This function and those below need search.lock held.
- */
 bool turns_is_open(const struct worker *worker, uint32_t place);
 /* Limit of queries per place in the chunk's pass. */
 uint32_t turns_queries_most(const struct worker *worker);
-/* Begins the search of a chunk. */
 void turns_begin(struct worker *worker);
 /*
- * Waits until all earlier chunks are settled. False: the chunk's results are void, or the search is
- * over.
+ * Waits until all earlier chunks are settled. False: the results are void, or the search is over.
  */
 bool turns_take(struct worker *worker);
-/*
- * Ends the search of a chunk. False: the chunk must be searched again; all earlier chunks are
- * settled.
- */
+/* Ends the search of a chunk, once all earlier chunks are settled. False: search it again. */
 bool turns_end(struct worker *worker);
 
-/*
- * Shorter runs have easy constraints: addresses are open from the first query, and no random runs
- * are made.
- */
+/* Shorter runs have open addresses from the first query, and no random runs. */
 #define SEARCH_OPEN_AT_ONCE_MOST 600
 /* Events of one thread per near window: a query takes a fraction of a second there. */
 #define SEARCH_NEAR_WINDOW 40
-/*
- * Time limit of a near query, whatever --query-time is: this, or one tenth of it where a query may
- * take very long.
- */
+/* Time limit of a near query: this, or one tenth of --query-time if that is longer. */
 #define SEARCH_NEAR_QUERY_NS UINT64_C(1000000000)
 #define SEARCH_NEAR_QUERY_PART 10
 
@@ -334,17 +285,13 @@ bool search_is_near(enum search_pass pass);
 /* Whether the pass repeats earlier passes with open addresses. */
 bool search_is_open(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
-/*
- * Whether the pass counts events that are left out. Near and open passes do not: another pass
- * covers their events.
- */
+/* Whether the pass counts left-out events; no if another pass covers them. */
 bool search_counts(enum search_pass pass);
 bool search_is_of_failures(enum search_pass pass);
 bool search_is_failure(enum sensitive_kind kind);
 /* Whether the chunk's questions differ from those of earlier passes. */
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
-/* Events of one thread per chunk. */
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
 /*
  * Makes a chunk of the rest of the run, whose events are only counted as not asked. Moves the

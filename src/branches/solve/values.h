@@ -1,7 +1,7 @@
 /*
- * Choices of signals. Which of several threads waiting on a condition variable a signal wakes is a
- * choice of the schedule (model/schedule.h). These functions follow a schedule event by event,
- * track the waiting threads, and return the choice.
+ * Choices of signals: which of several threads that wait on a condition variable a signal wakes
+ * (model/schedule.h). These functions follow a schedule event by event and track the waiting
+ * threads.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_VALUES_H
 #define RADDLE_BRANCHES_SOLVE_VALUES_H
@@ -22,10 +22,7 @@ struct value_choice {
 	uint32_t value, count; /* count 0: no choice */
 };
 
-/*
- * Whether the signal wakes this wait in the schedule; numbers index the condition variable's lists
- * in order.h.
- */
+/* Whether the signal wakes this wait; numbers index the condition variable's lists in order.h. */
 typedef bool values_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal);
 
 void values_open(struct values *values, const struct order *order);

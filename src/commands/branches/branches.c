@@ -110,8 +110,6 @@ static int branches_go_on(struct branches_state *state, struct record_request re
 	return status;
 }
 
-/* ---- rounds ---- */
-
 static bool is_failing(enum sensitive_kind kind)
 {
 	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||

@@ -86,8 +86,6 @@ static uint64_t *copy_points(const struct record_request *request)
 	return points;
 }
 
-/* ---- one run ---- */
-
 /* A run in progress. The command collects its entries whenever the target has no room left. */
 struct taking {
 	struct probe probe;
@@ -224,8 +222,6 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	return status;
 }
 
-/* ---- a run whose record is not kept ---- */
-
 /* Everything needed to repeat the run at the same addresses. */
 struct record_again {
 	struct run_source source; /* first member: callers hold a pointer to it */
@@ -314,8 +310,6 @@ int recorded_check(const struct recorded *recorded, struct error *err)
 	*err = recorded->again->error;
 	return err->code;
 }
-
-/* ---- the first time ---- */
 
 static void record_run_tell(
 	struct recorded *out, const struct record_request *request, struct probe *probe)

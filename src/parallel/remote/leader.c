@@ -25,8 +25,6 @@ void leader_say_stop(struct leader *leader)
 		leader->roll.link->send(rank, WIRE_STOP, NULL, 0);
 }
 
-/* ---- units ---- */
-
 static void leader_answer(struct leader *leader, uint32_t rank)
 {
 	struct roll_member *member = &leader->roll.members[rank];
@@ -73,8 +71,6 @@ static void leader_take_back(struct leader *leader)
 		if (leader->roll.members[rank].state == MEMBER_WAITS)
 			leader_answer(leader, rank);
 }
-
-/* ---- messages ---- */
 
 static void take_started(struct leader *leader, const struct link_message *message)
 {
@@ -162,8 +158,6 @@ static void leader_take_message(struct leader *leader, const struct link_message
 		break;
 	}
 }
-
-/* ---- the campaign ---- */
 
 static int leader_save(struct leader *leader, const char *state, struct error *err)
 {

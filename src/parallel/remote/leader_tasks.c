@@ -34,8 +34,6 @@ bool cluster_has_tasks(const struct campaign_options *options)
 	return strategy_is_sequential(strategies[options->strategy]);
 }
 
-/* ---- messages ---- */
-
 static void leader_tasks_take_message(struct tasks_leader *leader, struct link_message *message)
 {
 	struct roll_member *member = &leader->roll.members[message->from];
@@ -105,8 +103,6 @@ static void leader_tasks_wait_for(
 		if (!leader_tasks_listen_once(leader))
 			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
-
-/* ---- the campaign's link to other ranks ---- */
 
 static void remote_send(void *context, uint32_t number, const void *bytes, size_t size)
 {
@@ -221,8 +217,6 @@ static int make_campaign(
 	options.is_interrupted = &leader->is_stopped;
 	return campaign_run(&options, &listener, result, err);
 }
-
-/* ---- life cycle ---- */
 
 static int leader_tasks_set_up(struct tasks_leader *leader, struct error *err)
 {

@@ -94,8 +94,6 @@ static void member_report_done(struct member *member, enum wire_tag tag)
 	member_send(member, tag, &done, sizeof done);
 }
 
-/* ---- events of its campaign ---- */
-
 static void member_on_started(void *context, const struct campaign_start *start)
 {
 	struct member *member = context;
@@ -178,8 +176,6 @@ static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
 	*end = member->unit.end;
 	return true;
 }
-
-/* ---- life cycle ---- */
 
 static int say_hello(struct member *member, struct error *err)
 {

@@ -70,8 +70,6 @@ bool wire_read_end(struct wire_end *out, const struct link_message *message)
 	return true;
 }
 
-/* ---- findings ---- */
-
 static bool wire_is_confirmation(const struct confirmation *confirmation)
 {
 	return confirmation->failed_again <= confirmation->replays &&

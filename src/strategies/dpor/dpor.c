@@ -43,8 +43,6 @@ static const struct strategy_option dpor_options[] = {
 	{0},
 };
 
-/* ---- memory ---- */
-
 static size_t dpor_take(size_t *at, size_t bytes)
 {
 	const size_t start = (*at + 15) & ~(size_t)15;
@@ -78,8 +76,6 @@ static size_t dpor_state_bytes(const struct strategy_config *config)
 
 	return dpor_lay_out(config, &dpor);
 }
-
-/* ---- runs ---- */
 
 static void dpor_begin_campaign(void *state, const struct strategy_config *config)
 {
@@ -401,8 +397,6 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 	dpor->depth++;
 	return step->value;
 }
-
-/* ---- from one run to the next ---- */
 
 void dpor_forget(struct dpor *dpor)
 {

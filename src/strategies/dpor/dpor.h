@@ -214,8 +214,6 @@ void dpor_back_up(struct dpor *dpor);
 struct strategy_tasks;
 extern const struct strategy_tasks dpor_tasks;
 
-/* ---- dependence ---- */
-
 static inline uint8_t dpor_class_of(const struct dpor_op *op)
 {
 	return op_descriptions[op->kind].object;
@@ -323,8 +321,6 @@ static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op 
 	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
 }
 
-/* ---- threads ---- */
-
 static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
 {
 	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
@@ -371,8 +367,6 @@ uint32_t dpor_bystander(
 void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op);
 /* Summarises a wakeup tree. */
 struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch);
-
-/* ---- steps and races ---- */
 
 /* Adds the last step of the run to its bucket. */
 void dpor_enlist(struct dpor *dpor, uint32_t step);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-/* ---- trees ---- */
-
 /* Copies the branch with its subtree, but not its siblings. */
 static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 {
@@ -59,8 +57,6 @@ uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch)
 	return hash;
 }
 
-/* ---- comparison of paths ---- */
-
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task)
 {
 	for (uint32_t i = 0; i < dpor->slot_count && i < task->slot_count; i++)
@@ -109,8 +105,6 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch
 	}
 	return next == DPOR_NONE;
 }
-
-/* ---- merging ---- */
 
 /* Is the first list of branches, with its subtrees, a prefix of the second? */
 static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
@@ -261,8 +255,6 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 	}
 	return true;
 }
-
-/* ---- synchronisation of owner and task ---- */
 
 /* The owner's branch that the task explores. */
 static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)

@@ -22,8 +22,6 @@ const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
 	return from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
 }
 
-/* ---- steps that an op may depend on ---- */
-
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);

@@ -7,8 +7,6 @@
 
 #include "strategies/dpor/dpor.h"
 
-/* ---- clocks ---- */
-
 /* Operations on one block of a clock: a loop of constant length compiles to a few vector
  * instructions. Step numbers are below 2^31. */
 static inline void dpor_join_lanes(uint32_t *restrict to, const uint32_t *restrict from)
@@ -53,8 +51,6 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
  * stack. */
 const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
-/* ---- steps that an op may depend on ---- */
-
 /* The variable with the last step of the op's bucket; NULL: the op has no object. */
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
@@ -75,8 +71,6 @@ uint32_t dpor_look_back_next(
  */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second));
-
-/* ---- sequences of steps in a fixed order ---- */
 
 struct dpor_sequence {
 	uint32_t *steps;

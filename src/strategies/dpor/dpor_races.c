@@ -151,8 +151,6 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	return DPOR_NONE;
 }
 
-/* ---- pending ops at the end of the run ---- */
-
 void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 {
 	for (uint32_t i = 0; i < view->thread_count && i < DPOR_THREADS; i++) {

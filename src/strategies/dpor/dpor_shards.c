@@ -11,8 +11,6 @@
 /* The amount of work in a class is not known; several classes per shard reduce the imbalance. */
 #define CLASSES_PER_SHARD 8
 
-/* ---- events ---- */
-
 static bool dpor_shards_is_about(const struct dpor_event *event, const struct dpor_op *op)
 {
 	return event->thread == op->thread && event->object == op->object &&
@@ -76,8 +74,6 @@ uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
 	return pairs;
 }
 
-/* ---- held threads ---- */
-
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_share *share = &dpor->share;
@@ -117,8 +113,6 @@ bool dpor_share_is_in_vain(const struct dpor *dpor)
 	}
 	return dpor->is_blocked;
 }
-
-/* ---- pairs ---- */
 
 static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number, bool is_change)
 {
@@ -163,8 +157,6 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 	}
 	return false;
 }
-
-/* ---- classes ---- */
 
 /* The class of this shard in the block. The position is pseudo-random, so that no shard always gets
  * the same side of the last pairs. */

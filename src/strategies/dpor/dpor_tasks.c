@@ -22,8 +22,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- copies ---- */
-
 static void add_sleeper(struct dpor *dpor, struct dpor_step *step, const struct dpor_op *op)
 {
 	if (dpor->sleeper_used == dpor->sleeper_capacity) {
@@ -50,8 +48,6 @@ static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
 	memcpy(dpor_clock(to, step), dpor_clock(from, step), DPOR_THREADS * sizeof(uint32_t));
 }
 
-/* ---- hashes of the knowledge at the split ---- */
-
 static uint64_t hash_racy(const struct dpor *dpor)
 {
 	return hash_bytes(dpor->racy, sizeof dpor->racy);
@@ -67,8 +63,6 @@ static uint64_t hash_open(struct dpor *dpor, uint32_t below)
 			hash = hash_pair(hash, step);
 	return hash;
 }
-
-/* ---- splitting ---- */
 
 /* An unexplored branch of the step that belongs to no task; DPOR_NONE: none. */
 static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
@@ -164,8 +158,6 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 	}
 	return false;
 }
-
-/* ---- joining ---- */
 
 static bool has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t number)
 {

@@ -91,8 +91,6 @@ uint32_t dpor_somebody_awake(
 	return best != DPOR_NONE ? best : ending;
 }
 
-/* ---- bystanders ---- */
-
 /* Is another thread pending at the object of this op? */
 static bool dpor_turns_is_contended(
 	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_op *op)

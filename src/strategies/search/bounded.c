@@ -69,8 +69,6 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	bounded_begin_walk(bounded);
 }
 
-/* ---- a run ---- */
-
 /*
  * A run that cannot be extended needs only accesses to the variables of its changes: fills in these
  * objects. 0: the next run needs all accesses.
@@ -248,8 +246,6 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 	return value;
 }
 
-/* ---- after a run ---- */
-
 /* Key of equivalent runs, which would also continue alike. */
 static uint64_t hash_graph(const struct bounded *bounded)
 {
@@ -352,8 +348,6 @@ static bool bounded_is_exhausted(const void *state)
 {
 	return ((const struct bounded *)state)->is_exhausted;
 }
-
-/* ---- verdict ---- */
 
 static void add_bound(struct text *text, const char *name, uint32_t bound)
 {

@@ -34,8 +34,6 @@ static uint32_t parent_of(struct deviations *deviations, uint32_t record)
 	return parent == record ? DEVIATIONS_NONE : parent;
 }
 
-/* ---- shards ---- */
-
 bool deviations_is_elsewhere(const struct deviations *deviations)
 {
 	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
@@ -83,8 +81,6 @@ uint32_t deviations_own_point_before(
 			return ordinal;
 	return DEVIATIONS_NONE;
 }
-
-/* ---- the current run ---- */
 
 /* Fills `path` with the deviations from the root to the next child. */
 static void lay_path(struct deviations *deviations)
@@ -164,8 +160,6 @@ uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	deviations->points[kind]++;
 	return DEVIATIONS_NONE;
 }
-
-/* ---- selection of the next run ---- */
 
 static void next_level(struct deviations *deviations)
 {

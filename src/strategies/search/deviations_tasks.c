@@ -55,8 +55,6 @@ static struct place deviations_tasks_continue(struct deviations *deviations, str
 	return end;
 }
 
-/* ---- content of a task ---- */
-
 /* Copy of a record; a root gets parent DEVIATIONS_NONE, because its new position is not known
  * yet. */
 static struct deviation_record ancestor(struct deviations *deviations, uint32_t record)
@@ -126,8 +124,6 @@ static void deviations_tasks_give(struct deviations *deviations, struct deviatio
 		deviations_find_child(task);
 }
 
-/* ---- splitting ---- */
-
 /* Estimated number of points for this number of runs. */
 static uint64_t points_for(const struct deviations *deviations, uint64_t runs)
 {
@@ -193,8 +189,6 @@ void deviations_copy(struct deviations *to, const struct deviations *from)
 {
 	memcpy(to, from, deviations_bytes(from->count));
 }
-
-/* ---- joining ---- */
 
 void deviations_leave(struct deviations *deviations, uint32_t number)
 {

@@ -191,8 +191,6 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	text_add(&text, icb->variable_bound == 1 ? " variable" : " variables");
 }
 
-/* ---- tasks ---- */
-
 static bool icb_split(void *state, void *task, uint32_t number, uint64_t most, bool is_exact)
 {
 	struct icb *icb = state, *other = task;

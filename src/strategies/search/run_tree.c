@@ -26,8 +26,6 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 		tree->done_variables[i] = tree->done_placed[i] = 0;
 }
 
-/* ---- the current run ---- */
-
 uint32_t run_tree_order(struct run_tree *tree)
 {
 	return run_tree_is_at_roots(tree) ? tree->root : run_tree_nodes(tree)[tree->node].order;
@@ -221,8 +219,6 @@ bool run_tree_is_past(const struct run_tree *tree)
 {
 	return tree->path_at == tree->path_count;
 }
-
-/* ---- after a run ---- */
 
 /* Variables with more users come first; among equals those with fewer points. */
 static bool is_sooner(const struct run_points *a, const struct run_points *b,

@@ -6,8 +6,6 @@
 
 #include "strategies/search/run_tree_internal.h"
 
-/* ---- children within the bounds ---- */
-
 /* Number of variables of the run's changes and `variable`. */
 static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
@@ -50,8 +48,6 @@ static bool run_tree_search_is_wanted(
 	       (tree->bounds.has_places || !is_placed);
 }
 
-/* ---- equivalent points ---- */
-
 /* Slot of a point with the current place. */
 static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
@@ -87,8 +83,6 @@ void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordin
 	*slot = (struct run_same){
 		tree->same_epoch, ordinal, (uint16_t)variable, (uint16_t)tree->alternative};
 }
-
-/* ---- selection ---- */
 
 struct search {
 	struct run_tree *tree;

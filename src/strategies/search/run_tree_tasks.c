@@ -51,8 +51,6 @@ static uint64_t run_tree_tasks_extend(
 	return count;
 }
 
-/* ---- content of a task ---- */
-
 static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t number)
 {
 	struct run_node *node = &run_tree_nodes(task)[number];
@@ -167,8 +165,6 @@ void run_tree_copy(struct run_tree *to, const struct run_tree *from)
 	memcpy(run_tree_points(to), run_tree_points(source),
 		from->points_used * sizeof(struct run_points));
 }
-
-/* ---- joining ---- */
 
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before)
 {
