@@ -40,11 +40,7 @@ enum contract_restart {
 
 enum contract_executor { EXECUTOR_FIBER, EXECUTOR_KERNEL, EXECUTOR_COUNT };
 
-enum contract_command {
-	COMMAND_NONE,
-	COMMAND_RUN,  /* perform the plan */
-	COMMAND_LEAVE /* end the process */
-};
+enum contract_command { COMMAND_NONE, COMMAND_RUN, COMMAND_LEAVE };
 
 /* Why the guest rings the doorbell. */
 enum contract_report {
@@ -60,7 +56,7 @@ enum contract_report {
 	REPORT_DIED /* [host sets] the process ended without ringing */
 };
 
-/* outcome.code of REPORT_REFUSED. */
+/* outcome.code of REPORT_REFUSED */
 enum contract_refusal {
 	REFUSAL_PROGRAM, /* no other restart helps */
 	REFUSAL_RESTART	 /* another restart may work */
@@ -70,7 +66,7 @@ enum contract_refusal {
 enum contract_taint {
 	TAINT_NONE,
 	TAINT_REWIND, /* a rewind cannot revert it; a separate process can */
-	/* A fork at the first creation cannot either: the effect is on state that all runs share */
+	/* nor can a forked process: the effect is on state that all runs share */
 	TAINT_SHARED
 };
 
@@ -84,7 +80,6 @@ enum contract_unseen {
 	UNSEEN_CALLS = 4   /* a loaded library calls libc directly, past the interposed functions */
 };
 
-/* 65,536 bits. */
 #define CONTRACT_COVERED_WORDS 1024u
 
 /* What the command asks for in a batch of runs. [host] */
@@ -97,7 +92,7 @@ struct contract_plan {
 	/* Seed of the target's random numbers, the same for all runs: a schedule then determines a run */
 	uint64_t random_seed;
 	uint64_t run_first; /* number of the first run of the batch */
-	uint64_t run_limit; /* runs in this batch */
+	uint64_t run_limit;
 	uint64_t step_limit;
 	uint32_t tolerated; /* bit OUTCOME_x: this outcome is no failure */
 	bool has_spurious_wakeups;
@@ -106,13 +101,13 @@ struct contract_plan {
 	bool is_fresh_state;	  /* strategy state is zeroed: call begin_campaign */
 	/* Ring REPORT_FAILURE and wait; else count the failure and continue */
 	bool stop_at_failure;
-	bool is_traced;	     /* fill the trace area */
+	bool is_traced;
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
 	bool inspect;	     /* stand still at the end of a failing run */
-	/* With detectors and `inspect`: the process also stands still before the access of step
-	 * inspect_step - 1. 0: no such stop. */
+	/* With detectors and `inspect`: also stand still before the access of step inspect_step
+	 * - 1; 0: no */
 	uint64_t inspect_step;
-	uint64_t inspect_site;	   /* code address of that access */
+	uint64_t inspect_site;	   /* of that access */
 	uint64_t inspect_address;  /* address in the word that the access touches */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
@@ -129,18 +124,18 @@ struct contract_plan {
 	uint64_t checkpoint_bytes; /* memory for all checkpoints; 0: none */
 	bool has_digest;	   /* compute totals.digest */
 	bool has_operations;	   /* compute `operations` */
-	/* Number of runs in the round (strategy.h) that the batch belongs to; 0: no rounds. With
-	 * the next round, the command makes effective what the runs of this round learn. */
+	/* Rounds (strategy.h): runs in the batch's round; 0: no rounds. What the runs of a round
+	 * learn takes effect in the next round. */
 	uint32_t round_runs;
 	uint64_t round_first; /* number of the round's first run */
-	uint64_t round;	      /* number of the round, from 1 */
+	uint64_t round;	      /* from 1 */
 	uint64_t runs_before; /* runs of the campaign in earlier rounds */
-	/* The strategy's state is a task of another worker's strategy (struct strategy_tasks).
-	 * The task becomes useless when this worker learns of shared memory that the other
-	 * worker does not know. */
+	/* The strategy's state is a task (struct strategy_tasks) of another worker's strategy.
+	 * The task becomes useless when this worker finds shared memory that the other does not
+	 * know. */
 	bool is_task;
-	/* Epoch: the command increments it after changing the strategy's state. The last run is
-	 * then unrelated to that state. */
+	/* The command increments it after changing the strategy's state, which the last run then
+	 * does not fit. */
 	uint32_t epoch;
 };
 
@@ -162,8 +157,8 @@ struct contract_thread {
 	uint64_t create_site;
 	uint64_t start; /* address of its start function */
 	uint64_t steps; /* ops performed */
-	/* REPORT_INSPECT with fibers: the registers of the suspended thread. 0 for ended threads. */
-	/* The frame that context_switch_* saved: see platform/context.S */
+	/* Registers of a suspended fiber with REPORT_INSPECT; 0 for ended threads. */
+	/* the frame that context_switch_* saved (platform/context.S) */
 	uint64_t stack_pointer;
 	uint64_t thread_base;
 	char label[16]; /* name set by pthread_setname_np, else empty */
@@ -185,7 +180,7 @@ struct contract_spin {
 	uint32_t quiet_ticks; /* consecutive ticks without a step */
 	uint64_t last_step;
 	uint32_t loop_count;
-	uint64_t loops[16]; /* code addresses */
+	uint64_t loops[16];
 };
 
 /* Daemon state of a program that has not created a thread yet. */
@@ -200,8 +195,8 @@ struct contract_run {
 	uint64_t steps;
 	uint64_t digest; /* with plan.has_digest */
 	uint64_t races_let_pass, blind_runs,
-		/* suppressed races, runs that the race detector could not follow to the end, and
-		 * races seen: all since the block was created */
+		/* All since the block was created: suppressed races, runs that the race detector
+		 * could not follow to the end, and races seen */
 		races_seen;
 	uint16_t threads;
 	uint8_t outcome; /* enum outcome_kind */
@@ -219,8 +214,8 @@ struct contract_totals {
 	uint64_t pages_restored;
 	uint64_t checkpoints_taken;
 	uint64_t runs_resumed; /* runs that began at a checkpoint */
-	/* digest of the schedules and outcomes of all runs: the sum of one digest per run,
-	 * independent of their order */
+	/* Sum of one digest per run of its schedule and outcome, independent of the order of the
+	 * runs */
 	uint64_t digest;
 	uint32_t threads_most;
 	uint64_t steps_most;
@@ -239,7 +234,7 @@ struct contract_stuck {
 	struct wait_edge waits[CONTRACT_STUCK_WAITS];
 	/* The child has created threads: waits[] refers to threads[], not to threads of the run. */
 	bool has_own_threads;
-	struct thread_id forker; /* thread of the run that forked the child */
+	struct thread_id forker;
 	struct contract_thread threads[CONTRACT_STUCK_WAITS];
 };
 
@@ -248,7 +243,7 @@ struct contract_child_death {
 	uint32_t is_taken;
 	uint32_t kind; /* enum outcome_kind; 0: not filled yet; written last */
 	int32_t signal;
-	struct thread_id forker;       /* thread of the run that forked the child */
+	struct thread_id forker;
 	struct contract_thread thread; /* the thread that received the signal */
 	uint64_t site;
 	uint64_t address;
@@ -262,15 +257,15 @@ struct contract {
 	uint32_t guest_pid; /* [guest] */
 
 	uint32_t command; /* [host] enum contract_command, a shared futex */
-	/* [guest] incremented per ring, a shared futex. The host's SIGCHLD handler increments it
-	 * too, so that a death is never missed. */
+	/* [guest] incremented per ring, a shared futex; also by the host's SIGCHLD handler, for
+	 * a death */
 	uint32_t doorbell;
 	uint32_t report; /* [guest] enum contract_report */
 	uint32_t stop;	 /* [host] not 0: end the batch after the current run */
 
-	uint64_t heartbeat;	     /* [guest] step of the current run, written at every step */
-	uint64_t run_number;	     /* [guest] of the current or last run */
-	uint64_t run_seed;	     /* [guest] of the current or last run */
+	uint64_t heartbeat;  /* [guest] step of the current run, written at every step */
+	uint64_t run_number; /* [guest] of the current or last run */
+	uint64_t run_seed;
 	uint32_t is_waiting_outside; /* [guest] the run waits for the real world; not a hang */
 	/* [guest] incremented: restarts the command's time limit for a step */
 	uint32_t hang_extensions;
@@ -282,22 +277,22 @@ struct contract {
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
-	/* [guest] a run bound a socket to a name that all processes of the target share (a path,
-	 * a port); never reset */
+	/* [guest] a run bound a socket to a name that all processes of the target share; never
+	 * reset */
 	uint32_t takes_name;
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
-	/* [guest] call stack of the first such futex call: return addresses, innermost first,
-	 * then 0. Written before the bit. */
+	/* [guest] call stack of the first such futex call, innermost first, then 0; written
+	 * before the bit */
 	uint64_t unseen_sites[UNSEEN_SITES];
 
-	/* [guest] Modules, heap and main's stack have random addresses: the kernel refuses every
-	 * means to fix these addresses. */
+	/* [guest] modules, heap and main's stack have random addresses that the kernel refuses
+	 * to fix */
 	bool has_random_addresses;
 
 	struct contract_plan plan;
 	struct contract_spin spin;
 	struct contract_totals totals;
-	struct outcome outcome; /* of the last run */
+	struct outcome outcome;
 	/* [guest] Children that asked for an entry of stuck[], with or without success */
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
@@ -311,7 +306,7 @@ struct contract {
 	char taint_text[128]; /* [guest] the effect that tainted the run, in words */
 	char checkpoint_text
 		[128]; /* [guest] the effect after which a run allows no checkpoints, in words */
-	uint32_t thread_count; /* of the last run */
+	uint32_t thread_count;
 	/* [guest] Coverage of all runs: see engine_run.covered */
 	uint64_t covered[CONTRACT_COVERED_WORDS];
 

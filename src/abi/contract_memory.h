@@ -1,15 +1,15 @@
 /*
- * The part of the contract about memory accesses: which sites are on, and which variables threads are known to
- * share. It persists across runs; a run sees only what was frozen when it began.
+ * The part of the contract about memory accesses: which sites are on, and which variables threads
+ * are known to share. It persists across runs; a run sees only what was frozen when it began.
  *
- * A *variable* is eight aligned bytes of memory with a stable name (engine_object_name's rule: static data by module
- * and offset, heap by allocation and offset, stacks by thread and depth). A variable is a *point* when its accesses
- * are scheduling points. An access is a scheduling point if its site is on and its variable is a point.
+ * A *variable* is eight aligned bytes of memory with a stable name (engine_object_name's rule:
+ * static data by module and offset, heap by allocation and offset, stacks by thread and depth). A
+ * variable is a *point* when its accesses are scheduling points, at sites that are on.
  *
- * A run learns which threads access which variables, and which sites access shared ones. memory_prepare_run() makes
- * this knowledge effective at the start of the next run. Where runs are made in rounds (strategy.h), the next round
- * makes it effective. All processes then have the same knowledge, because the command has joined it
- * (plan/memory_join.h). With is_frozen nothing is learnt.
+ * A run learns which threads access which variables, and which sites access shared ones.
+ * memory_prepare_run() makes this knowledge effective at the start of the next run; with rounds
+ * (strategy.h), at the start of the next round, when the command has joined the knowledge of all
+ * processes (plan/memory_join.h). With is_frozen nothing is learnt.
  */
 #ifndef RADDLE_ABI_CONTRACT_MEMORY_H
 #define RADDLE_ABI_CONTRACT_MEMORY_H
@@ -37,7 +37,7 @@
 #define MEMORY_PATTERNS_MAX (UINT32_C(1) << 17)
 /* Entries of the list; with more, all variables are examined */
 #define MEMORY_NEWLY_SHARED_MAX 1024
-#define MEMORY_NEWS_MAX (UINT32_C(1) << 16) /* likewise */
+#define MEMORY_NEWS_MAX (UINT32_C(1) << 16)
 
 /* Which accesses are scheduling points. [host] */
 enum memory_mode {
@@ -46,9 +46,8 @@ enum memory_mode {
 	MEMORY_ALL,    /* every access of every site */
 	MEMORY_CHOSEN, /* of sites and variables that the command chose; learning continues */
 	/* With the race detector: accesses to shared variables that are atomic or that have
-	 * raced. Synchronisation orders all other accesses. If another order is possible, a
-	 * choice at the synchronisation reaches that order. The detector sees the other
-	 * accesses, too. */
+	 * raced. Synchronisation orders all other accesses, so choices at the synchronisation
+	 * reach every other order. The detector sees all accesses. */
 	MEMORY_RACES,
 	MEMORY_MODE_COUNT
 };
@@ -80,16 +79,15 @@ struct memory_variable {
 	variable_name name;
 	thread_name thread; /* first thread that accessed it */
 	uint16_t flags;
-	/* memory_allocating_place() of the allocation; 0: not determined yet; MEMORY_NOT_ON_HEAP. */
+	/* memory_allocating_place(); 0: not determined yet; MEMORY_NOT_ON_HEAP */
 	uint16_t allocated_at;
-	/* Of its heap block: object_place.loop. Static data: the engine's number of the module +
-	 * 1. main's stack: MEMORY_OF_MAIN. */
+	/* Heap: object_place.loop. Static data: the engine's number of the module + 1. main's
+	 * stack: MEMORY_OF_MAIN. */
 	uint16_t loop;
-	/* Groups + 1 of sites that have accessed it. A group meets another when both may access
-	 * a common variable; every further group that has accessed this variable meets a listed
-	 * one. 0: end of the list. */
+	/* Groups + 1 of sites that have accessed it; 0 ends the list. Two groups meet when both
+	 * may access a common variable. Groups that are not listed meet a listed one. */
 	uint16_t via[MEMORY_VIAS_MAX];
-	/* Entries of via[] known at the round's begin; the round has learnt the others */
+	/* entries of via[] known when the round began */
 	uint8_t via_known;
 	uint8_t news;
 	/* Heap: object_place.block. Static data: granules from the start of the module. main's
@@ -99,7 +97,7 @@ struct memory_variable {
 };
 
 /* variables[].news */
-#define VARIABLE_NEWS 1u     /* listed in news[] */
+#define VARIABLE_NEWS 1u
 #define VARIABLE_VIA_LOST 2u /* via[0] must become MEMORY_VIA_UNKNOWN */
 
 /* variables[].via[0]: too many groups, or in another run the name may belong to another variable. */
@@ -112,15 +110,15 @@ struct memory_variable {
 
 /* The groups of all variables that were allocated at one place: see focus.h. */
 struct memory_place_groups {
-	uint64_t round; /* 0: free */
+	uint64_t round;
 	uint16_t place;
 	uint16_t count; /* 0: unknown, or too many */
 	uint16_t groups[MEMORY_FOCUS_MAX];
 };
 
 /* Which sites may access an object in static data, or a local of main. patterns[] has one entry
- * per granule: the index of a group without sites. This group meets exactly the groups of the
- * sites that may access the granule. The entries repeat after `period` granules. [host] */
+ * per granule and repeats after `period` granules. An entry is the index of a group without
+ * sites, which meets exactly the groups of the sites that may access the granule. [host] */
 struct memory_object {
 	int64_t start;	/* from the module's first record; of a local: its site in sites[] */
 	uint64_t bytes; /* of the part that has an address in a file; a multiple of eight */
@@ -138,19 +136,18 @@ struct memory_module {
 	uint32_t count;
 };
 
-/* A cache from addresses to variables, so that an access need not compute the name. It holds
- * heap blocks and static data, which keep their addresses for long. An entry is valid while its
- * epoch equals known_epoch. [guest] */
+/* Cache from addresses to variables, for heap blocks and static data, which keep their addresses
+ * for long. An entry is valid while its epoch equals known_epoch. [guest] */
 #define MEMORY_KNOWN_MAX (UINT32_C(1) << 17) /* a power of two; an address has one slot */
 #define MEMORY_NO_VARIABLE UINT32_MAX
 struct memory_known {
 	uint64_t granule; /* address / 8 */
 	uint32_t epoch;	  /* 0: empty */
-	/* In variables[]; MEMORY_NO_VARIABLE: the variable is not in the table and will not be added */
+	/* in variables[]; MEMORY_NO_VARIABLE: not in the table, and will not be added */
 	uint32_t slot;
-	object_name name;   /* its short name */
-	thread_name thread; /* as in variables[] */
-	uint16_t flags;	    /* as in variables[]; 0: absent */
+	object_name name;
+	thread_name thread;
+	uint16_t flags;
 	/* Group + 1 of a site already passed to memory_note_group(); 0: none */
 	uint16_t group;
 	uint32_t shadow; /* the race detector's slot for it, or 0: race_passes_plain() */
@@ -160,46 +157,45 @@ struct contract_memory {
 	uint32_t mode;	    /* [host] enum memory_mode */
 	uint32_t is_frozen; /* [host] nothing is learnt; sites[] decides which sites are on */
 	uint32_t module_count;
-	uint32_t site_count;	 /* of all modules */
-	uint32_t variable_count; /* used entries of variables[] */
+	uint32_t site_count;
+	uint32_t variable_count;
 	uint32_t variables_lost; /* variables that found no entry */
 	uint32_t profile_runs;	 /* profiling runs so far */
-	/* Blocks of the last traced run, including those beyond the capacity */
+	/* of the last traced run, including those beyond the capacity */
 	uint32_t block_count;
-	uint32_t sites_on;     /* sites on in the current run */
-	uint32_t points_known; /* variables that are points */
-	uint32_t was_profile;  /* the current run is a profiling run */
-	uint32_t must_switch;  /* memory_switch_sites() has work to do */
+	uint32_t sites_on;
+	uint32_t points_known;
+	uint32_t was_profile; /* the current run is a profiling run */
+	uint32_t must_switch; /* memory_switch_sites() has work to do */
 	/* Variables that become points, or racy, when the next run begins */
 	uint32_t newly_shared;
 	uint32_t points_changed; /* some points have not been used in a run yet */
 	uint32_t has_changed;	 /* something was learnt since the last memory_prepare_run() */
-	/* Learnt in this round: number of variables with news, and whether sites have news. */
-	uint32_t news_count; /* including variables beyond news[] */
+	uint32_t news_count;
 	uint32_t has_site_news;
 	uint32_t round_has_points; /* the round has points that earlier rounds did not have */
 	uint64_t round;		   /* plan.round of the last run */
-	uint32_t visits;	   /* accesses at sites that were on, in the last run */
-	/* In this run only sites that may access variables of the groups in focus[] are on
-	 * (focus.h); [host] frozen. */
+	uint32_t visits;
+	/* [host] frozen: only sites that may access variables of the groups in focus[] are on
+	 * (focus.h) */
 	uint32_t is_partial;
-	uint32_t has_waited; /* a thread was found waiting by reading */
+	uint32_t has_waited;
 	uint32_t focus_count;
 	uint16_t focus[MEMORY_FOCUS_MAX];
-	/* Only the variables in focused[] (indices) are points in this run. [host] frozen: they are given by name. */
+	/* [host] frozen: the points of this run are the variables in focused[] (indices), given
+	 * by name, ... */
 	uint32_t is_filtered;
 	uint32_t focused_count;
 	uint32_t focused[MEMORY_FOCUS_MAX];
-	/* Points are also all variables allocated at these places (variables[].allocated_at). */
+	/* ... and all variables allocated at these places (variables[].allocated_at) */
 	uint32_t focused_place_count;
 	uint16_t focused_places[MEMORY_FOCUS_MAX];
-	/* Place groups computed in this round. [guest] */
 	struct memory_place_groups places[MEMORY_PLACES_MAX];
-	uint32_t round_has_waited; /* has_waited at the round's begin */
-	/* [host] Number of groups; sites of one group may access the same variables; 0: no analysis */
+	uint32_t round_has_waited;
+	/* [host] number of groups; 0: no analysis */
 	uint32_t group_count;
-	uint32_t known_epoch; /* never 0 in a run */
-	uint32_t known_used;  /* epoch of the entry of `known` that was made last */
+	uint32_t known_epoch;
+	uint32_t known_used; /* epoch of the entry of `known` that was made last */
 	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
 	uint32_t news[MEMORY_NEWS_MAX]; /* slots */
 	char refusal[128];		/* why sites cannot be switched; empty: they can */
@@ -209,11 +205,11 @@ struct contract_memory {
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
 	struct contract_quick quick;
-	/* [host] Group + 1 of each site; 0: it may access anything */
+	/* [host] group + 1 of each site; 0: it may access anything */
 	uint16_t groups[MEMORY_SITES_MAX];
-	/* [host] Bit matrix: two groups may access a common variable */
+	/* [host] bit matrix: two groups may access a common variable */
 	uint64_t meets[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
-	/* [host] Static data, sorted by module and start; objects in the same granule are adjacent */
+	/* [host] sorted by module and start; objects in the same granule are adjacent */
 	uint32_t object_count;
 	uint32_t local_count;
 	struct memory_object objects[MEMORY_OBJECTS_MAX];
@@ -222,7 +218,6 @@ struct contract_memory {
 		[MEMORY_PATTERNS_MAX]; /* groups + 1; 0: the sites that access it are unknown */
 };
 
-/* Identity of a module: the hash of its base name (empty for the executable), and a hash of its records. */
 static inline uint64_t memory_module_name(const char *base_name)
 {
 	return hash_bytes(base_name, strlen(base_name)) | 1;
@@ -230,14 +225,12 @@ static inline uint64_t memory_module_name(const char *base_name)
 
 static inline uint64_t memory_module_fingerprint(const struct site_record *first, uint64_t count)
 {
-	/* The first and the last records suffice to distinguish builds. */
 	const uint64_t part = count < 64 ? count : 64;
 
 	return hash_pair(hash_bytes(first, part * sizeof *first),
 		hash_pair(count, hash_bytes(first + count - part, part * sizeof *first)));
 }
 
-/* True when at least two threads have accessed the variable and one has written. */
 static inline bool memory_flags_shared(uint32_t flags)
 {
 	const uint32_t both = VARIABLE_MANY | VARIABLE_WRITTEN;
@@ -267,8 +260,8 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/* Index in variables[] at which the search for a variable begins; the search continues
- * cyclically. Variables that share an object_name begin at the same index. */
+/* Index in variables[] at which a search begins, which continues cyclically. Variables that
+ * share an object_name begin at the same index. */
 static inline uint32_t memory_variable_slot(variable_name name)
 {
 	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %

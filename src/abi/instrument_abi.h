@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 #define INSTRUMENT_ABI_VERSION 6
-#define SITE_POINT_BYTES 5		      /* of the no-op or call in the code */
+#define SITE_POINT_BYTES 5
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
 enum site_kind {
@@ -64,10 +64,10 @@ enum site_kind {
 	SITE_STRING_WRITE,   /* %rsi: the string that is copied to the address, zero included */
 	SITE_FUNCTION_ENTRY, /* no address */
 	SITE_FUNCTION_EXIT,
-	SITE_OPAQUE, /* inline assembly that may access memory: a record without a point */
+	SITE_OPAQUE, /* inline assembly that may access memory: no point */
 	/* Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their
-	 * points. These sites are no accesses, and are on only in recorded runs. `bytes` tells
-	 * several values of one instruction apart. */
+	 * points. These sites are no accesses and are on only in recorded runs. `bytes` numbers
+	 * the values of one instruction. */
 	/* Behind a call of code that may have no bitcode; one site per member of a struct */
 	SITE_RESULT,
 	SITE_RETURNS_TWICE, /* behind setjmp() and similar calls */
@@ -88,28 +88,28 @@ enum site_order {
 	SITE_SEQUENTIAL
 };
 
-/* Further contents of the order of a compare-exchange: the order of failure, and a flag. */
+/* A compare-exchange stores more in the order: the order of failure, and a flag. */
 #define SITE_FAILURE_SHIFT 3
 #define SITE_EXPECTED 0x80u /* the expected value is in %rsi */
-/* Further content of the order of an access by inline assembly: recorded runs do not record the access. */
+/* In the order of an access by inline assembly: recorded runs do not record it. */
 #define SITE_UNRECORDED 0x40u
 
-/* The write begins at the end of the string at the address: it overwrites the terminating zero. */
+/* The write begins at the terminating zero of the string at the address. */
 #define SITE_APPENDS 1u
 
-/* The function ends by a tail call: the callee takes over its frame. */
+/* The function ends by a tail call: the callee reuses its frame. */
 #define SITE_TAIL 1u
-/* The bytes read go to a local whose address no other code knows: recorded runs store them, up to a limit. */
+/* Recorded runs store the bytes read, up to a limit: they go to a local whose address no other
+ * code knows. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
-/* Both ends of a copy between memory that other code may know. At the write, recorded runs store
- * the bytes that were read, up to a limit. */
+/* Both ends of a copy between memory that other code may know: recorded runs store, at the
+ * write, the bytes that were read, up to a limit. */
 #define SITE_FOLLOWED 4u
 #define SITE_FOLLOWED_MOST 512u
 
-/* Reads of ranges and strings by a function whose result is recomputed from the bytes. Recorded
- * runs store the whole words around these bytes, up to a limit. The bits from
- * SITE_ARGUMENT_SHIFT on hold the number of the argument. */
+/* Reads by a function whose result is recomputed from the bytes: recorded runs store the whole
+ * words around them, up to a limit. Bits from SITE_ARGUMENT_SHIFT on: number of the argument. */
 #define SITE_CONTENTS 8u
 #define SITE_CONTENTS_MOST 256u
 #define SITE_CONTENTS_LEAST 32u /* for strings: others may be longer under another schedule */
@@ -118,23 +118,24 @@ enum site_order {
 /* Order of a SITE_ADDRESS: the local belongs to main. */
 #define SITE_OF_MAIN 1u
 
-/* Order of a SITE_RESULT: where the address of the called function is. It is in %rsi, or in a
- * word of the linker's table; the distance to that word lies SITE_CALLEE_BYTES before the stub.
- * If the function is a marked one, its result can be recomputed, and the site reports nothing. */
+/* Order of a SITE_RESULT: the address of the called function is in %rsi, or in a word of the
+ * linker's table; the distance to that word lies SITE_CALLEE_BYTES before the stub. The result
+ * of a marked function can be recomputed: the site then reports nothing. */
 #define SITE_CALLEE_GIVEN 1u
 #define SITE_CALLEE_NAMED 2u
 #define SITE_CALLEES (SITE_CALLEE_GIVEN | SITE_CALLEE_NAMED)
 #define SITE_CALLEE_BYTES 8
-/* The eight bytes before a marked function: a function with sites that does not end by a tail call. */
+/* The eight bytes before a marked function: it has sites and does not end by a tail call. */
 #define SITE_FUNCTION_MARK UINT64_C(0x9e64616372060bf1)
 
 #define SITE_VOLATILE 1u  /* declared volatile; not atomic */
 #define SITE_BIT_FIELD 2u /* also reads or writes its neighbours */
 #define SITE_UNALIGNED 4u
 #define SITE_VECTOR 8u
-/* Entry of a function that only functions of its own translation unit call, by name. */
+/* Entry of a function that only functions of its own unit call, by name. */
 #define SITE_INSIDE 16u
-/* A plain read, and the plain write to the same bytes, with no report and no possible context switch in between. */
+/* A plain read and the plain write to the same bytes, without a report or context switch in
+ * between. */
 #define SITE_WRITTEN_BACK 32u
 #define SITE_WRITES_BACK 64u
 
@@ -142,7 +143,7 @@ enum site_order {
 struct site_record {
 	int32_t point;
 	int32_t stub;
-	int32_t info;  /* struct site_info */
+	int32_t info;
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
 	/* Size of the access; 0 without an address. Ranges and strings: SITE_APPENDS and the
@@ -167,22 +168,21 @@ struct site_info {
 	int32_t type;	/* the struct or class that is accessed: "struct account", "Queue<int>" */
 	int32_t field;	/* its member: "balance", "pos.x" */
 	uint32_t flags; /* SITE_VOLATILE, ... */
-	/* Position of the access in the embedded bitcode: n-th defined function of the module,
-	 * n-th instruction of that function in the order of its blocks, both from 0. Debug
-	 * records (#dbg_value, ...) are no instructions and do not count. */
+	/* Position in the embedded bitcode: n-th defined function, n-th instruction in the order
+	 * of its blocks, from 0. Debug records (#dbg_value, ...) do not count. */
 	uint32_t function_number;
 	uint32_t instruction_number;
 };
 
 /* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd; padded to 8. */
 struct bitcode_header {
-	uint32_t magic; /* INSTRUMENT_MAGIC */
+	uint32_t magic;
 	uint32_t version;
 	uint64_t plain_bytes;
 	uint64_t stored_bytes;
 };
 
-/* One per executable or shared library. A constructor that runs before all others passes it to the runtime. */
+/* One per module. A constructor that runs before all others passes it to the runtime. */
 struct instrumented_module {
 	uint32_t magic;
 	uint32_t version;
@@ -195,9 +195,9 @@ void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
 void raddle_site_v3(void);
 
-/* The memory whose accesses a run needs: these ranges, `end` excluded. A loop
- * (compiler/pass/loops.h) that will access none of it continues in a copy of its code without
- * points. The ranges change only while no thread is in such a copy. */
+/* The ranges (`end` excluded) whose accesses a run needs. A loop (compiler/pass/loops.h) that
+ * will access none of them continues in a copy of its code without points. The ranges change
+ * only while no thread is in such a copy. */
 #define WANTED_PARTS 2
 
 struct wanted_memory {
@@ -214,7 +214,6 @@ static inline enum site_order site_record_order(const struct site_record *record
 	return (enum site_order)(record->order & ((1u << SITE_FAILURE_SHIFT) - 1));
 }
 
-/* The memory order of a compare-exchange that fails. */
 static inline enum site_order site_record_order_of_failure(const struct site_record *record)
 {
 	return (enum site_order)(

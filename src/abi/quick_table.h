@@ -1,14 +1,13 @@
 /* Tables of accesses that the fast path (runtime/quick.h) passes without further work. They lie
- * in the memory that command and target share. Assembly code of the sites includes this header,
- * too. */
+ * in the contract. Assembly code of the sites includes this header, too. */
 #ifndef RADDLE_ABI_QUICK_TABLE_H
 #define RADDLE_ABI_QUICK_TABLE_H
 
-/* Granules in each of the two tables: one for reads, one for writes. */
+/* Entries in each of the two tables, one for reads, one for writes */
 #define QUICK_GRANULES 131072
 #define QUICK_GRANULE_BITS 3
-/* Entries for each kind of access, a power of two. An entry covers four bytes, so the table
- * covers a window of 32 kB. */
+/* Entries per kind of access, a power of two; each covers four bytes, the table a window of 32
+ * kB. */
 #define QUICK_PLACES 8192
 
 #ifndef __ASSEMBLER__
@@ -28,9 +27,9 @@ struct contract_quick {
 	/* The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices:
 	 * SITE_LOAD, SITE_STORE. */
 	uint64_t granules[2][QUICK_GRANULES];
-	uint64_t tag;	/* the latest tag */
-	uint64_t epoch; /* the latest epoch */
-	/* Number of the run or checkpoint, part of the keys of a thread's own memory */
+	uint64_t tag;
+	uint64_t epoch;
+	/* of the run or checkpoint; part of the keys of a thread's own memory */
 	uint64_t ownership;
 };
 

@@ -49,7 +49,7 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 		engine_changed(barrier);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
-	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	(void)engine_perform(&op);
 	shared_enter(is_shared);
 	is_last = !--barrier->leaving;
 	shared_leave(is_shared);
@@ -76,7 +76,7 @@ int barrier_destroy(struct barrier *barrier, uint64_t site)
 		.ready = barrier_is_deserted,
 		.deadline_ns = ENGINE_FOREVER};
 
-	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	(void)engine_perform(&op);
 	barrier->count = 0;
 	engine_object_renew(barrier);
 	return 0;

@@ -1,15 +1,14 @@
 /*
  * Virtual time, and the random numbers and value choices of the target.
  *
- * Time is steps times a cost. It jumps to the next deadline when no thread is enabled.
+ * Time is steps times a cost. It jumps to the next deadline when no thread is enabled. While some
+ * thread is always enabled, the run is divided into stalls of CLOCK_STALL_STEPS steps. If a thread,
+ * a timer or a reader of the clock waits for time at the end of a stall, the cost of a step
+ * doubles: a sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes 160,000.
+ * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
+ * on one of them, and an early time-out would be a false failure.
  *
- * While some thread is always enabled, the run is divided into stalls of CLOCK_STALL_STEPS steps. If a thread, a timer
- * or a reader of the clock waits for time at the end of a stall, the cost of a step doubles: a sleep of 1 s takes some
- * 85,000 steps of other threads, a limit of 600 s takes 160,000. A time-out that expires too early would report a
- * failure that the program does not have. Starved threads therefore run first (engine_favour_starved), because the
- * thread in a timed wait may depend on one of them.
- *
- * All of this is a function of the steps alone, so every restart and every replay see the same times.
+ * Time is a function of the steps alone, so every restart and every replay see the same times.
  */
 #include "engine/engine.h"
 
@@ -20,11 +19,10 @@
 #define CLOCK_STEP_NS 100
 #define CLOCK_STALL_STEPS 8192
 #define CLOCK_DOUBLINGS_MAX 20
-/* A failed try, and a wait that had expired at its start, take as long as so many steps.
- * Natively they are system calls, and a loop of them waits for other threads, which may wait for
- * time. */
+/* Cost, in steps, of a failed try and of a wait that had expired at its start. Natively they are
+ * system calls, and a loop of them waits for other threads, which may wait for time. */
 #define CLOCK_POLL_STEPS 16
-/* A thread at a spin point has computed for so long. */
+/* Computing time that a thread at a spin point is assumed to have used. */
 #define CLOCK_SPIN_NS 20000000
 
 static uint64_t clock_step_ns(void)
@@ -37,7 +35,6 @@ uint64_t engine_clock_ns(void)
 	return engine.clock_ns;
 }
 
-/* Adds the time of the steps since the last call. */
 static void clock_account(void)
 {
 	engine_settle();
@@ -45,8 +42,8 @@ static void clock_account(void)
 	engine.clock_step = engine.step;
 }
 
-/* The next due step is the end of the stall, or the step at which time reaches the first
- * deadline. In the first stall, no deadline expires by the steps of other threads alone. */
+/* Due is the end of the stall, or the step at which time reaches the first deadline. In the
+ * first stall, no deadline expires by the steps of other threads alone. */
 static void clock_set_due_step(void)
 {
 	const uint64_t step_ns = clock_step_ns();
@@ -73,7 +70,6 @@ void engine_clock_note_deadline(uint64_t deadline_ns)
 	clock_set_due_step();
 }
 
-/* Re-evaluates the threads with a deadline. */
 static void clock_expire(void)
 {
 	engine.earliest_deadline = ENGINE_FOREVER;
@@ -131,7 +127,7 @@ void engine_clock_pass(void)
 	clock_set_due_step();
 }
 
-/* Time passes as for so many steps. A loop may make such calls without any step. */
+/* A loop may make such calls without any step. */
 static void clock_add_steps(uint64_t count)
 {
 	clock_account();
@@ -158,7 +154,6 @@ void engine_clock_note_calls(uint32_t count)
 	clock_add_steps(count);
 }
 
-/* Is another thread enabled that is not at a spin point? */
 static bool clock_somebody_moves(void)
 {
 	for (uint32_t i = 0; i < engine.thread_count; i++)
@@ -168,7 +163,6 @@ static bool clock_somebody_moves(void)
 	return false;
 }
 
-/* The op with the earliest deadline; NULL: none. */
 static const struct engine_op *clock_next_wait(void)
 {
 	const struct engine_op *next = NULL;
@@ -183,9 +177,9 @@ static const struct engine_op *clock_next_wait(void)
 	return next;
 }
 
-/* The thread may wait for a sleeping one, so time jumps to the end of a sleep if no other thread
- * can move. Time does not jump to the limit of a timed wait: that thread may wait for the result
- * of the computation. */
+/* Time jumps to the end of a sleep if no other thread can move, because the spinning thread may
+ * wait for the sleeper. Time does not jump to the limit of a timed wait, whose thread may wait
+ * for the result of the computation. */
 void engine_clock_note_spin(void)
 {
 	const struct engine_op *next;
@@ -209,7 +203,6 @@ void engine_clock_restart(void)
 	clock_set_due_step();
 }
 
-/* No thread is enabled: waits for an outside event, else jumps to the next deadline, else reports a deadlock. */
 void engine_clock_idle(void)
 {
 	const struct engine_op *next = clock_next_wait();

@@ -10,8 +10,8 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared)
 	engine_object_renew(cond);
 }
 
-/* The waiter of a mark, or NULL. NULL: the queue is empty, the object was overwritten, or this
- * process is the child of a fork and the waiters belong to the parent. */
+/* NULL: the queue is empty, the object was overwritten, or this process is the child of a fork
+ * and the waiters belong to the parent. */
 static struct engine_thread *cond_waiter(const struct cond *cond, uint16_t mark)
 {
 	struct engine_thread *thread = sync_thread(mark);
@@ -70,9 +70,9 @@ static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
 		engine_changed(cond); /* cond_destroy() may wait for an empty queue */
 }
 
-/* Value of queue_ticket after a spurious wake-up from this condition variable. The thread's next
- * wait there cannot end spuriously again. One spurious wake-up is enough to show a missing loop,
- * and without the limit a lost wake-up would never become a deadlock. */
+/* queue_ticket after a spurious wake-up here: the thread's next wait cannot end spuriously
+ * again. One spurious wake-up suffices to show a missing loop, and without the limit a lost
+ * wake-up would never become a deadlock. */
 static uint64_t cond_spurious_ticket(const struct cond *cond)
 {
 	return (uint64_t)(uintptr_t)cond | 1;
@@ -87,15 +87,14 @@ static bool cond_is_woken(const struct engine_op *op, const struct engine_thread
 		       thread->queue_ticket != cond_spurious_ticket(cond));
 }
 
-/* Reacquires the mutex after a wait that ended without a signal. The acquisition is a separate
- * step, because the mutex may be held. */
+/* A separate step, because the mutex may be held after a wait that ended without a signal. */
 static int cond_come_back(struct mutex *mutex, uint64_t site)
 {
 	struct engine_op op = mutex_return_op(mutex, site);
 	int error;
 
 	do {
-		(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+		(void)engine_perform(&op);
 		error = mutex_return(mutex, site);
 	} while (error == SYNC_AGAIN);
 	return error;
@@ -109,8 +108,7 @@ static bool cond_is_granted(const struct engine_op *op, const struct engine_thre
 	return cond->granted && (int32_t)(cond->limit - (uint32_t)op->argument2) > 0;
 }
 
-/* Ends the wait; returns whether a signal ended it. With `must_wait`, the wait ends only by a
- * signal. */
+/* True: a signal ended the wait. With `must_wait`, only a signal ends it. */
 static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, bool must_wait)
 {
 	bool is_granted;
@@ -150,7 +148,6 @@ static int cond_wait_shared(struct cond *cond, struct mutex *mutex, struct engin
 	return error || is_granted ? error : sync_error(result);
 }
 
-/* Permits up to `count` of the current waiters to wake. */
 static void cond_grant(struct cond *cond, uint32_t count)
 {
 	bool is_lost;
@@ -185,7 +182,7 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	int error, mutex_error;
 
 	engine_note_met(MET_CONDITION);
-	(void)engine_perform(&wait); /* WAIT_DONE: it is always ready */
+	(void)engine_perform(&wait);
 	if (cond->is_shared)
 		return cond_wait_shared(cond, mutex, &op);
 	error = mutex_leave(mutex, site);
@@ -210,10 +207,9 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	return mutex_error && error != SYNC_CANCELLED ? mutex_error : error;
 }
 
-/* Removes the thread from the queue. From now on the thread waits for its mutex, and neither a
- * deadline nor a cancellation can lose the signal. While the thread runs a signal handler, its
- * wait is not announced. When the handler returns, cond_is_woken() finds the thread outside of
- * the queue. */
+/* The thread now waits for its mutex, and no deadline or cancellation can lose the signal. The
+ * wait of a thread in a signal handler is not announced: when the handler returns,
+ * cond_is_woken() finds the thread outside of the queue. */
 static void cond_wake(struct cond *cond, struct engine_thread *thread)
 {
 	const struct engine_op *op = thread->op;
@@ -291,7 +287,7 @@ int cond_destroy(struct cond *cond, uint64_t site)
 		.ready = cond_is_deserted,
 		.deadline_ns = ENGINE_FOREVER};
 
-	(void)engine_perform(&op); /* WAIT_DONE: no deadline, never interrupted */
+	(void)engine_perform(&op);
 	engine_object_renew(cond);
 	return 0;
 }

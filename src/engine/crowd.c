@@ -1,10 +1,9 @@
 /*
- * Crowds: groups of threads that wait for one object, for which ready() has a single common result.
- * If many threads wait for one lock, each lock and unlock would evaluate all of them and dominate
- * the run time. The engine therefore evaluates a crowd once. A thread with a deadline or a pending
- * signal waits alone.
+ * Groups of threads that wait for one object, for which ready() has a single common result. Each
+ * lock and unlock would otherwise evaluate every waiter and dominate the run time. A thread with a
+ * deadline or a pending signal waits alone.
  *
- * The wake_reason of a member is not valid; use engine_wake_reason(). Runs in the moving thread.
+ * The wake_reason of a member is not valid; use engine_wake_reason().
  */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"

@@ -229,7 +229,6 @@ static void engine_account(struct engine_thread *next)
 		*run->heartbeat = engine.step;
 }
 
-/* The chosen thread moves: ends the effect of its yield. */
 static struct engine_thread *engine_release(struct engine_thread *next)
 {
 	next->last_moved = engine.step;
@@ -241,7 +240,7 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 	return next;
 }
 
-/* Chooses the next thread to move. The caller has announced its op, or has ended. */
+/* The caller has announced its op, or has ended. */
 static struct engine_thread *engine_decide(void)
 {
 	struct engine_thread *next;
@@ -286,7 +285,7 @@ void engine_report_ending(void)
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
-/* Coverage: `self` has announced an op, and `next` performs its own op first. */
+/* `self` has announced an op, and `next` performs its own op first. */
 static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
 {
 	const uint64_t pair =
@@ -320,7 +319,7 @@ void engine_hand_over_for_good(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* Determines the result of a chosen op. With *again set, the caller must announce the op again. */
+/* With *again set, the caller must announce the op again. */
 static enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
@@ -374,17 +373,16 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 	}
 }
 
-/* Is this a wait whose deadline has already passed? In a polling loop it must not delay the thread
- * that it waits for. */
+/* A wait whose deadline has passed must not delay, in a polling loop, the thread that it waits
+ * for. */
 static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
 {
 	return op->deadline_ns <= engine.clock_ns &&
 	       (op->is_timeout_only || (op->ready && !op->ready(op, self)));
 }
 
-/* Fast path: the moving thread's op is ready and the strategy continues with this thread. The
- * step is the same as through engine_decide(), but nothing is announced and no other thread is
- * evaluated. False: the fast path does not apply. */
+/* Fast path: the strategy continues with the moving thread, whose op is ready. The step equals
+ * one through engine_decide(), but nothing is announced and no other thread is evaluated. */
 static bool engine_keeps_current(struct engine_thread *self, const struct engine_op *op)
 {
 	const struct engine_run *run = &engine.run;
@@ -399,8 +397,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 	engine_update_view();
 	if (!run->strategy->fast_path.keeps_current(run->strategy_state, &engine.view))
 		return false;
-	/* Object names depend on the order of announcements, so the fast path assigns names as
-	 * engine_announce() does. */
+	/* Names depend on the order of announcements: assign them as engine_announce() does. */
 	if (!op->object && op->address)
 		(void)engine_object_name(op->address);
 	if (op->kind == OP_COND_WAIT)
@@ -447,8 +444,8 @@ enum engine_result engine_perform(struct engine_op *op)
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
 			engine_delay_yielder(self);
 		}
-		/* Freed memory may contain a value that looks like a held lock. The wait would
-		 * never end, so the use is reported first. */
+		/* Freed memory may look like a held lock. The wait would never end: report the
+		 * use first. */
 		if (__builtin_expect(engine.watches_uses, 0) && op->ready && !op->ready(op, self))
 			engine_report_use(op);
 		engine_announce(self, op);

@@ -37,8 +37,7 @@
 struct engine_op;
 struct engine_thread;
 
-/* Is the op ready? The function must be pure; the engine calls it again after each
- * engine_changed(op->address). */
+/* Is the op ready? Pure; called again after each engine_changed(op->address). */
 typedef bool engine_ready(const struct engine_op *op, const struct engine_thread *thread);
 
 /* Events, besides the deadline, that may end a wait early. */
@@ -51,16 +50,16 @@ enum engine_interruption {
 
 /* The condition under which an atomic update writes. */
 enum engine_exchange {
-	EXCHANGE_NONE, /* the update always writes */
+	EXCHANGE_NONE,
 	EXCHANGE_UNKNOWN,
 	EXCHANGE_OF_EXPECTED /* the update writes if the old value equals `argument` */
 };
 
 struct engine_op {
-	uint8_t kind;	       /* enum op_kind */
-	uint8_t interruptions; /* enum engine_interruption, or'ed */
-	bool is_timeout_only;  /* a sleep: only the deadline makes the op ready */
-	bool is_shared;	       /* other processes may make the op ready: shared.h */
+	uint8_t kind; /* enum op_kind */
+	uint8_t interruptions;
+	bool is_timeout_only; /* a sleep: only the deadline makes the op ready */
+	bool is_shared;	      /* other processes may make the op ready: shared.h */
 	/* ready() means only that a retry may succeed; a signal handler interrupts even a ready
 	 * op */
 	bool is_guess;
@@ -68,7 +67,7 @@ struct engine_op {
 	bool is_alike;
 	uint8_t call;	      /* enum call_kind; like `number`, only for reports */
 	uint16_t number;      /* as in struct trace_event */
-	const void *address;  /* the object, by which the engine finds its waiters; NULL: none */
+	const void *address;  /* how the engine finds its waiters; NULL: none */
 	uint64_t site;	      /* return address in the target */
 	engine_ready *ready;  /* NULL: always ready */
 	uint64_t deadline_ns; /* virtual time; ENGINE_FOREVER: none; 0 has already passed */
@@ -76,18 +75,16 @@ struct engine_op {
 	uint64_t argument2;
 	object_name
 		object; /* name of the object if the caller knows the name; 0: engine_object_name() */
-	/* Memory accesses, where `object` is the first eight-byte word: the name of the next word;
-	 * 0: not known. */
+	/* the next eight-byte word's name; 0: not known */
 	object_name next_object;
-	uint32_t bytes; /* memory accesses: size of the access */
-	uint8_t order;	/* enum site_order of atomic accesses and fences */
+	uint32_t bytes;
+	uint8_t order; /* enum site_order of atomic accesses and fences */
 	/* as in struct pending_op; the engine sets this field for COND_WAIT */
 	uint16_t second;
 	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
 	uint8_t order_of_failure; /* memory order of an exchange that writes nothing */
 };
 
-/* A performed op with its result; see engine_host.performed. */
 struct engine_performed {
 	uint64_t step;
 	uint64_t site;
@@ -95,8 +92,8 @@ struct engine_performed {
 	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: the values of
 	 * engine_note_comparison(). Others: the op's argument. */
 	uint64_t argument;
-	object_name object;	 /* as in the op, therefore 0 for most ops */
-	object_name next_object; /* as in the op, therefore 0 for most ops */
+	object_name object; /* as in the op, therefore 0 for most ops */
+	object_name next_object;
 	uint32_t bytes;
 	struct thread_id thread;
 	/* the created, joined, cancelled or signalled thread; THREAD_NONE: none */
@@ -127,9 +124,9 @@ enum engine_thread_state {
 };
 
 struct engine_thread {
-	struct context context; /* owned by the executor */
-	/* The engine reads the following fields of every waiter when an object changes, so they
-	 * lie close together. */
+	struct context context;
+	/* The engine reads these fields of every waiter when an object changes, so they lie
+	 * close together. */
 	struct engine_op *op; /* the pending op; NULL while the thread moves */
 	struct engine_thread *object_next,
 		*object_previous; /* other threads with a pending op in the same bucket of objects */
@@ -144,75 +141,72 @@ struct engine_thread {
 	bool is_cancel_requested;
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
-	bool is_exiting; /* the thread is past its last cancellation point */
-	/* the op that the running signal handlers interrupted; NULL: no handler runs */
+	bool is_exiting; /* past its last cancellation point */
+	/* the op that the running signal handlers interrupted; NULL: none */
 	const struct engine_op *interrupted;
 	struct thread_id id;
 	/* link in an object's own queue of waiters (condition variables, futexes) */
 	struct engine_thread *queue_next;
-	uint64_t queue_ticket;	  /* value for the object in whose queue the thread waits */
-	const void *queue_object; /* the object in whose queue the thread waits; NULL: none */
+	uint64_t queue_ticket; /* for the object in whose queue the thread waits */
+	const void *queue_object;
 	/* mutex.c: the most recently acquired robust mutex that the thread still holds */
 	void *robust_held;
 	const void *spin_held; /* spin.c: the most recently acquired spin lock */
 	uint64_t spin_site;    /* spin.c: return address of that acquisition */
 	uint8_t state;	       /* enum engine_thread_state */
 	bool is_detached;
-	bool has_joiner;	    /* another thread is joining this thread */
+	bool has_joiner;
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* consecutive failed tries at failed_address */
-	/* consecutive failed tries at any objects, with no other op between them */
+	/* the same at any objects, with no other op in between */
 	uint8_t tries_in_row;
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
-	uint8_t slice; /* steps that a starved thread makes before other threads (fairness.c) */
-	const void *last_address;   /* object of the last op */
-	const void *failed_address; /* object of the last failed try */
-	uint64_t last_moved;	    /* step of the last op, for fairness */
-	uint64_t yielded_at;	    /* step + 1 of a yield that still delays the thread; 0: none */
+	uint8_t slice; /* steps of a starved thread before others run (fairness.c) */
+	const void *last_address;
+	const void *failed_address;
+	uint64_t last_moved; /* step of the last op, for fairness */
+	uint64_t yielded_at; /* step + 1 of a yield that still delays the thread; 0: none */
 	thread_name name;
-	/* number of threads created by this thread: the ordinal of its next child */
+	/* ordinal of its next child */
 	uint16_t children;
-	uint16_t held_count;	/* number of locks held, for evidence */
-	uint32_t objects_named; /* number of object names derived from first uses by this thread */
+	uint16_t held_count;
+	uint32_t objects_named; /* names derived from first uses by this thread */
 	struct thread_id parent;
-	uint16_t ordinal; /* ordinal among the children of its parent */
+	uint16_t ordinal;
 	uint64_t create_site;
 	void *(*start)(void *);
 	void *argument;
 	void *result;
-	void *executor_part; /* owned by the executor */
-	uintptr_t handle;    /* pthread_t in the target */
-	char label[16];	     /* name set by pthread_setname_np, NUL-terminated */
-	int kernel_id;	     /* result of gettid() */
-	/* The end of the thread clears this word and wakes one futex waiter (CLONE_CHILD_CLEARTID).
-	 * NULL: no such word. */
+	void *executor_part;
+	uintptr_t handle;
+	char label[16];
+	int kernel_id;
+	/* Cleared, with a wake-up of one futex waiter, when the thread ends
+	 * (CLONE_CHILD_CLEARTID); or NULL */
 	uint32_t *clear_at_end;
 };
 
-/* Services that the engine needs from its environment. The runtime and the unit tests provide
- * them. */
+/* What the engine needs from its environment: the runtime, or a unit test. */
 struct engine_host {
 	const struct executor *executor;
 	/* Ends the run and does not return. `outcome` lies in memory that survives the run. */
 	void (*run_over)(struct outcome *outcome) __attribute__((noreturn));
-	/* Runs at a scheduling point after engine_raise_attention(). Assigns each
-	 * process-directed signal to a thread (sets signals_pending) and calls engine_evaluate()
-	 * for that thread. NULL: the host has no signals. */
+	/* Runs at a scheduling point after engine_raise_attention(): assigns each
+	 * process-directed signal to a thread (signals_pending) and calls engine_evaluate() for
+	 * it. NULL: no signals. */
 	void (*route_signals)(void);
 	/* Runs when the last thread ends without exit(): the process ends with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
-	/* Acts on asynchronous cancellation of the calling thread. */
 	void (*cancel_now)(void) __attribute__((noreturn));
-	/* Runs the handlers of the thread's pending signals. Returns whether a handler ran.
-	 * Handlers may contain scheduling points. */
+	/* Runs the handlers of pending signals, which may contain scheduling points. True: one
+	 * ran. */
 	bool (*deliver_signals)(struct engine_thread *thread);
-	/* Runs when no thread is enabled. Waits for real events (file descriptors, children,
-	 * signals) at most until virtual `deadline_ns`. Returns false if the host has no real
-	 * event to wait for. */
+	/* Runs when no thread is enabled: waits for real events (descriptors, children, signals)
+	 * at most until virtual `deadline_ns`. False: the host has no event to wait for. */
 	bool (*wait_outside)(uint64_t deadline_ns);
-	/* Fires the timers that are due in virtual time. Returns the next expiry, or
-	 * ENGINE_FOREVER without a timer. NULL: the host has no timers. */
+	/* Fires the timers due in virtual time. Returns the next expiry, or ENGINE_FOREVER.
+	 * NULL: none. */
 	uint64_t (*fire_timers)(void);
 	/* Receives every step while tracing; NULL otherwise. */
 	void (*observe)(
@@ -221,19 +215,18 @@ struct engine_host {
 	 * be NULL. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
-	/* Receives every op performed in a live run, in their order; NULL: not needed. A memory
-	 * access is reported before it happens, while its thread is still at the access. Any
-	 * other op is reported when the next one is performed, because its result is known only
-	 * then. */
+	/* Receives every op of a live run in order; NULL: not needed. A memory access is
+	 * reported before it is made. Any other op is reported when the next one is performed,
+	 * because only then its result is known. */
 	void (*performed)(const struct engine_performed *performed);
-	/* After engine_watch_uses(): a lock, a condition variable or a similar object is about
-	 * to be used. Not called when a thread returns from a finished wait, because the program
-	 * may already have freed the object. */
+	/* After engine_watch_uses(): a lock, condition variable or similar object is about to be
+	 * used. Not called at the return from a finished wait: the program may have freed the
+	 * object. */
 	void (*used)(const struct engine_op *op);
 	/* For schedule_view.place; NULL: none */
 	bool (*place)(object_name object, struct object_place *out);
-	/* Name of an object that is neither static nor a thread, equal in every run; 0: not known.
-	 * NULL: the host names no objects. */
+	/* Name of an object that is neither static nor a thread, equal in every run; 0: not
+	 * known; or NULL. */
 	object_name (*name)(const void *address);
 	/* Hash of the thread's call stack when it announces an op; NULL: not needed. */
 	uint32_t (*context)(struct thread_id thread);
@@ -242,22 +235,21 @@ struct engine_host {
 /* Parameters of a run; engine_begin_run() copies them. */
 struct engine_run {
 	const struct strategy *strategy;
-	void *strategy_state;	      /* in memory that survives the run */
-	struct schedule *recording;   /* in memory that survives the run */
-	struct outcome *outcome;      /* in memory that survives the run */
-	volatile uint64_t *heartbeat; /* receives the step number at every step */
-	/* Coverage bitmap of pairs of sites, indexed by hash: one thread was about to perform an
-	 * op at the first site when another thread performed one at the second. NULL: no
-	 * coverage. */
+	void *strategy_state; /* in memory that survives the run */
+	struct schedule *recording;
+	struct outcome *outcome;
+	volatile uint64_t *heartbeat;
+	/* Coverage of pairs of sites, indexed by hash: one thread was about to perform an op at
+	 * the first site when another performed one at the second. NULL: no coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
 	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL: not needed */
 	uint64_t *operations;	/* receives a digest of the steps made; NULL: not needed */
 	uint64_t seed;		/* for value choices */
 	uint64_t random_seed;	/* for the target's random numbers */
-	/* Number of yields that only act as scheduling points, per thread and since the thread
-	 * was last blocked. Without them, a thread that yields a few times before it blocks
-	 * could never block while the others stay where they are. */
+	/* Yields per thread, since it was last blocked, that are mere scheduling points. Without
+	 * them, a thread that yields a few times before it blocks never blocks while the others
+	 * stay where they are. */
 	uint8_t free_yields;
 	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
@@ -268,32 +260,29 @@ struct engine_run {
 	bool defers_changes;
 };
 
-/* Call once per process, in the main thread, before all other functions. The caller becomes thread
- * `main`. */
+/* Call once per process, in the main thread, before all other functions. */
 void engine_init(const struct engine_host *host);
-/* engine_each_saved() passes the used parts of the engine's tables to `save`, because the whole
- * tables are too large for every memory image. engine_owns_mapping() tells whether a mapping of
- * the process holds these tables. */
+/* engine_each_saved() passes the used parts of the engine's tables to `save`: whole tables are
+ * too large for every memory image. engine_owns_mapping(): a mapping of the process holds these
+ * tables. */
 typedef void engine_save(void *argument, void *start, size_t bytes);
 void engine_each_saved(engine_save *save, void *argument);
 bool engine_owns_mapping(const void *start, const void *end);
 /* Sets the pthread_t and the gettid() result of the main thread. */
 void engine_set_main(uintptr_t handle, int kernel_id);
-/* Resets everything except the settings of engine_init(), for hosts that make runs without a
- * memory image. The caller is `main`; all other threads are discarded wherever they stopped. */
+/* Resets all but the settings of engine_init(), for hosts that make runs without a memory image.
+ * The caller is `main`; all other threads are discarded. */
 void engine_renew(void);
-/* Starts a run. Until engine_go_live(), ops are no scheduling points. */
 void engine_begin_run(const struct engine_run *run);
-/* Called before the strategy chooses. A checkpoint may be taken here: the call may return again
+/* Called before the strategy chooses, where a checkpoint may be taken: the call may return again
  * in a later run with the memory restored. That run then calls engine_renew_run(). */
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
-/* If true, only enabled threads of the highest priority are scheduled. Real-time policies
- * guarantee this order when all threads share one processor. */
+/* If true, only enabled threads of the highest priority are scheduled, as real-time policies
+ * guarantee on one processor. */
 void engine_follow_priorities(bool are_followed);
-/* Continues the run with another seed. */
+/* Continues the run with another seed; not after engine_has_used_seed() is true. */
 void engine_renew_run(uint64_t seed);
-/* Has the run drawn a random value choice? Then it cannot continue with another seed. */
 bool engine_has_used_seed(void);
 /* Makes every op from here on a scheduling point. Called at the first thread creation. */
 void engine_go_live(void);
@@ -303,8 +292,7 @@ void engine_report_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
 bool engine_yields_freely(void);
-/* Child side of the target's fork(): the caller is the only thread, outside of any run. Seeds the
- * child's random numbers. */
+/* In the child of the target's fork(): the caller is the only thread, outside of any run. */
 void engine_begin_child(uint64_t random_seed);
 /* Replaces engine_host.performed for the runs that follow; NULL: none. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
@@ -313,13 +301,11 @@ void engine_watch_uses(void);
 /* Setting of the run; true only in a live run. */
 bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
-/* How many times no thread was enabled so far. */
 uint64_t engine_idle_period(void);
 
 /* The scheduling point; see the protocol above. The caller keeps ownership of `op`. */
 enum engine_result engine_perform(struct engine_op *op);
 
-/* A scheduling point for an op that is always ready. */
 static inline void engine_point(enum op_kind kind, const void *address, uint64_t site)
 {
 	struct engine_op op = {.kind = (uint8_t)kind,
@@ -330,141 +316,123 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
-/*
- * Called from a timer's signal handler outside the runtime's own code. The moving thread has not
- * reached a scheduling point for a long time, and may be spinning on memory that another thread
- * must write. The call lets the other threads move first.
- *
- * A spin point is no step: schedules neither record nor count it, so a replay needs no timer. The
- * call returns at once if no other thread is enabled.
- */
+/* Called from a timer's signal handler outside the runtime's own code: the moving thread has not
+ * reached a scheduling point for long and may spin on memory that another thread must write.
+ * Lets other enabled threads move first. No step: schedules do not record it, and a replay needs
+ * no timer. */
 void engine_spin_point(uint64_t site);
-/* Does the strategy require that the moving thread makes the next step, too (strategy_fast_path.must_continue)? */
+/* Must the moving thread make the next step, too (strategy_fast_path.must_continue)? */
 bool engine_must_continue(void);
-/* The object at `address` changed: re-evaluates all threads whose pending op concerns this
- * object. */
+/* Re-evaluates all threads whose pending op concerns the object at `address`. */
 void engine_changed(const void *address);
-/* As engine_changed(), but deferred until the next decision. For objects that change often while
- * one thread continues. */
+/* As engine_changed(), deferred until the next decision, for objects that change often. */
 void engine_change_deferred(const void *address);
 /* As engine_changed(), for all pending ops of one kind on any object (file descriptors). */
 void engine_changed_kind(enum op_kind kind);
-/* As engine_changed(), for all pending ops that other processes may have made ready. */
+/* As engine_changed(), for all ops that other processes may have made ready. */
 void engine_changed_shared(void);
-/* Replaces the pending op of another thread by a copy of `replacement`. A signalled waiter of a
- * condition variable thereafter waits for its mutex. */
+/* Replaces another thread's pending op by a copy: a signalled waiter of a condition variable
+ * then waits for its mutex. */
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
-/* The moving thread waits for another thread: at the next scheduling point fairness treats it as
- * one that yielded. */
+/* The moving thread waits for another thread: fairness treats it as one that yielded. */
 void engine_delay_current(void);
 /* Has another thread become enabled since the last decision? */
 bool engine_has_woken(void);
-/* The last op was a failed try and changed nothing. Repeated failed tries count as yields. */
+/* The last op was a failed try. Repeated failed tries count as yields. */
 void engine_unproductive(void);
-/* Marks the last op as failed for engine_host.performed. engine_unproductive() and any result
- * other than WAIT_DONE imply this. */
+/* Marks the last op as failed for host.performed, as engine_unproductive() and any other result
+ * than WAIT_DONE do. */
 void engine_failed(void);
-/* Reports an event without a scheduling point of its own to engine_host.performed. */
+/* Reports an event without a scheduling point of its own to host.performed. */
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
 /* As engine_note(), for a memory access that is no scheduling point; the access precedes the next
  * step. */
 void engine_note_access(const struct engine_op *op);
-/* Has engine_host.performed received every op so far? Then the host may report an access without
- * the engine. */
+/* True when host.performed has received every op so far: the host may then report an access
+ * itself. */
 bool engine_has_reported_all(void);
-/* Epoch counter. `epoch` grows by ENGINE_EPOCH with every performed op and with every context
- * switch. While it is constant, one thread makes plain memory accesses without any
- * synchronisation. The engine copies each new epoch to `*latest`. At each context switch, the
- * engine sets the two values to 0 that the host stored for the time slice. */
+/* `epoch` grows by ENGINE_EPOCH with every performed op and context switch; while it is
+ * constant, one thread makes plain accesses without synchronisation. The engine copies it to
+ * `*latest`. Each context switch zeroes the two values that the host stored for the time slice. */
 #define ENGINE_EPOCH (UINT64_C(1) << 32)
 struct engine_epochs {
 	uint64_t epoch;
 	uint64_t slice_key;
 	uint64_t *latest;
 	uint64_t slice_tag;
-	/* A *lease* is the number of plain accesses that the moving thread may make next without
-	 * a call of the engine. Each is a scheduling point at which the strategy would choose
-	 * the same thread. The host decrements this field; values below 1 mean no lease. */
+	/* A *lease*: number of plain accesses that the moving thread may make without a call of
+	 * the engine, because the strategy would choose it at each. The host decrements it;
+	 * below 1: no lease. */
 	int64_t lease;
-	bool wants_lease; /* set by the host: it supports leases */
-	/* all accesses of the lease are to objects named by the strategy's focus() */
+	bool wants_lease; /* the host supports leases */
+	/* all its accesses are to objects named by the strategy's focus() */
 	bool is_focused;
 };
 void engine_count_epochs(struct engine_epochs *epochs); /* NULL: no epochs */
 /* Called from a signal handler: the next access enters the engine. */
 void engine_end_lease(void);
-/* Details of the last op that were not known when it was announced, for engine_host.performed.
- * engine_report_rest() is for the end of the run: it reports the last op although no other op
- * follows. */
+/* Details of the last op that became known after it was announced, for host.performed.
+ * engine_report_rest() reports the last op at the end of a run. */
 void engine_report_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
 /* OP_FUTEX_WAIT: the expected value in the upper 32 bits, the value of the word in the lower 32
  * bits. */
 void engine_note_comparison(uint64_t values);
-/* Called from a signal handler: requests a call of host.route_signals() at the next scheduling
- * point. */
+/* From a signal handler: requests a call of host.route_signals() at the next scheduling point. */
 void engine_raise_attention(void);
 /* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has arrived. */
 void engine_evaluate(struct engine_thread *thread);
 
-/* A choice below `count` that does not concern threads to run, such as the waiter that wakes. The
- * schedule records it. */
+/* A recorded choice below `count` that is not about threads to run, such as the waiter that
+ * wakes. */
 uint32_t engine_choose_value(uint32_t count);
 
 /* Stable name of the object at this address; see decisions/0002. */
 object_name engine_object_name(const void *address);
 /* Name of static data in a known module; 0: the address is not in such a module. */
 variable_name engine_static_name(const void *address);
-/* Converts an address of static data to the module's number and an offset; false: no such module.
- * engine_static_address() converts back; NULL: no such module. */
+/* Converts an address of static data to its module's number and an offset, and back; false or
+ * NULL: no such module. */
 bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset);
 const void *engine_static_address(uint32_t module, uint64_t offset);
 /* The object was initialised or destroyed: its memory may now hold another object. */
 void engine_object_renew(const void *address);
-/* Registers a loaded module, whose static objects get names from their offset. Once per module,
- * before the first run. */
+/* Static objects of a module get names from their offset. Once per module, before the first run. */
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
 
 struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
-/* The number of enabled threads, without the moving one. */
 uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
 /* The live or unjoined thread with this pthread_t; NULL: none. */
 struct engine_thread *engine_thread_by_handle(uintptr_t handle);
-/* Creates a thread in state THREAD_ALIVE with a pending THREAD_BEGIN, through executor.spawn().
- * Returns 0, EAGAIN, or the error of the executor. */
+/* Creates a thread in state THREAD_ALIVE with a pending THREAD_BEGIN. Returns 0, EAGAIN, or the
+ * error of executor.spawn(). */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site);
-/* Sets the thread-local block of a thread that has not run yet; its address becomes the thread's
- * handle. */
+/* For a thread that has not run yet; the address becomes the thread's handle. */
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
-/* Body of every created thread; the executor calls it in the new context. */
+/* Body of every created thread, in the new context. */
 void engine_thread_main(struct engine_thread *thread);
-/* Ends the calling thread after its destructors: wakes joiners and switches to another thread. Does
- * not return on a fiber. */
+/* Ends the calling thread after its destructors. Does not return on a fiber. */
 void engine_thread_finish(void);
-/* Releases a thread in state THREAD_DONE that no thread will join. */
 void engine_thread_reap(struct engine_thread *thread);
-/* Number of threads that have not ended. */
 uint32_t engine_live_count(void);
-/* Called by engine_thread_main() in place of start() if not NULL; the runtime adds unwinding and
- * destructors. */
+/* Called in place of start() if not NULL; the runtime adds unwinding and destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);
 
-/* Virtual nanoseconds since the start of the process (clock.c). */
+/* Virtual nanoseconds since the start of the process. */
 uint64_t engine_clock_ns(void);
-/* As engine_clock_ns(), for the target: the read takes as long as a step, so that loops which poll the clock end. */
+/* As engine_clock_ns(), for the target: the read takes as long as a step, so that polling loops
+ * end. */
 uint64_t engine_clock_read_ns(void);
-/* Advances virtual time; only forwards. Also for a host that has really waited. */
+/* Only forwards. Also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
-/* A wait had expired at its start, or a try has failed: advances time as several steps do. */
+/* A wait had expired at its start, or a try failed: time passes as for several steps. */
 void engine_clock_note_poll(void);
-/* Accounts for `count` calls that are no steps: virtual time passes for these calls as for
- * steps. */
+/* Time passes as for `count` steps. */
 void engine_clock_note_calls(uint32_t count);
-/* Sets a bit of engine_run.met. */
 void engine_note_met(enum op_met met);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
@@ -477,17 +445,14 @@ void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
  * acquisition to the evidence. */
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
-/* As engine_fail(), with the evidence of a detector: kind, site, address, op and the other
- * access come from `verdict`. For engine_host.performed. */
+/* As engine_fail(), with the evidence of a detector, for host.performed. */
 void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run with the exit status of the process. */
 void engine_exited(int status) __attribute__((noreturn));
-/* The process ends in failure. If a watchdog of the target ended the process because threads are
- * permanently blocked, the outcome becomes their deadlock. Its text then names the watchdog. */
+/* The process ends in failure. If a watchdog of the target ended it because threads are
+ * permanently blocked, the outcome becomes their deadlock, and its text names the watchdog. */
 void engine_blame_blocked(struct outcome *outcome);
-/* The outcome of a forked child that is not part of any run. */
 const struct outcome *engine_private_outcome(void);
-/* Fills outcome->waits with all threads that are blocked now. */
 void engine_collect_waits(struct outcome *outcome);
 
 #endif

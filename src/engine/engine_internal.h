@@ -1,7 +1,6 @@
-/* The whole state of the engine, and the functions that the engine's files share. The struct
- * lies in libraddle's data segment, so a rewind restores it together with the target's memory.
- * Only the moving thread accesses the struct. Exceptions: signal handlers set `attention` and
- * end leases. */
+/* The state of the engine, and the functions that its files share. The struct lies in
+ * libraddle's data segment, so a rewind restores it with the target's memory. Only the moving
+ * thread accesses it, except that signal handlers set `attention` and end leases. */
 #ifndef RADDLE_ENGINE_ENGINE_INTERNAL_H
 #define RADDLE_ENGINE_ENGINE_INTERNAL_H
 
@@ -34,11 +33,11 @@ struct engine_futex_queue {
 	uint16_t last;
 };
 
-/* A crowd: threads whose pending ops on one object always have the same readiness (crowd.c). */
+/* Threads whose pending ops on one object always have the same readiness (crowd.c). */
 struct engine_crowd {
 	const void *address;
-	uint32_t count; /* 0: the entry is free */
-	bool is_ready;	/* all members are enabled, or none is */
+	uint32_t count;
+	bool is_ready; /* all members are enabled, or none is */
 	uint64_t members[BITSET_WORDS(THREAD_CAPACITY)];
 };
 
@@ -57,10 +56,10 @@ struct engine_idle_state {
 struct engine {
 	bool is_up;
 	bool is_live;
-	bool watches_uses; /* engine_watch_uses() */
-	bool has_woken;	   /* another thread has become enabled since the last decision */
+	bool watches_uses;
+	bool has_woken;
 	bool follows_priorities;
-	bool is_ending; /* a failure is being reported; later failures are ignored */
+	bool is_ending;
 	volatile sig_atomic_t attention;
 	struct engine_host host;
 	struct engine_run run;
@@ -71,18 +70,18 @@ struct engine {
 	uint32_t thread_count;
 	uint32_t live_count;
 	uint32_t enabled_count;
-	/* threads delayed by a yield, plus 1 while priorities are followed, plus 1 while slice_count is not 0; if not
-	 * 0, some enabled threads may not be offered */
+	/* threads delayed by a yield, + 1 while priorities are followed, + 1 while slice_count
+	 * is not 0; if not 0, some enabled threads may not be offered */
 	uint32_t yielder_count;
 	uint32_t spin_count; /* spin points since step `spun_at`, with no other step since */
 	uint64_t spun_at;
 	uint64_t step;
-	struct engine_epochs *epochs;		  /* engine_count_epochs() */
-	const void *changed[ENGINE_CHANGED_MOST]; /* engine_change_deferred() */
+	struct engine_epochs *epochs;
+	const void *changed[ENGINE_CHANGED_MOST];
 	uint32_t changed_count;
-	int64_t lease_given;   /* value of epochs->lease when the lease was granted; 0: no lease */
-	uint64_t idle_periods; /* how many times no thread was enabled */
-	uint64_t clock_ns;     /* virtual time at clock_step */
+	int64_t lease_given; /* value of epochs->lease when the lease was granted; 0: no lease */
+	uint64_t idle_periods;
+	uint64_t clock_ns; /* virtual time at clock_step */
 	struct engine_idle_state idle;
 	uint64_t clock_step;  /* step at which clock_ns was brought up to date */
 	uint64_t due_step;    /* engine_clock_pass() must run at this step */
@@ -103,10 +102,10 @@ struct engine {
 	uint32_t module_count;
 	/* name_cache entries of this run: engine_renew() */
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)];
-	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES]; /* futex.c's */
+	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES];
 	uint32_t crowd_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
-	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)]; /* at some step of the stall */
+	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
@@ -124,49 +123,40 @@ struct engine {
 
 extern struct engine engine;
 
-/* fairness.c: delays the thread until the other enabled threads have moved. engine_offer() computes
- * the set offered to the strategy. */
+/* fairness.c. engine_delay() delays the thread until the other enabled threads have moved;
+ * engine_offer() computes the set offered to the strategy. */
 void engine_delay(struct engine_thread *thread);
 void engine_delay_spinner(struct engine_thread *thread);
-/* After a step, drops the order among the threads that reached spin points before that step. */
+/* After a step, drops the order among threads that reached spin points before it. */
 void engine_forget_spins(void);
-/* The thread yields: delays it unless the yield is one of engine_run.free_yields. */
 void engine_delay_yielder(struct engine_thread *thread);
 void engine_offer(void);
-/* Runs before the thread announces `op`; updates the counts of failed tries. */
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);
-/* Everything of the view but the set of offered threads. */
 static inline void engine_update_view(void)
 {
 	engine.view.thread_count = engine.thread_count;
 	engine.view.current = engine.current->id;
 	engine.view.step = engine.step;
 }
-/* Switches to another thread for good: the caller has ended. */
 void engine_hand_over_for_good(void);
 /* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
 void engine_evaluate_changed(void);
-/* Adds the thread to the waiters of its pending op's object, or removes it. */
 void engine_link(struct engine_thread *thread);
 void engine_unlink(struct engine_thread *thread);
-/* crowd.c: adds the thread to the crowd of its object; false: the thread must wait alone. */
+/* crowd.c. False: the thread must wait alone. */
 bool engine_crowd_join(struct engine_thread *thread);
 /* Moves all eligible waiters for the object from this bucket into a crowd. */
 void engine_crowd_form(struct engine_thread *bucket, const void *address);
 void engine_crowd_leave(struct engine_thread *thread);
-/* Re-evaluates the crowd of a changed object. */
 void engine_crowd_changed(const void *address);
-/* The reason why the pending op is enabled, as enum engine_wake bits. */
 uint8_t engine_wake_reason(const struct engine_thread *thread);
 /* Removes the pending op of the thread; engine_announce() sets one. */
 void engine_withdraw(struct engine_thread *thread);
 void engine_announce(struct engine_thread *thread, struct engine_op *op);
-/* observed.c: `self` has performed the op with this result. Call only if host.performed is set. */
+/* observed.c. Call only if host.performed is set. */
 void engine_report_performed(
 	const struct engine_thread *self, const struct engine_op *op, enum engine_result result);
-/* observed.c: adds the op to the run's digest. */
 void engine_add_operation(const struct engine_thread *thread, const struct engine_op *op);
-/* Records a step of the thread in the digest and the trace. */
 static inline void engine_note_step(const struct engine_thread *thread, const struct engine_op *op)
 {
 	if (__builtin_expect(engine.run.operations != NULL, 0))
@@ -174,7 +164,6 @@ static inline void engine_note_step(const struct engine_thread *thread, const st
 	if (engine.host.observe)
 		engine.host.observe(thread, op, engine.step);
 }
-/* observed.c: reports to host.used that the op is about to take effect. */
 void engine_report_use(const struct engine_op *op);
 /* Begins a new epoch: an event other than a plain access has happened. */
 static inline void engine_begin_epoch(void)
@@ -182,14 +171,13 @@ static inline void engine_begin_epoch(void)
 	if (engine.epochs)
 		*engine.epochs->latest = engine.epochs->epoch += ENGINE_EPOCH;
 }
-/* Begins a new time slice: another thread moves. */
 static inline void engine_begin_slice(void)
 {
 	engine_begin_epoch();
 	if (engine.epochs)
 		engine.epochs->slice_key = engine.epochs->slice_tag = 0;
 }
-/* lease.c: after a memory access of the moving thread, asks the strategy for a lease. */
+/* lease.c: asks the strategy for a lease after a memory access of the moving thread. */
 void engine_take_lease(void);
 /* Steps of the lease that are not yet accounted for. */
 static inline uint64_t engine_lease_used(void)
@@ -199,9 +187,8 @@ static inline uint64_t engine_lease_used(void)
 	return (uint64_t)(engine.lease_given -
 			  (engine.epochs->lease > 0 ? engine.epochs->lease : 0));
 }
-/* Ends the lease and accounts for the steps that were made. */
+/* Accounts for the steps made. */
 void engine_settle_lease(void);
-/* On the path of every op, most of which follow no lease. */
 static inline void engine_settle(void)
 {
 	if (__builtin_expect(engine.lease_given != 0, 0))

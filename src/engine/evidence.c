@@ -68,8 +68,7 @@ static struct wait_edge *evidence_edge_of(struct outcome *outcome, struct thread
 	return NULL;
 }
 
-/* Every thread waits for at most one other thread: follows the holders from each edge until they
- * repeat. */
+/* Each thread waits for at most one other: follows the holders from each edge until they repeat. */
 static void evidence_mark_cycles(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
@@ -141,8 +140,7 @@ static void evidence_end(struct outcome *outcome)
 	engine.host.run_over(outcome);
 }
 
-/* A forked child reports to no command; its outcome is stored here. Written once, at the end of the
- * run. */
+/* For a forked child, which reports to no command. Written once, at the end of the run. */
 static struct outcome private_outcome;
 
 const struct outcome *engine_private_outcome(void)

@@ -4,9 +4,8 @@
 #include "engine/engine_internal.h"
 
 /* A strategy may schedule other threads for ever before the one that would end their loop. After
- * so many stalls (clock.c) without a moment at which no thread was enabled, the threads that
- * were enabled and did not run during a stall run first. Each of them makes up to FAIRNESS_SLICE
- * steps, because it may need many. */
+ * this many stalls (clock.c) in which some thread was always enabled, the enabled threads that
+ * did not run during a stall run first, up to FAIRNESS_SLICE steps each. */
 #define FAIRNESS_STALLS 8
 #define FAIRNESS_SLICE 64
 
@@ -44,7 +43,7 @@ void engine_favour_starved(void)
 	}
 }
 
-/* Offers only the starved threads. A schedule that is followed alone decides which thread runs. */
+/* Not needed where a schedule that is followed decides alone. */
 static void fairness_offer_starved(void)
 {
 	uint32_t count = 0;
@@ -63,10 +62,10 @@ static void fairness_offer_starved(void)
 	}
 }
 
-/* A yield delays its thread until every enabled thread has moved. This is the fair scheduler of
- * Musuvathi and Qadeer (PLDI 2008) with one change: the paper waits for the threads enabled at
- * the yield, this code for those enabled now. One number per thread then replaces a set. The
- * offered set is never empty: it contains the thread that has not moved for the longest time. */
+/* A yield delays its thread until every enabled thread has moved: the fair scheduler of
+ * Musuvathi and Qadeer (PLDI 2008). Deviation: the paper waits for the threads enabled at the
+ * yield, this code for those enabled now, so one number per thread replaces a set. The offered
+ * set is never empty: it contains the thread that has not moved for the longest time. */
 static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 {
 	engine_settle();
@@ -82,9 +81,8 @@ void engine_delay(struct engine_thread *thread)
 	fairness_delay(thread, engine.step);
 }
 
-/* A spin point is no step, so other threads may not have moved since. Threads that spin one
- * after the other, with no step between, are delayed in that order; else the last one would run
- * for ever. */
+/* A spin point is no step. Threads that spin one after the other without a step in between are
+ * delayed in that order; else the last one would run for ever. */
 void engine_delay_spinner(struct engine_thread *thread)
 {
 	engine_forget_spins();
@@ -112,7 +110,7 @@ bool engine_yields_freely(void)
 	return engine.current->free_yields_made < engine.run.free_yields;
 }
 
-/* The paper counts every k-th yield; here the first free_yields yields are free, and all later ones
+/* The paper counts every k-th yield; here the first free_yields are free, and all later ones
  * count. */
 void engine_delay_yielder(struct engine_thread *thread)
 {
@@ -122,7 +120,6 @@ void engine_delay_yielder(struct engine_thread *thread)
 		engine_delay(thread);
 }
 
-/* Removes every offered thread whose priority is not the highest. */
 static void fairness_offer_highest(void)
 {
 	uint8_t highest = 0;
@@ -178,7 +175,7 @@ void engine_delay_current(void)
 
 /* Consecutive failed tries at one object; each further one counts as a yield. */
 #define TRIES_BEFORE_YIELD 2
-/* Consecutive failed tries at any objects, as in a loop that polls many objects in turn. */
+/* The same at any objects, as in a loop that polls many objects in turn. */
 #define TRIES_IN_ROW_BEFORE_YIELD 8
 
 void engine_unproductive(void)
@@ -220,7 +217,7 @@ void engine_spin_point(uint64_t site)
 	if (engine.is_live && !engine.is_ending)
 		engine_clock_note_spin();
 	if (engine.is_live && engine.enabled_count && !engine.is_ending)
-		(void)engine_perform(&op); /* always WAIT_DONE */
+		(void)engine_perform(&op);
 }
 
 bool engine_must_continue(void)

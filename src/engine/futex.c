@@ -5,7 +5,7 @@
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
 
-/* queue_object of a waiter is its word. queue_ticket is its bitset, or PI_WAITER for locks with an
+/* queue_object of a waiter is its word; queue_ticket its bitset, or PI_WAITER for locks with an
  * owner. */
 #define PI_WAITER 0
 
@@ -55,8 +55,7 @@ static void futex_dequeue(struct engine_thread *thread)
 	thread->queue_next = NULL;
 }
 
-/* Does the thread wait on the word for one of these bits? In a forked child, threads of the parent
- * are no waiters. */
+/* In a forked child, threads of the parent are no waiters. */
 static bool futex_matches(const struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
 {
 	if (thread->queue_object != word || thread->state != THREAD_ALIVE)
@@ -75,7 +74,7 @@ static uint32_t futex_count(const uint32_t *word, uint32_t bitset)
 	return count;
 }
 
-/* The matching waiter at position `rank` from 0; more than `rank` waiters must match. */
+/* More than `rank` waiters must match. */
 static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset, uint32_t rank)
 {
 	struct engine_thread *at = futex_first(futex_queue(word));
@@ -93,15 +92,14 @@ static bool futex_is_woken(const struct engine_op *op, const struct engine_threa
 	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
-/* Waits in the queue until another thread removes the caller, or until the wait times out or is
- * interrupted. */
+/* Until another thread removes the caller from the queue, a time-out or an interruption. */
 static long futex_block(struct engine_op *op, uint32_t bitset)
 {
 	struct engine_thread *self = engine_current();
 	enum engine_result result;
 
-	/* The caller is a signal handler that interrupted a futex wait of this thread. A spurious
-	 * wake-up is permitted. */
+	/* The caller is a signal handler that interrupted a futex wait of this thread: wakes
+	 * spuriously. */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -129,7 +127,7 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 	struct engine_op op = futex_block_op(word, ENGINE_FOREVER, site);
 
 	op.kind = (uint8_t)kind;
-	(void)futex_block(&op, FUTEX_ANY); /* the caller checks the word again */
+	(void)futex_block(&op, FUTEX_ANY);
 }
 
 long futex_wait(const struct futex_waiting *wait)
@@ -159,7 +157,7 @@ static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* Index of the word in the vector; vector->count: not found. */
+/* vector->count: not found. */
 static uint32_t futex_vector_find(const struct futex_vector *vector, const uint32_t *word)
 {
 	uint32_t at = 0;
@@ -169,8 +167,8 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* The waiter number `rank` (from 0) on the word; NULL: fewer wait. `count` receives the number of
- * waiters before it. */
+/* NULL: at most `rank` threads wait on the word. `count` receives the number of waiters before
+ * it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {
@@ -222,8 +220,7 @@ long futex_wait_vector(struct futex_vector *vector)
 		}
 	}
 	vector->woken = 0;
-	/* As in futex_block(): the thread of a signal handler is already in the queue of the
-	 * interrupted wait. */
+	/* As in futex_block() */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -306,7 +303,7 @@ long futex_requeue(const struct futex_pair *pair, const uint32_t *expected)
 	return (long)woken + moved;
 }
 
-/* The fields of FUTEX_WAKE_OP's operation: op:4 cmp:4 oparg:12 cmparg:12, arguments signed. */
+/* FUTEX_WAKE_OP's operation: op:4 cmp:4 oparg:12 cmparg:12, arguments signed. */
 static int32_t futex_signed_field(uint32_t operation, unsigned shift)
 {
 	return (int32_t)(operation << (20 - shift)) >> 20;

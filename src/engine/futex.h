@@ -1,11 +1,7 @@
-/*
- * The meaning of the futex system call among the threads of this process. Waiters stand in queues
- * of the engine, hashed by the word's address, in order of arrival. The kernel promises no order,
- * so the strategy chooses the waiter to wake.
- *
- * Results are those of the kernel: a count or 0, errors as -errno. Words are accessed without
- * atomics, because only one thread moves.
- */
+/* The futex system call among the threads of this process. Waiters stand in queues hashed by the
+ * word's address, in order of arrival; the kernel promises no order, so the strategy chooses the
+ * waiter to wake. Results are those of the kernel: a count or 0, errors as -errno. Words are
+ * accessed without atomics, because only one thread moves. */
 #ifndef RADDLE_ENGINE_FUTEX_H
 #define RADDLE_ENGINE_FUTEX_H
 
@@ -13,7 +9,7 @@
 
 #include "engine/engine.h"
 
-#define FUTEX_ANY UINT32_MAX /* the bitset of waits and wake-ups without a bitset */
+#define FUTEX_ANY UINT32_MAX
 
 struct futex_waiting {
 	const uint32_t *word;
@@ -25,8 +21,7 @@ struct futex_waiting {
 };
 /* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. Not a cancellation point. */
 long futex_wait(const struct futex_waiting *wait);
-/* futex_waitv(): waits on several words, each as FUTEX_WAIT does. The words must outlive the
- * wait. */
+/* futex_waitv(); the words must outlive the wait. */
 struct futex_vector_word {
 	const uint32_t *word;
 	uint32_t expected;
@@ -34,35 +29,34 @@ struct futex_vector_word {
 struct futex_vector {
 	const struct futex_vector_word *words;
 	uint32_t count; /* not 0 */
-	uint32_t woken; /* index of the word whose wake-up ended the wait */
+	uint32_t woken;
 	uint64_t deadline_ns;
 	uint64_t site;
 };
 /* Returns the index of the woken word, or an error as futex_wait(). */
 long futex_wait_vector(struct futex_vector *vector);
-/* FUTEX_WAKE_BITSET: returns the number of woken threads. */
+/* FUTEX_WAKE_BITSET: the number of woken threads. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
-/* As futex_wake(), as part of another op of the caller, without a scheduling point. */
+/* As part of another op of the caller: no scheduling point. */
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset);
 
-/* For other objects that glibc implements by futexes: waits for a futex_wake() with an op of
- * kind `kind`, without checking the word. May return without a wake-up. */
+/* For other objects that glibc implements by futexes: does not check the word; may return
+ * without a wake-up. */
 void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site);
 
-/* Parameters of calls with two words. */
 struct futex_pair {
 	const uint32_t *word;
 	uint32_t *second;
-	uint32_t count;	       /* number of threads to wake on word */
-	uint32_t second_count; /* number of threads to requeue to second, or to wake on it */
-	uint32_t operation;    /* FUTEX_WAKE_OP: the operation on *second and the comparison */
+	uint32_t count;	       /* threads to wake on word */
+	uint32_t second_count; /* threads to requeue to second, or to wake on it */
+	uint32_t operation;    /* FUTEX_WAKE_OP */
 	uint64_t site;
 };
 
-/* FUTEX_REQUEUE, or FUTEX_CMP_REQUEUE if expected is not NULL. Returns the number of woken and
- * requeued threads, or -EAGAIN. */
+/* FUTEX_REQUEUE; FUTEX_CMP_REQUEUE if expected is not NULL. Number of woken and requeued
+ * threads, or -EAGAIN. */
 long futex_requeue(const struct futex_pair *pair, const uint32_t *expected);
-/* FUTEX_WAKE_OP: returns the number of woken threads; -ENOSYS for an unknown operation. */
+/* Number of woken threads; -ENOSYS for an unknown operation. */
 long futex_wake_op(const struct futex_pair *pair);
 
 /* FUTEX_LOCK_PI and related calls, without priority inheritance. Owners are kernel ids. */

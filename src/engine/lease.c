@@ -1,17 +1,14 @@
-/* Leases: memory accesses that the moving thread makes without calls of the strategy. Each
- * access counts as a step, but no op is announced and no decision is made. During a lease
- * nothing changes on which a decision could depend, because every other event first ends the
- * lease (engine_settle()). Runs in the moving thread. */
+/* Leases: accesses of the moving thread without calls of the strategy. Each counts as a step,
+ * but no op is announced and no decision is made: every event on which a decision could depend
+ * first ends the lease (engine_settle()). */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-/* Upper limit of a lease. The watchdog and spin points then see a regular step from time to
- * time. */
+/* The watchdog and spin points need a regular step from time to time. */
 #define LEASE_MOST 4096
 
-/* Do the next decisions offer the same threads as the last one, although threads are delayed
- * (fairness.c)? The moving thread has moved last and remains so. Only the other threads
- * determine the longest-delayed one. */
+/* With delayed threads (fairness.c): do the next decisions offer the same threads as the last
+ * one? The moving thread has moved last, so only the others determine the longest-delayed one. */
 static bool engine_offer_stays(void)
 {
 	const struct engine_thread *self = engine.current;

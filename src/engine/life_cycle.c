@@ -1,6 +1,5 @@
-/* Life cycle of the engine: sets up its tables, begins runs, and sets up a forked child. Runs in
- * the target's moving thread. Functions on the path of memory accesses also lie here, because
- * CMakeLists.txt compiles this file for general registers only. */
+/* Sets up the engine's tables, begins runs, sets up a forked child. CMakeLists.txt compiles this
+ * file for general registers only, because it also holds functions on the path of accesses. */
 #include "engine/engine.h"
 
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "base/bug.h"
 #include "engine/engine_internal.h"
 
-/* Each table begins on a page, because a rewind saves the used part of each table. */
+/* On pages of their own, because a rewind saves the used part of each table. */
 struct engine_tables {
 	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
 	_Alignas(4096) thread_name names[THREAD_CAPACITY];
@@ -113,8 +112,8 @@ void engine_renew(void)
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
-	/* Pending ops lie on stacks that a failed run may have corrupted, so the lists of ops are
-	 * cleared without reading them. */
+	/* Pending ops lie on stacks that a failed run may have corrupted: clear the lists
+	 * without reading. */
 	if (has_pending)
 		memset(engine.buckets, 0, sizeof engine.buckets);
 	life_cycle_reset_main();
@@ -187,7 +186,6 @@ void engine_begin_child(uint64_t random_seed)
 {
 	struct engine_thread *self = engine.current;
 
-	/* Removes the pending ops of threads that do not exist in this process. */
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
 

@@ -27,8 +27,7 @@ static bool mutex_is_held_by(const struct mutex *mutex, const struct engine_thre
 	       (!mutex_is_shared(mutex) || mutex->owner == shared_process());
 }
 
-/* Is the mutex held by a process that has ended? For threads of this process,
- * engine_mutex_owner_died() handles the end of a holder. */
+/* The holder's process has ended. engine_mutex_owner_died() handles holders of this process. */
 static bool mutex_is_orphaned(const struct mutex *mutex)
 {
 	const int32_t robust = MUTEX_SHARED | MUTEX_ROBUST;
@@ -37,7 +36,6 @@ static bool mutex_is_orphaned(const struct mutex *mutex)
 	       mutex->owner != shared_process() && shared_process_is_gone(mutex->owner);
 }
 
-/* Ready if the mutex is free, or if a relock by the holder returns at once. */
 static bool mutex_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct mutex *mutex = op->address;
@@ -89,7 +87,6 @@ static void mutex_unlink_robust(struct mutex *mutex, struct engine_thread *threa
 		before->next_robust = mutex->next_robust;
 }
 
-/* A lock operation by the holder itself. */
 static int mutex_take_again(struct mutex *mutex)
 {
 	if (mutex_type(mutex) != MUTEX_ERRORCHECK && mutex->count < UINT32_MAX) {
@@ -126,15 +123,14 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
-/* PTHREAD_PRIO_PROTECT: a thread above the ceiling must not lock. As in glibc, a holder is not checked again. */
+/* PTHREAD_PRIO_PROTECT; as in glibc, a holder is not checked again. */
 static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread *thread)
 {
 	return mutex->kind & MUTEX_PROTECTS_PRIORITY && thread->priority > mutex->ceiling &&
 	       !mutex_is_held_by(mutex, thread);
 }
 
-/* The effect of a lock op for which mutex_is_ready() returned true. SYNC_AGAIN: another process
- * acquired the mutex first. */
+/* After mutex_is_ready(). SYNC_AGAIN: another process acquired the mutex first. */
 static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	const bool is_shared = mutex_is_shared(mutex);
@@ -170,8 +166,7 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	return error;
 }
 
-/* glibc returns EDEADLK from a trylock by the holder of an errorcheck mutex that is also robust or
- * has a priority protocol. */
+/* As in glibc's trylock of errorcheck mutexes that are robust or have a priority protocol. */
 static bool mutex_says_deadlock(const struct mutex *mutex, const struct engine_thread *self)
 {
 	return mutex_type(mutex) == MUTEX_ERRORCHECK && mutex_is_held_by(mutex, self) &&
@@ -196,7 +191,7 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 	return mutex_says_deadlock(mutex, self) ? EDEADLK : EBUSY;
 }
 
-/* Releases the mutex and re-evaluates its waiters. `holder` is NULL if not known. */
+/* `holder` is NULL if not known. */
 static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 {
 	if (holder && holder->held_count)
@@ -213,8 +208,8 @@ static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 	engine_change_deferred(mutex);
 }
 
-/* May the caller unlock the mutex? 0, EPERM, or a failure of the run. If the failure is tolerated,
- * the unlock succeeds as in glibc. */
+/* 0, EPERM, or a failure of the run; if the failure is tolerated, the unlock succeeds as in
+ * glibc. */
 static int mutex_check_owner(
 	const struct mutex *mutex, const struct engine_thread *self, uint64_t site)
 {
@@ -228,7 +223,7 @@ static int mutex_check_owner(
 	return 0;
 }
 
-/* The holder, if it is a thread of this process; else NULL. */
+/* NULL: no thread of this process. */
 static struct engine_thread *mutex_holder_here(const struct mutex *mutex)
 {
 	return mutex_is_shared(mutex) && mutex->owner != shared_process()

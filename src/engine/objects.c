@@ -47,7 +47,7 @@ variable_name engine_static_name(const void *object)
 		       : 0;
 }
 
-/* Before the cache: entries of the thread table are reused for other threads. 0: not a thread. */
+/* Not cached: entries of the thread table are reused for other threads. 0: not a thread. */
 static object_name engine_name_of_thread(const void *address)
 {
 	const struct engine_thread *thread = address;
@@ -57,9 +57,8 @@ static object_name engine_name_of_thread(const void *address)
 	return (object_name)hash_pair(thread->name, 0) | 1;
 }
 
-/* The cache also stores the names derived from first uses. If another object of the same slot
- * evicts an entry, the object gets a new ordinal at its next use. This is deterministic, and
- * affects only programs with many more than ENGINE_NAME_CACHE objects in use at once. */
+/* The cache also stores names derived from first uses. An evicted object gets a new ordinal at
+ * its next use: deterministic, and rare below ENGINE_NAME_CACHE objects in use at once. */
 object_name engine_object_name(const void *address)
 {
 	struct engine_name_entry *entry = engine_name_entry(address);

@@ -1,7 +1,6 @@
-/* Reports performed ops to the host (engine_host.performed). Runs in the moving thread. The
- * result of an op is known only after its scheduling point, so the last op is held back until
- * the next one is performed. A memory access always succeeds and is reported at once, while its
- * thread is still at the access. */
+/* Reports performed ops to the host (engine_host.performed). The result of an op is known only
+ * after its scheduling point, so the last op is held back until the next is performed. A memory
+ * access always succeeds and is reported at once, while its thread is still at the access. */
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
@@ -24,7 +23,7 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 	return ((const struct engine_thread *)op->address)->id;
 }
 
-/* On the path of every access: builds the report without storing it. */
+/* On the path of every access: the report is not stored. */
 static void engine_report_access(
 	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {

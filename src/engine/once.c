@@ -6,8 +6,7 @@
 _Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
 _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
 
-/* False if the running thread does not exist, because this process is a forked child and the
- * routine ran in the parent. */
+/* False in a forked child when the routine ran in the parent: its thread does not exist here. */
 static bool once_is_running(const struct once *once)
 {
 	const struct engine_thread *runner = sync_thread(once->runner);

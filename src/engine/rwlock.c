@@ -37,7 +37,7 @@ static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engin
 	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
-/* The index of a mark in known_readers; -1: not found. Mark 0 means a free entry. */
+/* -1: not found. Mark 0: a free entry. */
 static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
 {
 	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
@@ -76,7 +76,7 @@ static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 		rwlock->reader = 0;
 }
 
-/* Does the thread hold the lock? True if unknown, because not all readers are known. */
+/* True if unknown, because not all readers are known. */
 static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engine_thread *thread)
 {
 	if (rwlock->writer)
@@ -112,7 +112,6 @@ static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *se
 	return 0;
 }
 
-/* Completes an acquisition, or reports its failure. */
 static int rwlock_taken(struct rwlock *rwlock, struct engine_thread *self, int error)
 {
 	if (error) {
@@ -210,8 +209,8 @@ static void rwlock_count_waiting(struct rwlock *rwlock, int change)
 	engine_changed(rwlock);
 }
 
-/* For RWLOCK_PREFERS_WRITERS, a waiting writer excludes readers. The beginning of the wait is
- * therefore visible to readers and needs a scheduling point of its own. */
+/* With RWLOCK_PREFERS_WRITERS a waiting writer excludes readers: the beginning of its wait is
+ * visible, and so is a scheduling point of its own. */
 static enum engine_result rwlock_wait_as_preferred_writer(
 	struct rwlock *rwlock, struct engine_op *op)
 {

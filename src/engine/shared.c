@@ -1,4 +1,3 @@
-/* Runs in the target's moving thread. */
 #include "engine/sync.h"
 
 #include <errno.h>
@@ -12,9 +11,9 @@
 /* Yields before shared_enter() checks whether the holding process still exists. */
 #define YIELDS_BEFORE_DOUBT 1000
 
-/* Accessed by the moving thread; other processes also write *lock. */
+/* Accessed by the moving thread, but other processes also write *lock. */
 static struct {
-	uint32_t *lock; /* id of the process in the critical section; 0: none */
+	uint32_t *lock; /* id of the process inside; 0: none */
 	uint32_t depth;
 } shared;
 
@@ -38,7 +37,7 @@ bool shared_process_is_gone(int32_t process)
 		return descriptor == -ESRCH;
 	/* also true for a process that is not yet reaped */
 	is_gone = platform_call(SYS_poll, &poll, 1, 0) > 0;
-	(void)platform_call(SYS_close, descriptor); /* cannot fail for this descriptor */
+	(void)platform_call(SYS_close, descriptor);
 	return is_gone;
 }
 
@@ -51,13 +50,13 @@ void shared_enter(bool is_shared)
 	own = (uint32_t)shared_process();
 	for (uint32_t looks = 1;; looks++) {
 		holder = 0;
-		/* Pairs with the release in shared_leave. */
+		/* pairs with shared_leave */
 		if (__atomic_compare_exchange_n(
 			    shared.lock, &holder, own, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
 		if (looks % LOOKS_BEFORE_YIELD)
 			continue;
-		(void)platform_call(SYS_sched_yield); /* always succeeds */
+		(void)platform_call(SYS_sched_yield);
 		/* The holder was killed: one process that notices frees the lock. */
 		if (looks / LOOKS_BEFORE_YIELD % YIELDS_BEFORE_DOUBT == 0 &&
 			shared_process_is_gone((int32_t)holder))
@@ -70,5 +69,5 @@ void shared_leave(bool is_shared)
 {
 	if (!is_shared || !shared.lock || --shared.depth)
 		return;
-	__atomic_store_n(shared.lock, 0, __ATOMIC_RELEASE); /* pairs with shared_enter */
+	__atomic_store_n(shared.lock, 0, __ATOMIC_RELEASE);
 }

@@ -42,7 +42,6 @@ static bool spin_is_free(const struct engine_op *op, const struct engine_thread 
 	return !spin_has_holder(spin);
 }
 
-/* False: the lock is held. */
 static bool spin_take(struct spin *spin, uint64_t site)
 {
 	struct engine_thread *self = engine_current();

@@ -15,12 +15,11 @@ void stream_lock_got_after_sleep(struct stream_lock *stream)
 	stream->word = STREAM_CONTENDED;
 }
 
-/* glibc wakes the futex by a system call. Only a trapped call reaches the engine's waiters, so the
- * wake-up is repeated here. */
+/* glibc's own wake-up reaches the engine only where it is trapped: repeat it here. */
 void stream_lock_unlocked(struct stream_lock *stream)
 {
 	if (stream->word == STREAM_FREE)
-		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY); /* often no thread waits */
+		(void)futex_wake_now(&stream->word, 1, FUTEX_ANY);
 }
 
 struct thread_id stream_lock_holder(const struct stream_lock *stream)

@@ -1,8 +1,8 @@
 /*
- * Synchronisation objects: the meaning of the objects of POSIX threads. Each object stores its
- * whole state in the target's own object, with the layout of glibc's type. Static initialisers,
- * reuse of memory and rewind therefore need no extra work. POSIX is the specification; functions
- * return its error codes, or SYNC_CANCELLED.
+ * The meaning of the synchronisation objects of POSIX threads. Each object stores its whole state
+ * in the target's own object, with the layout of glibc's type. Static initialisers, reuse of memory
+ * and rewind therefore need no extra work. POSIX is the specification; functions return its error
+ * codes, or SYNC_CANCELLED.
  *
  * Each function contains its own scheduling points. Deadlines are virtual nanoseconds,
  * ENGINE_FOREVER for none; sites are return addresses in the target.
@@ -14,10 +14,9 @@
 
 #include "engine/engine.h"
 
-/* The thread must act on a cancellation; the effects of the call are undone. Never an errno. */
+/* The thread must act on a cancellation; the effects of the call are undone. */
 #define SYNC_CANCELLED (-1)
-/* Another process acquired the object first: the op must be performed again. Only used inside the
- * engine. */
+/* Inside the engine: another process acquired the object first, perform the op again. */
 #define SYNC_AGAIN (-2)
 
 /* Representation of a thread in an object: index + 1. Zeroed memory means no thread. */
@@ -26,14 +25,13 @@ static inline uint16_t sync_mark(const struct engine_thread *thread)
 	return (uint16_t)(thread->id.index + 1);
 }
 
-/* The thread of a mark; NULL: none. An object that is uninitialised, freed or overwritten may
- * contain any value, and such a bug of the target must not crash the runtime. */
+/* NULL: none. An uninitialised, freed or overwritten object may contain any value; that bug of
+ * the target must not crash the runtime. */
 static inline struct engine_thread *sync_thread(uint32_t mark)
 {
 	return mark && mark <= engine_thread_count() ? engine_thread(mark - 1) : NULL;
 }
 
-/* As sync_thread(), with the result type of engine_holder functions. */
 static inline struct thread_id sync_holder(uint32_t mark)
 {
 	const struct engine_thread *thread = sync_thread(mark);
@@ -56,8 +54,8 @@ static inline int sync_error(enum engine_result result)
 	return 0;
 }
 
-/* The meaning of pthread_mutex_t: normal, recursive, errorcheck and adaptive kinds, robust or
- * not. Priority protocols only check the ceiling; they do not raise the holder's priority. */
+/* pthread_mutex_t, all kinds. Priority protocols only check the ceiling; they do not raise the
+ * holder's priority. */
 
 /* glibc's bits of __kind; static initialisers contain them. */
 enum mutex_kind {
@@ -72,20 +70,19 @@ enum mutex_kind {
 	MUTEX_SHARED = 128
 };
 
-/* Matches glibc's layout for the fields that debuggers and initialisers access: lock, count, owner,
- * kind. */
+/* glibc's layout for fields that debuggers and initialisers access: lock, count, owner, kind. */
 struct mutex {
-	int32_t lock;	/* 1: held */
-	uint32_t count; /* recursive kind: how many times the holder has locked the mutex */
+	int32_t lock;
+	uint32_t count; /* recursive kind: times locked */
 	int32_t owner;	/* kernel id of the holder; MUTEX_SHARED: of its process */
-	/* the holder, plus waiters of condition variables that will reacquire the mutex */
+	/* the holder, and waiters of condition variables that will reacquire it */
 	uint32_t users;
-	int32_t kind;		   /* enum mutex_kind, or'ed; negative: destroyed */
-	uint16_t holder;	   /* sync_mark of the holder */
-	uint8_t state;		   /* robust kinds: enum mutex_state */
-	uint8_t ceiling;	   /* MUTEX_PROTECTS_PRIORITY: the priority ceiling */
-	uint64_t site;		   /* where the holder acquired the mutex */
-	struct mutex *next_robust; /* held robust mutexes of one thread, newest first */
+	int32_t kind;	 /* enum mutex_kind, or'ed; negative: destroyed */
+	uint16_t holder; /* sync_mark of the holder */
+	uint8_t state;	 /* robust kinds: enum mutex_state */
+	uint8_t ceiling;
+	uint64_t site;
+	struct mutex *next_robust;
 };
 
 enum mutex_state {
@@ -103,44 +100,41 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 int mutex_trylock(struct mutex *mutex, uint64_t site);
 /* 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
 int mutex_unlock(struct mutex *mutex, uint64_t site);
-/* Robust kinds: declares the protected state consistent. 0 or EINVAL. */
 int mutex_consistent(struct mutex *mutex);
 
-/* Priority ceiling of MUTEX_PROTECTS_PRIORITY mutexes; EINVAL for others. */
+/* EINVAL for mutexes without MUTEX_PROTECTS_PRIORITY. */
 int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
 int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
 
-/* Releases the mutex once and counts the caller as a user that will reacquire it. 0 or EPERM. */
 int mutex_leave(struct mutex *mutex, uint64_t site);
-/* An op that waits to reacquire the mutex after mutex_leave(). */
+/* Waits to reacquire the mutex after mutex_leave(), which counts the caller as a user. */
 struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
-/* The effect of that op. SYNC_AGAIN: another process acquired the mutex first. */
+/* The effect of that op; may return SYNC_AGAIN. */
 int mutex_return(struct mutex *mutex, uint64_t site);
 
-/* The thread ends: its robust mutexes become free, and the next lock operation returns
- * EOWNERDEAD. */
+/* The thread's robust mutexes become free; the next lock operation returns EOWNERDEAD. */
 void engine_mutex_owner_died(struct engine_thread *thread);
 
-/* The meaning of pthread_cond_t. Waiters form a queue in order of arrival, linked through their
- * engine_thread; the object stores the first and the last. A signal removes one waiter, which
- * the strategy chooses, and changes its pending op to a wait for the mutex. Wake-up and
- * acquisition of the mutex are thus one step, and evidence shows the holder of that mutex. */
+/* pthread_cond_t. Waiters form a queue in order of arrival, linked through engine_thread. A
+ * signal removes one waiter, which the strategy chooses, and changes its pending op to a wait
+ * for the mutex. Wake-up and acquisition are thus one step, and evidence shows the holder of
+ * that mutex. */
 
 /* All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
 struct cond {
-	uint16_t first; /* sync_mark of the thread that has waited longest */
+	uint16_t first;
 	uint16_t last;
 	uint16_t waiter_count;
-	uint16_t lost_signals; /* signals sent while no thread waited; saturates at UINT16_MAX */
+	uint16_t lost_signals; /* sent while no thread waited; saturates */
 	int32_t clock;	       /* clock of pthread_cond_timedwait() */
-	/* Shared objects (see shared_enter()) have no queue: a signal permits one of the threads that wait at
-	 * that time to return. */
+	/* Shared objects (shared_enter()) have no queue: a signal permits one of the present
+	 * waiters to return. */
 	uint32_t is_shared;
-	uint32_t waiting;      /* waiting threads of all processes */
-	uint32_t arrivals;     /* number of waits so far, which is the ticket of the next wait */
-	uint32_t limit;	       /* waiters with a ticket below this one may return, ... */
-	uint32_t granted;      /* ... but only this many of them */
-	uint32_t is_signalled; /* a signal or broadcast was sent, with or without waiters */
+	uint32_t waiting;  /* of all processes */
+	uint32_t arrivals; /* waits so far: the ticket of the next wait */
+	uint32_t limit;	   /* waiters with a ticket below this one may return, ... */
+	uint32_t granted;  /* ... but only this many of them */
+	uint32_t is_signalled;
 	uint32_t reserved[3];
 };
 
@@ -148,39 +142,36 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared);
 /* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
 
-/* Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
+/* Two scheduling points: release the mutex and enter the queue; return with the mutex. 0
  * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
- * the mutex held. A time-out or a cancellation never consumes a signal that came first. */
+ * the mutex held. A time-out or cancellation never consumes an earlier signal. */
 int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 void cond_signal(struct cond *cond, uint64_t site);
 void cond_broadcast(struct cond *cond, uint64_t site);
 
-/* The meaning of pthread_rwlock_t. Among the threads that POSIX permits to acquire the lock, the
- * strategy chooses. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a
- * waiting writer excludes new readers, so a recursive reader deadlocks. As in glibc,
- * PTHREAD_RWLOCK_PREFER_WRITER_NP is the same as the default. */
+/* pthread_rwlock_t. The strategy chooses among the threads that POSIX permits to acquire the
+ * lock. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a waiting writer
+ * excludes new readers, so a recursive reader deadlocks. PTHREAD_RWLOCK_PREFER_WRITER_NP is the
+ * default, as in glibc. */
 
-#define RWLOCK_KNOWN_READERS 10 /* as many as fit into pthread_rwlock_t */
+#define RWLOCK_KNOWN_READERS 10
 
-/* Matches glibc's layout for the fields that debuggers and initialisers access: current writer,
- * kind. */
+/* glibc's layout for fields that debuggers and initialisers access: current writer, kind. */
 struct rwlock {
-	uint32_t readers;	  /* number of read locks held */
+	uint32_t readers;
 	uint32_t waiting_writers; /* only for RWLOCK_PREFERS_WRITERS */
 	uint16_t writer;	  /* sync_mark of the writer */
-	uint16_t reader;	  /* sync_mark of the most recent reader, until it unlocks */
-	/* see shared_enter(); then known_readers is empty, and writer_kernel_id is a process */
+	uint16_t reader;	  /* the most recent reader, until it unlocks */
+	/* see shared_enter(); known_readers is then empty, and writer_kernel_id is a process */
 	uint32_t is_shared;
-	uint64_t site; /* where `writer` or `reader` acquired the lock */
+	uint64_t site;
 	int32_t writer_kernel_id;
-	/* sync_marks of readers, one per read lock held, unordered; complete as long as they
-	 * fit. */
+	/* one sync_mark per read lock held, unordered; complete while they fit */
 	uint16_t known_readers[RWLOCK_KNOWN_READERS];
-	uint32_t kind; /* enum rwlock_kind */
+	uint32_t kind;
 	uint32_t reserved_last;
 };
 
-/* the nonrecursive kind; all other kinds have no preference */
 enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
 
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
@@ -197,9 +188,8 @@ int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
 /* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
-/* The meaning of sem_t. The interposed functions handle the names of named semaphores. */
-
-/* Has the size of sem_t; `value` lies where glibc's value lies. */
+/* Size of sem_t; `value` lies where glibc's lies. Interposed functions handle the names of
+ * semaphores. */
 struct semaphore {
 	uint32_t value;
 	uint32_t is_shared; /* see shared_enter() */
@@ -219,14 +209,12 @@ int semaphore_trywait(struct semaphore *semaphore, uint64_t site);
 int semaphore_post(struct semaphore *semaphore, uint64_t site);
 uint32_t semaphore_value(const struct semaphore *semaphore, uint64_t site);
 
-/* The meaning of pthread_barrier_t. */
-
-/* Has the size of pthread_barrier_t. */
+/* Size of pthread_barrier_t. */
 struct barrier {
-	uint32_t arrived;   /* threads that have arrived in this round */
-	uint32_t round;	    /* incremented when the last thread of a round arrives */
-	uint32_t count;	    /* threads per round */
-	uint32_t leaving;   /* released threads that have not yet returned from barrier_wait() */
+	uint32_t arrived;
+	uint32_t round;
+	uint32_t count;
+	uint32_t leaving;   /* released, but not yet returned from barrier_wait() */
 	uint32_t is_shared; /* see shared_enter() */
 	uint32_t reserved[3];
 };
@@ -239,12 +227,9 @@ int barrier_destroy(struct barrier *barrier, uint64_t site);
  * get 0. */
 int barrier_wait(struct barrier *barrier, uint64_t site);
 
-/* The meaning of pthread_spinlock_t. No thread spins: a thread is disabled while the lock is
- * held. */
-
-/* As in glibc, 1 means free. 0 or less means held: minus the sync_mark of the holder. Shared
- * locks (see shared_enter()): 2 means free, and values far below 0 contain the id of the holding
- * process. */
+/* pthread_spinlock_t. No thread spins: a thread is disabled while the lock is held. As in glibc,
+ * 1 is free; 0 or less: minus the sync_mark of the holder. Shared locks (shared_enter()): 2 is
+ * free, and values far below 0 contain the id of the holding process. */
 struct spin {
 	int32_t value;
 };
@@ -259,72 +244,65 @@ int spin_trylock(struct spin *spin, uint64_t site);
 /* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
 int spin_unlock(struct spin *spin, uint64_t site);
 
-/* The meaning of pthread_once_t and once_flag. The caller runs the routine between once_enter()
- * and once_done(). If cancellation or an exception leaves the routine, once_abandon() lets the
- * next caller run it again. */
+/* pthread_once_t and once_flag. The caller runs the routine between once_enter() and
+ * once_done(). once_abandon(): cancellation or an exception leaves it, and the next caller runs
+ * it again. */
 
-/* Has the size of pthread_once_t. */
+/* Size of pthread_once_t. */
 struct once {
-	uint16_t stage;	 /* enum once_stage */
-	uint16_t runner; /* sync_mark of the thread that runs the routine */
+	uint16_t stage;
+	uint16_t runner; /* sync_mark of the thread in the routine */
 };
 
 /* glibc's values, because the program may have used the object before the runtime took control. */
 enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
 
-/* 0: the routine has completed. EAGAIN: the caller must run the routine. SYNC_CANCELLED only
- * under asynchronous cancellation. A completed control makes no scheduling point, because
- * nothing can change it. */
+/* 0: the routine has completed, and there is no scheduling point. EAGAIN: the caller must run
+ * the routine. SYNC_CANCELLED only under asynchronous cancellation. */
 int once_enter(struct once *once, uint64_t site);
 void once_done(struct once *once, uint64_t site);
 /* No scheduling point: called while the stack is unwound. */
 void once_abandon(struct once *once);
 
-/* The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire this lock
- * internally and wait in a futex, which the engine sees only as a trapped system call. Therefore
- * glibc keeps holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by
- * glibc's protocol of three states: the unlock of a contended lock wakes its futex. */
+/* The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire it internally
+ * and wait in a futex, which the engine sees only as a trapped system call. So glibc keeps
+ * holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by glibc's
+ * protocol: the unlock of a contended lock wakes its futex. */
 
 /* glibc's _IO_lock_t. */
 struct stream_lock {
-	uint32_t word;	 /* 0: free, 1: held, 2: contended, held with possible waiters */
-	int32_t depth;	 /* owned by glibc; its meaning differs between versions */
-	uintptr_t owner; /* pthread_t of its holder */
+	uint32_t word; /* 0: free, 1: held, 2: contended, held with possible waiters */
+	int32_t depth; /* owned by glibc; its meaning differs between versions */
+	uintptr_t owner;
 };
 
-/* Waits until the held lock is unlocked; may return without a reason. The caller must try again. */
+/* Waits until the lock is unlocked; may return spuriously. The caller must try again. */
 void stream_lock_sleep(struct stream_lock *stream, uint64_t site);
-/* The caller has acquired the lock after a wait: other threads may still wait. */
+/* The caller acquired the lock after a wait: other threads may still wait. */
 void stream_lock_got_after_sleep(struct stream_lock *stream);
-/* The caller has unlocked the stream once. */
 void stream_lock_unlocked(struct stream_lock *stream);
 
 /*
- * Objects used by threads of several processes (PTHREAD_PROCESS_SHARED). The whole state lies in
- * the object, so processes with separate engines can use it together. Two rules make this safe.
- * Each read-modify-write lies between shared_enter() and shared_leave(). An op that was chosen
- * because the object was ready is announced again if another process acquired the object first. The
- * host periodically calls engine_changed_shared() (engine_host.wait_outside) to re-evaluate threads
- * that wait for other processes.
+ * Objects of PTHREAD_PROCESS_SHARED. Their whole state lies in the object, so processes with
+ * separate engines use it together. Each read-modify-write lies between shared_enter() and
+ * shared_leave(). An op chosen because the object was ready is announced again if another process
+ * acquired the object first. The host periodically calls engine_changed_shared()
+ * (host.wait_outside).
  *
- * A program started by execve() without the runtime uses libc's representation of the object, which
- * is not compatible.
+ * A program started by execve() without the runtime uses libc's incompatible representation.
  */
 
-/* Critical section among processes; may be nested. No effect if is_shared is false. */
+/* Critical section among processes; may be nested. No effect if not shared. */
 void shared_enter(bool is_shared);
 void shared_leave(bool is_shared);
-/* Sets the lock of shared_enter(), in memory that forked processes share. Call once, before the
- * first fork; NULL: no lock. */
+/* `lock` lies in memory that forked processes share. Call once, before the first fork; NULL: no
+ * lock. */
 void shared_set_lock(uint32_t *lock);
-/* Id of this process, by which shared objects name their owner. */
 int32_t shared_process(void);
-/* Has the process ended? False if not known. */
 bool shared_process_is_gone(int32_t process);
 
-/* The holder of an object for evidence, and where it acquired the object; THREAD_NONE: no
- * particular thread of this process. The site is 0 if it is not known; of spin locks, only that
- * of the holder's most recent one is known. */
+/* Holder and place of acquisition for evidence; THREAD_NONE: no particular thread of this
+ * process; site 0: not known. Of spin locks, only the holder's most recent site is known. */
 struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
 struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
 struct thread_id spin_holder(const struct spin *spin, uint64_t *site);

@@ -1,4 +1,3 @@
-/* The table of threads: creation, end, look-up. */
 #include <errno.h>
 
 #include "engine/engine.h"
@@ -8,7 +7,7 @@
 
 void (*engine_thread_body)(struct engine_thread *thread);
 
-/* The pending op of every thread that has not begun; read-only. */
+/* Of every thread that has not begun; read-only. */
 static struct engine_op begin_op = {.kind = OP_THREAD_BEGIN, .deadline_ns = ENGINE_FOREVER};
 
 struct engine_thread *engine_current(void)
@@ -52,7 +51,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 	return NULL;
 }
 
-/* A new index; if all are used, the lowest index of a reaped thread. */
+/* The lowest index of a reaped thread, if all indices are used. */
 static struct engine_thread *engine_thread_slot(void)
 {
 	if (engine.thread_count < THREAD_CAPACITY) {
@@ -98,7 +97,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	thread->start = start;
 	thread->argument = argument;
 	thread->create_site = site;
-	/* These fields are set before spawn(): the executor may allocate, and the strategy then sees the new thread. */
+	/* Before spawn(), which may allocate: the strategy then sees the new thread. */
 	thread->parent = parent->id;
 	thread->ordinal = parent->children;
 	thread->name = thread_name_child(parent->name, thread->ordinal);
@@ -146,8 +145,8 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
-	/* The last scheduling point must come first: a waiter on this word may reuse the stack of
-	 * this code. */
+	/* After the last scheduling point: a waiter on this word may reuse the stack of this
+	 * code. */
 	if (self->clear_at_end) {
 		*self->clear_at_end = 0;
 		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);

@@ -1,16 +1,15 @@
 /*
  * Watchdogs of the target: an alarm, a timer, or a thread in a timed wait that ends the process in
- * failure when its time is up. Virtual time reaches such a deadline when no thread is enabled. The
- * watchdog then only reports the failure; the blocked threads are its cause.
+ * failure when its time is up. Virtual time reaches such a deadline when no thread is enabled; the
+ * watchdog then only reports a failure that the blocked threads cause.
  *
- * A timed wait that times out and continues is no watchdog. A failure is attributed to a watchdog
- * only if:
+ * A failure is attributed to a watchdog only if:
  * - virtual time jumped because no thread was enabled, and only the thread that ends the run has
  *   moved since; and
  * - the other threads are blocked permanently: on a cycle of locks and joins, or on a lost signal.
  *   Any untimed wait counts if a signal ended the run and no thread was in a timed wait.
  *
- * Runs in the target's moving thread, or in a signal handler on its behalf.
+ * Runs in the moving thread, or in a signal handler on its behalf.
  */
 #include <signal.h>
 
@@ -34,7 +33,6 @@ const struct engine_op *engine_blocked_op(const struct engine_thread *thread)
 	return engine_wake_reason(thread) ? NULL : thread->op;
 }
 
-/* Can only another thread of the program end this wait? */
 static bool watchdog_is_untimed(const struct engine_op *op)
 {
 	switch (op_descriptions[op->kind].object) {
@@ -47,13 +45,12 @@ static bool watchdog_is_untimed(const struct engine_op *op)
 	}
 }
 
-/* Has the thread not moved since time jumped? A thread in a signal handler counts as not moved. */
+/* A thread in a signal handler counts as not moved. */
 static bool watchdog_has_not_moved(const struct engine_thread *thread)
 {
 	return thread->interrupted || thread->last_moved <= engine.idle.step;
 }
 
-/* Removes the waits from the outcome that may end. */
 static void watchdog_keep_blocked(struct outcome *outcome)
 {
 	uint32_t count = 0;
@@ -110,7 +107,8 @@ static void watchdog_add_ending(struct text *text, const struct outcome *ending)
 		text_add(text, " in a signal handler");
 }
 
-/* Text such as "a watchdog ended the run: main.2 aborted at 30.0 s of virtual time, when no other thread could move" */
+/* Example: "a watchdog ended the run: main.2 aborted at 30.0 s of virtual time, when no other
+ * thread could move" */
 static void watchdog_describe(struct outcome *outcome, const struct outcome *ending)
 {
 	struct text text;

@@ -1,10 +1,6 @@
-/*
- * User-level context switches, and the section of raw system calls. x86-64, System V ABI.
- *
- * Frame that a switch leaves at stack_pointer, from low to high addresses:
- *   [mxcsr, 4 bytes | x87 control word, 4 bytes] r15 r14 r13 r12 rbx rbp return-address
- * All other registers are caller-saved, so the compiler already saved them around the call.
- */
+/* User-level context switches, and the section of raw system calls. x86-64, System V ABI. A
+ * switch leaves at stack_pointer, from low to high addresses:
+ * [mxcsr, 4 bytes | x87 control word, 4 bytes] r15 r14 r13 r12 rbx rbp return-address */
 	.text
 
 .macro SAVE_FRAME
@@ -92,7 +88,6 @@ FUNCTION context_entry
 	.cfi_endproc
 	.size context_entry, . - context_entry
 
-/* The code range that Syscall User Dispatch never traps. */
 	.section raddle_syscalls, "ax", @progbits
 	.globl	platform_syscalls_start
 	.hidden	platform_syscalls_start
@@ -122,10 +117,9 @@ FUNCTION platform_syscall6
 	.cfi_endproc
 	.size platform_syscall6, . - platform_syscall6
 
-/* Unwind information of a signal frame, as in glibc's __restore_rt. At the trampoline the stack
- * pointer points to the ucontext, which holds every register of the interrupted code. The macro
- * writes the DWARF expression "register `number` was saved at rsp + offset" with a two-byte
- * offset. */
+/* Unwind information of a signal frame, as in glibc's __restore_rt: the stack pointer points to
+ * the ucontext. Writes the DWARF expression "register `number` was saved at rsp + offset" with a
+ * two-byte offset. */
 .macro SAVED_REGISTER number, offset
 	.cfi_escape 0x10, \number, 3, 0x77, (\offset & 0x7f) | 0x80, \offset >> 7
 .endm
@@ -158,8 +152,7 @@ FUNCTION platform_signal_return
 	.cfi_endproc
 	.size platform_signal_return, . - platform_signal_return
 
-/* platform_thread_vanish(word): no instruction uses the stack after the store, because another
- * thread may then reuse it. */
+/* No instruction uses the stack after the store: another thread may then reuse it. */
 FUNCTION platform_thread_vanish
 	movl	$1, (%rdi)
 	movl	$202, %eax		/* futex */
@@ -172,9 +165,6 @@ FUNCTION platform_thread_vanish
 	hlt
 	.size platform_thread_vanish, . - platform_thread_vanish
 
-/* platform_clone_resume(number, registers): repeats a trapped clone whose child has its own
- * stack (posix_spawn). The child continues after the trapped instruction; the parent returns
- * from here. */
 FUNCTION platform_clone_resume
 	pushq	%rbx
 	pushq	%rbp
@@ -213,7 +203,7 @@ FUNCTION platform_clone_resume
 1:	jmpq	*platform_clone_return(%rip)
 	.size platform_clone_resume, . - platform_clone_resume
 
-/* platform_thread_begin(registers, stack): rcx is free, because a system call overwrites it. */
+/* rcx is free, because a system call overwrites it. */
 FUNCTION platform_thread_begin
 	movq	%rsi, %rsp
 	movq	%rdi, %rcx

@@ -6,11 +6,11 @@
 
 #include "platform/platform.h"
 
-/* The runtime's mappings lie in a range that the kernel never chooses, so that they do not move
- * the program's. Every sanitizer treats it as program memory. */
+/* The kernel never chooses this range, so the runtime's mappings do not move the program's.
+ * Every sanitizer treats it as program memory. */
 #define RANGE_START UINT64_C(0x7a0000000000)
 #define RANGE_END UINT64_C(0x7c0000000000)
-/* Gap between mappings, because the kernel would merge adjacent ones in /proc/self/maps. */
+/* The kernel would merge adjacent mappings in /proc/self/maps. */
 #define GAP_BYTES ((size_t)64 * 1024)
 #define PAGE_BYTES ((size_t)4096)
 
@@ -46,7 +46,6 @@ void *platform_map(size_t bytes, bool is_shared)
 {
 	const int flags = is_shared ? MAP_SHARED : MAP_PRIVATE;
 	const uint64_t place = memory_place(bytes);
-	/* Without MAP_FIXED `place` is a hint only. */
 	const long start = memory_map_at(place, bytes, flags);
 
 	return platform_failed(start) ? NULL : (void *)start;
@@ -57,7 +56,7 @@ void platform_unmap(void *start, size_t bytes)
 	(void)platform_call(SYS_munmap, start, bytes); /* our own mapping: cannot fail */
 }
 
-/* Fallback where process_vm_readv() is not permitted, for example in containers. */
+/* For containers that forbid process_vm_readv(). */
 static bool memory_read_file(const void *from, void *to, size_t bytes)
 {
 	const long file =
@@ -93,7 +92,7 @@ void platform_copy(void *to, const void *from, size_t bytes)
 	memory_block *target = to;
 	const memory_block *source = from;
 
-	/* From about 1 KB on; below, the start-up of the string instruction dominates. */
+	/* Below, the start-up of the string instruction dominates. */
 	if (bytes >= STRING_BYTES_LEAST) {
 		__asm__ volatile("rep movsb"
 				 : "+D"(target), "+S"(source), "+c"(bytes)
@@ -101,7 +100,6 @@ void platform_copy(void *to, const void *from, size_t bytes)
 				 : "memory");
 		return;
 	}
-	/* Four loads before four stores keep the pipeline full. */
 	for (; bytes >= 64; bytes -= 64, target += 4, source += 4) {
 		memory_block a = source[0];
 		memory_block b = source[1];

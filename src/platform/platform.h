@@ -1,11 +1,7 @@
-/*
- * The interface to Linux on x86-64. Inside a target only this folder issues system calls and
- * accesses registers.
- *
- * The system calls issued here lie in one section of code (raddle_syscalls). Syscall User Dispatch
- * excludes this address range, so a call through this header is never trapped. The command and the
- * runtime both use these functions. The only state is the address counter of platform_map().
- */
+/* The interface to Linux on x86-64. Inside a target only this folder issues system calls and
+ * accesses registers; the command uses it, too. The system calls lie in one section of code
+ * (raddle_syscalls), whose address range Syscall User Dispatch excludes: they are never trapped.
+ * The only state is the address counter of platform_map(). */
 #ifndef RADDLE_PLATFORM_PLATFORM_H
 #define RADDLE_PLATFORM_PLATFORM_H
 
@@ -27,20 +23,20 @@ static inline bool platform_failed(long result)
 	return (unsigned long)result > -4096UL;
 }
 
-/* First byte, and one past the last byte, of the section whose system calls are never trapped. */
+/* Bounds of the section whose system calls are never trapped. */
 extern const char platform_syscalls_start[];
 extern const char platform_syscalls_end[];
 
-/* Signal return trampoline inside that section; every handler needs it as SA_RESTORER. */
+/* Inside that section; every handler needs it as SA_RESTORER. */
 void platform_signal_return(void);
 
 /* Sets *word to 1, wakes one waiter and ends this kernel thread without using its stack any
  * more. */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 
-/* Repeats a trapped clone or clone3 whose child has its own stack; `registers` as in the SIGSYS
- * handler's context (gregset_t). The child continues after the trapped instruction; the parent
- * returns from here with the result. */
+/* `registers`: gregset_t of the SIGSYS handler. Repeats a trapped clone or clone3 whose child
+ * has its own stack: the child continues after the trapped instruction, the parent returns from
+ * here. */
 long platform_clone_resume(long number, const void *registers);
 
 /* Continues as the child of a trapped clone: with these registers, on this stack, with result 0. */
@@ -61,10 +57,9 @@ static inline void platform_clear(void *start, size_t bytes)
 	__asm__ volatile("rep stosb" : "+D"(start), "+c"(bytes) : "a"(0) : "memory");
 }
 
-/* One line of /proc/self/maps. */
 struct platform_mapping {
 	char *start, *end;
-	bool is_writable; /* readable and writable */
+	bool is_writable;
 	bool is_executable;
 	bool is_private;
 	bool is_file; /* backed by a file, not anonymous */
@@ -88,15 +83,13 @@ static inline uint64_t platform_time_stamp(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* ---- user-level contexts (context.S) ---- */
-
-/* A suspended thread: stack pointer and thread-local base (FS); the rest lies on its stack. */
+/* A suspended thread; its other registers lie on its stack. */
 struct context {
 	void *stack_pointer;
 	uintptr_t thread_base;
 };
 
-/* Suspends the caller into `from` and resumes `to`. arch_prctl serves kernels without FSGSBASE. */
+/* Suspends the caller into `from`. arch_prctl serves kernels without FSGSBASE. */
 void context_switch_fsgsbase(struct context *from, const struct context *to);
 void context_switch_prctl(struct context *from, const struct context *to);
 /* Switches without writing FS: both contexts share one thread-local base. */
@@ -110,7 +103,6 @@ void context_make(struct context *context, void *stack_top, uintptr_t thread_bas
 uintptr_t context_thread_base(void);
 /* Until it is changed back, thread-local variables are those of another thread. */
 void context_set_thread_base(uintptr_t base);
-/* Returns whether the kernel enabled FSGSBASE, which lets user code write FS. */
 bool context_has_fsgsbase(void);
 
 #endif

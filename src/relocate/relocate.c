@@ -18,13 +18,13 @@
 /* The kernel's search begins below the stack's limit: greater limits are refused, except
  * unlimited. */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
-/* Room below the strings that the kernel gives a new stack. */
+/* Below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)
 #define RSEQ_SIGNATURE 0x53053053
 #define RSEQ_BYTES_MOST 512
 
-/* The kernel's downward search begins at a random start between start_least and start_most. The
- * relocation fills every gap from start_most down to fixed_end. */
+/* The kernel's downward search begins between start_least and start_most. The relocation fills
+ * every gap from start_most down to fixed_end. */
 struct search {
 	uint64_t start_most, start_least;
 	uint64_t fixed_end;
@@ -97,7 +97,7 @@ static bool maps_next(const char **at, struct mapping *mapping)
 	if (!**at)
 		return false;
 	mapping->start = maps_read_hex(at);
-	(*at)++; /* '-' */
+	(*at)++;
 	mapping->end = maps_read_hex(at);
 	while (**at && **at != '\n')
 		(*at)++;
@@ -105,7 +105,7 @@ static bool maps_next(const char **at, struct mapping *mapping)
 	return true;
 }
 
-/* Fills the gaps in the range of the search, or empties the same gaps again. */
+/* `is_filled` false: empties the same gaps again. */
 static bool relocate_fill_gaps(const struct relocation *relocation, bool is_filled)
 {
 	const char *at = relocation->maps;
@@ -142,7 +142,6 @@ static bool relocate_is_wanted(void)
 	       bytes == sizeof(struct prctl_mm_map);
 }
 
-/* The kernel's search in this process; NULL: unknown. */
 static const struct search *relocate_find_search(uint64_t own)
 {
 	const struct search *search = relocate_searches;
@@ -192,7 +191,6 @@ static void relocate_set_auxiliary(struct relocation *relocation)
 	}
 }
 
-/* Updates the kernel's description of the process to the new addresses. */
 static bool relocate_describe(struct relocation *relocation)
 {
 	struct prctl_mm_map *memory = &relocation->memory;
@@ -230,7 +228,7 @@ static bool relocate_describe(struct relocation *relocation)
 		platform_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, memory, sizeof *memory));
 }
 
-/* Unregisters the rseq area of the first loader, to which the kernel writes at every preemption. */
+/* The kernel writes to the first loader's rseq area at every preemption. */
 static bool relocate_end_rseq(void)
 {
 	char *area;
@@ -280,7 +278,7 @@ static bool relocate_map_stack(const struct relocation *relocation)
 	return true;
 }
 
-/* Runs on the stack in the work area, and removes everything else of the old process. */
+/* On the stack in the work area: removes everything else of the old process. */
 static void relocate_finish(void *argument)
 {
 	struct relocation *relocation = argument;
@@ -340,7 +338,7 @@ static void relocate(void)
 	(void)platform_call(SYS_munmap, WORK_ADDRESS, bytes);
 }
 
-/* The loader asks every library of LD_AUDIT for its version. Returning 0 makes the loader unload this library. */
+/* The loader asks each library of LD_AUDIT for its version; 0 unloads this library. */
 __attribute__((visibility("default"))) unsigned la_version(unsigned version)
 {
 	(void)version;

@@ -34,7 +34,7 @@ static inline uint64_t page_up(uint64_t address)
 	return page_down(address + PAGE_BYTES - 1);
 }
 
-/* A copy without memcpy(): the C library is not loaded yet. */
+/* Without memcpy(): the C library is not loaded yet. */
 static inline void relocate_copy(void *to, const void *from, size_t bytes)
 {
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -43,7 +43,7 @@ static inline void relocate_copy(void *to, const void *from, size_t bytes)
 /* ---- executables (relocate_elf.c) ---- */
 
 struct elf_file {
-	long file;     /* descriptor */
+	long file;
 	uint64_t base; /* added to addresses in the file */
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[PROGRAM_HEADERS_MAX];
@@ -64,11 +64,11 @@ bool elf_map(struct elf_file *elf);
 
 /* Layout of the initial stack: the argument count, three vectors, and the strings above them. */
 struct initial_stack {
-	uint64_t *start;    /* address of the argument count */
+	uint64_t *start;
 	uint64_t *argument; /* the vectors, each ended by a null pointer */
 	uint64_t *environment;
 	Elf64_auxv_t *auxiliary;
-	uint64_t argument_count, environment_count, auxiliary_count; /* including AT_NULL */
+	uint64_t argument_count, environment_count, auxiliary_count;
 	uint64_t strings;      /* address of the lowest string */
 	uint64_t program_name; /* address of the highest string */
 	uint64_t end;
@@ -78,9 +78,9 @@ struct initial_stack {
 bool stack_read(struct initial_stack *stack, uint64_t *start);
 /* Upper bound for the bytes of an image of the stack. */
 size_t stack_image_bytes(const struct initial_stack *stack);
-/* Builds an image, which ends at image_end, of the stack that is to end at FIXED_STACK_END,
- * without this library in LD_AUDIT. `built`: its final addresses. The caller sets the auxiliary
- * vector's entries of program and loader. */
+/* Builds an image of the stack that is to end at FIXED_STACK_END, without this library in
+ * LD_AUDIT. The image ends at image_end; `built` holds final addresses. The caller sets the
+ * auxiliary vector's entries of program and loader. */
 void stack_build(const struct initial_stack *stack, char *image_end, struct initial_stack *built);
 /* The place in the image for the final address. */
 static inline void *stack_in_image(char *image_end, const void *address)
@@ -90,10 +90,11 @@ static inline void *stack_in_image(char *image_end, const void *address)
 
 /* ---- jumps (relocate_jump.S) ---- */
 
-/* Calls the function, which must not return, on another stack. */
+/* The function must not return. */
 void relocate_switch_stack(void *stack_end, void (*function)(void *), void *argument)
 	__attribute__((noreturn));
-/* Unmaps memory and jumps to a loader's entry point with the registers that the kernel would set. */
+/* Unmaps memory and jumps to a loader's entry point with the registers that the kernel would
+ * set. */
 void relocate_enter(uint64_t stack, uint64_t entry, void *unmapped, size_t bytes)
 	__attribute__((noreturn));
 

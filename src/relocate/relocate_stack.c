@@ -54,7 +54,7 @@ static bool stack_is_audit(const char *entry)
 	return true;
 }
 
-/* The rest of LD_AUDIT behind this library, which is the first entry: the user's own libraries. NULL: none. */
+/* LD_AUDIT behind this library, its first entry: the user's own libraries. NULL: none. */
 static char *stack_users_audit(char *entry)
 {
 	for (entry += AUDIT_BYTES; *entry && *entry != ':'; entry++)
