@@ -1,7 +1,7 @@
 /*
  * The functions of a program in a form that is fast to interpret. decode*.c translate a function
- * from LLVM bitcode when it is first called. The result is an array of `struct code`, which is
- * complete. A parallel array of `struct op` holds the fields that the inner loop of the walk needs.
+ * from LLVM bitcode at its first call, into an array of `struct code`. A parallel array of `struct
+ * op` holds the fields that the inner loop of the walk needs.
  *
  * Each scalar value has one 64-bit register. A vector or struct has one register per lane or
  * member, and an integer over 64 bits or an 80-bit float has two. Constants have registers too,
@@ -44,7 +44,7 @@ enum code_op {
 	CODE_SWITCH,
 	CODE_RETURN,
 	CODE_CALL,
-	CODE_UPDATE,	/* sub: LLVMAtomicRMWBinOp */
+	CODE_UPDATE,	/* memcpy and memmove: c bytes from b to a */
 	CODE_EXCHANGE,	/* a: address, b: expected, c: new */
 	CODE_COPY,	/* memcpy and memmove: c bytes from b to a */
 	CODE_FILL,	/* memset */
@@ -88,14 +88,12 @@ enum intrinsic {
 	INTRINSIC_UNKNOWN
 };
 
-/* Kind of memory that an access without a site touches. */
 enum code_place {
 	PLACE_SITE,    /* any memory; the record holds the values */
 	PLACE_LOCAL,   /* a local variable whose address does not escape */
 	PLACE_CONSTANT /* a constant global */
 };
 
-/* Functions that allocate or free memory. The allocating ones return the address. */
 enum allocation {
 	ALLOCATION_NONE,
 	ALLOCATION_FIRST,   /* size is the first argument */
@@ -105,27 +103,24 @@ enum allocation {
 	ALLOCATION_END	    /* frees the first argument */
 };
 
-/*
- * Calls whose result tells the outcome of an operation. Another schedule may change the outcome
- * (walk_outcome.c).
- */
+/* Calls with the outcome of an operation, which another schedule may change (walk_outcome.c). */
 enum outcome {
 	OUTCOME_NONE,
 	OUTCOME_TRY,	 /* try-lock: 0 or EBUSY */
 	OUTCOME_TRY_C11, /* C11 try-lock: 0 or thrd_busy */
 	OUTCOME_TAKE,	 /* sem_trywait: 0 or -1 */
 	OUTCOME_BARRIER, /* barrier wait: -1 for the last arrival, 0 for the others */
-	/* pthread_once: no result; it performs an operation only if the routine has not completed */
+	/* pthread_once: no result; an operation only if the routine has not completed */
 	OUTCOME_ONCE,
 	OUTCOME_BEGINNING /* sem_init: the third argument is the initial count */
 };
 
 struct function;
 
-/* Largest vector access. Vectorised loops without a remainder have up to a hundred lanes. */
+/* Vectorised loops without a remainder have up to a hundred lanes. */
 #define ACCESS_BYTES_MOST 512u
 
-/* Largest value of a CODE_RESHAPE, in bits. */
+/* In bits. */
 #define RESHAPED_BITS 1024u
 
 struct move {
@@ -194,9 +189,9 @@ struct code {
 	bool is_noreturn;
 	bool is_blind; /* CALL of inline assembly that writes unknown memory */
 	bool is_used;  /* CALL: the program uses the result */
-	/* CALL of a library function: the result or what it writes depends on memory that it reads */
+	/* CALL of a library function whose result or effect depends on the memory that it reads */
 	bool reads_bytes;
-	/* CALL of a library function: the record reports the memory that it writes, as one range */
+	/* CALL of a library function: the record reports the written memory as one range */
 	bool writes_bytes;
 	/* LOAD, STORE: vector of `count` lanes of `width` bits; CALL, VALUE: `b` lanes */
 	bool is_vector;
@@ -227,7 +222,6 @@ struct code {
 	LLVMValueRef value;
 };
 
-/* How the inner loop performs an op: see runs.def. */
 enum run {
 #define RUN(name, symbolic) RUN_##name,
 #include "branches/interpret/runs.def"
@@ -235,7 +229,7 @@ enum run {
 	RUN_COUNT
 };
 
-/* The fields of a code that the inner loop needs, in compact form. */
+/* The fields of a code that the inner loop needs. */
 struct op {
 	uint16_t run; /* enum run */
 	uint8_t width, scale;
@@ -275,7 +269,7 @@ struct function {
 	bool is_excluded;
 };
 
-/* All functions with sites. A function is decoded at its first call. */
+/* All functions with sites. */
 struct code_book {
 	struct image *image;
 	struct function *functions;
@@ -283,36 +277,33 @@ struct code_book {
 	uint32_t *by_address; /* open-addressing hash table: function index + 1 */
 	uint32_t capacity;
 	struct value_map by_value;
-	/* Chunks of 64, because pointers into them must stay valid */
+	/* Chunks of 64: pointers into them stay valid */
 	struct constant_block *constants[256];
 	uint32_t constant_count;
 	LLVMValueRef *branches;
 	uint32_t branch_count, branch_capacity;
 };
 
-/* Builds the index of all functions with sites. The image must outlive the book. */
 void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);
 
 /*
- * Excludes functions from symbolic execution: the values that they compute are treated as constant.
- * The pattern (such as "log_*" or "libz.so*") is matched against the function name (linker name or
- * demangled), the source file, and the executable or library. Returns false if nothing matches.
+ * Treats the values that functions compute as constant. The pattern (such as "log_*" or "libz.so*")
+ * is matched against the function name (linker name or demangled), the source file, and the
+ * executable or library. Returns false if nothing matches.
  */
 bool code_book_exclude(struct code_book *book, const char *pattern);
 /* Matches the whole path or its last component. */
 bool code_book_matches(const char *pattern, const char *path);
 
-/* Returns the function at an address, not necessarily decoded; NULL: code without bitcode. */
+/* Not necessarily decoded; NULL: code without bitcode. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);
-/* Returns the function that contains a site. */
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
-/* Translates the function; does nothing if it was translated before. */
 void code_decode(struct code_book *book, struct function *function);
-/* Fills `ops` from the complete array `codes`. Called by code_decode(). */
+/* Fills `ops` from `codes`. Called by code_decode(). */
 void code_make_ops(struct function *function);
 
-/* ---- shared by decode*.c ---- */
+/* Shared by decode*.c. */
 
 struct decoder {
 	struct code_book *book;
@@ -334,46 +325,37 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 	return operand + (int32_t)lane;
 }
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
-/* Returns the number of registers for a value of the type; 0: void or unsupported. */
+/* Number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
-/*
- * Returns whether the type needs two registers: integers of 65 to 128 bits, and 80-bit floats. The
- * results of arithmetic with these types are recorded.
- */
+/* Integers of 65 to 128 bits and 80-bit floats need two registers; their arithmetic is recorded. */
 bool decode_is_wide(LLVMTypeRef type);
-/* Returns the width in bits of a one-register type; 0: the type needs more registers. */
+/* Width in bits of a one-register type; 0: the type needs more registers. */
 uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
-/* Returns the first site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
+/* First site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
 uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);
-/* decode_flow.c */
 uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
 void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
-/* decode_object.c: returns the object part that an access through `pointer` must stay in. */
+/* The object part that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
-/*
- * decode_library.c: describes the memory that the call reads; the caller frees the result. NULL:
- * not a function whose result is computed.
- */
+/* The memory that the call reads; the caller frees the result. NULL: the result is not computed. */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 enum outcome decode_outcome(LLVMValueRef call);
-/* decode_value.c */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
 void decode_select(struct decoder *decoder, LLVMValueRef instruction);
 void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
-/* Other files. */
-/* Finds out where the memory behind a pointer without a site lies. False: unknown. */
+/* Finds where the memory behind a pointer without a site lies. False: unknown. */
 bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
-/* Decodes an instruction that is not computed and whose result is recorded. */
+/* The instruction is not computed; its result is recorded. */
 void decode_recorded(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
-/* Writes the value of a constant into registers. False: unsupported. */
+/* False: unsupported. */
 bool decode_constant(
 	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers);
 const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global);

@@ -30,7 +30,7 @@ static void code_book_add_function(struct code_book *book, uint32_t unit, LLVMVa
 	value_map_set(&book->by_value, value, book->function_count);
 	slot = code_book_slot_of(book, function->address);
 	book->function_count++;
-	/* An inline function exists in several units. The linker keeps one copy, whose sites are in the record. */
+	/* The linker keeps one of an inline function's copies, whose sites are in the record. */
 	if (!*slot || book->functions[*slot - 1].entry == VALUE_MAP_NONE)
 		*slot = book->function_count;
 }

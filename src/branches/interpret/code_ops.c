@@ -1,4 +1,4 @@
-/* Selects for each code a specialised form (runs.def) of the inner loop; other codes use the general case. */
+/* Selects for each code a specialised form (runs.def); other codes use the general case. */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -15,7 +15,7 @@ static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 	return operand >= 0 && (uint32_t)operand >= maker->function->value_count;
 }
 
-/* Selects the form with two registers, or the following one if the second operand is constant. */
+/* The form with two registers, or the following one if the second operand is constant. */
 static void set_pair(struct maker *maker, enum run run)
 {
 	const int32_t b = maker->code->b;

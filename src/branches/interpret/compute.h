@@ -50,21 +50,18 @@ static inline uint64_t compute_bits(double value, uint32_t width)
 uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
 uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
 uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, uint64_t b);
-/* Conversions from, to or between floating-point types. */
 uint64_t compute_conversion(const struct code *code, uint64_t a);
 /* `second` receives the overflow flag of the with.overflow intrinsics. */
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
 /*
- * Layout of a vector in registers: `count` lanes of `width` bits. compute_as_lanes() converts
- * between two layouts of the same bits.
+ * Layout of a vector: `count` lanes of `width` bits. compute_as_lanes() converts between layouts.
  */
 struct compute_lanes {
 	uint32_t count, width;
 };
 void compute_as_lanes(const uint64_t *from, struct compute_lanes before, uint64_t *to,
 	struct compute_lanes after);
-/* CODE_RESHAPE. */
 void compute_reshape(const struct code *code, uint64_t *registers);
 uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t operand);
 

@@ -101,7 +101,6 @@ static void add_reduction(struct decoder *decoder, LLVMValueRef call, const char
 	}
 }
 
-/* memcpy, memmove, memset: the rest of the name encodes types. */
 static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 {
 	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
@@ -151,7 +150,6 @@ static void set_result(const struct decoder *decoder, struct code *code, LLVMVal
 	code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
 }
 
-/* Returns the registers of all operands of the instruction, of a call those of its arguments. */
 static int32_t *decode_call_operands(
 	struct decoder *decoder, LLVMValueRef instruction, uint32_t *count)
 {
@@ -238,8 +236,7 @@ static bool never_returns(LLVMValueRef call)
 }
 
 /*
- * By name only, because code without bitcode is otherwise unknown. C++ operators also match with
- * further parameters.
+ * By name only: code without bitcode is unknown. C++ operators match with further parameters, too.
  */
 static enum allocation allocation_of(LLVMValueRef callee)
 {
@@ -273,7 +270,6 @@ static bool writes_unseen(LLVMValueRef callee)
 	return constraints && memmem(constraints, length, "=*", 2);
 }
 
-/* Returns whether the call has a site of one of these kinds. */
 static bool has_site(
 	const struct decoder *decoder, LLVMValueRef call, enum site_kind a, enum site_kind b)
 {
@@ -286,10 +282,7 @@ static bool has_site(
 	return false;
 }
 
-/*
- * Returns whether the effect of the function depends on bytes that it reads (compare, search,
- * measure, copy), judged by name.
- */
+/* By name: whether the effect depends on bytes that the function reads. */
 static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 {
 	static const char *const names[] = {"str", "stp", "ato", "mem", "bcmp", "wcs", "wmem",
@@ -303,7 +296,6 @@ static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 	return false;
 }
 
-/* Precomputes properties of the call that the walk needs at each execution. */
 static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	code->is_used = LLVMGetFirstUse(call) != NULL;

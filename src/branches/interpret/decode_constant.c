@@ -142,9 +142,9 @@ static bool is_aggregate(LLVMTypeRef type)
 }
 
 /*
- * Gets the words of a constant with two registers. The C API of LLVM returns at most 64 bits of a
- * constant, so the printed form is parsed: "i128 -5", or "x86_fp80 0xK3FFF8000000000000000" with
- * sign and exponent first. Returns false if the constant is an expression.
+ * The words of a constant with two registers. LLVM's C API returns at most 64 bits, so the printed
+ * form is parsed: "i128 -5", or "x86_fp80 0xK3FFF8000000000000000" with sign and exponent first.
+ * Returns false if the constant is an expression.
  */
 static bool decode_constant_wide(LLVMValueRef constant, uint64_t *registers)
 {

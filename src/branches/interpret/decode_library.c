@@ -19,7 +19,6 @@ static const struct {
 	{"strchr", {.kind = LIBRARY_FIND, .count = 1, .limit = -1, .is_string = true}},
 };
 
-/* Returns the site that reports the argument's bytes; SITE_NONE: none. */
 static uint32_t decode_library_site(
 	const struct decoder *decoder, LLVMValueRef call, uint32_t argument)
 {
@@ -34,7 +33,7 @@ static uint32_t decode_library_site(
 	return site;
 }
 
-/* Returns whether the callee is the C library's function with its standard signature. */
+/* Whether the callee has the standard signature. */
 static bool decode_library_is_standard(LLVMValueRef call, const struct library_read *read)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);

@@ -5,7 +5,7 @@
 #include "branches/interpret/code.h"
 #include "abi/instrument_abi.h"
 
-/* Returns the object that the address is based on, as far as visible. The compiler pass uses the same rule. */
+/* The object that the address is based on, by the rule of the compiler pass. */
 static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
 {
 	for (;;) {
@@ -36,7 +36,7 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	return *constant != NULL;
 }
 
-/* Returns the element type of a vector, an array, or a struct of equal members. NULL: another type. */
+/* The element type of a vector, an array, or a struct of equal members; NULL: another type. */
 static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 {
 	LLVMTypeRef first;
@@ -65,7 +65,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 	}
 }
 
-/* Sets the layout of an access. The lanes of a type must be whole bytes without gaps. */
+/* The lanes of a type must be whole bytes without gaps. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
 	const bool is_wide = decode_is_wide(type);
@@ -117,7 +117,7 @@ static LLVMTypeRef scalar_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-/* Returns the register of a lane of a vector; of any other value the first register. */
+/* The register of a lane of a vector, or the first register of another value. */
 static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
 {
 	const int32_t operand = decode_operand(decoder, value);
@@ -126,7 +126,7 @@ static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lan
 									: operand;
 }
 
-/* Returns the constant index that is equal in all lanes; NULL: not constant. */
+/* The constant index that is equal in all lanes; NULL: not constant. */
 static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
 {
 	LLVMValueRef number = index;
@@ -189,7 +189,10 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 		decode_memory_add_address(decoder, instruction, lane);
 }
 
-/* The first instruction, which may be an alloca, also carries the sites of parameters: they are skipped. */
+/*
+ * The first instruction, perhaps an alloca, also carries the sites of parameters, which are
+ * skipped.
+ */
 static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);

@@ -1,11 +1,7 @@
-/*
- * Determines the array or variable that an access must stay inside, given that its address is
- * computed by indexing.
- */
+/* The array or variable that an access with a computed index must stay inside. */
 #include "base/bug.h"
 #include "branches/interpret/code.h"
 
-/* State while the types of a getelementptr are followed. */
 struct part {
 	LLVMTypeRef type;
 	int64_t offset;
@@ -27,7 +23,6 @@ static void decode_object_enter(const struct decoder *decoder, struct part *part
 	part->type = type;
 }
 
-/* Follows one index. Returns false if the index is not constant. */
 static bool decode_object_follow(
 	const struct decoder *decoder, struct part *part, LLVMValueRef index)
 {
@@ -51,7 +46,7 @@ static bool decode_object_follow(
 	return true;
 }
 
-/* Finds the array that the last index selects from, if all earlier indices are constant. */
+/* The array that the last index selects from, if all earlier indices are constant. */
 static bool find_array(
 	struct decoder *decoder, LLVMValueRef instruction, struct object_part *object)
 {
@@ -87,7 +82,7 @@ static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local
 	       LLVMABISizeOfType(decoder->unit->layout, LLVMGetAllocatedType(local));
 }
 
-/* Returns 0 for a variable that is defined elsewhere or whose size may differ in another unit. */
+/* 0: the variable is defined elsewhere, or its size may differ in another unit. */
 static uint64_t bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);

@@ -65,7 +65,7 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	}
 }
 
-/* Translates a bit cast between types with different lanes. Returns false if the lanes are equal. */
+/* A bit cast between types with different lanes. Returns false if the lanes are equal. */
 static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(instruction, 0)), to = LLVMTypeOf(instruction);
@@ -90,7 +90,6 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	return true;
 }
 
-/* Adds one code per lane. */
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 {
 	const enum code_op op = decode_value_op_of(LLVMGetInstructionOpcode(instruction));
@@ -155,7 +154,6 @@ static void move_lanes(struct decoder *decoder, LLVMValueRef instruction, uint32
 	}
 }
 
-/* Returns the first register of a member. */
 static uint32_t member_register(
 	const struct decoder *decoder, LLVMTypeRef type, LLVMValueRef instruction)
 {

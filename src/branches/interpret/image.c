@@ -10,7 +10,7 @@
 /* Addresses for globals that no symbol table contains: above every mapping of a user process. */
 #define MADE_UP_START UINT64_C(0x7ffff80000000000)
 
-/* Returns the object that contains the address: the one with the greatest base below it. */
+/* The object with the greatest base below the address. */
 static uint32_t object_around(const struct run_record *record, uint64_t address)
 {
 	uint32_t best = UINT32_MAX;
@@ -30,7 +30,7 @@ static const char *object_path(const struct image *image, uint32_t object, const
 	return *path ? path : program;
 }
 
-/* Returns whether the sites in the file equal those of the recorded process. */
+/* Whether the sites in the file equal those of the recorded process. */
 static bool is_same_build(const struct program_file *file, const struct run_module *module)
 {
 	size_t size;
@@ -41,9 +41,8 @@ static bool is_same_build(const struct program_file *file, const struct run_modu
 }
 
 /*
- * Refuses units that were optimised at link time. Their bitcode no longer matches the program:
- * functions are inlined across units, sites are reordered, and variables are merged. Clang marks
- * such units.
+ * Refuses units that were optimised at link time, which Clang marks. Their bitcode does not match
+ * the program: functions are inlined across units, sites reordered, and variables merged.
  */
 static int check_units(const struct image *image, struct error *err)
 {
@@ -102,7 +101,7 @@ static void image_open_symbols(struct image *image, const char *program)
 			record->objects[i].base);
 }
 
-/* Returns whether the symbol group contains the unit's local symbols; tests the first one only. */
+/* Tests the first local symbol only. */
 static bool has_locals_of(
 	const struct symbol_file *symbols, uint32_t group, const struct unit *unit)
 {
@@ -246,8 +245,8 @@ static bool image_is_named(LLVMValueRef function, const char *name)
 }
 
 /*
- * Returns the unit of a site. Sites are in the order of units and of functions. A unit is skipped
- * if the linker kept another unit's copy of its inline functions.
+ * Sites are in the order of units and functions. A unit is skipped if the linker kept another
+ * unit's copy of its inline functions.
  */
 static uint32_t unit_of_site(
 	const struct image *image, uint32_t file, const struct site *site, uint32_t from)

@@ -17,7 +17,7 @@
 
 #define SITE_NONE UINT32_MAX
 
-/* A site of any module, indexed by its number in the record. */
+/* Indexed by the number in the record. */
 struct image_site {
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* as in struct site_record */
@@ -36,7 +36,6 @@ struct image {
 	uint32_t site_count;
 	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
 	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
-	/* One per object (executable or library) of the record */
 	struct symbol_file *files;
 	uint32_t *unit_group;	     /* by unit: symbol group in its file; 0: not found */
 	uint32_t *unit_object;	     /* by unit: index of its object in the record */
@@ -44,20 +43,17 @@ struct image {
 	uint64_t *addresses;
 	uint32_t address_count, address_capacity;
 	uint64_t next_made_up; /* next address for a global that no symbol table contains */
-	/* Number of such globals that code without bitcode may know at another address */
+	/* Such globals that code without bitcode may know at another address */
 	uint32_t made_up_count;
-	char **paths; /* paths of the files with sites */
+	char **paths;
 };
 
-/* Opens the image. `program` is the path of the executable. The record must outlive the image. */
+/* `program` is the path of the executable. The record must outlive the image. */
 int image_open(struct image *image, const struct run_record *record, const char *program,
 	struct error *err);
 void image_close(struct image *image);
 
-/*
- * Returns the address of a global in the run. A private constant gets an invented address, because
- * the symbol tables do not contain it.
- */
+/* The address in the run; invented for a private constant, which no symbol table contains. */
 uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global);
 
 #endif

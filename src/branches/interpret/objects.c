@@ -73,7 +73,6 @@ uint64_t objects_bytes(const struct object_table *table, uint64_t address, struc
 
 	if (!place || !place->address)
 		return 0;
-	/* Binary search for the first object later than `time`. */
 	first = place->first;
 	end = first + place->count;
 	while (first < end) {

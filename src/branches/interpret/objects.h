@@ -1,7 +1,6 @@
 /*
  * The objects of a run that pointers index into: allocations, locals whose address escapes, and
- * static variables. An object is found by its start address only. A pointer into its middle finds
- * no object.
+ * static variables. An object is found by its start address only.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_OBJECTS_H
 #define RADDLE_BRANCHES_INTERPRET_OBJECTS_H
@@ -10,15 +9,13 @@
 #include <stdint.h>
 
 /*
- * A point in time of the run. `position` orders the threads (record.h); `count` orders the events
- * of one thread between two positions.
+ * `position` orders the threads (record.h); `count` orders events of one thread between positions.
  */
 struct object_time {
 	uint64_t position;
 	uint64_t count;
 };
 
-/* An object that exists from `time` on. */
 struct object {
 	uint64_t address;
 	uint64_t bytes; /* 0: the object was freed */
@@ -26,7 +23,7 @@ struct object {
 	uint64_t order; /* order of insertion */
 };
 
-/* The objects that existed at one address, in order of time. */
+/* In order of time. */
 struct object_place {
 	uint64_t address; /* 0: free */
 	uint64_t first, count;
@@ -40,12 +37,11 @@ struct object_table {
 	bool is_complete; /* sorted; no further insertions */
 };
 
-/* Records that an object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there ends. */
+/* An object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there ends. */
 void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time);
-/* Sorts the table for objects_bytes(). */
 void objects_complete(struct object_table *table);
-/* Returns the size of the object that began at `address` at `time`; 0: unknown. The table must be complete. */
+/* Size of the object that began at `address`; 0: unknown. The table must be complete. */
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time);
 void objects_release(struct object_table *table);
 

@@ -24,7 +24,7 @@ static bool joins(const struct run_record *record, const struct record_op *op)
 	       op->other != op->thread;
 }
 
-/* Returns whether the op cannot have another outcome that the program computes with. */
+/* Whether the program cannot compute with another outcome of the op. */
 static bool has_one_outcome(const struct record_op *op)
 {
 	switch (op->kind) {
@@ -43,7 +43,7 @@ static bool has_one_outcome(const struct record_op *op)
 	}
 }
 
-/* Computes `first`. Returns false if there are too many segments. */
+/* False: too many segments. */
 static bool count_all(struct segments *segments, const struct run_record *record)
 {
 	uint32_t total = 0;
@@ -68,7 +68,6 @@ static void segments_merge(uint16_t *into, const uint16_t *from, uint32_t count)
 			into[i] = from[i];
 }
 
-/* Ends the thread's current segment at this op and begins the next one. */
 static void begin_next(struct segments *segments, uint32_t *now, const struct record_op *op)
 {
 	const uint32_t count = segments->thread_count;

@@ -25,7 +25,7 @@ struct segments {
 	uint16_t *created; /* by thread: the creator's segment that ends with the creation */
 };
 
-/* Returns the segments of a run, which the caller frees with segments_free(). NULL: too many segments. */
+/* The caller calls segments_free(). NULL: too many segments. */
 struct segments *segments_new(const struct run_record *record);
 void segments_free(struct segments *segments);
 
@@ -34,7 +34,7 @@ static inline uint32_t segments_count(const struct segments *segments, uint16_t 
 	return segments->first[thread + 1] - segments->first[thread];
 }
 
-/* Returns the thread's segment at `step`. `segment` is a lower bound from an earlier call. */
+/* `segment` is a lower bound from an earlier call. */
 static inline uint16_t segments_at(
 	const struct segments *segments, uint16_t thread, uint16_t segment, uint64_t step)
 {
@@ -44,7 +44,7 @@ static inline uint16_t segments_at(
 	return segment;
 }
 
-/* Returns whether `segment` of `thread` happens before segment `other` of `other_thread`. */
+/* Whether `segment` of `thread` happens before segment `other` of `other_thread`. */
 static inline bool segments_are_ordered(const struct segments *segments, uint16_t thread,
 	uint16_t segment, uint16_t other_thread, uint16_t other)
 {

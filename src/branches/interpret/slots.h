@@ -13,7 +13,7 @@ static inline uint64_t slots_hash(uint64_t key)
 	return key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-/* Returns the slot with that key, or the free slot where it belongs. `bytes` is the size of a slot. */
+/* The slot with that key, or the free slot where it belongs. `bytes` is the size of a slot. */
 static inline void *slots_find(const void *slots, uint64_t capacity, size_t bytes, uint64_t key)
 {
 	uint64_t at = slots_hash(key) & (capacity - 1);
@@ -28,8 +28,8 @@ static inline void *slots_find(const void *slots, uint64_t capacity, size_t byte
 }
 
 /*
- * Ensures room for one more than `count` slots; a new table gets `least` slots. Returns the table,
- * which may have moved and which the caller frees.
+ * Ensures room for one more than `count` slots; a new table gets `least`. The caller frees the
+ * table.
  */
 void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least);
 

@@ -9,15 +9,11 @@
 
 #define HUGE_BYTES (UINT64_C(1) << 21)
 /*
- * A huge page that takes longer than 512 small pages is no gain. This happens in a virtual machine
- * whose host has reclaimed free memory: the host then supplies each small page, about 4 ms in
- * total.
+ * Slower than 512 small pages, a huge page is no gain. A virtual machine whose host has reclaimed
+ * free memory is slow: the host supplies each small page, about 4 ms in total.
  */
 #define HUGE_NS_MOST 700000u
-/*
- * Small pages are populated in steps of this size: half of the cost of a single fault is the entry
- * into the kernel.
- */
+/* Small pages are populated in steps: half of the cost of a single fault is the kernel's entry. */
 #define SMALL_STEP_BYTES (UINT64_C(1) << 17)
 
 /* Once one huge page was slow, huge pages are not used any more. */
@@ -60,7 +56,6 @@ static void add_huge(struct stretch *stretch)
 
 static void end_huge(struct stretch *stretch)
 {
-	/* If the call fails, the setting stays as it is. */
 	(void)madvise(
 		stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready, MADV_NOHUGEPAGE);
 	stretch->is_small = true;
@@ -91,7 +86,6 @@ void stretch_reach(struct stretch *stretch, uint64_t bytes)
 void stretch_release(struct stretch *stretch)
 {
 	if (stretch->mapping)
-		/* Our own mapping */
 		(void)munmap(stretch->mapping, STRETCH_BYTES + 2 * HUGE_BYTES);
 	*stretch = (struct stretch){0};
 }

@@ -1,8 +1,8 @@
 /*
  * Memory that grows in place. The address range is reserved once, and the kernel supplies pages on
  * first touch: small pages at the start, huge pages after them. Without huge pages the kernel took
- * half of the time of a walk with events. A first touch costs 1.4 us per 4 kB page, and 0.2 us per
- * 4 kB in huge pages.
+ * half of the time of a walk with events: 1.4 us per 4 kB page, against 0.2 us per 4 kB in huge
+ * pages.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_STRETCH_H
 #define RADDLE_BRANCHES_INTERPRET_STRETCH_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Size of the reservation. No run needs more for its events or terms. */
+/* Size of the reservation: no run needs more for its events or terms. */
 #define STRETCH_BYTES (UINT64_C(1) << 35)
-/* Size of the start in small pages. Short runs need no more, and a huge page costs 0.1 ms. */
+/* Start in small pages: short runs need no more, and a huge page costs 0.1 ms. */
 #define STRETCH_SMALL_BYTES (UINT64_C(1) << 16)
 
 struct stretch {
@@ -22,9 +22,9 @@ struct stretch {
 	bool is_small; /* the next growth does not use huge pages */
 };
 
-/* Makes the first `bytes` bytes usable. Opens the stretch if needed. */
+/* Makes the first `bytes` bytes usable. */
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
-/* Frees the memory. The stretch may be unopened. */
+/* The stretch may be unopened. */
 void stretch_release(struct stretch *stretch);
 
 #endif

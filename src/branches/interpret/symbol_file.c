@@ -1,4 +1,4 @@
-/* Reads the symbol tables of an ELF file. A damaged table counts as empty: its names are not found. */
+/* A damaged symbol table counts as empty. */
 #include "branches/interpret/symbol_file.h"
 
 #include <elf.h>

@@ -9,7 +9,7 @@
 struct symbol_entry {
 	const char *name;
 	uint64_t address;
-	/* Local symbols: number of the preceding STT_FILE symbol, from 1; other symbols: 0 */
+	/* Local symbols: number of the preceding STT_FILE symbol, from 1; others: 0 */
 	uint32_t group;
 };
 
@@ -22,10 +22,10 @@ struct symbol_file {
 	uint32_t group_count;
 };
 
-/* Opens the symbol table of a file that was loaded at `base`. An unreadable file has no symbols. */
+/* A file that was loaded at `base`. An unreadable file has no symbols. */
 void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base);
 void symbol_file_close(struct symbol_file *file);
-/* Returns the address of a symbol; 0: not found. */
+/* 0: not found. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group);
 
 #endif

@@ -5,9 +5,8 @@
 #include "base/bug.h"
 
 /*
- * Returns whether the term is injective in its only variable: sums and products with constants, as
- * in addresses. The function ignores overflow of a product, which may lose solutions with huge
- * indices.
+ * Sums and products with constants, as in addresses. Overflow of a product is ignored, which may
+ * lose solutions with huge indices.
  */
 static bool is_one_to_one(const struct term_like *like)
 {
@@ -26,7 +25,6 @@ static bool is_one_to_one(const struct term_like *like)
 	return like->sub == LLVMAdd || like->sub == LLVMSub || like->sub == LLVMXor;
 }
 
-/* Returns the flag word of a new term. */
 static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
 {
 	const struct term term = {.is_one_to_one = is_one_to_one, .number = number};
@@ -34,7 +32,6 @@ static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
 	return term.bits;
 }
 
-/* Summary of a term's operands. */
 struct sum {
 	struct term *sole; /* the only variable, if all operands with variables have the same one */
 	bool is_mixed;	   /* the operands have different variables */

@@ -1,11 +1,11 @@
 /*
  * Symbolic values: expressions over *variables*, which are reads of shared memory and outcomes of
- * operations. A term is a node of such an expression, with the value that it had in this run. The
- * terms of one walk lie in one arena and are freed together.
+ * operations. A term is a node of such an expression, with its value in this run. The terms of one
+ * walk lie in one arena and are freed together.
  *
- * A term is *pinned* (concretised) when the rest of the walk is only known to be valid for the
- * value of this run. A variable is *fixed* when a pinned term determines it. Everything that
- * depends on a fixed variable alone is then a constant.
+ * A term is *pinned* (concretised) when the rest of the walk is only valid for the value of this
+ * run. A variable is *fixed* when a pinned term determines it. Everything that depends on a fixed
+ * variable alone is then a constant.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_TERM_H
 #define RADDLE_BRANCHES_INTERPRET_TERM_H
@@ -17,13 +17,12 @@
 #include "branches/interpret/code.h"
 #include "branches/interpret/stretch.h"
 
-/* Operations besides those of code.h, which have the same meaning in terms. */
+/* The operations of code.h have the same meaning in terms. */
 enum term_op { TERM_VARIABLE = 128, TERM_CONSTANT };
 
 /*
- * A walk creates millions of terms in fresh memory, so a term is small. Operands are stored as
- * distances to terms earlier in the arena. Variables and constants have no operands and omit those
- * fields.
+ * A walk creates millions of terms in fresh memory, so a term is small. Operands are distances to
+ * earlier terms. Variables and constants omit those fields.
  */
 struct term {
 	uint8_t op; /* enum code_op or term_op */
@@ -31,18 +30,20 @@ struct term {
 	uint8_t width; /* bits of the value */
 	uint8_t size;  /* number of operations in the expression, at most 255 */
 	union {
-		/* Flags. Pinning a term that is one-to-one in its only variable also fixes that variable. */
+		/*
+		 * Pinning a term that is one-to-one in its only variable also fixes that variable.
+		 */
 		struct {
 			uint32_t is_pinned : 1;
 			uint32_t is_fixed : 1; /* TERM_VARIABLE: see the file comment */
-			/* The term depends on term_sole() only and is injective in it */
+			/* Depends on term_sole() only and is injective in it */
 			uint32_t is_one_to_one : 1;
 			/* An event already reports the memory access at this address */
 			uint32_t is_told : 1;
 			/* Of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};
-		/* All flags and the number; a single store avoids reading fresh memory */
+		/* All flags and the number; a single store does not read fresh memory */
 		uint32_t bits;
 	};
 	uint64_t value;	      /* value in this run */
@@ -54,7 +55,7 @@ struct term {
 /* Size of a term without operands. */
 #define TERM_LEAF_BYTES offsetof(struct term, operands)
 
-/* Arguments of term_make(). Missing operands are NULL. */
+/* Missing operands are NULL. */
 struct term_like {
 	uint8_t op, sub, width;
 	uint64_t value;
@@ -67,7 +68,7 @@ struct term_arena {
 	struct stretch memory; /* the terms, one after the other; opened with the first term */
 	uint64_t used;	       /* bytes in use */
 	uint32_t variable_count;
-	/* Cache of constants, because few distinct ones are common */
+	/* Cache of constants */
 	struct term *recent[TERMS_RECENT];
 };
 
@@ -76,16 +77,12 @@ static inline bool term_is_leaf(const struct term *term)
 	return term->op >= TERM_VARIABLE;
 }
 
-/*
- * Returns the term `units` TERM_UNITs before `term`. The arena owns all terms and they are mutable,
- * so the result is not const.
- */
+/* Not const: the arena owns all terms, which are mutable. */
 static inline struct term *term_before(const struct term *term, uint32_t units)
 {
 	return (struct term *)((uintptr_t)term - (uintptr_t)units * TERM_UNIT);
 }
 
-/* Returns operand 0, 1 or 2; NULL: none. */
 static inline struct term *term_operand(const struct term *term, uint32_t number)
 {
 	return term_is_leaf(term) || !term->operands[number]
@@ -93,7 +90,7 @@ static inline struct term *term_operand(const struct term *term, uint32_t number
 		       : term_before(term, term->operands[number]);
 }
 
-/* Returns the only variable in the term; NULL: no variable, or several. */
+/* The only variable in the term; NULL: no variable, or several. */
 static inline struct term *term_sole(const struct term *term)
 {
 	if (term->op == TERM_VARIABLE)
@@ -101,7 +98,7 @@ static inline struct term *term_sole(const struct term *term)
 	return term_is_leaf(term) || !term->sole ? NULL : term_before(term, term->sole);
 }
 
-/* Returns whether a pinned term determines this one, which is then equivalent to its value. */
+/* Whether a pinned term determines this one, which is then equivalent to its value. */
 static inline bool term_is_fixed(const struct term *term)
 {
 	const struct term *sole = term_sole(term);
@@ -109,7 +106,7 @@ static inline bool term_is_fixed(const struct term *term)
 	return sole && sole->is_fixed;
 }
 
-/* Conversion between a term and its place, an index in the arena. Place 0 stands for NULL. */
+/* A term's place is its index in the arena. Place 0 stands for NULL. */
 static inline uint32_t term_place(const struct term_arena *arena, const struct term *term)
 {
 	return term ? (uint32_t)(((uintptr_t)term - (uintptr_t)arena->memory.memory) / TERM_UNIT)
@@ -122,7 +119,6 @@ static inline struct term *term_at(const struct term_arena *arena, uint32_t plac
 		     : NULL;
 }
 
-/* Allocates a term of `bytes` bytes. */
 static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 {
 	const uint64_t begin = arena->used ? arena->used : TERM_UNIT;
@@ -133,20 +129,14 @@ static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 	return (struct term *)(void *)(arena->memory.memory + begin);
 }
 
-/* Makes a new variable of `width` bits, with the value that it had in this run. */
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
-/* Returns a constant of `width` bits, which may be shared. */
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
-/* Makes a term of an operation with operands. */
 struct term *term_make(struct term_arena *arena, const struct term_like *like);
-/*
- * Computes the term's value from the values of its operands. Returns false for an unsupported
- * operation or a division by zero.
- */
+/* False: an unsupported operation or a division by zero. */
 bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *out);
-/* Pins the term. Returns false if it was pinned before or is a constant. */
+/* False: pinned before, or a constant. */
 bool term_pin(struct term *term);
-/* Removes all terms and keeps the memory. */
+/* Keeps the memory. */
 void term_arena_clear(struct term_arena *arena);
 void term_arena_release(struct term_arena *arena);
 

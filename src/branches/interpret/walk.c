@@ -83,7 +83,7 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
 	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	BUG_ON(!walk->threads || !walk->chosen);
-	/* The record is re-created during the walk, so no damaged file must be feared */
+	/* The record is re-created during the walk: no damaged file */
 	if (record->source)
 		walk->position_most = UINT64_MAX;
 	for (uint32_t i = 0; i < record->thread_count && !record->source; i++)
@@ -111,7 +111,7 @@ void walk_close(struct walk *walk)
 	*walk = (struct walk){0};
 }
 
-/* Records the static variables of the instrumented modules as objects. */
+/* The static variables of the instrumented modules are objects. */
 static void note_variables(struct walk *walk)
 {
 	struct image *image = walk->book->image;

@@ -1,12 +1,11 @@
 /*
- * The walk re-executes a recorded run, thread by thread: it interprets every instruction of the
- * bitcode and takes from the record what the bitcode cannot determine. An analysis makes three
- * walks:
+ * The walk re-executes a recorded run, thread by thread: it interprets the bitcode and reads from
+ * the record all that the bitcode cannot determine. An analysis makes three walks:
  * - WALK_SHARING determines which memory is shared between threads;
  * - WALK_CHOOSING determines which sites access shared memory;
  * - WALK_EVENTS makes values that depend on shared reads symbolic (term.h) and lists, per thread,
- *   the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
- *   terms.
+ * the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
+ * terms.
  *
  * A run with too many events is divided into parts (struct walk_part), and WALK_EVENTS runs once
  * for each part. Life cycle: walk_open(), walk_run() per mode, walk_forget_events() between parts,
@@ -41,17 +40,17 @@ enum event_kind {
 	EVENT_WRITE, /* to shared memory; `term` is NULL if the value is the same in every run */
 	EVENT_STEPS, /* stands for all steps before the part, up to this one */
 	/*
-	 * An operation of the engine. If its outcome may differ under another schedule, `term` is
-	 * the outcome and `address` the other value. Otherwise `term` is NULL.
+	 * If another schedule may change the outcome, `term` is the outcome and `address` the other
+	 * value. Otherwise `term` is NULL.
 	 */
 	EVENT_OP,
 	EVENT_BRANCH,
-	/* A select instruction: it chooses a value and has no effect on control flow */
+	/* A select instruction: no effect on control flow */
 	EVENT_CHOICE,
 	/*
-	 * Memory at the symbolic address `term` is accessed. The address must keep its value for
-	 * what follows. If the address should lie in a known object, `address` and `occurrence` are
-	 * the object's start and size.
+	 * Memory at the symbolic address `term` is accessed. What follows is valid for this address
+	 * only. If a known object should contain the address, `address` and `occurrence` are its
+	 * start and size.
 	 */
 	EVENT_ADDRESS,
 	EVENT_TARGET,  /* an indirect call to `term`; a following EVENT_ADDRESS pins the term */
@@ -59,18 +58,18 @@ enum event_kind {
 	EVENT_INDEX,   /* as EVENT_ADDRESS, for an address that lies in its object in this run */
 	EVENT_VALUE,   /* `term` must keep its value, because the walk cannot follow a use of it */
 	EVENT_FENCE,   /* sequentially consistent */
-	/* pthread_once() at `address` found the routine completed and performed no operation */
+	/* pthread_once() at `address` found the routine completed: no operation */
 	EVENT_ONCE
 };
 
 /*
- * 48 bytes, because a run has millions of events in fresh memory. Terms are therefore stored as
- * places in the walk's arena (term.h), and instruction pointers as 48 bits.
+ * 48 bytes, as a run has millions of events: terms are places in the arena (term.h), and
+ * instruction pointers have 48 bits.
  */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
-	/* Belongs to one atomic access with the previous event, as the write of an update */
+	/* One atomic access with the previous event, as the write of an update */
 	bool is_atomic : 1;
 	bool is_taken : 1; /* BRANCH, CHOICE: value of the condition in this run */
 	/* ADDRESS, INDEX: not pinned, so what follows is also valid for other addresses */
@@ -121,7 +120,6 @@ static inline void event_set_instruction(struct walk_event *event, LLVMValueRef 
 	event->instruction_high = (uint16_t)(bits >> 32);
 }
 
-/* How a walk of a thread ended. */
 enum walk_end {
 	WALK_COMPLETE, /* the record's end was reached */
 	WALK_CRASHED,  /* at an access that faults */
@@ -136,7 +134,7 @@ struct walk_summary {
 	char reason[160]; /* cause of an early end */
 };
 
-/* First and last segment (segments.h) in which a thread reads, or writes, some bytes. */
+/* First and last segment (segments.h) in which a thread reads, or writes, the bytes. */
 struct shared_span {
 	uint16_t first, last; /* first > last: no segment */
 };
@@ -150,9 +148,9 @@ struct shared_access {
 };
 
 /*
- * Eight aligned bytes of memory. A word is shared if several threads access it and one writes it.
- * Exception: creation and joins order all conflicting accesses, and the written values are the same
- * in every run; then reads are deterministic too.
+ * Eight aligned bytes. A word is shared if several threads access it and one writes it. Exception:
+ * creation and joins order all conflicting accesses, and the written values are the same in every
+ * run.
  */
 struct shared_word {
 	uint64_t address; /* address / 8 + 1; 0: free slot */
@@ -160,7 +158,7 @@ struct shared_word {
 	uint8_t bytes; /* size of the smallest access */
 	uint8_t access_count;
 	bool is_many : 1, is_written : 1;
-	/* A write is unordered with another access, or there are too many accesses to record */
+	/* A write is unordered with another access, or the word has too many accesses */
 	bool is_unordered : 1;
 	bool is_opaque : 1; /* passed to a function that may write unknown values */
 	bool is_shared : 1;
@@ -172,8 +170,8 @@ struct shared_map {
 	struct shared_access *accesses; /* all except the first access of each word */
 	uint32_t access_count, access_capacity;
 	/*
-	 * By thread: the first segment in which the thread may have read shared memory. What it
-	 * writes from then on may differ between runs.
+	 * By thread: the first segment in which the thread may have read shared memory. Its later
+	 * writes may differ between runs.
 	 */
 	uint16_t *tainted;
 	uint32_t thread_count;
@@ -183,7 +181,7 @@ struct shared_map {
 
 #define COPIED_RECENT 4096u
 
-/* Addresses (divided by eight) of two words, one of which was copied to the other. */
+/* Two words, one of which was copied to the other: addresses divided by eight. */
 struct copied_pair {
 	uint64_t from, to;
 };
@@ -203,7 +201,6 @@ struct walked_thread {
 	struct walk_summary summary;
 };
 
-/* A part of a run: the half-open range of positions [begin, end). */
 struct walk_part {
 	uint64_t begin, end; /* 0: the end of the run */
 };
@@ -211,7 +208,7 @@ struct walk_part {
 /* Maximum depth of the call stack that a watch records. */
 #define WALK_CALLERS_MOST 32
 
-/* A branch execution whose outcome a caller of the walk asks for. */
+/* A branch execution whose outcome a caller of the walk requests. */
 struct walk_watch {
 	uint16_t thread;
 	LLVMValueRef instruction;
@@ -219,14 +216,14 @@ struct walk_watch {
 	bool is_reached;
 	uint64_t outcome;  /* index of the edge; for a select 0 or 1 */
 	uint64_t position; /* position in the run */
-	/* The call stack at the branch, innermost call first */
+	/* Innermost call first */
 	LLVMValueRef callers[WALK_CALLERS_MOST];
 	uint32_t caller_count;
 };
 
 /*
- * A function that the walk cannot follow. Either it wrote shared memory with unknown values
- * (is_read false), or it received shared or symbolic data and its result is unknown (is_read true).
+ * A function that the walk cannot follow: it wrote unknown values to shared memory (is_read false),
+ * or received shared or symbolic data and has an unknown result (is_read true).
  */
 struct walk_unknown {
 	const char *name; /* name in the bitcode */
@@ -241,7 +238,7 @@ struct walk_semaphore {
 	bool is_known;	/* initialised exactly once */
 };
 
-/* The program freed a block of shared memory. */
+/* A block of shared memory that the program freed. */
 struct walk_release {
 	uint64_t address;
 	uint32_t index; /* number of the thread's events before it */
@@ -257,9 +254,9 @@ struct walk {
 	struct shared_map shared;
 	struct segments *segments; /* WALK_SHARING; NULL: too many segments */
 	struct copied_words copied;
-	/* Bit set by the low bits of shared words, a filter before shared_words; NULL: not built yet */
+	/* Bit set by the low bits of shared words, a filter before shared_words; may be NULL */
 	uint64_t *shared_lines;
-	/* The shared words of `shared`: a hash table of keys (slots.h); NULL: not built yet */
+	/* The shared words of `shared`: a hash table of keys (slots.h); may be NULL */
 	uint64_t *shared_words;
 	uint64_t shared_capacity;
 	uint64_t *chosen; /* bit set of the sites that access shared memory */
@@ -277,10 +274,10 @@ struct walk {
 	uint32_t semaphore_count;
 	struct walk_release *releases; /* WALK_EVENTS: only those inside the part */
 	uint32_t release_count, release_capacity;
-	/* Last values that the first thread wrote before the second thread existed, by address. */
+	/* Last values that the first thread wrote before the second thread existed. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
-	/* Upper bound of valid positions, because each position has an entry */
+	/* Upper bound of positions: each has an entry */
 	uint64_t position_most;
 	/* WALK_EVENTS: the part whose events are recorded; all zero: the whole run */
 	struct walk_part part;
@@ -290,28 +287,26 @@ struct walk {
 	struct word_before *before; /* values written before the part */
 	uint64_t before_count, before_capacity;
 	/*
-	 * Does not pin symbolic addresses of shared memory: the solver knows which other memory the
-	 * access may reach (branches/solve/addresses.c). Symbolic addresses of other memory are
-	 * pinned and recorded in `wanted`.
+	 * Does not pin symbolic addresses of shared memory: the solver knows the other memory that
+	 * the access may reach (branches/solve/addresses.c). Other symbolic addresses are pinned
+	 * and recorded in `wanted`.
 	 */
 	bool has_open_addresses;
 	uint64_t *wanted; /* such words: addresses divided by eight */
 	uint32_t wanted_count, wanted_capacity;
 };
 
-/* Returns the event's term; NULL: none. */
 static inline struct term *walk_event_term(const struct walk *walk, const struct walk_event *event)
 {
 	return term_at(&walk->terms, event->term);
 }
 
-/* Returns the term of the address of a read or write; NULL: the address is that of this run. */
+/* NULL: the address is that of this run. */
 static inline struct term *walk_event_at(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind <= EVENT_WRITE ? term_at(&walk->terms, event->access.at) : NULL;
 }
 
-/* Returns the condition of a write; NULL: the event is no write, or it is unconditional. */
 static inline struct term *walk_event_when(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind == EVENT_WRITE ? term_at(&walk->terms, event->access.when) : NULL;
@@ -320,37 +315,31 @@ static inline struct term *walk_event_when(const struct walk *walk, const struct
 /* The allocator may overwrite this many bytes at the start of a freed block. */
 #define RELEASED_BYTES 16u
 
-/* Prepares a walk. Book and record must outlive the walk. */
+/* Book and record must outlive the walk. */
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);
 /* Walks every thread. WALK_EVENTS requires an earlier walk with another mode. */
 void walk_run(struct walk *walk, unsigned mode);
 
 /*
- * Divides the run into parts of about events_most events and sets *parts, which the caller frees.
- * Returns their number. Requires WALK_CHOOSING.
+ * Divides the run into parts of about events_most events. Returns their number; the caller frees
+ * *parts. Requires WALK_CHOOSING.
  */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
-/*
- * Returns the part that ends after `position`, or with the run, and has about events_most events.
- * Requires WALK_CHOOSING.
- */
+/* The part that ends after `position`, or with the run. Requires WALK_CHOOSING. */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);
 /* Discards all events and terms, so that WALK_EVENTS can run again for another part. */
 void walk_forget_events(struct walk *walk);
 
-/* Returns whether a byte of the range is shared. Valid after WALK_SHARING. */
+/* Whether a byte of the range is shared. Requires WALK_SHARING. */
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
-/*
- * Returns whether a thread accessed the word, or its initial value is known. `word` is an address
- * divided by eight.
- */
+/* Whether a thread accessed the word (address / 8), or its initial value is known. */
 bool walk_is_known(const struct walk *walk, uint64_t word);
-/* Makes the word count as shared in the next walks. Returns false if it is shared already. */
+/* Makes the word shared in the next walks. Returns false if it is shared already. */
 bool walk_share(struct walk *walk, uint64_t word);
-/* Adds the word to `wanted`, which the caller may pass to walk_share() before the next walk. */
+/* Adds the word to `wanted`; the caller may walk_share() it before the next walk. */
 void walk_want(struct walk *walk, uint64_t word);
-/* Gets the value at the creation of the second thread, or at the start of the part. False: unknown. */
+/* The value at the creation of the second thread, or at the start of the part. False: unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

@@ -51,7 +51,7 @@ static void walk_access_note_write(
 	}
 }
 
-/* Returns the size of a lane in memory; the last lane of a long double has two bytes. */
+/* The last lane of a long double has two bytes. */
 static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 {
 	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
@@ -89,7 +89,6 @@ static inline bool is_of_one(const struct code *code)
 	return !code->is_vector && code->bytes <= 8 && code->count == 1;
 }
 
-/* Reads the memory of the access in units of eight bytes. */
 static inline enum step read_parts(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t *parts)
 {
@@ -179,7 +178,6 @@ static void set_stored_term(
 	walk_join_events(walker, first);
 }
 
-/* Consumes a report without a value. */
 enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 {
 	const enum step step = walker->is_checked && site != SITE_NONE
@@ -300,7 +298,6 @@ static void write_new(
 		code->bytes);
 }
 
-/* Sets the terms of an update: the value that is read, and the value that is written. */
 static void update_terms(struct walker *walker, const struct code *code, uint64_t address,
 	uint64_t old, uint64_t value)
 {
@@ -332,8 +329,8 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 }
 
 /*
- * In an excluded function the result of an update is a constant. It is pinned after the write,
- * because read and write are one access.
+ * In an excluded function the result of an update is a constant. It is pinned after the write, as
+ * read and write are one access.
  */
 static void forget_old(struct walker *walker, const struct code *code)
 {
@@ -372,7 +369,7 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
-/* A failed comparison is modelled as a write of the old value, which no thread can distinguish from no write. */
+/* A failed comparison is a write of the old value: no thread can distinguish it from no write. */
 static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
 	uint64_t old, uint64_t value)
 {

@@ -1,11 +1,11 @@
 /*
- * Walks a run whose record is not stored. The source re-executes the run and delivers its record
- * piece by piece, and each piece is walked at once.
+ * Walks a run whose record is not stored: the source re-executes the run and delivers its record
+ * piece by piece.
  *
  * The interpreter of a thread keeps its state on its call stack, so each recorded thread is walked
- * by a helper thread. A helper thread blocks when its entries are used up. Exactly one of the
- * source and the helper threads runs at a time, passing control by semaphores; the shared walk
- * state therefore needs no locks.
+ * by a helper thread, which blocks when its entries are used up. Exactly one of the source and the
+ * helper threads runs at a time, passing control by semaphores: the shared walk state needs no
+ * locks.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,7 +22,6 @@ struct walk_supply {
 	bool is_done;
 };
 
-/* State of one such walk: a supply for each recorded thread. */
 struct feed {
 	struct walk *walk;
 	unsigned mode;
@@ -81,7 +80,7 @@ static void close_supply(struct walk_supply *supply)
 	free(supply);
 }
 
-/* Passes the next entries to the helper thread and waits until they are used up. */
+/* Returns when the helper thread has used up the entries. */
 static void supply_entries(
 	struct walk_supply *supply, const uint8_t *bytes, uint64_t size, bool is_last)
 {
@@ -93,7 +92,6 @@ static void supply_entries(
 	walk_again_pass_on(&supply->wake, &supply->asleep);
 }
 
-/* Returns whether every helper thread has finished and at least one has passed the end of the part. */
 static bool is_behind_part(const struct feed *feed)
 {
 	bool is_behind = false;

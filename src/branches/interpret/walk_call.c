@@ -1,7 +1,6 @@
 /* Calls and returns: of functions with bitcode, which are interpreted, and of code without. */
 #include "branches/interpret/walk_internal.h"
 
-/* Continues after the call in the caller's frame. */
 static void go_on_behind(struct walker *walker, const struct code *call)
 {
 	if (call->normal) {
@@ -23,7 +22,7 @@ static void set_result_term(
 	walk_set_term(walker, call->to + (int32_t)number, term);
 }
 
-/* Returns whether the recorder omitted the result because the walk interprets the callee. */
+/* Whether the recorder omitted the result because the walk interprets the callee. */
 static bool walk_call_is_recomputed(
 	const struct walker *walker, const struct code *call, const struct function *callee)
 {
@@ -60,7 +59,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 	return STEP_MOVED;
 }
 
-/* Returns the callee, or NULL for code without bitcode. Caches the last one, which is usually right. */
+/* NULL: code without bitcode. Caches the last callee, which is usually right. */
 static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
 {
 	struct function *caller = walker->frames[walker->frame_count - 1].function;
@@ -96,8 +95,8 @@ static enum step call_inside(
 }
 
 /*
- * A symbolic allocation size may become smaller, but not zero: the larger block of this run has
- * room for the accesses. Both factors of a product, and the size of a realloc(), are pinned.
+ * A symbolic allocation size may become smaller, but not zero: the block of this run has room for
+ * the accesses. Both factors of a product, and the size of a realloc(), are pinned.
  */
 static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
@@ -117,7 +116,6 @@ static bool open_size(struct walker *walker, const struct code *code, uint32_t a
 	return true;
 }
 
-/* Pins the arguments of a function that the walk does not interpret. */
 static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
 {
 	bool has_any = false;
@@ -131,7 +129,7 @@ static void pin_arguments(struct walker *walker, const struct code *code, bool i
 		walk_note_unknown(walker, code, true);
 }
 
-/* Takes the result in units of 64 bits; those of a vector are then divided into lanes. */
+/* Units of 64 bits; those of a vector are then divided into lanes. */
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;
@@ -164,7 +162,7 @@ enum step walk_tell_results(struct walker *walker, const struct code *code, uint
 	return STEP_NEXT;
 }
 
-/* Returns whether a memory access of the function is a scheduling point of the run. */
+/* Whether a memory access of the function is a scheduling point of the run. */
 static bool has_point(const struct walker *walker, const struct code *code)
 {
 	const struct image *image = walker->book->image;
@@ -179,7 +177,9 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* Returns whether the function received the address of shared memory and its effect depends on that memory. */
+/*
+ * Whether the function received the address of shared memory and its effect depends on that memory.
+ */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
@@ -201,7 +201,7 @@ static bool note_reads(struct walker *walker, const struct code *code, const uin
 	return false;
 }
 
-/* Records that a library function or assembly code wrote shared memory through one of its arguments. */
+/* A library function or assembly code wrote shared memory through one of its arguments. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(code->sub || code->writes_bytes))

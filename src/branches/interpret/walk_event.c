@@ -21,9 +21,8 @@ void walk_begin_events(struct walked_thread *out)
 }
 
 /*
- * If the thread's events are the last in memory, as always when threads are walked one after the
- * other, the array grows in place. If threads alternate (walk_again.c), the events move after
- * those of all others.
+ * The last array in memory grows in place, as always when threads are walked one after the other.
+ * If threads alternate (walk_again.c), the events move after those of all others.
  */
 void walk_grow_events(struct walker *walker)
 {

@@ -1,10 +1,7 @@
 /*
- * State of one thread's walk, and the functions that the files of the walk share.
- *
  * The *walker* interprets the frames of one thread. It consumes the thread's record: at each site
- * it either takes the predicted value (`left` > 0) or decodes the next entry. Its prediction state
- * (memory, values, pending) must equal the recorder's at the same point; record.h explains the
- * predictions.
+ * it either uses the predicted value (`left` > 0) or decodes the next entry. Invariant: its
+ * prediction state (memory, values, pending) equals the recorder's at the same point (record.h).
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
@@ -25,14 +22,14 @@ struct frame {
 	const struct code *at; /* the next code; while a callee's frame is above, the call */
 	uint64_t registers;    /* index of its first register in walker.registers */
 	uint64_t locals;       /* value of walker.local_bytes at its entry */
-	/* Its registers may have terms; if false, the contents of `terms` are undefined */
+	/* False: no register has a term, and the contents of `terms` are undefined */
 	bool is_symbolic;
-	/* Called by code without bitcode; the frame below repeats or completes its code afterwards */
+	/* Called by code without bitcode; the frame below then repeats or completes its code */
 	bool is_from_outside;
 	uint8_t addresses; /* number of SITE_ADDRESSes of parameters that were processed */
 };
 
-/* The term of a value in memory that is not shared. */
+/* The term of a value in memory of one thread. */
 struct shadow {
 	uint64_t address; /* 0: free */
 	uint32_t bytes;
@@ -94,13 +91,13 @@ struct walker {
 	uint64_t *shadow_lines; /* bit set, by the low bits of words, that may have a shadow */
 };
 
-/* Flag in `visits`: walk_perform() must execute the branch, because of a watch, a path or a limit. */
+/* Flag in `visits`: walk_perform() executes the branch, because of a watch, a path or a limit. */
 #define WALK_WATCHED (UINT64_C(1) << 63)
 
-/* Marks addresses of locals, which the walk stores itself. Program addresses never have this bit. */
+/* Marks addresses of locals, which the walk stores itself. Program addresses lack this bit. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
 
-/* Returns false if no byte of the range has a term. Up to 8 bytes. May return true wrongly. */
+/* False: no byte of the range (at most 8) has a term. True may be wrong. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);
@@ -118,43 +115,36 @@ enum step {
 	STEP_OVER
 };
 
-/* ---- walk.c ---- */
-
 void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode);
 void walk_close_walker(struct walker *walker);
-/* Interprets the thread from its first to its last entry. */
 void walk_through(struct walker *walker);
-
-/* ---- walk_again.c ---- */
 
 /* Walks every thread of a run that is re-executed instead of read from a stored record. */
 void walk_run_again(struct walk *walk, unsigned mode);
-/* Blocks until the re-executed run supplies more entries. Returns false at the end of the record. */
+/* Blocks until the re-executed run supplies more entries. False: the record ends. */
 bool walk_more(struct walker *walker);
-
-/* ---- walk_stream.c ---- */
 
 void walk_next_entry(struct walker *walker);
 uint64_t walk_number(struct walker *walker);
 /*
  * Processes entries until the report of `site` is due: STEP_NEXT (predicted), STEP_ENTRY or
- * STEP_JUMP. Any other result means that the frame must not continue here.
+ * STEP_JUMP. After any other result the frame must not continue here.
  */
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
-/* Returns the operation that the thread performs before its next report; NULL: none. */
+/* The operation that the thread performs before its next report; NULL: none. */
 const struct record_op *walk_coming_op(const struct walker *walker);
-/* Invalidates the prediction of the pending write, because code without bitcode has run. */
+/* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
 /* Checked records only: consumes the report of a site that reports no value. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
-/* Processes entries while no instrumented code runs, until code without bitcode calls or returns. */
+/* Processes entries until code without bitcode calls or returns. */
 enum step walk_wait_outside(struct walker *walker);
 enum step walk_end_at(struct walker *walker, enum walk_end end, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool walk_push(struct walker *walker, struct function *function, bool is_from_outside);
 void walk_take_edge(struct walker *walker, const struct edge *edge);
 
-/* Gets a value that a site reports. */
+/* The value that a site reports. */
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
 /* Slow path of walk_read(): the value is in the record. */
 enum step walk_read_entry(
@@ -165,7 +155,7 @@ static inline uint64_t *walk_registers(struct walker *walker)
 	return walker->registers + walker->frames[walker->frame_count - 1].registers;
 }
 
-/* Clears the terms of the top frame and marks the frame as symbolic. */
+/* Clears the terms of the top frame and marks it as symbolic. */
 void walk_make_symbolic(struct walker *walker);
 
 static inline struct term *walk_operand_term(const struct walker *walker, int32_t operand)
@@ -200,7 +190,7 @@ static inline void walk_touch(struct walker *walker, uint64_t address, uint64_t 
 		walker->touched[page] = 1;
 }
 
-/* Accepts the pending write into the predicted memory. The recorder does the same at this point. */
+/* Accepts the pending write into the predicted memory, as the recorder does at this point. */
 static inline void walk_settle(struct walker *walker)
 {
 	walker->pending = 0;
@@ -225,8 +215,8 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 }
 
 /*
- * Returns whether the access was a scheduling point of the run. The recorder settles the pending
- * write before a scheduling point: record_settle().
+ * Whether the access was a scheduling point of the run: the recorder settles the pending write
+ * before it (record_settle()).
  */
 static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 {
@@ -235,7 +225,7 @@ static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 	return points && walker->is_live && site != SITE_NONE && bitset_has(points, site);
 }
 
-/* Reads up to eight bytes at an address, as the site reported them. */
+/* Reads up to eight bytes, as the site reported them. */
 static inline enum step walk_read(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value)
 {
@@ -257,45 +247,32 @@ static inline void walk_written(
 	walker->pending_bytes = bytes;
 }
 
-/* ---- walk_loop.c ---- */
-
-/* Interprets until the walk is over or no frame is left. */
 void walk_frames(struct walker *walker);
 
-/* ---- walk_perform.c ---- */
-
-/* Evaluates a code that only computes. A second result goes into its register. */
 uint64_t walk_compute(const struct code *code, uint64_t *registers);
-/* Sets the term of a computed value in a symbolic frame; `terms` are the frame's registers. */
+/* Sets the term of a computed value in a symbolic frame. */
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
-/* Performs every code that does more than compute. */
+/* Performs codes that do more than compute. */
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
 
-/* ---- walk_call.c ---- */
-
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Takes the values that the sites after the call report. */
+/* The values that the sites after the call report. */
 enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Takes the addresses of copied parameters, which sites report after the function's entry. */
+/* The addresses of copied parameters, which sites report after the function's entry. */
 enum step walk_tell_addresses(struct walker *walker);
 
-/* ---- walk_sharing.c ---- */
-
-/* Prepares WALK_SHARING. */
 void walk_open_sharing(struct walk *walk);
-/* Records an access of any size. */
 void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write);
 /* WALK_SHARING: a function received this address and may write unknown values there. */
 void walk_note_opaque(struct walker *walker, uint64_t address);
-/* Determines the shared words from the recorded accesses. */
 void walk_settle_sharing(struct walk *walk);
 void walk_release_sharing(struct walk *walk);
 
 #define SHARED_LINES (UINT64_C(1) << 18)
 
-/* Builds the filter of walk_may_be_shared() and the set of shared words. */
+/* The filter of walk_may_be_shared() and the set of shared words. */
 void walk_build_shared_lines(struct walk *walk);
 
 /* Fast filter for walk_is_shared(): false is definite. Up to eight bytes. */
@@ -309,38 +286,33 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
-/* Returns the word's entry; `word` is an address divided by eight. NULL: never accessed. */
+/* `word` is an address divided by eight. NULL: never accessed. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 
-/* ---- walk_memory.c ---- */
-
-/* Records an access while several threads exist, as the mode demands. */
+/* An access while several threads exist. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
-/* Records a write before the second thread exists. */
+/* A write before the second thread exists. */
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
-/* Counts the access as a step of the thread if its site is chosen. */
+/* Counts a step of the thread if the site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
 /*
- * Returns the term of a value that was read: a new variable for shared memory, the stored term for
- * other memory, or NULL.
+ * The term of a value that was read: a new variable for shared memory, else the stored term or
+ * NULL.
  */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value, struct term *term);
 
-/* ---- walk_event.c ---- */
-
-/* Starts counting events of the part: the events so far precede it. */
+/* The events so far precede the part. */
 void walk_begin_events(struct walked_thread *out);
-/* Room for more. */
 void walk_grow_events(struct walker *walker);
 /* Returns unused entries after the thread's last event to the event memory. */
 void walk_trim_events(struct walk *walk, struct walked_thread *out);
 
-/* Makes all accesses from event `first` on one atomic access. */
+/* All accesses from event `first` on become one atomic access. */
 void walk_join_events(struct walker *walker, uint64_t first);
 static inline struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 {
@@ -359,73 +331,60 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 	return event;
 }
 
-/* Records that the call read or wrote shared memory in an unknown way. */
+/* The call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 /*
- * Pins the term: what follows is only valid for its value. Returns the event, or NULL if the term
- * is already determined.
+ * Pins the term: what follows is only valid for its value. NULL: the term was determined already.
  */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
-/* ---- walk_parts.c ---- */
-
 /* WALK_CHOOSING: counts an access that WALK_EVENTS will record. */
 void walk_weigh(struct walker *walker);
-/* The thread reached this position of the run: enters or leaves the part. */
+/* Called when the thread reaches a position of the run: enters or leaves the part. */
 void walk_reach(struct walker *walker, uint64_t position);
-/* Record a step, and a write, before the part. */
+/* A step, and a write, before the part. */
 void walk_note_steps(struct walker *walker);
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
 /* Overwrites the bytes of *value that were written before the part. Returns their number. */
 uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
-/* ---- walk_object.c ---- */
-
-/* Records that an object of `bytes` bytes exists from now on; 0: it was freed. */
+/* An object of `bytes` bytes exists from now on; 0: it was freed. */
 void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes);
-/* Records the effect of a completed call that allocates or frees memory. */
+/* The effect of a completed call that allocates or frees memory. */
 void walk_note_allocation(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Pins the symbolic address in `operand` of an access. */
+/* Pins the symbolic address in `operand`. */
 void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand);
-/* The same, but leaves the address of shared memory open if possible, and returns its term. */
+/* Pins it unless the address of shared memory can stay open. Returns the open address's term. */
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
-/* ---- walk_table.c ---- */
-
 /*
- * Returns the term of a load from a constant table, as a choice among its entries. NULL: the
- * address is constant or must be pinned.
+ * The term of a load from a constant table: a choice among its entries. NULL: the address is
+ * constant or must be pinned.
  */
 struct term *walk_table_term(struct walker *walker, const struct code *code);
 
-/* ---- walk_outcome.c ---- */
-
-/* Records operations that the call may perform or skip; called before the call. */
+/* Called before a call that may perform or skip an operation. */
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Returns the term of the result after the call; NULL: the result is constant. */
+/* The term of the result after the call; NULL: the result is constant. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Records the comparison of a futex wait, which is part of the operation, as a read. */
+/* The comparison of a futex wait, which is part of the operation, counts as a read. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
-/* ---- walk_intrinsic.c ---- */
-
-/* Makes the term of a binary operation on terms of one width; a constant if both are constants. */
+/* Both terms have one width. The result of constants is a constant. */
 struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
 bool walk_tells_overflow(const struct code *code);
-/* Makes the terms of the result and the overflow flag in a symbolic frame. */
+/* The result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
-/* Makes the term of a funnel shift by a constant amount. */
+/* A funnel shift by a constant amount. */
 struct term *walk_funnel_term(struct walker *walker, const struct code *code, struct term *a,
 	struct term *b, uint64_t by);
-
-/* ---- walk_access.c ---- */
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Consumes the report of a site that reports no value. */
@@ -433,43 +392,36 @@ enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Returns the operand's term; a constant of `width` bits if it has none. */
+/* The operand's term; a constant of `width` bits if it has none. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Returns memory that the walk itself stores: locals and constants. NULL: the range is outside of them. */
+/* Memory that the walk itself stores: locals and constants. NULL: other memory. */
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
 
-/* ---- walk_pieces.c ---- */
-
-/* Returns the size of the smallest access to this word, or to a word that it is copied to or from: 1, 2, 4 or 8. */
+/* Size of the smallest access to this word, or to a word that it is copied to or from. */
 uint32_t walk_piece(const struct walk *walk, uint64_t address);
-/* WALK_SHARING: records a copy while several threads exist. */
+/* WALK_SHARING: a copy while several threads exist. */
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
 void walk_unite_pieces(struct walk *walk);
 
-/* ---- walk_length.c ---- */
-
 /*
- * Symbolic lengths of copies and fills. walk_has_length() tells whether the length depends on
- * shared memory. walk_open_length() then leaves the length open towards smaller values; false: the
- * length is pinned. The terms say whether the byte at `place` is written, and whether all bytes are
- * written. NULL: no term.
+ * Symbolic lengths of copies and fills. walk_has_length(): the length depends on shared memory.
+ * walk_open_length() leaves it open towards smaller values; false: it is pinned. The terms say
+ * whether the byte at `place`, and whether all bytes, are written. NULL: no term.
  */
 bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
 struct term *walk_is_whole(struct walker *walker, const struct code *code);
 
-/* ---- walk_library.c ---- */
-
 /* The bytes that an argument points to. */
 struct library_bytes {
 	uint64_t address;
-	uint32_t count;	 /* number of known bytes */
-	uint32_t extent; /* number of bytes including the rest of the last word after the end */
-	bool is_exact;	 /* no other thread writes there, so the end of the string is fixed */
+	uint32_t count; /* number of known bytes */
+	uint32_t extent;
+	bool is_exact; /* no other thread writes there, so the end of the string is fixed */
 	uint8_t bytes[SITE_CONTENTS_MOST];
 	struct term *terms[SITE_CONTENTS_MOST];
 };
@@ -480,25 +432,20 @@ struct library_walk {
 	uint32_t count; /* number of bytes modelled in each argument */
 };
 
-/* Takes the bytes that the call reads from the record. */
+/* The bytes that the call reads, from the record. */
 enum step walk_library_read(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out);
-/* Sets the term of the result, after the call has returned. */
+/* Called after the call has returned. */
 void walk_library_result(struct walker *walker, const struct code *call, const uint64_t *registers,
 	const struct library_walk *of);
-
-/* ---- walk_range.c ---- */
 
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers);
 
-/* ---- walk_terms.c ---- */
-
-/* Returns the term of a code that computes, from the frame's terms; NULL: no operand has a term. */
 struct term *walk_derive(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
-/* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
+/* The term of `bytes` bytes of `word`, from byte `first` on. */
 struct term *walk_bytes_term(
 	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes);
 /* Grows `visits` to all branches known by now. */

@@ -1,15 +1,14 @@
 /*
- * Copies and fills whose length depends on shared memory. Under another schedule the length may be
- * smaller, not larger, because the bytes after it are unknown. Shared memory is then written byte
- * by byte, each under the condition that the length reaches it. Memory of one thread is written
- * under the condition that the whole range is written.
+ * Copies and fills whose length depends on shared memory. Another schedule may only make the length
+ * smaller, as later bytes are unknown. Shared memory is written byte by byte, each under the
+ * condition that the length reaches it. Memory of one thread is written under the condition that
+ * the whole range is written.
  */
 #include "branches/interpret/walk_internal.h"
 
-/* Longer ranges keep their length, because each byte becomes a conditional write. */
+/* Each byte becomes a conditional write: longer ranges keep their length. */
 #define BYTES_MOST 64
 
-/* Returns the term of place < length. */
 struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place)
 {
 	struct term *length = walk_operand_term(walker, code->c);

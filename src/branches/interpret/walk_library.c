@@ -1,7 +1,7 @@
 /*
- * Library functions that compare, measure and search bytes (decode_library.c). The record contains
- * the bytes that they read. If one of the bytes is symbolic, so is the result: its term is built
- * from the last byte to the first, so that the first relevant byte decides.
+ * Library functions that compare, measure and search bytes (decode_library.c), which the record
+ * contains. If a byte is symbolic, so is the result: its term is built from the last byte to the
+ * first, so that the first relevant byte decides.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ static uint32_t walk_library_least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Returns the number of bytes to model. If one string has a fixed end, the comparison ends there. */
+/* If one string has a fixed end, the comparison ends there. */
 static uint32_t walk_library_count(const struct library_read *read, const struct library_walk *walk)
 {
 	const struct library_bytes *a = &walk->arguments[0], *b = &walk->arguments[1];
@@ -90,7 +90,6 @@ static uint32_t walk_library_count(const struct library_read *read, const struct
 	return walk_library_least(count, walk_library_least(a->count, b->count));
 }
 
-/* Returns the number of following bytes of the argument that lie in one word. */
 static uint32_t walk_library_piece(const struct library_bytes *of, uint32_t done, uint32_t count)
 {
 	return walk_library_least(count - done, 8 - (uint32_t)((of->address + done) & 7));
@@ -112,8 +111,7 @@ static void walk_library_note(
 }
 
 /*
- * Shared memory is read word by word. Memory of one thread is read byte by byte, because each byte
- * may have a term of its own.
+ * Shared memory is read by words; memory of one thread by bytes, which may have terms of their own.
  */
 static void walk_library_read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_walk *library)
@@ -230,7 +228,7 @@ static struct term *walk_library_choose(
 	return term_make(arena, &like);
 }
 
-/* Where the condition holds, `value` is the known result; elsewhere the answer so far is. */
+/* Where the condition holds, `value` is the result; elsewhere the answer stays. */
 static void walk_library_decide(
 	struct library_answer *answer, struct term *condition, struct term *value)
 {
@@ -239,7 +237,7 @@ static void walk_library_decide(
 		answer->arena, condition, term_constant(answer->arena, 1, 1), answer->is_known);
 }
 
-/* Extends the answer by byte i of the only argument, given that no earlier byte decides it. */
+/* Byte i of the only argument matters if no earlier byte decides the answer. */
 static void walk_library_add_byte(struct library_answer *answer, const struct code *call,
 	const uint64_t *registers, const struct library_bytes *bytes, uint32_t i)
 {
@@ -256,7 +254,7 @@ static void walk_library_add_byte(struct library_answer *answer, const struct co
 			walk_library_number(answer, bytes->address + i));
 }
 
-/* Extends the answer of a comparison by one byte of each argument. */
+/* One byte of each argument of a comparison. */
 static void walk_library_add_bytes(struct library_answer *answer, const struct library_read *read,
 	int64_t result, struct term *a, struct term *b)
 {
@@ -271,7 +269,6 @@ static void walk_library_add_bytes(struct library_answer *answer, const struct l
 			walk_library_number(answer, result < 0 ? (uint64_t)result : UINT64_MAX),
 			walk_library_number(answer, result > 0 ? (uint64_t)result : 1));
 	if (read->is_string)
-		/* Both bytes are equal, so either term may be used. */
 		walk_library_decide(answer,
 			walk_comparison_term(arena, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a,
 				term_constant(arena, 8, 0)),

@@ -1,7 +1,7 @@
 /*
- * The inner loop of the walk: executes ops (code.h) with direct threading, a computed jump from
- * each op to the next. A frame without terms uses a table of labels that handle values only. Ops
- * without a specialised form, and accesses that are events, call walk_perform().
+ * The inner loop of the walk: executes ops (code.h) with direct threading. A frame without terms
+ * uses a table of labels that handle values only. Ops without a specialised form, and accesses that
+ * are events, call walk_perform().
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 /* Labels as values are a GNU extension of gcc and clang; a switch in a loop is slower. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Returns whether the access is an event or involves terms. Counts the step of any other access. */
+/* Whether the access is an event or involves terms. Counts the step of any other access. */
 static inline bool must_look(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {
@@ -67,7 +67,7 @@ static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, str
 	}
 }
 
-/* Returns whether the register has a term. Deletes a fixed term, so it is checked once only. */
+/* Deletes a fixed term, so that it is checked once only. */
 static inline bool walk_loop_has_term(struct term **t, int32_t number)
 {
 	if (!t[number])
@@ -91,7 +91,7 @@ static inline bool walk_loop_derives(const struct code *code)
 	       (code->op == CODE_BINARY && (code->sub < LLVMUDiv || code->sub > LLVMFRem));
 }
 
-/* Computes the value and sets its term. At least one operand must have a term. */
+/* At least one operand must have a term. */
 static inline uint64_t walk_loop_derive(
 	struct walker *walker, const struct code *code, const uint64_t *r, struct term **t)
 {
@@ -121,7 +121,7 @@ static inline uint64_t walk_loop_derive(
 		DISPATCH;                                                                          \
 	} while (0)
 
-/* Calls a function, which may change frame, tables and cached state. */
+/* The callee may change frame, tables and cached state. */
 #define SLOWLY(perform)                                                                            \
 	do {                                                                                       \
 		walker->instructions += instructions;                                              \
@@ -164,7 +164,6 @@ static inline uint64_t walk_loop_derive(
 		NEXT;                                                                              \
 	}
 
-/* Evaluates a condition and executes the fused branch after it. */
 #define WITH_BRANCH(name, second, expression)                                                      \
 	run_##name:                                                                                \
 	{                                                                                          \
@@ -243,9 +242,8 @@ static inline uint64_t walk_loop_derive(
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /*
- * Interprets until the thread's walk is over, or no frame is left. It is one long function because
- * labels as values are local to a function. Smaller functions would need a call and a return per
- * op, and would have to pass the cached state (registers, edges, counters) through memory.
+ * One long function: labels as values are local to a function. Smaller functions would need a call
+ * per op and pass the cached state (registers, edges, counters) through memory.
  */
 void walk_frames(struct walker *walker)
 {

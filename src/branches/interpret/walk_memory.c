@@ -20,10 +20,7 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
-/*
- * Chooses the site if it accesses shared memory. The weights are approximate: at a chosen site, an
- * access counts if the filter says that its first word may be shared.
- */
+/* At a chosen site an access counts if the filter says that its first word may be shared. */
 static void walk_memory_choose(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
 {
@@ -63,7 +60,7 @@ void walk_count_step(struct walker *walker, uint32_t site)
 		walker->steps++;
 }
 
-/* The last value of a word, byte by byte, because later reads may have another size than the writes. */
+/* Byte by byte: later reads may have another size than the writes. */
 struct initial_value {
 	uint64_t word; /* address / 8 + 1; 0: free slot */
 	uint8_t bytes[8];
@@ -95,20 +92,20 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 	}
 }
 
-/* Gets the value at the creation of the second thread. */
+/* The value at the creation of the second thread. */
 static bool walk_memory_find_first(
 	const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	const struct run_record *record = walk->record;
 
 	*value = 0;
-	/* Static data comes first, because its image was copied at exactly this time. */
+	/* Static data precedes: its image was copied at exactly this time. */
 	for (uint32_t i = 0; i < record->image_count; i++) {
 		const struct record_image *image = &record->images[i];
 
 		/*
-		 * Unsigned subtraction also rejects addresses below the image, and wild pointers
-		 * near the end of memory.
+		 * Unsigned subtraction also rejects addresses below the image and near the end of
+		 * memory.
 		 */
 		if (bytes > image->bytes || address - image->address > image->bytes - bytes)
 			continue;
@@ -150,7 +147,7 @@ static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
 }
 
-/* Returns a shadow that overlaps the range, or NULL. Shadows and ranges have at most eight bytes. */
+/* A shadow that overlaps the range, or NULL. Both have at most eight bytes. */
 static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	if (!walk_may_have_term(walker, address, bytes))
@@ -202,8 +199,8 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
 	}
 	/*
-	 * The read spans several shadows, or code without bitcode has overwritten them, computing
-	 * from what it read. Only the value of this run is known.
+	 * The read spans several shadows, or code without bitcode has overwritten them: only the
+	 * value of this run is known.
 	 */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);

@@ -21,7 +21,7 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
 /* Longer blocks are not recorded word by word. */
 #define ZEROS_MOST (UINT64_C(1) << 20)
 
-/* calloc() before the second thread exists: the block is initialised with zeros. */
+/* calloc() before the second thread exists. */
 static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
 {
 	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)
@@ -67,7 +67,7 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 							: second);
 }
 
-/* Finds the object that the address should lie in. Returns false if it is unknown. */
+/* False: the object is unknown. */
 static bool find_part(
 	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
 {
@@ -85,9 +85,8 @@ static bool find_part(
 }
 
 /*
- * The base pointer of the object is symbolic too, but only the bounds of this run's object are
- * known. The result equals the address while the base has this run's value, and this run's address
- * otherwise.
+ * The base pointer is symbolic too, but only the bounds of this run's object are known: the result
+ * equals the address while the base has this run's value, and this run's address otherwise.
  */
 static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
 {
@@ -108,7 +107,7 @@ static struct term *for_this_base(struct walker *walker, struct term *address, s
 	return term_make(arena, &select);
 }
 
-/* Adds an event without pinning the address: what follows is valid for other addresses too. */
+/* No pin: what follows is valid for other addresses too. */
 static struct walk_event *add_open(
 	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
 {
@@ -121,14 +120,13 @@ static struct walk_event *add_open(
 	return event;
 }
 
-/* Adds an EVENT_INDEX. If the base is symbolic or the address stays open, the event does not pin the address. */
+/* If the base is symbolic or the address stays open, the event does not pin the address. */
 static void walk_object_add_index(struct walker *walker, const struct code *code,
 	struct term *address, struct term *base, bool is_open)
 {
 	struct walk_event *event;
 
 	if (!base && !is_open) {
-		/* Not pinned yet, so never NULL */
 		(void)walk_pin(walker, EVENT_INDEX, address, code);
 		return;
 	}
@@ -139,14 +137,14 @@ static void walk_object_add_index(struct walker *walker, const struct code *code
 
 #define CHOICES_MOST 64
 
-/* A search for the possible values of an address term, given an unchanged base pointer (NULL: none). */
+/* Possible values of an address term, given an unchanged base pointer (NULL: none). */
 struct choice {
 	const struct term *base;
 	uint64_t bytes;
 	uint32_t left; /* number of terms that may still be visited */
 };
 
-/* Returns whether all values of the term are constants inside the object that starts at `begin`. */
+/* Whether all values of the term are constants inside the object that starts at `begin`. */
 static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
 {
 	if (!choice->left)
@@ -183,16 +181,18 @@ static void tell_address(
 	struct term *base;
 
 	/*
-	 * No index event is needed in three cases. First, the address is outside already; when
-	 * another run is verified, branches/solve/entry.c finds the address event in its place.
-	 * Second, the part is not the first one; entry.c counts events from the start of the run.
-	 * Third, every possible address lies in the object while the base pointer is the same.
+	 * No index event is needed in three cases. The address is outside already; to verify
+	 * another run, branches/solve/entry.c finds the address event instead. Or the part is not
+	 * the first one; entry.c counts events from the start of the run. Or every possible address
+	 * lies in the object while the base pointer is the same.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
 		!((is_open || base) && is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
-	/* For a known object the question is whether the index leaves the object, not whether it is null. */
+	/*
+	 * For a known object the question is whether the index leaves it, not whether it is null.
+	 */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
 			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);

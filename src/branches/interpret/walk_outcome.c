@@ -1,7 +1,6 @@
 /*
- * Outcomes of operations, for example whether a try-lock succeeded. A result is a variable, as a
- * read of shared memory is. branches/solve/constraints_outcomes.c decides under which schedules it
- * differs.
+ * Outcomes of operations, such as try-locks. A result is a variable, as a read of shared memory is.
+ * branches/solve/constraints_outcomes.c decides under which schedules it differs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static bool is_told_by(const struct record_op *op, enum outcome outcome)
 	}
 }
 
-/* Returns the event of the operation that the call performed; NULL: none, because only one thread existed. */
+/* NULL: no operation, because only one thread existed. */
 static struct walk_event *walk_outcome_event_of(const struct walker *walker, enum outcome outcome)
 {
 	/* The event of leaving a barrier follows that of the arrival. */
@@ -45,7 +44,6 @@ static struct walk_event *walk_outcome_event_of(const struct walker *walker, enu
 	return NULL;
 }
 
-/* Records the initial count of a semaphore. */
 static void note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
 {
 	for (uint32_t i = 0; i < walk->semaphore_count; i++)
@@ -104,7 +102,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 
 /*
  * A futex wait reads the futex within the operation. The comparison decides which operations
- * follow, so its result is pinned.
+ * follow: its result is pinned.
  */
 void walk_note_comparison(struct walker *walker, const struct record_op *op)
 {
@@ -121,14 +119,12 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 		walk_note_access(walker, SITE_NONE, op->address, sizeof(uint32_t), false);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
-	/* The call that performs the operation */
 	access = *walker->frames[walker->frame_count - 1].at;
 	access.place = PLACE_SITE;
 	access.site = SITE_NONE;
 	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
 	if (!like.a)
 		return;
-	/* Atomic with the operation */
 	walker->out->events[walker->out->count - 1].is_atomic = true;
 	like.b = term_constant(arena, 32, expected);
 	(void)walk_pin(walker, EVENT_VALUE, term_make(arena, &like), &access);

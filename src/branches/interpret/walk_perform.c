@@ -1,4 +1,4 @@
-/* Executes one code completely: the general case, for codes without a specialised op in walk_loop.c. */
+/* Executes one code completely: the general case, for codes without a specialised op. */
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
@@ -71,7 +71,7 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	uint32_t edge = 0;
 
 	walker->instructions += code->instructions;
-	/* With a limit, walk_open_visits() marks every branch as watched, so every branch passes here. */
+	/* With a limit, walk_open_visits() marks every branch as watched: all pass here. */
 	if (walker->walk->instructions_most &&
 		walker->instructions > walker->walk->instructions_most)
 		return walk_end_at(walker, WALK_UNKNOWN, "more instructions than were wanted");
@@ -169,7 +169,6 @@ static enum step walk_perform_recorded(
 	return STEP_NEXT;
 }
 
-/* A reshaped value has no term: its operands are pinned. */
 static void reshape(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	compute_reshape(code, registers);

@@ -1,7 +1,7 @@
 /*
  * Sizes of the pieces in which shared memory is modelled. A read only matches writes of its own
- * size. If one word is copied to another, both therefore need the same piece size: the smallest
- * size of any access to either.
+ * size: two words between which data is copied have one piece size, the smallest of any access to
+ * either.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
- * Copies and fills of memory. Contents that the record does not report are computed: the walk knows
- * them if the source or the destination is memory that it stores itself. A range becomes events,
- * one for each piece of shared memory, and all pieces form one access.
+ * Copies and fills of memory. Contents that the record does not report are computed, if the walk
+ * itself stores the source or the destination. A range becomes events, one for each piece of shared
+ * memory, and all pieces form one access.
  *
  * A long copy between other memory writes unknown contents; it is counted in walk.unknowns.
  */
@@ -13,10 +13,9 @@
 /* Longer ranges are not modelled piece by piece. */
 #define RANGE_MOST SITE_COPIED_MOST
 
-/* The accesses of longer ranges are not recorded: clearing gigabytes would need as many entries. */
+/* The accesses of longer ranges are not recorded: each word needs an entry. */
 #define NOTED_MOST (UINT32_C(1) << 27)
 
-/* One side of a copy, as an access with the same code. */
 struct side {
 	struct code code;
 	uint64_t address;
@@ -31,7 +30,7 @@ struct range {
 	bool is_open;
 };
 
-/* Returns the size of the piece at offset `done`: at most a word, and the smallest size of other accesses. */
+/* At most a word, and the smallest size of other accesses. */
 static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
 	uint64_t left, uint32_t most)
 {
@@ -78,7 +77,7 @@ static bool is_any_shared(const struct walker *walker, const struct side *side, 
 	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
 }
 
-/* Writes each byte of a piece under the condition that the length reaches it. */
+/* Each byte is written under the condition that the length reaches it. */
 static void walk_range_write_bytes(struct walker *walker, const struct range *range, bool is_copy,
 	uint64_t done, uint32_t bytes)
 {
@@ -111,7 +110,6 @@ static void walk_range_write_pieces(struct walker *walker, const struct range *r
 	walk_join_events(walker, first);
 }
 
-/* Records a write before the second thread exists. */
 static void note_initials(struct walker *walker, const struct range *range)
 {
 	uint32_t bytes;
@@ -123,7 +121,6 @@ static void note_initials(struct walker *walker, const struct range *range)
 	}
 }
 
-/* Records the access of one side for sharing, choosing or step counting. */
 static void note_side(struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
 {
 	if (side->code.place != PLACE_SITE || !walker->is_live)
@@ -132,12 +129,11 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, side->code.site);
-	/* Too long to be recorded. */
 	if (walker->mode & WALK_SHARING && is_write && bytes > NOTED_MOST)
 		walker->walk->shared.is_ordered = false;
 }
 
-/* Pins addresses and length. Returns true if the length stays open towards smaller values. */
+/* Returns true if the length stays open towards smaller values. */
 static bool pin_operands(struct walker *walker, const struct code *code)
 {
 	bool has_any =
@@ -151,7 +147,7 @@ static bool pin_operands(struct walker *walker, const struct code *code)
 	return walk_open_length(walker, code);
 }
 
-/* Records a range. The contents are known, except for long copies between memory that the walk does not store. */
+/* Contents are unknown for long copies between memory that the walk does not store. */
 static void walk_range_note_range(
 	struct walker *walker, struct range *range, bool is_copy, bool is_known)
 {
@@ -196,7 +192,6 @@ static struct side walk_range_side_of(
 	return side;
 }
 
-/* Takes the bytes that the record reports. */
 static enum step walk_range_read_told(
 	struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
 {
@@ -212,7 +207,10 @@ static enum step walk_range_read_told(
 	return STEP_NEXT;
 }
 
-/* Returns whether the record reports the bytes of a copy. Mirrors the recorder, which uses the site's flags. */
+/*
+ * Whether the record reports the bytes of a copy. Mirrors the recorder, which uses the site's
+ * flags.
+ */
 static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
@@ -223,7 +221,6 @@ static bool walk_range_is_told(const struct walker *walker, const struct code *c
 	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
 }
 
-/* Settles or invalidates the pending write before the range is written. */
 static void drop_before(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))
@@ -244,8 +241,8 @@ static void look_back(struct walker *walker, const struct code *code)
 }
 
 /*
- * Sets *source to NULL if the walk does not store the source. Returns false if the address is
- * outside the memory that the walk stores.
+ * *source: NULL if the walk does not store it. Returns false for an address outside of stored
+ * memory.
  */
 static bool find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)

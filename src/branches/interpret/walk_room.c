@@ -69,7 +69,7 @@ static void clear_memory(struct walk_room *room)
 	}
 	if (cleared < KEPT_BYTES)
 		return;
-	/* Cannot fail: the mapping is our own. The pages read as zeros afterwards. */
+	/* Cannot fail: our own mapping, which reads as zeros afterwards. */
 	(void)madvise(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK, MADV_DONTNEED);
 	memset(room->touched, 0, ROOM_PAGES);
 }

@@ -1,6 +1,6 @@
 /*
- * Work memory of one thread's walk, reused for the next thread and the next walk. Without reuse the
- * kernel's zeroing and freeing of pages dominates the walk of short threads.
+ * Work memory of one thread's walk, reused for the next. Without reuse the kernel's zeroing and
+ * freeing of pages dominates the walk of short threads.
  */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
@@ -39,13 +39,13 @@ struct walk_room {
 	uint64_t *shadow_lines;			  /* bit set of WALK_LINES, empty */
 };
 
-/* Marks the slot's group as written; `parts` is `told` or `looked`. */
+/* `parts` is `told` or `looked`. */
 static inline void walk_room_note(uint8_t *parts, uint64_t slot)
 {
 	parts[slot / ROOM_SLOTS] = 1;
 }
 
-/* Allocates a room whose arrays have the contents that the members promise. */
+/* The arrays have the contents that the members promise. */
 struct walk_room *walk_room_new(void);
 void walk_room_free(struct walk_room *room);
 /* Restores these contents after a walk that used `locals` bytes of locals. */

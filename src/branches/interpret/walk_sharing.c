@@ -1,10 +1,9 @@
 /*
- * Determines which memory threads share (struct shared_word). Memory whose accesses are ordered by
- * creation and joins is not shared if its values are the same in every run.
+ * Determines which memory threads share (struct shared_word).
  *
  * A thread is *tainted* from the segment on in which it reads shared memory or learns the outcome
  * of an operation. What a tainted thread writes may differ between runs. Words and taints depend on
- * each other, so walk_settle_sharing() iterates to a fixed point.
+ * each other: walk_settle_sharing() iterates to a fixed point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@ static struct shared_word *walk_sharing_find_word(const struct shared_map *map, 
 	return slots_find(map->words, map->capacity, sizeof *map->words, key);
 }
 
-/* Inserts the word if needed. */
 static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_t word)
 {
 	struct shared_word *found;
@@ -81,7 +79,7 @@ static void taint_readers(struct shared_map *map, const struct shared_word *word
 			taint(map, i->thread, i->reads.first);
 }
 
-/* Returns the entry of this thread and these halves; NULL: the limit is reached. */
+/* NULL: the limit is reached. */
 static struct shared_access *walk_sharing_access_of(
 	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
 {
@@ -115,7 +113,6 @@ static struct shared_access *walk_sharing_access_of(
 	return &map->accesses[map->access_count - 1];
 }
 
-/* Returns whether all segments of one span happen before all of the other. */
 static bool comes_before(const struct segments *segments, uint16_t thread, struct shared_span span,
 	uint16_t other_thread, struct shared_span other)
 {
@@ -178,7 +175,6 @@ static void walk_sharing_share(
 	}
 }
 
-/* Returns a bit set: the lower four bytes of the word, the upper four, or both. */
 static uint16_t halves_of(uint64_t word, uint64_t address, uint32_t bytes)
 {
 	const uint64_t begin = word << 3, end = address + bytes;
@@ -197,7 +193,7 @@ void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, 
 		const uint64_t mark = ((uint64_t)walker->segment << 49) | (word + 1) << 3 |
 				      (uint64_t)(halves == 3) << 2;
 
-		/* Each word needs to be recorded once as read and once as written per segment. */
+		/* Once as read and once as written per segment suffices for each word. */
 		if ((*seen & ~UINT64_C(3)) != mark)
 			*seen = mark;
 		if (*seen >> is_write & 1)

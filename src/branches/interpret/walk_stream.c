@@ -154,10 +154,10 @@ static enum step walk_stream_enter(struct walker *walker)
 	return STEP_MOVED;
 }
 
-/* Number of ops to try linearly before a binary search: ops of other threads lie in between. */
+/* Ops to try before a binary search: ops of other threads lie in between. */
 #define OPS_BETWEEN 16u
 
-/* Returns the index of the op with this step, UINT64_MAX: none. The op is not before index `first`. */
+/* The op with this step, from index `first` on; UINT64_MAX: none. */
 static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t first)
 {
 	uint64_t end = record->op_count;
@@ -228,7 +228,7 @@ static void sync(struct walker *walker)
 	walk_next_entry(walker);
 }
 
-/* Continues at a landing pad. The innermost active call with this landing pad is the right one. */
+/* The innermost active call with this landing pad is the right one. */
 static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
 {
 	for (uint32_t i = walker->frame_count; i-- > 0;) {

@@ -1,15 +1,14 @@
 /*
  * Loads from constant tables with a symbolic index. The result is a choice among the table's
- * entries, so the index need not be pinned.
+ * entries: the index need not be pinned.
  */
 #include <string.h>
 
 #include "branches/interpret/walk_internal.h"
 
-/* Maximum number of entries, because each becomes a select. For longer tables the index is pinned. */
+/* Each entry becomes a select. For longer tables the index is pinned. */
 #define PLACES_MOST 32
 
-/* Maximum depth of the search for the stride. */
 #define DEPTH_MOST 16
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -23,7 +22,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Returns a number that divides the difference of any two values of the term; 0: only one value is possible. */
+/* A number that divides the difference of any two values of the term; 0: one value only. */
 static uint64_t stride_of(const struct term *term, uint32_t depth)
 {
 	if (term->op == TERM_CONSTANT)
@@ -44,7 +43,7 @@ struct table {
 	uint64_t first, stride, count;
 };
 
-/* Returns false if the table is too long, or an entry would extend beyond it. */
+/* False: the table is too long, or an entry would extend beyond it. */
 static bool walk_table_measure(struct table *table, const struct term *address, uint32_t bytes)
 {
 	const uint64_t at = address->value - table->block->address;
@@ -66,7 +65,7 @@ static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t by
 	return value;
 }
 
-/* Adds the event that asks whether the index can leave the table. */
+/* The event that asks whether the index can leave the table. */
 static void tell_index(struct walker *walker, const struct code *code, struct term *address,
 	const struct constant_block *block)
 {

@@ -14,7 +14,6 @@ void walk_make_symbolic(struct walker *walker)
 	frame->is_symbolic = true;
 }
 
-/* Registers and terms of the top frame, which is symbolic. */
 struct values {
 	struct term_arena *arena;
 	struct term **terms;
@@ -72,7 +71,7 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 	return term_make(arena, &like);
 }
 
-/* Returns the term of an index, sign-extended to 64 bits and multiplied by its scale. */
+/* Sign-extended to 64 bits and multiplied by its scale. */
 static struct term *scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;
@@ -113,7 +112,7 @@ static struct term *derive_address(const struct values *values, const struct cod
 	return sum;
 }
 
-/* Returns the number of operands of an op, and sets the width of the first ones. */
+/* Also sets the width of the first operands. */
 static uint32_t operands_of(const struct code *code, uint32_t *width)
 {
 	*width = code->width;

@@ -1,8 +1,7 @@
 /*
- * Variable-length numbers of a record, seven bits per byte, lowest first. The length stands in
- * front: a number of n bytes has n - 1 zero bits below the lowest set bit of its first byte. A
- * number above 56 bits is a zero byte followed by eight bytes. This prefix lets writer and reader
- * handle a number with one load or store instead of a byte loop.
+ * Variable-length numbers of a record, seven bits per byte, lowest first. A number of n bytes has n
+ * - 1 zero bits below the lowest set bit of its first byte. A number above 56 bits is a zero byte
+ * followed by eight bytes. This prefix allows one load or store instead of a byte loop.
  */
 #ifndef RADDLE_BRANCHES_RECORD_NUMBER_H
 #define RADDLE_BRANCHES_RECORD_NUMBER_H
@@ -15,10 +14,7 @@
 /* record_number_put() may write up to this many bytes beyond the end of a number. */
 #define RECORD_NUMBER_SLACK 8
 
-/*
- * Writes a number and returns the position after it. Calls nothing: the recorder runs in the user's
- * threads.
- */
+/* Returns the position after the number. Calls nothing: the recorder runs in the user's threads. */
 static inline uint8_t *record_number_put(uint8_t *at, uint64_t number)
 {
 	uint32_t bytes;
@@ -39,7 +35,7 @@ static inline uint8_t *record_number_put(uint8_t *at, uint64_t number)
 	return at + bytes;
 }
 
-/* Reads a number and returns the position after it. NULL: the number is cut short. */
+/* Returns the position after the number. NULL: the number is cut short. */
 static inline const uint8_t *record_number_get(
 	const uint8_t *at, const uint8_t *end, uint64_t *number)
 {

@@ -1,10 +1,10 @@
 /*
  * Compressed stream of ops. A *slot* (a hash of site, thread and kind) predicts the next op: the op
- * last seen in the slot that followed the current slot last time. A correctly predicted op takes
- * one byte. Writer and reader keep the same state, initially all zero.
+ * last seen in the slot that followed the current slot last time. A correctly predicted op has one
+ * byte. Writer and reader keep the same state, initially all zero.
  *
- * Thread context: the recorder writes in the user's threads, so these functions call nothing
- * outside of this folder's headers.
+ * Thread context: the recorder writes in the user's threads: these functions call nothing outside
+ * of this folder's headers.
  */
 #ifndef RADDLE_BRANCHES_RECORD_OP_STREAM_H
 #define RADDLE_BRANCHES_RECORD_OP_STREAM_H
@@ -19,9 +19,9 @@
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
 
 /*
- * An op without its step. The small fields are packed into one word in registers. Comparing a
- * freshly written record_op word by word stalls on store forwarding, which costs as much as the
- * rest of the function.
+ * An op without its step. The small fields share one word in a register: comparing a fresh
+ * record_op word by word stalls on store forwarding, which costs as much as the rest of the
+ * function.
  */
 struct op_stream_op {
 	uint64_t address, argument, site;
@@ -65,7 +65,7 @@ static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t ki
 	return (uint16_t)(hash >> 54);
 }
 
-/* Compares everything except the argument. */
+/* Equal except for the argument. */
 static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
 {
 	return a->address == b->address && a->site == b->site && a->what == b->what;
@@ -83,7 +83,7 @@ static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint6
 	stream->step = step;
 }
 
-/* Appends an op. `at` has room for OP_STREAM_MOST bytes. Returns the position after the op. */
+/* `at` has room for OP_STREAM_MOST bytes. Returns the position after the op. */
 static inline uint8_t *op_stream_write(
 	struct op_stream *stream, const struct record_op *op, uint8_t *at)
 {
@@ -126,7 +126,7 @@ static inline uint8_t *op_stream_write(
 	return at;
 }
 
-/* Reads one number. At the end of the stream numbers read as zero. */
+/* At the end of the stream numbers read as zero. */
 static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
 	*number = 0;
@@ -134,7 +134,7 @@ static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end
 	return at ? at : end;
 }
 
-/* Reads an op and returns the position after it. A stream that is cut short reads as zeros. */
+/* Returns the position after the op. A stream that is cut short reads as zeros. */
 static inline const uint8_t *op_stream_read(
 	struct op_stream *stream, const uint8_t *at, const uint8_t *end, struct record_op *op)
 {

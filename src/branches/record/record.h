@@ -1,7 +1,7 @@
 /*
- * Layout of a run's record in the memory that command and target share. The record keeps, per
- * thread, only data that cannot be recomputed from the program's bitcode. The runtime writes the
- * record while the program runs; docs/record-format.md describes the format.
+ * Layout of a run's record in the memory that command and target share. The record has, per thread,
+ * only data that cannot be recomputed from the program's bitcode. The runtime writes the record
+ * while the program runs; docs/record-format.md describes the format.
  *
  * Sites of instrumented code (abi/instrument_abi.h) report to the recorder in the order in which a
  * thread executes them. Most reports are *predictable*: a read returns the value last seen at that
@@ -10,8 +10,8 @@
  * a tag, and the operands of the tag.
  *
  * Invariant: the recorder and the walk (branches/interpret/) make the same predictions from the
- * same state. A change of one side's prediction rules makes existing records unreadable, so
- * RECORD_VERSION must change too.
+ * same state. A change of prediction rules makes existing records unreadable: RECORD_VERSION must
+ * change too.
  *
  * Marks on fields: [host] is written by the command, [guest] by the target.
  */
@@ -27,16 +27,12 @@
 
 #define RECORD_VERSION 8u
 
-/*
- * The low four bits of an entry's first number; the upper bits count the predictable reports before
- * the entry.
- */
+/* The low four bits of an entry's first number; the upper bits count the predictable reports. */
 enum record_tag {
 	/* At most eight bytes. Operand: record_difference() from the predicted value. */
 	RECORD_READ,
 	/*
-	 * Value at a site of kind SITE_RESULT or later. Operand: record_difference() from the
-	 * site's last value.
+	 * At a site of kind SITE_RESULT or later. Operand: record_difference() from the last value.
 	 */
 	RECORD_VALUE,
 	/*
@@ -47,8 +43,7 @@ enum record_tag {
 	RECORD_JUMP, /* operands: site of kind SITE_LANDING or SITE_RETURNS_TWICE, its two values */
 	/*
 	 * The thread performs an op of the engine. Operands: step and position, each minus the
-	 * thread's last one. The thread's pending write is known to both sides and enters the
-	 * predicted memory.
+	 * thread's last one. The thread's pending write enters the predicted memory on both sides.
 	 */
 	RECORD_SYNC,
 	/* The run is controlled from here on: the main thread creates its first thread next. */
@@ -61,13 +56,11 @@ enum record_tag {
 	RECORD_NEXT, /* RECORD_SYNC with step and position both one higher than the last ones */
 	/*
 	 * The same two for an op that code without bitcode requests. That code may have overwritten
-	 * the memory of the thread's pending write, so both sides predict zeros there.
+	 * the memory of the pending write: both sides predict zeros there.
 	 */
 	RECORD_SYNC_OUTSIDE,
 	RECORD_NEXT_OUTSIDE,
-	/*
-	 * RECORD_ENTER without the site: the site of the thread's last such entry, initially site 0
-	 */
+	/* RECORD_ENTER with the site of the thread's last such entry, initially site 0 */
 	RECORD_ENTER_AGAIN,
 	RECORD_TAG_COUNT
 };
@@ -79,10 +72,7 @@ enum record_tag {
  * position and its next one precede, in the run, all events with a greater position.
  */
 
-/*
- * Zigzag encoding of `value - known` in `bytes` bytes, so that small differences of either sign
- * give small numbers.
- */
+/* Zigzag encoding of `value - known` in `bytes` bytes: small differences give small numbers. */
 static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_t bytes)
 {
 	const uint32_t unused = 64 - 8 * bytes;
@@ -91,16 +81,16 @@ static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_
 	return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
 }
 
-/* Inverse of record_difference(). Bytes above the size of the read are arbitrary. */
+/* Bytes above the size of the read are arbitrary. */
 static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 {
 	return known + (number >> 1 ^ (0 - (number & 1)));
 }
 
 /*
- * Predicted memory: for each byte, the value that the thread last read or wrote there. The low bits
- * of an address select the slot, and the latest address evicts an earlier one. A collision only
- * causes a wrong prediction, which becomes an entry; both sides make the same wrong prediction.
+ * For each byte, the value that the thread last read or wrote there. The low bits of an address
+ * select the slot; the latest address evicts an earlier one. A collision only causes a wrong
+ * prediction, the same on both sides, which becomes an entry.
  */
 #define RECORD_MEMORY_BYTES (UINT64_C(1) << 28)
 /* An access may cross the end of the predicted memory by this many bytes. */
@@ -111,10 +101,7 @@ static inline uint64_t record_place_of(uint64_t address)
 	return address & (RECORD_MEMORY_BYTES - 1);
 }
 
-/*
- * Copies predictions along with a copy of the program's memory. The recorder must not call
- * memcpy(), so neither side does.
- */
+/* Predictions follow a copy of the program's memory. The recorder must not call memcpy(). */
 static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	const uint8_t *source = memory + record_place_of(from);
@@ -148,7 +135,7 @@ static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 
 enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
 
-/* An op that was performed. Memory accesses are not ops of the record. */
+/* Memory accesses are not ops of the record. */
 struct record_op {
 	uint64_t step;
 	uint64_t address;
@@ -175,7 +162,7 @@ struct record_op {
 #define RECORD_IMAGES_MAX 64
 #define RECORD_IMAGE_MOST (UINT64_C(64) << 20)
 
-/* A chunk of one thread's record. Offsets count from the start of the area. */
+/* Offsets count from the start of the area. */
 struct record_chunk {
 	uint64_t next; /* 0: none */
 	uint64_t used; /* bytes behind this head */
@@ -184,19 +171,17 @@ struct record_chunk {
 struct record_thread {
 	uint64_t first, last; /* offsets of chunks; 0: none */
 	uint8_t *at, *end;    /* [guest] write position and end of the last chunk */
-	/* Predictable reports since the last entry, up to the thread's last context switch. */
+	/* Up to the thread's last context switch. */
 	uint64_t predicted;
 	uint64_t step, position; /* of the last entry that has them */
 	uint64_t predicted_at_cut;
 };
 
-/* An executable or library as it was loaded. */
 struct record_object {
 	uint64_t base;
 	char path[256];
 };
 
-/* A piece of memory, copied. */
 struct record_image {
 	uint64_t address, bytes;
 	uint64_t offset; /* of the copy, in the area */
@@ -228,7 +213,6 @@ struct record_area {
 	struct record_thread threads[THREAD_CAPACITY];
 };
 
-/* Offset of the first chunk. */
 static inline uint64_t record_area_start(void)
 {
 	return (sizeof(struct record_area) + 4095) & ~UINT64_C(4095);

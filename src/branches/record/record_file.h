@@ -1,7 +1,6 @@
 /*
- * The record of a run as a file, for analysis in a later invocation; docs/record-format.md
- * describes the format. A damaged or foreign file gives an error of one line that names cause and
- * remedy.
+ * The record of a run as a file, for a later invocation; docs/record-format.md describes the
+ * format. A damaged or foreign file gives an error of one line that names cause and remedy.
  */
 #ifndef RADDLE_BRANCHES_RECORD_RECORD_FILE_H
 #define RADDLE_BRANCHES_RECORD_RECORD_FILE_H
@@ -14,7 +13,7 @@
 
 #define RECORD_FILE_MAGIC "raddlrec"
 
-/* File header in front of the compressed contents; little-endian. */
+/* In front of the compressed contents; little-endian. */
 struct record_file_head {
 	char magic[8];
 	uint32_t version; /* RECORD_VERSION */
@@ -23,7 +22,7 @@ struct record_file_head {
 	uint64_t stored_bytes;
 };
 
-/* Writes the file, and removes it again if it cannot be completed. */
+/* Removes the file again if it cannot be completed. */
 int record_file_write(const struct run_record *record, const char *path, struct error *err);
 /* On success the caller releases the record. */
 int record_file_read(struct run_record *record, const char *path, struct error *err);

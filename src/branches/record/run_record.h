@@ -1,6 +1,6 @@
 /*
- * The record of one run in private memory of the command. The command moves data out of the shared
- * area (record.h) during the run, and completes the record when the run is over.
+ * The record of one run in private memory of the command, which moves data out of the shared area
+ * (record.h) during the run.
  *
  * Life cycle: zero-initialised; run_record_take() any number of times; run_record_finish() once;
  * run_record_release(). A record that is too large to keep has a `source` instead of entries: the
@@ -21,7 +21,7 @@ struct run_thread {
 	uint64_t digest; /* of all entries, including those that were not kept */
 };
 
-/* An instrumented module; sites are numbered as in the record. */
+/* Sites are numbered as in the record. */
 struct run_module {
 	uint64_t name;
 	uint64_t fingerprint; /* name and fingerprint as in contract_memory.h */
@@ -32,10 +32,7 @@ struct run_module {
 
 struct run_record;
 
-/*
- * Receives the next entries of each thread, which are in `piece`. False: the receiver wants no
- * more.
- */
+/* Receives the next entries of each thread, in `piece`. False: no more are wanted. */
 typedef bool run_taker(void *context, const struct run_record *piece, bool is_last);
 
 /*
@@ -65,30 +62,26 @@ struct run_record {
 	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */
 	bool is_checked;
 	/*
-	 * A thread crashed at this address. The entries do not say whether the access was a write.
-	 * Not kept in files.
+	 * The address that a thread crashed at. Whether the access was a write is unknown. Not in
+	 * files.
 	 */
 	bool has_crashed;
 	uint16_t crashed_thread;
 	uint64_t crash_address;
 	uint64_t *
 		points; /* bit set over all sites: accesses that were scheduling points; NULL: none */
-	/*
-	 * Not NULL: the threads' entries come from this source. The owner of the record owns the
-	 * source.
-	 */
+	/* Not NULL: supplies the threads' entries. The owner of the record owns the source. */
 	struct run_source *source;
 };
 
 void run_record_release(struct run_record *record);
 /*
- * Moves the contents of the area to the end of the record, and empties the area. The caller fills
- * in modules and thread names. When the entries exceed `most` bytes, the record drops new entries
- * and becomes partial.
+ * Moves the contents of the area to the end of the record. The caller fills in modules and thread
+ * names. Above `most` bytes, the record drops new entries and becomes partial.
  */
 void run_record_take(
 	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most);
-/* Ends the threads' entries. Called when the run is over and everything was taken. */
+/* Ends the threads' entries, when the run is over and everything was taken. */
 void run_record_finish(struct run_record *record, const struct record_area *area);
 /* Digest of entries that follow those of `state`; initial state: 0. */
 uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size);

@@ -458,8 +458,7 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 		result = variable(constraints, term);
 	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
 		/*
-		 * All reads in the term precede the window, so its value is known, however large
-		 * the term is.
+		 * All reads in the term precede the window: its value is known, whatever its size.
 		 */
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (!is_too_hard(constraints, term)) {
