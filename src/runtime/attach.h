@@ -11,8 +11,7 @@
 bool attach_is_first(void);
 /* Maps the contract that the environment names; NULL: no command drives this process. */
 struct contract *attach_contract(void);
-/* Restores the environment that the user gave the target. Programs that the target executes are
- * therefore not controlled. */
+/* Restores the user's environment, so programs that the target executes are not controlled. */
 void attach_clean_environment(char **environment);
 
 #endif

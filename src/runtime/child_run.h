@@ -1,10 +1,9 @@
 /*
- * Schedules of forked children, with plan.has_forked_children. The run of the program begins at its first fork or first
- * thread creation. At each fork the parent's schedule gains a value that determines the child's seed. That seed
- * schedules the child's threads from their first creation on. So a schedule of the parent determines the schedules of
- * all its children, and a replay repeats these schedules.
- *
- * The moving thread of each process calls these functions.
+ * Schedules of forked children, with plan.has_forked_children. The run begins at the program's
+ * first fork or first thread creation. At each fork the parent's schedule gains a value that
+ * determines the child's seed, which schedules the child's threads from their first creation on. So
+ * a schedule of the parent determines the schedules of all its children. The moving thread of each
+ * process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_CHILD_RUN_H
 #define RADDLE_RUNTIME_CHILD_RUN_H
@@ -13,19 +12,18 @@
 
 #include "model/outcome.h"
 
-/* Called before a fork: chooses the seed of the child. */
 void child_run_prepare_fork(void);
-/* Called in the child, before process_become_child(): adopts the chosen seed. */
+/* In the child, before process_become_child(). */
 void child_run_forked(void);
-/* Called in a child before its first thread creation: begins the run of the child. */
+/* In a child before its first thread creation: begins its run. */
 void child_run_begin(void);
 /* The parent's thread that forked this process. */
 struct thread_id child_run_forker(void);
 /* Index of the first thread that this process created. */
 uint32_t child_run_first_own(void);
-/* Called in a child that a signal kills: records the death for the report of a failing run. */
+/* In a child that a signal kills: records the death for the report of a failing run. */
 void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);
-/* Called in the process of the run: replaces a failing exit status by the recorded death of a child. */
+/* In the process of the run: replaces a failing exit status by the recorded death of a child. */
 void child_run_take_death(struct outcome *outcome);
 
 #endif

@@ -1,14 +1,13 @@
 /*
- * The process family: the process of a run and its descendants by fork without exec. The members share one virtual
- * clock. Time jumps only when no member has an enabled thread, and then to the earliest deadline of all members. A
- * family without any deadline is then deadlocked.
+ * The process family: the process of a run and its descendants by fork without exec. The members
+ * share one virtual clock. Time jumps only when no member has an enabled thread, and then to the
+ * earliest deadline of all members; a family without a deadline is then deadlocked.
  *
- * A member is *running* until it declares itself idle for an *epoch*. The epoch is a number that grows whenever a member
- * becomes idle anew or ends. A member idle for the current epoch has looked at everything that other members did. So
- * time may jump when all members are idle for the current epoch.
- *
- * Real time passes instead when a member waits for a process outside of the family, or runs for long. All members share
- * the memory that holds this state. The only moving thread of each process calls these functions.
+ * A member is *running* until it declares itself idle for an *epoch*, a number that grows whenever
+ * a member becomes idle anew or ends. A member idle for the current epoch has seen all effects of
+ * the others, so time may jump when all are idle for the current epoch. Real time passes instead
+ * when a member waits for a process outside of the family, or runs for long. The state lies in
+ * shared memory. The only moving thread of each process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_FAMILY_H
 #define RADDLE_RUNTIME_FAMILY_H
@@ -17,14 +16,13 @@
 #include <stdint.h>
 
 enum family_verdict {
-	FAMILY_ALONE, /* the family has no other member */
+	FAMILY_ALONE,
 	FAMILY_WAITS, /* another member is running, or has an earlier deadline */
 	FAMILY_OUTSIDE, /* all members are idle, but an outside process may wake one: real time passes */
 	FAMILY_TIME,	  /* the clock may jump to the caller's deadline */
 	FAMILY_DEADLOCKED /* no member has a deadline or an enabled thread */
 };
 
-/* The events that an idle member waits for. */
 struct family_wait {
 	uint64_t epoch;	      /* family_look() before the caller checked its waits */
 	uint64_t deadline_ns; /* earliest deadline; ENGINE_FOREVER: none */
@@ -32,28 +30,28 @@ struct family_wait {
 	bool is_signal;	      /* a signal may wake the member, and any process may send one */
 };
 
-/* Called before and after a fork. `pid`: the result of the fork; negative: failed; 0: in the child. */
+/* Before and after a fork. `pid`: its result; negative: failed; 0: in the child. */
 void family_prepare_fork(void);
 void family_forked(long pid);
-/* Removes this process from the family: it begins a run, or becomes a program outside of the family. */
+/* This process begins a run, or becomes a program outside of the family. */
 void family_leave(void);
 /* A process that is no member shares, or may have shared, resources with the family. */
 void family_note_stranger(void);
 bool family_has_stranger(void);
-/* Called when the process ends. A member that ends without this call was killed or ran exec, and counts as a stranger. */
+/* At the end of the process. A member that ends without this call was killed or ran exec: a
+ * stranger. */
 void family_end(void);
 
-/* True when the family has another living member. */
 bool family_has_others(void);
-/* True when `pid` is a living member; false for 0. */
+/* Living members; false for 0. */
 bool family_has_member(int pid);
 /* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);
-/* Marks the caller as idle, and returns how it proceeds. */
+/* Marks the caller as idle. */
 enum family_verdict family_wait(const struct family_wait *wait);
-/* Marks the caller as stopped: none of its threads can ever run again. */
+/* None of the caller's threads can ever run again. */
 void family_stop(void);
-/* Publishes the caller's clock after real time has advanced it. */
+/* After real time has advanced the caller's clock. */
 void family_publish_clock(void);
 
 #endif

@@ -1,10 +1,7 @@
-/*
- * The record of live allocations. The interposed allocation functions (allocation.c) fill it; heap_find()
- * and memory_variable_name() (memory.h) read it.
- *
- * It is kept only in programs with instrumented code and in traced runs. All of it lies in private memory of the
- * process at a fixed address, which a rewind restores like the target's own memory. Runs in the moving thread.
- */
+/* The record of live allocations, kept in programs with instrumented code and in traced runs.
+ * The interposed allocation functions (allocation.c) fill it; heap_find() and
+ * memory_variable_name() (memory.h) read it. It lies in private memory at a fixed address, which
+ * a rewind restores like the target's memory. Runs in the moving thread. */
 #ifndef RADDLE_RUNTIME_HEAP_H
 #define RADDLE_RUNTIME_HEAP_H
 
@@ -14,24 +11,22 @@
 extern bool heap_is_recording;
 
 /* Restarts the counts of allocations, where the restart restores no memory image. Names of later
- * blocks then equal those of any other such run, and differ from the names of all earlier
- * blocks. */
+ * blocks then equal those of any other such run, and no name of an earlier block. */
 void heap_begin_run(void);
-/* Records a block of `bytes` that the call at `site` allocated. `kind`: enum memory_block_kind. */
+/* `kind`: enum memory_block_kind. */
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
-/* Records that `site` is about to free the block. Ignores unknown blocks and blocks already freed. */
+/* Before the free. Ignores unknown blocks and blocks already freed. */
 void heap_freed(const void *start, uint64_t site);
-/* Records that realloc moved `from` to `to` (possibly equal). The block keeps its name, which
- * therefore does not depend on whether there was room to grow in place. */
+/* `from` and `to` may be equal. The block keeps its name, whether or not it grew in place. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
-/* Allocations use this memory (thread_stacks.h) until heap_lend(NULL, 0); frees have no effect in between. */
+/* Allocations use this memory (thread_stacks.h) until heap_lend(NULL, 0); frees have no effect
+ * in between. */
 void heap_lend(void *start, size_t bytes);
 /* End of the lent memory already in use. */
 char *heap_lent_end(void);
-/* Records that the program's own mmap or munmap has replaced or removed memory outside of the heap. */
+/* The program's own mmap or munmap has replaced or removed memory outside of the heap. */
 void heap_unmapped(const void *start, size_t bytes);
 
-/* How a block was freed. */
 struct heap_free {
 	uintptr_t start;
 	uint64_t site;
@@ -40,8 +35,8 @@ struct heap_free {
 	struct thread_id thread;
 };
 
-/* Finds the freed block that holds the address, if its memory was not allocated again. Known
- * only for blocks whose variables were named, and only for the latest of many. */
+/* False: not freed, or allocated again. Known only for the latest blocks whose variables were
+ * named. */
 bool heap_was_freed(const void *address, struct heap_free *out);
 
 /* Visits all blocks, and freed blocks whose memory was not allocated again. */

@@ -32,58 +32,57 @@ struct memory_access {
 	size_t bytes;
 	/* Code address of the point; with the tsan ABI the return address */
 	uint64_t site;
-	uint8_t kind;		  /* enum site_kind: a load, store, atomic, fence or range kind */
-	uint8_t order;		  /* enum site_order */
-	uint8_t order_of_failure; /* compare-exchange */
-	uint8_t call;		  /* enum call_kind; a free counts as a write to the whole block */
-	/* compare-exchange: `expected` is valid, so it is known whether the exchange will write */
+	uint8_t kind; /* enum site_kind: a load, store, atomic, fence or range kind */
+	uint8_t order;
+	uint8_t order_of_failure;
+	uint8_t call; /* enum call_kind; a free counts as a write to the whole block */
+	/* compare-exchange: `expected` is valid, so the runtime knows whether it will write */
 	bool knows_expected;
 	uint64_t expected;
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL: none */
 };
 
-/* Makes the scheduling point before the access if the variable is a point. Returns at once
- * before the first thread, in a forked child, and inside the runtime. */
+/* The scheduling point before the access, if the variable is a point. No effect before the first
+ * thread, in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
-/* The race detector suppressed a race at this address. From the next run on accesses to the
- * variable are points in any mode. */
+/* The race detector suppressed a race here: from the next run on, accesses to the variable are
+ * points in any mode. */
 void memory_raced(const void *address);
 
-/* Called before the block is freed. Counts as a write to the whole block, if an access to the
- * block was seen. Makes a scheduling point if one of its variables is a point. Ends the run if
- * the block was freed before. */
+/* Before the block is freed: counts as a write to the whole block if an access to it was seen,
+ * and is a scheduling point if one of its variables is a point. Ends the run at a double free. */
 void memory_freed(const void *start, uint64_t site);
 
 /* memory_give_turn() is for a timer's signal handler that interrupts an access: the next access
- * first lets other threads run (engine_spin_point()). memory_last_site() is the site of the last
- * access; 0: none in this run. */
+ * first lets other threads run (engine_spin_point()). memory_last_site(): 0: no access in this
+ * run. */
 void memory_give_turn(void);
 uint64_t memory_last_site(void);
 bool memory_turn_is_wanted(void);
 
-/* Called before each run while no thread of the target moves. Makes the knowledge of earlier
- * runs effective and chooses sites. `number` of the run decides whether it is a profiling run. */
+/* Before each run, while no thread moves: applies the knowledge of earlier runs and chooses
+ * sites. The number decides whether the run is a profiling run. */
 void memory_prepare_run(uint64_t number);
-/* Switches the chosen sites. Called after memory_prepare_run() and after the restore of memory:
- * a program that has ended has unregistered its modules, and only the restore brings them back. */
+/* After memory_prepare_run() and the restore of memory: a program that has ended has
+ * unregistered its modules, and only the restore registers them again. */
 void memory_switch_sites(void);
 
-/* Discards the state of an earlier run, where the restart restores no memory image. */
+/* Where the restart restores no memory image. */
 void memory_begin_run(void);
 
-/* Sets SITE_ON for the sites of the coming run, by the contract's mode. */
+/* By the contract's mode. */
 void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
-/* Implements struct schedule_view: the heap block that holds a variable. */
+/* Of struct schedule_view: the heap block that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 
-/* Invalidates all entries of contract_memory.known. Called at least once per run. */
+/* Invalidates contract_memory.known. At least once per run. */
 void memory_next_epoch(struct contract_memory *memory);
 
-/* True when the last run found shared variables that become points in the next run. */
+/* The last run found shared variables that become points in the next. */
 bool memory_has_news(void);
-/* True when new points were added since the last call. */
+/* New points were added since the last call. */
 bool memory_take_change(void);
 
 static inline bool memory_kind_is_atomic(uint8_t kind)
@@ -91,7 +90,6 @@ static inline bool memory_kind_is_atomic(uint8_t kind)
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
 }
 
-/* Kinds that access a range or a string. */
 static inline bool memory_kind_is_range(uint8_t kind)
 {
 	return kind >= SITE_RANGE_READ && kind <= SITE_STRING_WRITE;
@@ -102,7 +100,7 @@ static inline bool memory_kind_writes_range(uint8_t kind)
 	return kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
 }
 
-/* memory_prepare.c: patches every site by its SITE_ON bit. False: impossible, and the contract has the reason. */
+/* Patches every site by its SITE_ON bit. False: impossible, and the contract has the reason. */
 bool sites_apply(void);
 
 /* ---- names (heap.c, memory_name.c) ---- */
@@ -110,38 +108,38 @@ bool sites_apply(void);
 struct heap_block {
 	uintptr_t start;
 	size_t bytes;
-	object_name name;   /* hash of site, thread and ordinal */
-	uint64_t site;	    /* return address of the allocating call */
-	thread_name thread; /* thread that allocated it */
-	uint32_t ordinal;   /* counts allocations of this site and thread, from 1 */
-	uint32_t loop;	    /* counts allocations of this call stack, from 1; 0: not counted */
-	bool is_used;	    /* this run has accessed it */
+	object_name name; /* hash of site, thread and ordinal */
+	uint64_t site;	  /* return address of the allocating call */
+	thread_name thread;
+	uint32_t ordinal; /* of this site and thread, from 1 */
+	uint32_t loop;	  /* of this call stack, from 1; 0: not counted */
+	bool is_used;	  /* this run has accessed it */
 };
 
-/* Begins to record allocations; later calls do nothing. Called when the process loads its first instrumented code. */
+/* When the process loads its first instrumented code; later calls do nothing. */
 void heap_start_recording(void);
-/* Finds the live allocation that holds the address. False: no recorded allocation holds it. */
+/* Live allocations only. */
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
-/* memory_variable_name() computed with general registers only; 0 in the rare cases where that is impossible. */
+/* With general registers only; 0 in the rare cases where that is impossible. */
 variable_name memory_quick_name(const void *address);
-/* memory_variable_name() of heap blocks and static data; 0 for other memory. */
+/* Of heap blocks and static data; 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
-/* The name of the variable `bytes` behind the address in the same heap block; 0: outside of the block. */
+/* The variable `bytes` behind the address in the same heap block; 0: outside of the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);
-/* The name of a synchronisation object at the address; 0: neither in a recorded heap block nor on a stack. */
+/* Of a synchronisation object; 0: neither in a recorded heap block nor on a stack. */
 object_name memory_object_name(const void *address);
-/* Called by the heap: the block is freed, so accesses to it must be examined again. */
+/* The block is freed: accesses to it must be examined again. */
 void memory_given_back(uintptr_t start, size_t bytes);
-/* Called by the heap: memory in the range changed or lost its name. SIZE_MAX bytes: all memory may have. */
+/* Memory changed or lost its name. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
-/* Name of a code address, the same in every process that has its module. */
+/* The same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
-/* Class of the memory at the address, never 0. Blocks of one allocating call share a class; so
- * does all static data, and all other memory. */
+/* Never 0. Blocks of one allocating call share a class; so does all static data, and all other
+ * memory. */
 uint32_t memory_class(uint64_t address);
-/* The class of a heap block; 0: the address is in no block. */
+/* 0: in no block. */
 uint32_t memory_block_class(uint64_t address);
 
 #endif

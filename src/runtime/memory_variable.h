@@ -1,6 +1,6 @@
-/* Variables: knowledge about eight aligned bytes of memory, by name (contract_memory.variables)
- * and by address (contract_memory.known). Lies on the path of every access: uses general
- * registers only, and the most frequent case is inline. Runs in the moving thread. */
+/* Variables: knowledge about eight aligned bytes, by name (contract_memory.variables) and by
+ * address (contract_memory.known). On the path of every access: general registers only, the most
+ * frequent case inline. Runs in the moving thread. */
 #ifndef RADDLE_RUNTIME_MEMORY_VARIABLE_H
 #define RADDLE_RUNTIME_MEMORY_VARIABLE_H
 
@@ -11,23 +11,22 @@
 
 /* The first variable of that name; NULL: unknown. */
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object);
-/* Slow path of memory_known_at(), for an address without a valid entry. */
+/* Slow path of memory_known_at() */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
-/* Stores the address of a variable outside of the heap, if it is static data. */
+/* Of a variable outside of the heap; ignores other memory than static data. */
 void memory_note_static(struct memory_variable *variable, const void *address);
-/* Address of a variable in static data; NULL: no static data, or unknown. */
+/* NULL: no static data, or unknown. */
 const void *memory_static_address(const struct memory_variable *variable);
-/* Notes that a site touched the variable. `site`: its byte in the contract. */
+/* A site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
-/* Lists the variable among the news of this round, which other processes learn before the next round. */
+/* Other processes learn the news of this round before the next round. */
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
-/* Slow path of memory_learn(). */
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
-/* Knowledge about the variable at an address. NULL: name_of() has no name for it. `add`: adds an
- * unknown variable where the table has room. Valid until the next call. */
+/* NULL: name_of() has no name for it. `add`: adds an unknown variable where the table has room.
+ * Valid until the next call. */
 static inline struct memory_known *memory_known_at(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
@@ -39,7 +38,7 @@ static inline struct memory_known *memory_known_at(struct contract_memory *memor
 	return memory_known_find(memory, at, name_of, add);
 }
 
-/* Learns that the moving thread accesses the variable. */
+/* The moving thread accesses the variable. */
 static inline void memory_learn(
 	struct contract_memory *memory, struct memory_known *known, bool is_write)
 {

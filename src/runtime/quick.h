@@ -1,23 +1,20 @@
 /*
  * The fast path of memory accesses, for runs in which most accesses yield no new information.
  *
- * With MEMORY_RACES plain accesses are no scheduling points, and the race detector needs only the first of equal
- * accesses in an *epoch*: a span in which one thread accesses memory and nothing orders threads
- * (engine_count_epochs()). site_thunk.S compares each access with a table of the latest ones:
- * same address, same properties of the site's record, same epoch. An access found there needs no further work. The
- * detector and the knowledge about variables do not depend on the particular site. Knowledge about sites may wait,
- * because a site that was never examined stays on.
+ * With MEMORY_RACES plain accesses are no scheduling points, and the race detector needs only the
+ * first of equal accesses in an *epoch*: a span in which one thread accesses memory and nothing
+ * orders threads (engine_count_epochs()). site_thunk.S compares each access with a table of the
+ * latest ones: same address, same properties of the site's record, same epoch. An access found
+ * there needs no further work: neither detector nor knowledge about variables depend on the
+ * particular site, and a site that was never examined stays on. Accesses to unshared memory are
+ * examined once per thread.
  *
- * Accesses to unshared memory are examined once per thread: this first access teaches that the thread touches the
- * memory, and how.
+ * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. Either the granule is no
+ * point and the moving thread has nothing to report about it, or it is a point and a lease
+ * (engine.h) permits the access. Profiling runs use no granules, because they exist to learn; nor
+ * do runs whose threads wait by reading memory, unless only some sites are on.
  *
- * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. An entry means one of two things. The
- * moving thread has nothing to report about the granule, which is no point. Or the granule is a point, and a lease
- * (engine.h) lets the thread access it without a question to the strategy. Profiling runs use no granules, because
- * these runs exist to learn. Nor do runs whose threads wait by reading memory, unless only some sites are on: the
- * reads must be seen.
- *
- * quick_passes() handles the most frequent accesses that are new in their epoch. memory.c handles the rest.
+ * quick_passes() handles the most frequent accesses that are new in their epoch, memory.c the rest.
  */
 #ifndef RADDLE_RUNTIME_QUICK_H
 #define RADDLE_RUNTIME_QUICK_H
@@ -44,22 +41,20 @@
 
 #include "engine/engine.h"
 
-/* A single access has at most this many bytes. */
 #define QUICK_BYTES_MOST 64
-/* Longer ranges are examined each time. */
+/* longer ranges are examined each time */
 #define QUICK_RANGE_MOST 4096
 
 #define QUICK_OWN (UINT64_C(1) << 63)
-/* A tag is a multiple of this, above the number of any granule. */
+/* Tags are multiples of this, above the number of any granule. */
 #define QUICK_TAG (UINT64_C(1) << 44)
 
-/* State of the fast path in this process. */
 struct quick_now {
-	/* engine.slice_key: the upper part of keys of the thread's own memory. engine.slice_tag:
-	 * the tag of granules about which the thread has nothing more to report. */
+	/* engine.slice_key: upper part of keys of the thread's own memory. engine.slice_tag: tag
+	 * of granules about which the thread has nothing more to report. */
 	struct engine_epochs engine;
 	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
-	/* Accesses until the next sample is examined for threads that wait by reading, see quick.c */
+	/* Accesses until the next sample is examined for threads that wait by reading (quick.c) */
 	int32_t left;
 };
 
@@ -91,7 +86,7 @@ static inline uint64_t *quick_granule(
 	return &quick->granules[properties & 1][granule % QUICK_GRANULES];
 }
 
-/* The test of site_thunk.S at sites. For 16 bytes the thunk requires the same tag for both granules. */
+/* The tests of site_thunk.S. For 16 bytes the thunk requires the same tag for both granules. */
 static inline bool quick_is_granule_known(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
@@ -104,7 +99,6 @@ static inline bool quick_is_granule_known(
 	       (tag == now->point_tag && --now->engine.lease >= 0);
 }
 
-/* The test of site_thunk.S at sites. */
 static inline bool quick_is_repeated(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
@@ -120,24 +114,22 @@ static inline bool quick_is_repeated(
 
 /* Sets sites_are_live and sites_quick for the run that begins. */
 void quick_begin_run(void);
-/* As quick_begin_run(), for a run that continues from a checkpoint of a run that may have had other points. */
+/* The run continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
-/* Handles an access that is new in its epoch. `state`: the byte of its site; NULL: none. True:
- * the access needs no further work. Uses general registers only. */
+/* An access that is new in its epoch. `state`: the byte of its site; NULL: none. True: no
+ * further work. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
-/* As quick_passes(), for a range or a string; uses granules only. */
+/* A range or a string; granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
-/* Stores an examined access that is no point: equal accesses need no further work. `is_own`: the
- * memory is not shared, so the entry holds in later epochs of the thread, too. Uses general
- * registers only. */
+/* An examined access that is no point: equal accesses need no further work. `is_own`: unshared
+ * memory, whose entry holds in later epochs of the thread, too. General registers only. */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
-/* As quick_remember(), for a range. */
 void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);
-/* Stores an access to a point, whose whole granule is a point: equal accesses need no further work during a lease. */
+/* The whole granule is a point: equal accesses need no further work during a lease. */
 void quick_remember_point(uint64_t address, uint32_t properties);
-/* Removes the entries of this memory, whose name has changed. */
+/* The name of this memory has changed. */
 void quick_forget(uint64_t start, uint64_t bytes);
-/* Removes all entries, because an observer needs the next access. */
+/* An observer needs the next access. */
 void quick_forget_all(void);
 
 #endif

@@ -11,38 +11,36 @@
 #include "abi/instrument_abi.h"
 
 bool record_is_on(void);
-/* The report of a site without further effects: no site is chosen as a scheduling point, and the
- * thread's time slice is not over. False: site_reached() must handle the site. */
+/* A site without further effects: no scheduling point, time slice not over. False:
+ * site_reached() must handle it. */
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
 
-/* Called at start-up before the program's constructors, if the plan asks for a record. */
+/* At start-up before the program's constructors, if the plan asks for a record. */
 void record_begin(void);
-/* Called when control of the run begins. */
 void record_go_live(void);
-/* Called when the run is over: recording ends. */
 void record_end(void);
-/* The same executor, wrapped to record each context switch. */
+/* Wrapped to record each context switch. */
 const struct executor *record_executor(const struct executor *executor);
 
-/* Records a site. `address`, `length`: %rdi and %rsi at its point. `frame`: the frame of its
- * function, with the saved frame pointer and the return address behind it. */
+/* `address`, `length`: %rdi and %rsi at the point. `frame`: the saved frame pointer, with the
+ * return address behind it. */
 void record_report(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
-/* Records the result of the moving thread's last write before other threads run at this site.
- * `is_point`: the site is a scheduling point; else the time slice ended. */
+/* The result of the moving thread's last write, before other threads run at this site.
+ * `is_point`: a scheduling point; else the time slice ended. */
 void record_settle(const struct site_record *site, bool is_point);
-/* Records that the moving thread continues after other threads have run, at no op that record_step() recorded. */
+/* The moving thread continues after others have run, at no op that record_step() recorded. */
 void record_resume(void);
-/* As guarded_read_has_failed(), for the code that record_stubs.c generates. */
+/* guarded_read_has_failed() for the code of record_stubs.c. */
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
-/* True only at sites where quick stubs test the time slice too. Time slices then end at the same
- * reports with and without quick stubs. */
+/* Only at sites where quick stubs test the time slice too, so that slices end at the same
+ * reports without quick stubs. */
 bool record_may_end_turn(const struct site_record *site);
-/* True when the thread's time slice is over: it has reported for long, and other threads should run. */
+/* The thread has reported for long, and other threads should run. */
 bool record_turn_is_over(void);
 
-/* Implement engine_host.observe and engine_host.performed. */
+/* engine_host.observe and engine_host.performed. */
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
 void record_performed(const struct engine_performed *performed);
 

@@ -18,13 +18,13 @@
 
 struct restart {
 	const char *name;
-	/* Called just before the target's main. A server of runs returns from it once per run,
-	 * in the process of that run. */
+	/* Just before the target's main. A server of runs returns from it once per run, in the
+	 * process of that run. */
 	void (*at_main)(void);
-	/* Called at the first thread creation. Returns once per run, after runtime_begin_run(). */
+	/* At the first thread creation. Returns once per run, after runtime_begin_run(). */
 	void (*at_first_create)(void);
-	/* Called when the run is over and its outcome stored. `status`: the exit status that the
-	 * process would have. */
+	/* The run is over and its outcome stored. `status`: the exit status that the process
+	 * would have. */
 	void (*finish)(int status) __attribute__((noreturn));
 };
 

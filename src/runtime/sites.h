@@ -1,15 +1,17 @@
 /*
- * Sites of the instrumented modules in this process: which sites exist, and which are on.
+ * Sites of the instrumented modules in this process: which exist, and which are on.
  *
- * A module registers its site_record array when it is loaded (raddle_module_loaded()). It gets a range of bytes in
- * contract_memory.sites, the same in every process and every run. Between runs memory_prepare_run() chooses the
- * sites of the next run, and sites_switch() patches their points: a no-op while off, a call of a stub while on.
+ * A module registers its site_record array when it is loaded (raddle_module_loaded()), and gets a
+ * range of bytes in contract_memory.sites, the same in every process and run. Between runs
+ * memory_prepare_run() chooses the sites of the next run, and sites_switch() patches their points:
+ * a no-op while off, a call of a stub while on.
  *
- * A point that is on leads through site_thunk.S. The thunk first tries the filter (filter.h) and the fast path
- * (quick.h) with general registers only. Then it calls site_reached(), and only if that returns true saves all
- * registers and calls site_perform().
+ * A point that is on leads to site_thunk.S, which first tries the filter (filter.h) and the fast
+ * path (quick.h) with general registers only. Then it calls site_reached(), and only if that
+ * returns true saves all registers and calls site_perform().
  *
- * Patched code is private memory outside of a rewind's image: a restore does not change which sites are on.
+ * Patched code is private memory outside of a rewind's image: a restore does not change which sites
+ * are on.
  */
 #ifndef RADDLE_RUNTIME_SITES_H
 #define RADDLE_RUNTIME_SITES_H
@@ -21,8 +23,8 @@
 #include "abi/contract_memory.h"
 #include "abi/instrument_abi.h"
 
-/* Read by site_thunk.S: sites that are on lead to site_reached(). While runs are live the value
- * is SITES_LIVE, or SITES_QUICK where the fast path (quick.h) handles most accesses. */
+/* Read by site_thunk.S. While runs are live: SITES_LIVE, or SITES_QUICK where the fast path
+ * handles most accesses. */
 extern uint8_t sites_are_live;
 /* Read by site_thunk.S whenever a site may be on. */
 extern struct contract_quick *sites_quick;
@@ -34,31 +36,28 @@ extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
 extern uint32_t sites_vectors_by_hand;
 
-/* Chooses the stub that a point which is on calls instead of the site's own. A NULL result: the
- * site's own stub. Set at start-up. */
+/* Chooses the stub of a point that is on; NULL result: the site's own. Set at start-up. */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 /* Result of sites_quick_stub: the point stays off. */
 extern const unsigned char sites_left_off[];
 
-/* Registers all loaded modules in a contract that is new to this process. */
+/* For a contract that is new to this process. */
 void sites_tell_again(void);
-/* Called by site_thunk.S with only general registers saved: the code at the record's point is
- * about to access memory. `frame`: its frame pointer. True: the thunk must call site_perform()
- * with all registers saved. */
+/* From site_thunk.S with only general registers saved, before the access. `frame`: the frame
+ * pointer. True: the thunk must call site_perform() with all registers saved. */
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame);
 void site_perform(void);
 
-/* The record's byte in contract_memory.sites; NULL: the contract does not have its module. */
+/* Byte in contract_memory.sites; NULL: the contract does not have the module. */
 uint8_t *site_state(const struct site_record *record);
 
-/* Index of the record among the sites of all modules; UINT32_MAX: the contract does not have its module. */
+/* Among the sites of all modules; UINT32_MAX: the contract does not have the module. */
 uint32_t site_index(const struct site_record *record);
-/* True when a module with sites holds this code address. Stores the bounds of the module's code. */
+/* A module with sites holds this address. Stores the bounds of its code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
-/* Patches every site of every module on or off by `is_on`. False: impossible;
- * contract_memory.refusal has the reason. */
+/* False: impossible; contract_memory.refusal has the reason. */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 
 /* NULL: no command drives this process. */

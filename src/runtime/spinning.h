@@ -4,11 +4,10 @@
 
 #include "runtime/memory.h"
 
-/* Resets the state, where the restart restores no memory image. Threads with an index below `count` are new. */
+/* Where the restart restores no memory image. Threads with an index below `count` are new. */
 void spinning_begin_run(uint32_t count);
-/* Called when the moving thread is past the scheduling point of this access and about to perform
- * it. A thread that only repeats reads of unchanged values is not scheduled again until another
- * thread has run. */
+/* Past the scheduling point of this access. A thread that only repeats reads of unchanged values
+ * is not scheduled again until another thread has run. */
 void spinning_note(const struct memory_access *access);
 
 #endif

@@ -1,10 +1,6 @@
-/*
- * One table of the system calls that the runtime answers (system_calls.def). libc's functions use the same
- * answering functions, so a call means the same however the program makes it. Answers are raw: a result, or
- * -errno.
- *
- * Runs in the target's moving thread, and inside the handler of a trapped call.
- */
+/* The system calls that the runtime answers (system_calls.def). libc's functions use the same
+ * answering functions, so a call means the same however the program makes it. Answers are raw: a
+ * result, or -errno. Runs in the moving thread, and inside the handler of a trapped call. */
 #ifndef RADDLE_RUNTIME_SYSTEM_CALLS_H
 #define RADDLE_RUNTIME_SYSTEM_CALLS_H
 
@@ -21,7 +17,7 @@
 #define SYS_futex_waitv 449
 #endif
 
-/* Result of an answering function that leaves this call to the kernel. */
+/* An answering function leaves this call to the kernel. */
 #define CALL_OF_KERNEL LONG_MIN
 
 #define SYSTEM_CALL(name) long call_##name(const long arguments[6], uint64_t site);
@@ -32,18 +28,17 @@
 
 typedef long system_call(const long arguments[6], uint64_t site);
 
-/* Result of the call's answering function, or the kernel's. */
 long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site);
 
-/* Used in an interposed function: answers the same system call, with the caller as the site. */
+/* In an interposed function: answers the same system call, with the caller as the site. */
 #define ANSWER_ARGUMENTS(name, a, b, c, d, e, f, ...)                                              \
 	system_call_make(call_##name, SYS_##name,                                                  \
 		(const long[6]){(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)}, \
 		CALL_SITE)
 #define ANSWER(...) ANSWER_ARGUMENTS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/* Defines an interposed function whose result is that of a system call, by errno: its type, its
- * name, its parameters in brackets, the call, and the call's arguments. */
+/* An interposed function with the result of a system call, by errno: type, name, parameters in
+ * brackets, the call, and its arguments. */
 #define ANSWERED(type, name, parameters, ...)                                                      \
 	INTERPOSED(type, name, parameters, (type)interpose_result(ANSWER(__VA_ARGS__)))
 

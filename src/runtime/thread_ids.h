@@ -1,9 +1,6 @@
-/*
- * Kernel ids of the target's threads. Under the fiber executor one kernel thread carries all threads. The ids
- * that gettid() returns belong to kernel threads that have ended, so the kernel must not get these ids.
- *
- * Runs in the target's moving thread.
- */
+/* Kernel ids of the target's threads. Under the fiber executor one kernel thread carries all
+ * threads. The ids that gettid() returns belong to kernel threads that have ended, so the kernel
+ * must not get them. Runs in the moving thread. */
 #ifndef RADDLE_RUNTIME_THREAD_IDS_H
 #define RADDLE_RUNTIME_THREAD_IDS_H
 
@@ -11,15 +8,13 @@
 
 #include "engine/engine.h"
 
-/* The living thread with this id; NULL: none. The id of the kernel thread that carries the
- * threads means the caller. */
+/* NULL: no living thread. The id of the kernel thread that carries the threads means the caller. */
 struct engine_thread *thread_of_id(pid_t id);
-/* As thread_of_id(), but 0 means the caller. */
+/* 0 means the caller. */
 struct engine_thread *thread_of_id_or_self(pid_t id);
-/* The id to pass to the kernel instead: that of the kernel thread which carries the thread, or `id` itself. */
+/* That of the kernel thread which carries the thread, or `id` itself. */
 pid_t thread_id_for_kernel(pid_t id);
-/* Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL.
- * thread_ids.c. */
+/* open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL. */
 long thread_ids_open(long number, const long arguments[6]);
 
 #endif

@@ -1,7 +1,7 @@
-/* Addresses of threads' stacks and thread-local blocks: slots of a separate address range, at
- * the same address under every restart. A restart may make stacks in advance or during a run;
- * the program's heap and mappings must be identical in both cases. glibc's pthread_create()
- * therefore also takes its vector of thread-local blocks from the slot. */
+/* Addresses of threads' stacks and thread-local blocks: slots of a separate range, equal under
+ * every restart. A restart may make stacks in advance or during a run; heap and mappings must be
+ * identical in both cases. Hence glibc's pthread_create() also places its vector of thread-local
+ * blocks in the slot. */
 #ifndef RADDLE_RUNTIME_THREAD_STACKS_H
 #define RADDLE_RUNTIME_THREAD_STACKS_H
 
@@ -14,30 +14,29 @@
 #define THREAD_STACKS_BYTES UINT64_C(0x028000000000)
 
 struct thread_stack {
-	char *start; /* start of the mapping: the stack, then glibc's data of the thread */
+	char *start; /* of the mapping: the stack, then glibc's data of the thread */
 	size_t bytes;
 	size_t stack_bytes;
 	char *used_end; /* end of glibc's data: no thread writes behind it */
 };
 
-/* Maps a stack of standard size at that slot. False: the place is taken, or memory is short. */
+/* Of standard size. False: the place is in use, or memory is short. */
 bool thread_stack_map(struct thread_stack *stack, uint32_t slot);
-/* Maps a stack of another size at the next free place of the run. */
+/* Of another size, at the next free place of the run. */
 bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes);
 void thread_stack_unmap(const struct thread_stack *stack);
 
-/* Size of a stack without attributes, in bytes. */
 size_t thread_stack_standard_bytes(void);
 
 /* Upper end of a thread's own frames. `frame` belongs to the first function that glibc calls. */
 void *thread_stack_top(void *frame);
-/* First own frame of a thread, the same for fibers and kernel threads. Calls engine_thread_main(). */
+/* Fibers and kernel threads. Calls engine_thread_main(). */
 void thread_stack_enter(void *thread);
-/* Calls thread_stack_enter() on the stack below `top`; returns when the thread has ended. */
+/* On the stack below `top`; returns when the thread has ended. */
 void thread_stack_enter_at(void *top, void *thread);
 
-/* Until thread_stack_lend_end(), the heap serves allocations from the slot's memory instead of
- * the program's heap (libc/memory/allocation.c). */
+/* Until thread_stack_lend_end(), the heap serves allocations from the slot
+ * (libc/memory/allocation.c). */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);
 /* End of the lent memory that holds the block; NULL: the block belongs to the program's heap. */
