@@ -1,13 +1,13 @@
 /*
  * The contract between the command and the runtime: the layout of the memory that both map.
  *
- * The command (exchange/) creates a memfd and passes its path (/proc/PID/fd/N of the command) to the target in the
- * environment variable RADDLE_CONTRACT. It starts the target with libraddle.so preloaded. The runtime maps the
- * memfd, checks magic and version, and removes its variables from the environment. The runtime prints nothing: all
- * it reports lies here.
+ * The command (exchange/) creates a memfd and passes its path (/proc/PID/fd/N of the command) to
+ * the target in the environment variable RADDLE_CONTRACT. It starts the target with libraddle.so
+ * preloaded. The runtime maps the memfd, checks magic and version, and removes its variables from
+ * the environment. The runtime prints nothing: all it reports lies here.
  *
- * Each field has one writer: [host] is the command, [guest] the runtime. `command` and `doorbell` are the only words
- * on which both sides wait (shared futexes).
+ * Each field has one writer: [host] is the command, [guest] the runtime. `command` and `doorbell`
+ * are the only words on which both sides wait (shared futexes).
  *
  *   host:  fills the plan, sets command = COMMAND_RUN, wakes `command`, waits on `doorbell`
  *   guest: performs runs until plan.run_limit, a stop, or a run that the command must examine;
@@ -49,7 +49,8 @@ enum contract_report {
 	REPORT_BATCH,	/* plan.run_limit runs are done, or `stop` was seen */
 	REPORT_FAILURE, /* the last run is a failure: outcome and schedule are of that run */
 	REPORT_TAINTED, /* this restart cannot revert the run's effects: outcome.text names one */
-	/* Control is impossible: outcome.text has the reason, outcome.code an enum contract_refusal. */
+	/* Control is impossible: outcome.text has the reason, outcome.code an enum
+	 * contract_refusal. */
 	REPORT_REFUSED,
 	/* plan.inspect: the run is over, and the process stands still for inspection */
 	REPORT_INSPECT,
@@ -66,8 +67,7 @@ enum contract_refusal {
 enum contract_taint {
 	TAINT_NONE,
 	TAINT_REWIND, /* a rewind cannot revert it; a separate process can */
-	/* nor can a forked process: the effect is on state that all runs share */
-	TAINT_SHARED
+	TAINT_SHARED  /* nor can a forked process: the effect is on state that all runs share */
 };
 
 /* Call stacks in templates of the standard library, compiled without optimisation, are shorter. */
@@ -89,7 +89,8 @@ struct contract_plan {
 	uint32_t strategy; /* index in strategies.def */
 	struct strategy_config strategy_config;
 	uint64_t seed; /* of the campaign; run i is seeded by hash_pair(seed, i) */
-	/* Seed of the target's random numbers, the same for all runs: a schedule then determines a run */
+	/* Seed of the target's random numbers, the same for all runs: a schedule then determines a
+	 * run */
 	uint64_t random_seed;
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit;
@@ -139,7 +140,8 @@ struct contract_plan {
 	uint32_t epoch;
 };
 
-/* When a rewind keeps the memory image of a run at a decision, for later runs with the same prefix. */
+/* When a rewind keeps the memory image of a run at a decision, for later runs with the same
+ * prefix. */
 enum contract_checkpoints {
 	CHECKPOINTS_MEASURED, /* where measurements show that it saves time */
 	CHECKPOINTS_ALWAYS,   /* at every decision that allows it */
@@ -297,9 +299,8 @@ struct contract {
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
 	struct contract_child_death child_death;
-	uint32_t met; /* [guest] bits MET_x (model/op.h) of all runs */
-	/* [guest] Digest of the last run's steps, with plan.has_operations */
-	uint64_t operations;
+	uint32_t met;	     /* [guest] bits MET_x (model/op.h) of all runs */
+	uint64_t operations; /* [guest] Digest of the last run's steps, with plan.has_operations */
 	/* Guarantee of the strategy so far; probability 0: none */
 	struct strategy_guarantee guarantee;
 

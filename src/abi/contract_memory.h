@@ -74,7 +74,8 @@ enum memory_mode {
 /* In struct memory_known only: the place of its allocation was looked up */
 #define VARIABLE_PLACED 256u
 
-/* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0: free. [guest] */
+/* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0:
+ * free. [guest] */
 struct memory_variable {
 	variable_name name;
 	thread_name thread; /* first thread that accessed it */
@@ -100,7 +101,8 @@ struct memory_variable {
 #define VARIABLE_NEWS 1u
 #define VARIABLE_VIA_LOST 2u /* via[0] must become MEMORY_VIA_UNKNOWN */
 
-/* variables[].via[0]: too many groups, or in another run the name may belong to another variable. */
+/* variables[].via[0]: too many groups, or in another run the name may belong to another
+ * variable. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
 
 #define MEMORY_OF_MAIN UINT16_MAX
@@ -148,8 +150,7 @@ struct memory_known {
 	object_name name;
 	thread_name thread;
 	uint16_t flags;
-	/* Group + 1 of a site already passed to memory_note_group(); 0: none */
-	uint16_t group;
+	uint16_t group;	 /* Group + 1 of a site already passed to memory_note_group(); 0: none */
 	uint32_t shadow; /* the race detector's slot for it, or 0: race_passes_plain() */
 };
 
@@ -165,10 +166,9 @@ struct contract_memory {
 	uint32_t block_count;
 	uint32_t sites_on;
 	uint32_t points_known;
-	uint32_t was_profile; /* the current run is a profiling run */
-	uint32_t must_switch; /* memory_switch_sites() has work to do */
-	/* Variables that become points, or racy, when the next run begins */
-	uint32_t newly_shared;
+	uint32_t was_profile;  /* the current run is a profiling run */
+	uint32_t must_switch;  /* memory_switch_sites() has work to do */
+	uint32_t newly_shared; /* Variables that become points, or racy, when the next run begins */
 	uint32_t points_changed; /* some points have not been used in a run yet */
 	uint32_t has_changed;	 /* something was learnt since the last memory_prepare_run() */
 	uint32_t news_count;

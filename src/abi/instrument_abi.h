@@ -1,11 +1,11 @@
 /*
- * The binary interface between objects that raddle-cc instrumented, the runtime in their process, and the command,
- * which reads the objects with libelf. Plain C, also included by the compiler's pass. Every change of layout raises
- * INSTRUMENT_ABI_VERSION.
+ * The binary interface between objects that raddle-cc instrumented, the runtime in their process,
+ * and the command, which reads the objects with libelf. Plain C, also included by the compiler's
+ * pass. Every change of layout raises INSTRUMENT_ABI_VERSION.
  *
- * A *site* is one place in the machine code that is about to access memory, or that enters or leaves a function. In
- * the code it is a five-byte no-op (the *point*). Out of line lies its *stub*, which passes the address of the
- * access to the runtime and jumps back:
+ * A *site* is one place in the machine code that is about to access memory, or that enters or
+ * leaves a function. In the code it is a five-byte no-op (the *point*). Out of line lies its
+ * *stub*, which passes the address of the access to the runtime and jumps back:
  *
  * 	point:	nopl 0(%rax,%rax)		-- on: call stub
  * 	...
@@ -15,22 +15,22 @@
  * 		pushq %r11
  * 		jmp *raddle_site_v3@GOTPCREL(%rip)
  *
- * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the flags. The function
- * has no red zone, because the call writes there. The most frequent path has few taken branches, which limit its
- * speed.
+ * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the
+ * flags. The function has no red zone, because the call writes there. The most frequent path has
+ * few taken branches, which limit its speed.
  *
- * Plain loads and stores of 1, 2, 4, 8 or 16 bytes call raddle_site_load1_v3, ..., raddle_site_store16_v3 instead,
- * which may change no more registers.
+ * Plain loads and stores of 1, 2, 4, 8 or 16 bytes call raddle_site_load1_v3, ...,
+ * raddle_site_store16_v3 instead, which may change no more registers.
  *
- * The point of SITE_FUNCTION_EXIT lies at the function's return, or before a tail call. An exception, longjmp or
- * exit() leaves functions without passing a point. A reader that keeps a stack of functions must compare stack
- * pointers.
+ * The point of SITE_FUNCTION_EXIT lies at the function's return, or before a tail call. An
+ * exception, longjmp or exit() leaves functions without passing a point. A reader that keeps a
+ * stack of functions must compare stack pointers.
  *
- * At the point of a range, %rsi holds its length. At a compare-exchange whose record says SITE_EXPECTED, %rsi holds
- * the expected value, zero-extended. No other thread runs between the point and the access, so the value tells at
- * the point whether the exchange will write. The access follows the point: a thread stopped at a site has not yet
- * performed it. Calls that return how much they wrote (read(), fgets(), ...) are the exception: their points lie
- * behind the call.
+ * At the point of a range, %rsi holds its length. At a compare-exchange whose record says
+ * SITE_EXPECTED, %rsi holds the expected value, zero-extended. No other thread runs between the
+ * point and the access, so the value tells at the point whether the exchange will write. The access
+ * follows the point: a thread stopped at a site has not yet performed it. Calls that return how
+ * much they wrote (read(), fgets(), ...) are the exception: their points lie behind the call.
  *
  * Sections of an instrumented object:
  * 	raddle_sites	    struct site_record[], each in the group of its function
@@ -59,8 +59,7 @@ enum site_kind {
 	SITE_FENCE,	       /* no address */
 	SITE_RANGE_READ,       /* `length` bytes */
 	SITE_RANGE_WRITE,
-	/* Up to and including the terminating zero, at most `length` bytes */
-	SITE_STRING_READ,
+	SITE_STRING_READ,    /* Up to and including the terminating zero, at most `length` bytes */
 	SITE_STRING_WRITE,   /* %rsi: the string that is copied to the address, zero included */
 	SITE_FUNCTION_ENTRY, /* no address */
 	SITE_FUNCTION_EXIT,

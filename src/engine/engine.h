@@ -78,10 +78,9 @@ struct engine_op {
 	/* the next eight-byte word's name; 0: not known */
 	object_name next_object;
 	uint32_t bytes;
-	uint8_t order; /* enum site_order of atomic accesses and fences */
-	/* as in struct pending_op; the engine sets this field for COND_WAIT */
-	uint16_t second;
-	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
+	uint8_t order;	  /* enum site_order of atomic accesses and fences */
+	uint16_t second;  /* as in struct pending_op; the engine sets this field for COND_WAIT */
+	uint8_t exchange; /* enum engine_exchange, of OP_ATOMIC_UPDATE */
 	uint8_t order_of_failure; /* memory order of an exchange that writes nothing */
 };
 
@@ -158,8 +157,7 @@ struct engine_thread {
 	bool has_joiner;
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* consecutive failed tries at failed_address */
-	/* the same at any objects, with no other op in between */
-	uint8_t tries_in_row;
+	uint8_t tries_in_row;	    /* the same at any objects, with no other op in between */
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
 	uint8_t slice; /* steps of a starved thread before others run (fairness.c) */
@@ -365,8 +363,7 @@ struct engine_epochs {
 	 * below 1: no lease. */
 	int64_t lease;
 	bool wants_lease; /* the host supports leases */
-	/* all its accesses are to objects named by the strategy's focus() */
-	bool is_focused;
+	bool is_focused;  /* all its accesses are to objects named by the strategy's focus() */
 };
 void engine_count_epochs(struct engine_epochs *epochs); /* NULL: no epochs */
 /* Called from a signal handler: the next access enters the engine. */
@@ -381,7 +378,8 @@ void engine_note_round(uint64_t round, bool is_last);
 void engine_note_comparison(uint64_t values);
 /* From a signal handler: requests a call of host.route_signals() at the next scheduling point. */
 void engine_raise_attention(void);
-/* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has arrived. */
+/* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has
+ * arrived. */
 void engine_evaluate(struct engine_thread *thread);
 
 /* A recorded choice below `count` that is not about threads to run, such as the waiter that

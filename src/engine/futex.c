@@ -147,7 +147,8 @@ long futex_wait(const struct futex_waiting *wait)
 	return futex_block(&op, wait->bitset);
 }
 
-/* All waiters on several words share one queue, keyed by this word. The ticket of a waiter points to its vector. */
+/* All waiters on several words share one queue, keyed by this word. The ticket of a waiter points
+ * to its vector. */
 static const uint32_t vector_queue;
 
 static struct futex_vector *futex_vector_of(const struct engine_thread *thread)

@@ -73,10 +73,9 @@ enum mutex_kind {
 /* glibc's layout for fields that debuggers and initialisers access: lock, count, owner, kind. */
 struct mutex {
 	int32_t lock;
-	uint32_t count; /* recursive kind: times locked */
-	int32_t owner;	/* kernel id of the holder; MUTEX_SHARED: of its process */
-	/* the holder, and waiters of condition variables that will reacquire it */
-	uint32_t users;
+	uint32_t count;	 /* recursive kind: times locked */
+	int32_t owner;	 /* kernel id of the holder; MUTEX_SHARED: of its process */
+	uint32_t users;	 /* the holder, and waiters of condition variables that will reacquire it */
 	int32_t kind;	 /* enum mutex_kind, or'ed; negative: destroyed */
 	uint16_t holder; /* sync_mark of the holder */
 	uint8_t state;	 /* robust kinds: enum mutex_state */
@@ -115,10 +114,9 @@ int mutex_return(struct mutex *mutex, uint64_t site);
 /* The thread's robust mutexes become free; the next lock operation returns EOWNERDEAD. */
 void engine_mutex_owner_died(struct engine_thread *thread);
 
-/* pthread_cond_t. Waiters form a queue in order of arrival, linked through engine_thread. A
- * signal removes one waiter, which the strategy chooses, and changes its pending op to a wait
- * for the mutex. Wake-up and acquisition are thus one step, and evidence shows the holder of
- * that mutex. */
+/* pthread_cond_t. Waiters form a queue in order of arrival, linked through engine_thread. A signal
+ * removes one waiter, which the strategy chooses, and changes its pending op to a wait for the
+ * mutex. Wake-up and acquisition are thus one step, and evidence shows the holder of that mutex. */
 
 /* All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
 struct cond {
@@ -244,9 +242,8 @@ int spin_trylock(struct spin *spin, uint64_t site);
 /* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
 int spin_unlock(struct spin *spin, uint64_t site);
 
-/* pthread_once_t and once_flag. The caller runs the routine between once_enter() and
- * once_done(). once_abandon(): cancellation or an exception leaves it, and the next caller runs
- * it again. */
+/* pthread_once_t and once_flag. The caller runs the routine between once_enter() and once_done().
+ * once_abandon(): cancellation or an exception leaves it, and the next caller runs it again. */
 
 /* Size of pthread_once_t. */
 struct once {

@@ -7,7 +7,8 @@
 
 #include "abi/contract.h"
 
-/* True when the process calls this library's functions. Otherwise the library must change nothing. */
+/* True when the process calls this library's functions. Otherwise the library must change
+ * nothing. */
 bool attach_is_first(void);
 /* Maps the contract that the environment names; NULL: no command drives this process. */
 struct contract *attach_contract(void);

@@ -1,6 +1,6 @@
 /*
- * The path of a memory access, from a site or a __tsan_* function, to its scheduling point; and names for memory.
- * All functions run in the target's moving thread.
+ * The path of a memory access, from a site or a __tsan_* function, to its scheduling point; and
+ * names for memory. All functions run in the target's moving thread.
  *
  *   sites.c              modules, records; switches sites on and off (thunk: site_thunk.S)
  *   site_visit.c         accesses at sites, from the thunk on
@@ -12,8 +12,9 @@
  *   heap.c               the allocation that holds an address (allocation functions: libc/memory/allocation.c)
  *   memory_name.c        names of all other memory
  *
- * A *point* is a variable whose accesses are scheduling points in this run. A *site* is *on* when its instruction
- * reports. A *profiling run* has all sites on, to learn which variables threads share.
+ * A *point* is a variable whose accesses are scheduling points in this run. A *site* is *on* when
+ * its instruction reports. A *profiling run* has all sites on, to learn which variables threads
+ * share.
  */
 #ifndef RADDLE_RUNTIME_MEMORY_H
 #define RADDLE_RUNTIME_MEMORY_H
@@ -30,9 +31,8 @@
 struct memory_access {
 	const void *address;
 	size_t bytes;
-	/* Code address of the point; with the tsan ABI the return address */
-	uint64_t site;
-	uint8_t kind; /* enum site_kind: a load, store, atomic, fence or range kind */
+	uint64_t site; /* Code address of the point; with the tsan ABI the return address */
+	uint8_t kind;  /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;
 	uint8_t order_of_failure;
 	uint8_t call; /* enum call_kind; a free counts as a write to the whole block */

@@ -1,15 +1,15 @@
 /*
- * The restart: how the target returns to its starting point for the next run. The four restarts, from the fastest to
- * the most faithful:
+ * The restart: how the target returns to its starting point for the next run. The four restarts,
+ * from the fastest to the most faithful:
  *   rewind       restores a memory image inside the process, taken at the first thread creation, or a checkpoint
  *   fork_create  a server process at the first thread creation forks once per run
  *   fork_main    a server process just before main forks once per run
  *   exec         every run is a fresh process
  *
- * Each restart calls runtime_begin_run() at the first thread creation of a run. The run ends in finish(), which
- * never returns. The process that outlives the run (the server, or under exec the run itself) calls
- * runtime_account_run(). A restart that cannot revert a run's effects reports REPORT_TAINTED, and the command
- * changes to the next one.
+ * Each restart calls runtime_begin_run() at the first thread creation of a run. The run ends in
+ * finish(), which never returns. The process that outlives the run (the server, or under exec the
+ * run itself) calls runtime_account_run(). A restart that cannot revert a run's effects reports
+ * REPORT_TAINTED, and the command changes to the next one.
  */
 #ifndef RADDLE_RUNTIME_RESTART_H
 #define RADDLE_RUNTIME_RESTART_H

@@ -1,6 +1,6 @@
 /*
- * The state and the functions that the folders of the runtime share: the process-wide state, the phases of a run,
- * and the functions that interposed functions call.
+ * The state and the functions that the folders of the runtime share: the process-wide state, the
+ * phases of a run, and the functions that interposed functions call.
  *
  * Phases of a process that the command drives:
  *   runtime_set_up()            before main: maps the contract and sets the engine up; nothing is controlled yet
@@ -8,8 +8,8 @@
  *   restart->at_first_create()  at the first thread creation: returns once per run, after runtime_begin_run()
  *   runtime_finish_run()        ends the run for any reason; never returns
  *
- * A process without a contract still schedules its threads through the engine, but without preemptions and without a
- * record.
+ * A process without a contract still schedules its threads through the engine, but without
+ * preemptions and without a record.
  */
 #ifndef RADDLE_RUNTIME_RUNTIME_H
 #define RADDLE_RUNTIME_RUNTIME_H
@@ -26,7 +26,8 @@
 
 struct history;
 
-/* Written at set-up and at the first thread creation, while the process has one thread; read everywhere. */
+/* Written at set-up and at the first thread creation, while the process has one thread; read
+ * everywhere. */
 struct runtime {
 	struct contract *contract;
 	const struct executor *executor;
@@ -37,8 +38,7 @@ struct runtime {
 	bool has_reached_main;
 	bool has_dispatch;
 	bool has_virtual_time;
-	/* a sanitizer may call interposed functions with its own locks held */
-	bool has_sanitizer;
+	bool has_sanitizer; /* a sanitizer may call interposed functions with its own locks held */
 	/* Scale and offset of AddressSanitizer's shadow memory. NULL: the program has no
 	 * AddressSanitizer. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
@@ -46,8 +46,7 @@ struct runtime {
 	bool is_run_over; /* runtime_finish_run() has been entered */
 	/* The target has read a process or thread id, which is wrong in a fork of this process */
 	bool knows_its_id;
-	/* The trace also has events of runtime_trace_call() */
-	bool traces_calls;
+	bool traces_calls;    /* The trace also has events of runtime_trace_call() */
 	bool has_forked;      /* the target has forked, or this process is a forked child */
 	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
 	/* Compiled code reports accesses through ThreadSanitizer's functions */
@@ -224,7 +223,8 @@ bool daemon_becomes_program(void);
 bool daemon_is_current(void);
 /* At the first thread creation of a controlled process. True: its daemon is already the program. */
 bool daemon_has_replaced_us(void);
-/* Turn a process without threads into a forked child, or into the process that the command drives. process.c. */
+/* Turn a process without threads into a forked child, or into the process that the command drives.
+ * process.c. */
 void process_become_child(void);
 void process_become_program(void);
 /* The process must end without a report because a daemon continues the program. */

@@ -111,8 +111,7 @@ enum fd_shape {
 	FD_SHAPE_ONE,
 	FD_SHAPE_POLL,
 	FD_SHAPE_SELECT,
-	/* No condition to test: tried again after `epoch` has grown (file locks) */
-	FD_SHAPE_RETRY
+	FD_SHAPE_RETRY /* No condition to test: tried again after `epoch` has grown (file locks) */
 };
 
 struct fd_request {

@@ -1,8 +1,8 @@
 /*
- * Call stacks of sites, for traced runs. The walk follows frame pointers through the runtime's own frames, and
- * unwinding rules (frames.h) through the target's. A damaged stack may lead anywhere, so the walk reads words
- * through the kernel, except words of the page read last. (The runtime cannot always survive a fault of its own: a
- * sanitizer may own SIGSEGV.)
+ * Call stacks of sites, for traced runs. The walk follows frame pointers through the runtime's own
+ * frames, and unwinding rules (frames.h) through the target's. A damaged stack may lead anywhere,
+ * so the walk reads words through the kernel, except words of the page read last. (The runtime
+ * cannot always survive a fault of its own: a sanitizer may own SIGSEGV.)
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
@@ -46,7 +46,8 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* Innermost frame pointer of the thread: the current frame, or the one that its suspension saved. */
+/* Innermost frame pointer of the thread: the current frame, or the one that its suspension
+ * saved. */
 static uint64_t callers_start(const struct engine_thread *thread)
 {
 	const uint64_t *saved = thread->context.stack_pointer;
@@ -80,7 +81,8 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
-/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False: none. */
+/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False:
+ * none. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
 {
 	struct call_frame own;
@@ -119,7 +121,8 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 
 	if (!callers_find_outside(start, &page, &frame))
 		return;
-	/* No call leads to a raddle-cc access: site_thunk.S has left its code with that function's frame pointer. */
+	/* No call leads to a raddle-cc access: site_thunk.S has left its code with that function's
+	 * frame pointer. */
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};

@@ -17,7 +17,8 @@
 #define ENCODED_RELATIVE_SIGNED_4 0x1b /* relative to their own address */
 #define ENCODED_TABLE 0x3b	       /* relative to the header, four bytes */
 
-/* DWARF 5, table 7.29: the upper two bits of an instruction, or the whole instruction where both are zero. */
+/* DWARF 5, table 7.29: the upper two bits of an instruction, or the whole instruction where both
+ * are zero. */
 enum {
 	CFA_ADVANCE = 0x40,
 	CFA_OFFSET = 0x80,
@@ -39,7 +40,8 @@ enum {
 /* Depth of CFA_REMEMBER in one function; compilers use one. */
 #define REMEMBERED_MOST 4
 
-/* The rule to leave a function at one address. The return address always lies directly below the frame's address. */
+/* The rule to leave a function at one address. The return address always lies directly below the
+ * frame's address. */
 struct frame_rule {
 	int32_t distance;     /* from the register to the frame's address */
 	int16_t base_pointer; /* from there to the saved %rbp; 0: %rbp is unchanged */
@@ -113,7 +115,8 @@ static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
 	uint32_t low = 0, high;
 
-	/* version, then the encodings of the frames' address, of the count (four bytes) and of the table */
+	/* version, then the encodings of the frames' address, of the count (four bytes) and of the
+	 * table */
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
 		return NULL;
 	memcpy(&high, header + 8, sizeof high);

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A function that has made a call: the return address in the caller, and two registers of the caller. */
+/* A function that has made a call: the return address in the caller, and two registers of the
+ * caller. */
 struct frame {
 	uint64_t return_address;
 	uint64_t stack_pointer, base_pointer; /* %rsp (0: unknown) and %rbp */

@@ -14,7 +14,8 @@
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"
 
-/* Modules with such code: the program, its own libraries, the C++ library. Only the first of more are known. */
+/* Modules with such code: the program, its own libraries, the C++ library. Only the first of more
+ * are known. */
 #define MODULES_MOST 32
 /* Only the library's own threads have deeper call stacks inside of the library. */
 #define FRAMES_MOST 16

@@ -1,14 +1,16 @@
 /*
- * The fiber executor: all threads of the target run on one kernel thread. Each has the stack and the thread-local
- * block of a *donor*, a real pthread whose kernel thread ended at once (platform_thread_vanish). So pthread_self(),
- * errno, TLS, stack guards, dlopen's TLS and debuggers work as usual.
+ * The fiber executor: all threads of the target run on one kernel thread. Each has the stack and
+ * the thread-local block of a *donor*, a real pthread whose kernel thread ended at once
+ * (platform_thread_vanish). So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers
+ * work as usual.
  *
- * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand. fiber_spawn() gives it to a
- * thread. fiber_reap() returns it to the free list; the next fiber_spawn() renews its thread-local block. Donors of
- * special size are not reused.
+ * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand.
+ * fiber_spawn() gives it to a thread. fiber_reap() returns it to the free list; the next
+ * fiber_spawn() renews its thread-local block. Donors of special size are not reused.
  *
- * Runs in the moving thread, except donor_main(). The donors' descriptions lie in one table, which belongs to the
- * rewind's image, and not on their stacks: a restore of a stack would also overwrite the description.
+ * Runs in the moving thread, except donor_main(). The donors' descriptions lie in one table, which
+ * belongs to the rewind's image, and not on their stacks: a restore of a stack would also overwrite
+ * the description.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -109,7 +111,8 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* Makes a donor. Only size and guard of the attributes matter. NULL: glibc could not create the thread. */
+/* Makes a donor. Only size and guard of the attributes matter. NULL: glibc could not create the
+ * thread. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
 	const bool is_special = attributes != NULL;
@@ -244,7 +247,8 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
 }
 
-/* Reads what the attributes say about the stack: the caller's own memory, or a size beyond the standard. */
+/* Reads what the attributes say about the stack: the caller's own memory, or a size beyond the
+ * standard. */
 static void fiber_read_attributes(
 	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
 {

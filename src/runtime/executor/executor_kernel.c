@@ -1,8 +1,8 @@
 /*
- * The kernel executor: every thread of the target is a real one, and a baton (one futex per thread) decides which
- * thread may run. Used for replay in a debugger, for programs that need real threads, and as a cross-check of the
- * fibers. All threads are pinned to one processor, because handing the baton to another processor costs ten times
- * more.
+ * The kernel executor: every thread of the target is a real one, and a baton (one futex per thread)
+ * decides which thread may run. Used for replay in a debugger, for programs that need real threads,
+ * and as a cross-check of the fibers. All threads are pinned to one processor, because handing the
+ * baton to another processor costs ten times more.
  *
  * Runs in the moving thread, which holds the baton.
  */
@@ -33,7 +33,8 @@ struct kernel_part {
 	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
 };
 
-/* THREAD_CAPACITY entries, mapped at the first creation. Both pointers are written by the holder of the baton. */
+/* THREAD_CAPACITY entries, mapped at the first creation. Both pointers are written by the holder of
+ * the baton. */
 static struct kernel_part *kernel_parts;
 /* Thread that gave up the baton to end; its kernel thread may still be ending. */
 static struct kernel_part *kernel_leaving;
@@ -75,7 +76,8 @@ static void kernel_give_baton(struct kernel_part *part)
 }
 
 #define FAULT(signal) (UINT64_C(1) << ((signal)-1))
-/* Signals that a thread raises itself, unblocked in every thread. All other signals arrive at main (signal.c). */
+/* Signals that a thread raises itself, unblocked in every thread. All other signals arrive at main
+ * (signal.c). */
 static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
@@ -95,7 +97,8 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 	return kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
-/* Gives the kernel thread the name that reports use, for debuggers, until the program sets a name. */
+/* Gives the kernel thread the name that reports use, for debuggers, until the program sets a
+ * name. */
 static void kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
@@ -122,7 +125,8 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
-	/* Other threads already run: the runtime must not attribute further system calls of this thread to them. */
+	/* Other threads already run: the runtime must not attribute further system calls of this
+	 * thread to them. */
 	runtime_dispatch_disarm();
 	/* The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers
 	 * never run that code, so later blocks would have different addresses under the two
@@ -146,7 +150,8 @@ static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 	return true;
 }
 
-/* A thread on the caller's own stack uses a slot, too, as under fibers: both executors must assign equal slots. */
+/* A thread on the caller's own stack uses a slot, too, as under fibers: both executors must assign
+ * equal slots. */
 static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
 {
 	if (size > thread_stack_standard_bytes()) {

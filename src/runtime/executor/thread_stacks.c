@@ -20,7 +20,8 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 /* Unmapped memory between stacks. Larger than most frames, so that a stack overflow faults
  * instead of reaching the next stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
-/* glibc's vector of thread-local blocks takes 16 bytes for each module with thread-local variables. */
+/* glibc's vector of thread-local blocks takes 16 bytes for each module with thread-local
+ * variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
 
 /* Written by the moving thread; restored with each run. */
@@ -112,7 +113,8 @@ void thread_stack_unmap(const struct thread_stack *stack)
 	platform_unmap(stack->start, stack->bytes);
 }
 
-/* Upper bound for the frames of glibc's start function and its callees before thread_stack_enter(). */
+/* Upper bound for the frames of glibc's start function and its callees before
+ * thread_stack_enter(). */
 #define FIRST_FRAMES_BYTES 512
 /* Bytes that context_make() leaves above the first frame. */
 #define FIRST_WORDS_BYTES 16

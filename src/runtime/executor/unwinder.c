@@ -19,7 +19,8 @@ struct unwinder_module {
 
 static const void *unwinder_address(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
 {
-	/* The loader has already added the base, unless the module's dynamic section is read-only. */
+	/* The loader has already added the base, unless the module's dynamic section is
+	 * read-only. */
 	return (const void *)(entry->d_un.d_ptr < info->dlpi_addr
 				      ? entry->d_un.d_ptr + info->dlpi_addr
 				      : entry->d_un.d_ptr);

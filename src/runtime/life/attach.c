@@ -8,7 +8,8 @@
 
 #include "platform/platform.h"
 
-/* Far from the mappings of targets, and in a range that every sanitizer accepts as program memory. */
+/* Far from the mappings of targets, and in a range that every sanitizer accepts as program
+ * memory. */
 #define CONTRACT_ADDRESS ((void *)0x7e9000000000)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
@@ -58,7 +59,8 @@ static bool attach_ends_with(const char *text, size_t length, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* Removes raddle's libraries from an entry such as "LD_PRELOAD=a:b". False: no other library is left. */
+/* Removes raddle's libraries from an entry such as "LD_PRELOAD=a:b". False: no other library is
+ * left. */
 static bool attach_strip_libraries(char *entry)
 {
 	char *value = strchr(entry, '=') + 1;

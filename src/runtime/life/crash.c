@@ -18,7 +18,8 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define CRASH_STACK_BYTES (64 * 1024)
 
-/* Set up once. The stack is shared memory, because a rewind must not restore it under a running handler. */
+/* Set up once. The stack is shared memory, because a rewind must not restore it under a running
+ * handler. */
 static struct {
 	void *stack;
 } crash;
@@ -69,8 +70,9 @@ void runtime_divert(void *context, void (*entry)(void))
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
 
 	/*
-	 * A call pushes the address behind itself, and an unwinder looks one byte before that address: hence the +
-	 * 1. The interrupted function's red zone is overwritten, but that function never continues.
+	 * A call pushes the address behind itself, and an unwinder looks one byte before that
+	 * address: hence the + 1. The interrupted function's red zone is overwritten, but that
+	 * function never continues.
 	 */
 	*top = (uint64_t)registers[REG_RIP] + 1;
 	registers[REG_RSP] = (greg_t)top;
@@ -151,7 +153,8 @@ void runtime_hang(void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	/* A run that has an outcome is no hang: it may stand still while the command inspects it. */
+	/* A run that has an outcome is no hang: it may stand still while the command inspects
+	 * it. */
 	if (!runtime.contract || runtime.is_forked_child || runtime.contract->outcome.kind)
 		return;
 	if (!runtime.has_dispatch && crash_was_asleep(registers))

@@ -1,13 +1,14 @@
 /*
- * Daemons: a process that forks and exits before it creates a thread has left its work to the child, which is the
- * program from then on. The child leaves control at the fork like every forked child. If it has called setsid(), or
- * descends from a process that has, its first thread creation takes control back.
+ * Daemons: a process that forks and exits before it creates a thread has left its work to the
+ * child, which is the program from then on. The child leaves control at the fork like every forked
+ * child. If it has called setsid(), or descends from a process that has, its first thread creation
+ * takes control back.
  *
- * contract->daemon goes from DAEMON_NONE to DAEMON_MADE (setsid() in the child) to DAEMON_LEFT (the parent has
- * exited). The child then replaces the parent in contract->guest_pid.
+ * contract->daemon goes from DAEMON_NONE to DAEMON_MADE (setsid() in the child) to DAEMON_LEFT (the
+ * parent has exited). The child then replaces the parent in contract->guest_pid.
  *
- * Runs in the only thread of its process. Restart fork_main does not support daemons: its server knows only the
- * process that it started.
+ * Runs in the only thread of its process. Restart fork_main does not support daemons: its server
+ * knows only the process that it started.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,7 +25,8 @@
 
 /* Written at forks and by setsid(). */
 static struct {
-	/* The process that raddle started; 0: this process, or that process had created a thread. */
+	/* The process that raddle started; 0: this process, or that process had created a
+	 * thread. */
 	uint32_t first_pid;
 	/* This process or an ancestor of it, other than the first process, has called setsid(). */
 	bool is_daemon;

@@ -1,8 +1,9 @@
 /*
- * Calls that go straight to the kernel are no scheduling points: file writes, path look-ups and output carry no
- * information to the program's other threads. But a thread may repeat such calls until another thread stops it, by a
- * flag that raddle does not see or by cancellation. So a thread that makes many of them without a step yields. The
- * calls are counted, not timed, and every run yields at the same call.
+ * Calls that go straight to the kernel are no scheduling points: file writes, path look-ups and
+ * output carry no information to the program's other threads. But a thread may repeat such calls
+ * until another thread stops it, by a flag that raddle does not see or by cancellation. So a thread
+ * that makes many of them without a step yields. The calls are counted, not timed, and every run
+ * yields at the same call.
  *
  * Runs in the target's moving thread, after the call. The state is restored with the run.
  */

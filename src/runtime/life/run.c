@@ -1,13 +1,14 @@
 /*
- * The life of a run: its begin, its end, its accounting, and the report to the command. Runs in the moving thread,
- * or in a restart server, which outlives its runs.
+ * The life of a run: its begin, its end, its accounting, and the report to the command. Runs in the
+ * moving thread, or in a restart server, which outlives its runs.
  *
- * runtime_begin_run() seeds strategy and engine and begins control. A run ends in runtime_finish_run(), which
- * completes the outcome in the contract and never returns: restart->finish() leaves for the next run.
- * runtime_account_run() then counts the run and gives its summary to the strategy. runtime_report() rings the
- * command's doorbell.
+ * runtime_begin_run() seeds strategy and engine and begins control. A run ends in
+ * runtime_finish_run(), which completes the outcome in the contract and never returns:
+ * restart->finish() leaves for the next run. runtime_account_run() then counts the run and gives
+ * its summary to the strategy. runtime_report() rings the command's doorbell.
  *
- * At this point outcome and schedule already lie in the contract, so a crash of the target loses neither.
+ * At this point outcome and schedule already lie in the contract, so a crash of the target loses
+ * neither.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -87,7 +88,8 @@ uint64_t runtime_seed(uint64_t number)
 	return hash_pair(runtime.contract->plan.seed, number);
 }
 
-/* Resets the contract's fields about the current run, when a run begins or continues from a checkpoint. */
+/* Resets the contract's fields about the current run, when a run begins or continues from a
+ * checkpoint. */
 static void run_announce(struct contract *contract, uint64_t number)
 {
 	contract->run_number = number;
@@ -186,7 +188,8 @@ static void run_note(struct contract *contract, uint64_t digest)
 	runtime_note_races(run);
 }
 
-/* True when the run belongs to another shard. The strategy learns from the run, but the run is not counted. */
+/* True when the run belongs to another shard. The strategy learns from the run, but the run is not
+ * counted. */
 static bool run_is_elsewhere(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -240,7 +243,8 @@ bool runtime_account_run(void)
 	return contract->plan.stop_at_failure;
 }
 
-/* Uses floating point, so must not run inside a run: the target may have unmasked floating-point exceptions. */
+/* Uses floating point, so must not run inside a run: the target may have unmasked floating-point
+ * exceptions. */
 static void run_publish_guarantee(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -283,7 +287,8 @@ bool runtime_is_exhausted(void)
 		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_task && memory_has_news())
 		return true;
-	/* A strategy is not exhausted while the last run has found new points: these make new runs. */
+	/* A strategy is not exhausted while the last run has found new points: these make new
+	 * runs. */
 	return strategy->search.is_exhausted && !memory_has_news() &&
 	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }
@@ -407,7 +412,8 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
-/* Gives all blocks of one allocating call the same group: runs of one bug differ in the block that a wait is on. */
+/* Gives all blocks of one allocating call the same group: runs of one bug differ in the block that
+ * a wait is on. */
 static void run_group_objects(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {

@@ -1,11 +1,12 @@
 /*
- * Set-up of the runtime in a target, from the loader to the target's main. Runs in the process's only thread, before
- * libc may be ready: raw system calls only, until main is reached.
+ * Set-up of the runtime in a target, from the loader to the target's main. Runs in the process's
+ * only thread, before libc may be ready: raw system calls only, until main is reached.
  *
- * runtime_set_up() runs at the first interposed call or in the library's constructor, whichever comes first. It maps
- * the contract, reads the plan, chooses executor and restart, and gives the engine its hooks (struct engine_host).
- * __libc_start_main() is interposed so that startup_run_main() surrounds the target's main. The handler of on_exit()
- * is registered before all others, so it runs last and ends the run.
+ * runtime_set_up() runs at the first interposed call or in the library's constructor, whichever
+ * comes first. It maps the contract, reads the plan, chooses executor and restart, and gives the
+ * engine its hooks (struct engine_host). __libc_start_main() is interposed so that
+ * startup_run_main() surrounds the target's main. The handler of on_exit() is registered before all
+ * others, so it runs last and ends the run.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -93,7 +94,8 @@ static void startup_read_plan(struct contract *contract)
 		runtime.executor = &executor_kernel;
 }
 
-/* True when personality() is refused and the relocator (src/relocate/) gave up. The relocator unmaps the vDSO. */
+/* True when personality() is refused and the relocator (src/relocate/) gave up. The relocator
+ * unmaps the vDSO. */
 static bool startup_has_random_addresses(void)
 {
 	const long persona = platform_call(SYS_personality, 0xffffffff);
@@ -125,7 +127,8 @@ static void startup_run_over(struct outcome *outcome)
 {
 	if (runtime.contract && !runtime.is_forked_child)
 		stuck_children_add_waits(outcome);
-	/* Before the first thread creation there is no run, and the engine has a private outcome. */
+	/* Before the first thread creation there is no run, and the engine has a private
+	 * outcome. */
 	if (runtime.contract && !runtime.is_forked_child && outcome != &runtime.contract->outcome)
 		runtime.contract->outcome = *outcome;
 	runtime_finish_run();
@@ -284,7 +287,8 @@ void runtime_enter(uint64_t site)
 /* libc's list of all streams. */
 extern FILE *_IO_list_all;
 
-/* True when libc still has output to write, or must set back the offset of a file that it has read ahead. */
+/* True when libc still has output to write, or must set back the offset of a file that it has read
+ * ahead. */
 static bool startup_has_open_streams(void)
 {
 	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -294,7 +298,8 @@ static bool startup_has_open_streams(void)
 	return false;
 }
 
-/* True in the last exit handler when libc would only call the kernel next, where dispatch would end the run. */
+/* True in the last exit handler when libc would only call the kernel next, where dispatch would end
+ * the run. */
 static bool startup_ends_here(const struct contract *contract)
 {
 	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
@@ -312,7 +317,8 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
-/* Flushes all streams, as exit() does next. Takes no locks, because a thread that no longer runs may hold one. */
+/* Flushes all streams, as exit() does next. Takes no locks, because a thread that no longer runs
+ * may hold one. */
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -328,7 +334,8 @@ static void startup_at_exit(int status, void *unused)
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);
-	/* With dispatch armed the end of the process is trapped as a system call, after stdio's flush. */
+	/* With dispatch armed the end of the process is trapped as a system call, after stdio's
+	 * flush. */
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;

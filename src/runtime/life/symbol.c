@@ -55,7 +55,8 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
-/* Does not use strcmp(): a sanitizer's strcmp() first looks itself up by dlsym(), and thus comes back here. */
+/* Does not use strcmp(): a sanitizer's strcmp() first looks itself up by dlsym(), and thus comes
+ * back here. */
 static bool symbol_is_named(const char *symbol, const char *name)
 {
 	while (*symbol && *symbol == *name) {

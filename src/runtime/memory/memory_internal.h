@@ -15,12 +15,10 @@ struct memory_visit {
 	uintptr_t unplaced;
 	object_name point; /* name of the first granule that is a scheduling point; 0: none */
 	object_name next;  /* name of the second granule, if the first one is the point; 0: none */
-	/* Name of the first granule that only the detectors need; 0: none */
-	object_name told;
-	bool is_named;	      /* every granule has a quick name */
+	object_name told;  /* Name of the first granule that only the detectors need; 0: none */
+	bool is_named;	   /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the access's site is chosen as a scheduling point */
-	/* Scheduling point because the thread spins: see memory_waits() */
-	bool is_waiting;
+	bool is_waiting;      /* Scheduling point because the thread spins: see memory_waits() */
 };
 
 /* True if the process is under control and its run is not over. */

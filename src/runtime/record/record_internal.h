@@ -30,8 +30,7 @@ struct record_moving {
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
-	/* Copy of memory that the thread read and wrote, by record_place_of() */
-	uint8_t *memory;
+	uint8_t *memory;  /* Copy of memory that the thread read and wrote, by record_place_of() */
 	uint64_t *values; /* last values, by record_value_slot() */
 	int64_t mark;	  /* `left` at the last entry */
 	struct record_thread *thread;

@@ -14,7 +14,8 @@
 /* Limit for the run's own mappings together, in pages. */
 #define OWN_PAGES_MAX (UINT32_C(1) << 18)
 
-/* Bytes that are no page of the image: part of a stack, an engine table, or a page that the run mapped. */
+/* Bytes that are no page of the image: part of a stack, an engine table, or a page that the run
+ * mapped. */
 struct checkpoint_piece {
 	char *start;
 	uint64_t bytes;

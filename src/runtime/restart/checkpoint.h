@@ -1,10 +1,11 @@
 /*
- * Checkpoints: the memory of a run at one of its decisions, stored relative to the image of the starting point.
- * Checkpoints form a stack. Each holds the differences to the one below, and is dropped when the next run does not
- * pass through it.
+ * Checkpoints: the memory of a run at one of its decisions, stored relative to the image of the
+ * starting point. Checkpoints form a stack. Each holds the differences to the one below, and is
+ * dropped when the next run does not pass through it.
  *
- * A checkpoint holds only memory of the target. A run that has changed any other state takes no checkpoint after
- * that (undo_obstacle(), undo.h). All checkpoints lie in one block of shared memory of fixed size.
+ * A checkpoint holds only memory of the target. A run that has changed any other state takes no
+ * checkpoint after that (undo_obstacle(), undo.h). All checkpoints lie in one block of shared
+ * memory of fixed size.
  *
  * Runs in the rewind server, while no thread of the target moves.
  */
@@ -30,12 +31,14 @@ struct checkpoint_place {
 	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 
-/* Allocates `bytes` of memory for all checkpoints together, without an image. NULL: out of memory. */
+/* Allocates `bytes` of memory for all checkpoints together, without an image. NULL: out of
+ * memory. */
 struct checkpoints *checkpoints_new(uint64_t bytes);
 /* Starts with a new image and no checkpoints. */
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
-/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has changed then. */
+/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has
+ * changed then. */
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 

@@ -47,7 +47,8 @@ static void path_add(struct created_paths *paths, long folder, const char *path)
 	paths->count++;
 }
 
-/* Names are never removed from the set: a path that the run created and removed may be removed again. */
+/* Names are never removed from the set: a path that the run created and removed may be removed
+ * again. */
 static bool path_is_foreign(struct created_paths *paths, long folder, const char *path)
 {
 	return !*path_slot(paths, path_name(folder, path));

@@ -1,4 +1,5 @@
-/* See image.h. Runs in the rewind server: uses no libc state, and no target memory except the memory it restores. */
+/* See image.h. Runs in the rewind server: uses no libc state, and no target memory except the
+ * memory it restores. */
 #include "runtime/restart/image_internal.h"
 
 #include <string.h>
@@ -348,7 +349,8 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 	       !(moment && bitset_has(moment->alive, area->pool_index));
 }
 
-/* Records that the area is as it was at that moment, so that later uses of the stack are forgotten. */
+/* Records that the area is as it was at that moment, so that later uses of the stack are
+ * forgotten. */
 static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
 {
 	uint64_t *used_at = fiber_used_at(area->pool_index);

@@ -1,10 +1,11 @@
 /*
- * The memory image: every private writable page of the process at the starting point, and its restore. The kernel
- * tracks writes to large areas (userfaultfd write protection), so a restore copies only the pages that a run wrote.
- * Small areas are copied whole where the kernel cannot track their pages cheaply.
+ * The memory image: every private writable page of the process at the starting point, and its
+ * restore. The kernel tracks writes to large areas (userfaultfd write protection), so a restore
+ * copies only the pages that a run wrote. Small areas are copied whole where the kernel cannot
+ * track their pages cheaply.
  *
- * All state of the image lies in shared memory and survives the restore. A restart server uses it, on a stack in
- * shared memory.
+ * All state of the image lies in shared memory and survives the restore. A restart server uses it,
+ * on a stack in shared memory.
  */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_H

@@ -1,11 +1,12 @@
 /*
- * What image.c (the starting point), image_track.c (which pages have been written) and image_versions.c (later
- * contents of pages) share.
+ * What image.c (the starting point), image_track.c (which pages have been written) and
+ * image_versions.c (later contents of pages) share.
  *
- * An image is a table of *areas*. How an area is restored depends on its size and on the kernel. A *tracked* area is
- * large: the kernel reports the pages written since it was last protected. A *watched* area is small: pages that a
- * run has written become *busy*, and every restore copies all busy pages. A page that is unchanged for a while is
- * protected again. All other areas are copied as a whole.
+ * An image is a table of *areas*. How an area is restored depends on its size and on the kernel. A
+ * *tracked* area is large: the kernel reports the pages written since it was last protected. A
+ * *watched* area is small: pages that a run has written become *busy*, and every restore copies all
+ * busy pages. A page that is unchanged for a while is protected again. All other areas are copied
+ * as a whole.
  */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
@@ -39,8 +40,7 @@ enum image_presence {
 struct image_area {
 	char *start;
 	size_t bytes;
-	/* Of the same size, in shared memory; holes where no page was resident. */
-	char *copy;
+	char *copy; /* Of the same size, in shared memory; holes where no page was resident. */
 	unsigned char *present; /* per page: enum image_presence */
 	size_t resident_bytes;
 	bool is_tracked; /* large: written pages are found after a run and protected again */
@@ -57,10 +57,8 @@ struct image_area {
 	char *mapping_start;
 	/* Pool index of the thread that has this stack; FIBER_NOT_POOLED: not a pooled stack. */
 	uint32_t pool_index;
-	/* Lowest address to which this stack may grow; NULL: not a stack. */
-	char *stack_floor;
-	/* Per page: its newest version, 0: none; NULL: no page has a version. */
-	uint32_t *latest;
+	char *stack_floor; /* Lowest address to which this stack may grow; NULL: not a stack. */
+	uint32_t *latest;  /* Per page: its newest version, 0: none; NULL: no page has a version. */
 	uint32_t version_count;	   /* nonzero entries of `latest` */
 	struct image_watch *watch; /* per page of a watched area */
 };
@@ -140,13 +138,15 @@ uint64_t image_new_faults(struct image *image);
 /* Marks pages that were absent and have been touched since. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
 
-/* Lets the kernel track writes from here on, where the kernel can and tracking is cheaper than copying. */
+/* Lets the kernel track writes from here on, where the kernel can and tracking is cheaper than
+ * copying. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
 /* Makes all written pages of watched areas busy. False: the kernel cannot report them. */
 bool image_find_busy(struct image *image);
 void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
-/* True when this restore should check the busy pages for unchanged ones. Called once per restore. */
+/* True when this restore should check the busy pages for unchanged ones. Called once per
+ * restore. */
 bool image_is_look(struct image *image);
 /* Records the check of a busy page. True: the page is protected again and no longer busy. */
 bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);

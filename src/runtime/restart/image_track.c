@@ -29,7 +29,8 @@ struct image_scan {
 #define PATIENCE_MOST 127
 /* A page written again within this number of restores was protected too early. */
 #define SOON 256
-/* A small area with more address space than this is mostly holes, which would have to be protected, too. */
+/* A small area with more address space than this is mostly holes, which would have to be protected,
+ * too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
 /* Moves a descriptor of the runtime to a high number, because some programs close all low ones. */
@@ -55,7 +56,8 @@ static bool image_protect(struct image *image, uint64_t start, uint64_t end)
 
 static bool image_track(struct image *image, struct image_area *area)
 {
-	/* Registers the whole mapping: a split mapping would no longer be recognised as main's stack. */
+	/* Registers the whole mapping: a split mapping would no longer be recognised as main's
+	 * stack. */
 	char *start = area->mapping_start ? area->mapping_start : area->start;
 	struct uffdio_register enrol = {
 		.range = {.start = (uint64_t)(uintptr_t)start,

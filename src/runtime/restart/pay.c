@@ -1,10 +1,12 @@
 /* See pay.h. Runs in the rewind server and in the moving thread. */
 #include "runtime/restart/pay.h"
 
-/* Runs in one stretch. Stretches with checkpoints are longer, because their first runs take the checkpoints. */
+/* Runs in one stretch. Stretches with checkpoints are longer, because their first runs take the
+ * checkpoints. */
 #define RUNS_WITHOUT 16
 #define RUNS_WITH 64
-/* Stretches per mode, alternating. The fastest counts, because disturbances can only slow a stretch down. */
+/* Stretches per mode, alternating. The fastest counts, because disturbances can only slow a stretch
+ * down. */
 #define STRETCHES 3
 /* Some milliseconds: a stretch without checkpoints ends early when a few runs take this long, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
@@ -68,7 +70,8 @@ static uint64_t pay_mean(const struct pay *pay)
 				    : pay->ticks / pay->runs;
 }
 
-/* Ends a trial early when checkpoints save more than a quarter. A wrong decision is noticed soon. */
+/* Ends a trial early when checkpoints save more than a quarter. A wrong decision is noticed
+ * soon. */
 static bool pay_is_clear(const struct pay *pay)
 {
 	return pay->mean[PAY_WITH] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / 4 * 3;
@@ -130,7 +133,8 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 {
-	/* The first checkpoints touch fresh memory and are slow: follows decreases at once, increases slowly. */
+	/* The first checkpoints touch fresh memory and are slow: follows decreases at once,
+	 * increases slowly. */
 	if (ticks < pay->taking)
 		pay->taking = ticks;
 	else

@@ -1,11 +1,12 @@
 /*
- * The cost model of checkpoints: whether taking them makes runs faster. Measured in ticks of the processor's clock
- * during the campaign. A trial alternates stretches of runs with and without checkpoints; the faster mode then stays
- * for a while. The result changes only how long runs take. Plain values, in memory that survives the run.
+ * The cost model of checkpoints: whether taking them makes runs faster. Measured in ticks of the
+ * processor's clock during the campaign. A trial alternates stretches of runs with and without
+ * checkpoints; the faster mode then stays for a while. The result changes only how long runs take.
+ * Plain values, in memory that survives the run.
  *
- * Two reasons lead to a checkpoint. A *parting* is an entry where a run first differs from the run before it: a
- * checkpoint there serves all runs until one differs earlier. A *timed* checkpoint is taken when a run is long,
- * while partings are unknown.
+ * Two reasons lead to a checkpoint. A *parting* is an entry where a run first differs from the run
+ * before it: a checkpoint there serves all runs until one differs earlier. A *timed* checkpoint is
+ * taken when a run is long, while partings are unknown.
  */
 #ifndef RADDLE_RUNTIME_RESTART_PAY_H
 #define RADDLE_RUNTIME_RESTART_PAY_H
@@ -15,7 +16,8 @@
 
 enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
-/* Limits: only entries below PAY_ENTRIES are tracked as partings, and only PAY_PARTINGS of them at a time. */
+/* Limits: only entries below PAY_ENTRIES are tracked as partings, and only PAY_PARTINGS of them at
+ * a time. */
 #define PAY_ENTRIES 4096
 #define PAY_PARTINGS 64
 
@@ -29,14 +31,13 @@ struct pay_parting {
 };
 
 struct pay {
-	bool is_warm;	  /* the first run is over */
-	enum pay_way way; /* mode of the current runs */
-	/* Ticks of a run in the best stretch; 0: not measured yet. */
-	uint64_t mean[PAY_WAY_COUNT];
-	uint64_t runs, ticks; /* in this stretch */
-	uint64_t longest;     /* ticks of the longest run in this stretch */
-	uint32_t stretches;   /* finished stretches of this trial */
-	uint64_t stay;	      /* runs before the next trial; 0: a trial is on */
+	bool is_warm;		      /* the first run is over */
+	enum pay_way way;	      /* mode of the current runs */
+	uint64_t mean[PAY_WAY_COUNT]; /* Ticks of a run in the best stretch; 0: not measured yet. */
+	uint64_t runs, ticks;	      /* in this stretch */
+	uint64_t longest;	      /* ticks of the longest run in this stretch */
+	uint32_t stretches;	      /* finished stretches of this trial */
+	uint64_t stay;		      /* runs before the next trial; 0: a trial is on */
 	uint64_t stay_next;
 	uint64_t taking; /* ticks that taking a checkpoint costs; initially a guess */
 	/* A checkpoint is taken when a run is longer than this multiple of `taking`. */
@@ -63,9 +64,11 @@ static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {
 	return entry < PAY_ENTRIES && pay->parting_at[entry];
 }
-/* True when a checkpoint at a tracked entry is worth its cost. `ticks`: what it saves each run that begins there. */
+/* True when a checkpoint at a tracked entry is worth its cost. `ticks`: what it saves each run that
+ * begins there. */
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks);
-/* True when a timed checkpoint is due. `ticks`: duration of the run since its begin or its last checkpoint. */
+/* True when a timed checkpoint is due. `ticks`: duration of the run since its begin or its last
+ * checkpoint. */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 
 static inline uint64_t pay_ticks(void)

@@ -1,10 +1,11 @@
 /*
- * Restart by raw fork: a server process stands at the target's starting point (before main, or at the first thread
- * creation), and every run is a child of it. The fork is a raw clone without exit signal: the target sees no
- * SIGCHLD, no atfork handler runs, and no lock of glibc is involved.
+ * Restart by raw fork: a server process stands at the target's starting point (before main, or at
+ * the first thread creation), and every run is a child of it. The fork is a raw clone without exit
+ * signal: the target sees no SIGCHLD, no atfork handler runs, and no lock of glibc is involved.
  *
- * The child sets guest_pid and begins the run; fork_serve() returns in the child only. The server waits for the
- * child, completes an outcome that the child could not write, and accounts for the run.
+ * The child sets guest_pid and begins the run; fork_serve() returns in the child only. The server
+ * waits for the child, completes an outcome that the child could not write, and accounts for the
+ * run.
  *
  * The server runs in the target's main thread, before any other thread exists.
  */
@@ -63,7 +64,8 @@ static long restart_fork_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
-	/* glibc keeps the thread's id in a word known to the kernel; the child's word must hold the child's id. */
+	/* glibc keeps the thread's id in a word known to the kernel; the child's word must hold the
+	 * child's id. */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
@@ -113,11 +115,13 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
-		/* The run shared a pipe or a similar object with the server, so its failure proves nothing. */
+		/* The run shared a pipe or a similar object with the server, so its failure proves
+		 * nothing. */
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
-		/* The daemon that the run left is uncontrolled: the command tries the next restart. */
+		/* The daemon that the run left is uncontrolled: the command tries the next
+		 * restart. */
 		if (contract->daemon == DAEMON_LEFT && runtime.restart == &restart_fork_main) {
 			/* The fork itself is no reason for a taint. */
 			contract->taint = TAINT_NONE;

@@ -1,14 +1,16 @@
 /*
- * Restart by rewind. With all threads on one kernel thread, the state of a run is memory and a few kernel objects.
- * At the first thread creation a server takes an image of the memory. Each run starts by a jump back into that
- * creation, and ends by a jump into the server, which restores memory and kernel objects.
+ * Restart by rewind. With all threads on one kernel thread, the state of a run is memory and a few
+ * kernel objects. At the first thread creation a server takes an image of the memory. Each run
+ * starts by a jump back into that creation, and ends by a jump into the server, which restores
+ * memory and kernel objects.
  *
- * Protocol: the server sets `job` and switches to `start` (or to a checkpoint's context). The run sets `request` and
- * switches to `server`: at its end, to take a checkpoint, or because it must be made again. A run whose effects
- * cannot be reverted (contract->taint) breaks the server, and the command changes to another restart.
+ * Protocol: the server sets `job` and switches to `start` (or to a checkpoint's context). The run
+ * sets `request` and switches to `server`: at its end, to take a checkpoint, or because it must be
+ * made again. A run whose effects cannot be reverted (contract->taint) breaks the server, and the
+ * command changes to another restart.
  *
- * The server lives on a stack and in a struct of shared memory, which the image does not contain. It runs in the
- * target's main kernel thread with main's thread-local base, and uses no libc state.
+ * The server lives on a stack and in a struct of shared memory, which the image does not contain.
+ * It runs in the target's main kernel thread with main's thread-local base, and uses no libc state.
  */
 #include <sys/syscall.h>
 
@@ -26,7 +28,8 @@
 enum rewind_job {
 	FORKED_JOB_RUN,	  /* begin a run */
 	FORKED_JOB_GO_ON, /* continue at a decision, after the checkpoint was taken */
-	/* Make more thread blocks and return to the server, which takes a new image that includes the blocks. */
+	/* Make more thread blocks and return to the server, which takes a new image that includes
+	 * the blocks. */
 	FORKED_JOB_GROW_POOL
 };
 
@@ -91,7 +94,8 @@ static void rewind_break(const char *why)
 	runtime_taint(why, 0);
 }
 
-/* Waits for a kernel thread that is ending: until its end the kernel may write to its thread block. */
+/* Waits for a kernel thread that is ending: until its end the kernel may write to its thread
+ * block. */
 static void rewind_await_leaving(int kernel_id)
 {
 	const long process = platform_call(SYS_getpid);
@@ -123,7 +127,8 @@ static void rewind_grow_pool(void)
 		rewind_break("made so many threads that memory is too scattered for an image");
 }
 
-/* Reverts kernel objects after a run. Memory is restored later, when the beginning of the next run is known. */
+/* Reverts kernel objects after a run. Memory is restored later, when the beginning of the next run
+ * is known. */
 static void rewind_undo(void)
 {
 	struct rewind *server = rewind_server;

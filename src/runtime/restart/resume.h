@@ -1,7 +1,7 @@
 /*
- * Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint that an earlier
- * run left at one of its decisions. Combines the history of the last run (strategies/history.h), the checkpoints
- * (checkpoint.h) and their cost model (pay.h).
+ * Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint
+ * that an earlier run left at one of its decisions. Combines the history of the last run
+ * (strategies/history.h), the checkpoints (checkpoint.h) and their cost model (pay.h).
  *
  * Checkpoints change no result: runs, their numbers and their findings are the same without them.
  */
@@ -16,7 +16,8 @@
 
 struct history;
 
-/* Called once, before the starting point. Without enough memory all runs begin at the starting point. */
+/* Called once, before the starting point. Without enough memory all runs begin at the starting
+ * point. */
 void resume_set_up(void);
 /* Called in the server after it took an image. */
 void resume_begin(struct image *image);
@@ -32,7 +33,8 @@ struct history *resume_history(void);
 void resume_run_ended(void);
 /* Drops all checkpoints and the history. */
 void resume_forget(void);
-/* Called when the program did not repeat its earlier behaviour: takes no more checkpoints in this process. */
+/* Called when the program did not repeat its earlier behaviour: takes no more checkpoints in this
+ * process. */
 void resume_give_up(void);
 
 /* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is

@@ -29,8 +29,7 @@ struct undo_log {
 	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* regular files that this run has used */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
-	/* Duplicate of the descriptor with a high number; 0: none. */
-	long spare[UNDO_SPARES];
+	long spare[UNDO_SPARES]; /* Duplicate of the descriptor with a high number; 0: none. */
 	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
 	long descriptor_flags[UNDO_SPARES];
 	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */

@@ -1,6 +1,5 @@
-/* See guarded_read.h. guarded_read_code.S has all instructions that may fault. After a fault
- * inside of it, the signal handler continues at the end of the routine. Runs in the moving
- * thread. */
+/* See guarded_read.h. guarded_read_code.S has all instructions that may fault. After a fault inside
+ * of it, the signal handler continues at the end of the routine. Runs in the moving thread. */
 #include "runtime/guarded_read.h"
 
 #include <ucontext.h>

@@ -1,8 +1,7 @@
-/* Modules with sites, and the patching of their points. A module registers itself by a
- * constructor when it is loaded. It gets a range of bytes in contract_memory.sites, which is the
- * same in every process and every run. Points are patched only between runs or while a single
- * thread moves. Patched code is private memory outside of a rewind's image, and a rewind does
- * not change it. */
+/* Modules with sites, and the patching of their points. A module registers itself by a constructor
+ * when it is loaded. It gets a range of bytes in contract_memory.sites, which is the same in every
+ * process and every run. Points are patched only between runs or while a single thread moves.
+ * Patched code is private memory outside of a rewind's image, and a rewind does not change it. */
 #include "runtime/sites.h"
 
 #include <cpuid.h>

@@ -1,8 +1,9 @@
 /*
- * Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's helper threads,
- * because libc creates them without pthread_create. Each request therefore runs in a controlled thread of ours,
- * which blocks like a read or write of the target. A request's state is in the target's aiocb, where libc keeps
- * it. As in libc, requests on one descriptor are carried out one after the other.
+ * Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's
+ * helper threads, because libc creates them without pthread_create. Each request therefore runs in
+ * a controlled thread of ours, which blocks like a read or write of the target. A request's state
+ * is in the target's aiocb, where libc keeps it. As in libc, requests on one descriptor are carried
+ * out one after the other.
  *
  * Runs in the target's moving thread.
  */
@@ -78,7 +79,8 @@ static void aio_notify(const struct sigevent *event)
 	}
 }
 
-/* A request starts when all earlier requests on its descriptor have ended, or when it is cancelled. */
+/* A request starts when all earlier requests on its descriptor have ended, or when it is
+ * cancelled. */
 static bool aio_has_turn(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;
@@ -225,7 +227,8 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 		-aio_ask(control, operation == O_SYNC ? AIO_SYNC : AIO_SYNC_DATA, NULL, CALL_SITE));
 }
 
-/* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are scheduled. */
+/* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are
+ * scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
 {
 	ENTER();
@@ -392,7 +395,8 @@ EXPORT int lio_listio(
 	group = aio_free_group();
 	if (!group)
 		return (int)interpose_result(-EAGAIN);
-	/* Holds one extra count until all requests are started, so that early ends do not notify. */
+	/* Holds one extra count until all requests are started, so that early ends do not
+	 * notify. */
 	*group = (struct aio_group){.unfinished = 1, .event = event ? *event : silent};
 	are_asked = aio_ask_all(controls, count, group, CALL_SITE);
 	if (!--group->unfinished)

@@ -14,7 +14,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network sockets). */
+/* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network
+ * sockets). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
 	struct fd_request request = {.shape = is_retry ? FD_SHAPE_RETRY : FD_SHAPE_ONE,
@@ -41,7 +42,8 @@ static long connect_result(int fd)
 	return -error;
 }
 
-/* Tries connect() on a blocking descriptor without blocking: O_NONBLOCK is set for this call only. */
+/* Tries connect() on a blocking descriptor without blocking: O_NONBLOCK is set for this call
+ * only. */
 static long connect_attempt(int fd, const struct sockaddr *address, socklen_t length)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);

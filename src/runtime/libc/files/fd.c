@@ -208,7 +208,8 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* The kernel answers reads and writes that are no scheduling points, except reads of random numbers. */
+/* The kernel answers reads and writes that are no scheduling points, except reads of random
+ * numbers. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
 	struct fd_transfer transfer = *wanted;

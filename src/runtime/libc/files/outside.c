@@ -1,6 +1,5 @@
-/* Waits for the outside world: no thread is enabled, and an event outside of the process may
- * enable one. One poll() serves all threads. Runs in the thread that made the last scheduling
- * decision. */
+/* Waits for the outside world: no thread is enabled, and an event outside of the process may enable
+ * one. One poll() serves all threads. Runs in the thread that made the last scheduling decision. */
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -159,7 +158,8 @@ static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 	return sleep_ns;
 }
 
-/* Sleeps until `limit_ns` on the engine's clock. Updates that clock afterwards, unless the clock stands still. */
+/* Sleeps until `limit_ns` on the engine's clock. Updates that clock afterwards, unless the clock
+ * stands still. */
 static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	uint64_t start_ns = time_now_ns();

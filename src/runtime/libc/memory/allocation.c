@@ -95,7 +95,8 @@ static void *allocation_early_allocate(size_t bytes)
 	return block;
 }
 
-/* End of the runtime's own memory region that holds `block`; NULL: the block belongs to the program's heap. */
+/* End of the runtime's own memory region that holds `block`; NULL: the block belongs to the
+ * program's heap. */
 static const char *early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES

@@ -1,8 +1,8 @@
 /*
- * Processors and priorities. Threads of the target share one processor under control, so these calls change
- * nothing real. They check their arguments, remember the settings and report them. Priorities affect scheduling
- * only where the target has bound all its threads to one processor: elsewhere any two threads may run in
- * parallel.
+ * Processors and priorities. Threads of the target share one processor under control, so these
+ * calls change nothing real. They check their arguments, remember the settings and report them.
+ * Priorities affect scheduling only where the target has bound all its threads to one processor:
+ * elsewhere any two threads may run in parallel.
  *
  * Runs in the target's moving thread.
  */

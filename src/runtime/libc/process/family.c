@@ -140,7 +140,8 @@ bool family_has_stranger(void)
 	return family_is_ours() && self.family->has_stranger;
 }
 
-/* Removes members that have ended. Each removal begins an epoch, so the others look at what the dead member did. */
+/* Removes members that have ended. Each removal begins an epoch, so the others look at what the
+ * dead member did. */
 static void family_bury(void)
 {
 	struct family *family = self.family;
@@ -196,7 +197,8 @@ uint64_t family_look(void)
 	return epoch;
 }
 
-/* The verdict when all other members are idle for this epoch. `deadline_ns`: the earliest of their deadlines. */
+/* The verdict when all other members are idle for this epoch. `deadline_ns`: the earliest of their
+ * deadlines. */
 static enum family_verdict family_settle(const struct family_member *own, uint64_t deadline_ns)
 {
 	if (own->deadline_ns == ENGINE_FOREVER && deadline_ns == ENGINE_FOREVER)
@@ -236,7 +238,8 @@ static enum family_verdict family_judge(const struct family_member *own)
 		return verdict;
 	if (is_signal)
 		return FAMILY_OUTSIDE;
-	/* The process of the run waits until its children have found their own deadlocks, because it reports these. */
+	/* The process of the run waits until its children have found their own deadlocks, because
+	 * it reports these. */
 	return has_living && !runtime.is_forked_child ? FAMILY_WAITS : FAMILY_DEADLOCKED;
 }
 
@@ -256,7 +259,8 @@ enum family_verdict family_wait(const struct family_wait *wait)
 	own->is_signal = wait->is_signal;
 	own->epoch = wait->epoch;
 	if (self.idle_period != engine_idle_period()) {
-		/* New actions of this member begin an epoch for the others; the member itself needs no second look. */
+		/* New actions of this member begin an epoch for the others; the member itself needs
+		 * no second look. */
 		own->epoch += self.family->epoch++ == own->epoch;
 		self.idle_period = engine_idle_period();
 	}

@@ -1,7 +1,7 @@
 /*
- * Priorities of threads: nice values, scheduling attributes, priorities of input and output. One kernel thread
- * carries all threads, so nothing real changes. These calls check what the kernel checks, remember the settings
- * and report them.
+ * Priorities of threads: nice values, scheduling attributes, priorities of input and output. One
+ * kernel thread carries all threads, so nothing real changes. These calls check what the kernel
+ * checks, remember the settings and report them.
  *
  * Runs in the target's moving thread.
  */

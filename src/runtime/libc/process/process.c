@@ -150,7 +150,8 @@ __attribute__((constructor)) static void process_constructor(void)
 		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }
 
-/* libc runs the handlers of pthread_atfork() under a lock of its own, which detectors cannot see. */
+/* libc runs the handlers of pthread_atfork() under a lock of its own, which detectors cannot
+ * see. */
 static pid_t fork_in_order(uint64_t site)
 {
 	static const char handlers;

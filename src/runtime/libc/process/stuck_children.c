@@ -14,7 +14,8 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Threads of children that the evidence lists after the threads of the run. Written at the end of the run. */
+/* Threads of children that the evidence lists after the threads of the run. Written at the end of
+ * the run. */
 static struct {
 	uint32_t thread_count;
 	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
@@ -27,7 +28,8 @@ static uint32_t stuck_count(const struct contract *contract)
 	return count < CONTRACT_STUCK_MOST ? count : CONTRACT_STUCK_MOST;
 }
 
-/* Describes a thread that exists only in the child as a thread of the run. The name follows when the run ends. */
+/* Describes a thread that exists only in the child as a thread of the run. The name follows when
+ * the run ends. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 {
 	struct contract_thread description = {
@@ -100,7 +102,8 @@ static struct wait_edge *stuck_put_first(struct outcome *outcome, const struct w
 	return &outcome->waits[0];
 }
 
-/* A child's only thread has the index of its forker, and may wait for other threads of the parent. */
+/* A child's only thread has the index of its forker, and may wait for other threads of the
+ * parent. */
 static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wait)
 {
 	struct wait_edge *edge;
@@ -130,7 +133,8 @@ struct thread_id stuck_children_add_thread(
 	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
 }
 
-/* Index in the run for a thread of the child; THREAD_NONE: the evidence does not list the thread. */
+/* Index in the run for a thread of the child; THREAD_NONE: the evidence does not list the
+ * thread. */
 static struct thread_id stuck_thread_of(const struct contract_stuck *told, struct thread_id thread)
 {
 	for (uint32_t i = 0; i < told->wait_count; i++)

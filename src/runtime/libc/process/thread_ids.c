@@ -1,7 +1,7 @@
 /*
- * Calls that take a thread id but mean its process, or state that all threads of the process share. Each call is
- * made with the id of the kernel thread that carries the threads. Paths below /proc are translated likewise, and
- * /proc/self/task lists the target's threads.
+ * Calls that take a thread id but mean its process, or state that all threads of the process share.
+ * Each call is made with the id of the kernel thread that carries the threads. Paths below /proc
+ * are translated likewise, and /proc/self/task lists the target's threads.
  *
  * Runs in the target's moving thread.
  */
@@ -208,7 +208,8 @@ static uint16_t write_entry(struct directory_entry *entry, uint32_t position)
 	return entry->bytes;
 }
 
-/* The descriptor's own offset holds the index of the next entry, so that rewinddir() and telldir() work. */
+/* The descriptor's own offset holds the index of the next entry, so that rewinddir() and telldir()
+ * work. */
 long call_getdents64(const long arguments[6], uint64_t site)
 {
 	const int fd = (int)arguments[0];

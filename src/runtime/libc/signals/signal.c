@@ -1,6 +1,7 @@
 /*
- * Signal dispositions and masks. The engine keeps the mask of each thread; the kernel learns of neither masks nor
- * handlers. In a forked child that has left control, the kernel manages everything again.
+ * Signal dispositions and masks. The engine keeps the mask of each thread; the kernel learns of
+ * neither masks nor handlers. In a forked child that has left control, the kernel manages
+ * everything again.
  *
  * Runs in the target's moving thread and inside handlers.
  */

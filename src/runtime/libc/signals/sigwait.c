@@ -116,7 +116,8 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* As in glibc, a signal sent to one thread reports SI_USER: POSIX has no code of its own for this case. */
+/* As in glibc, a signal sent to one thread reports SI_USER: POSIX has no code of its own for this
+ * case. */
 static int wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)

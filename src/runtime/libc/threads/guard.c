@@ -1,8 +1,7 @@
 /* Guards of C++ local statics (Itanium C++ ABI, 3.3.2). A guard has eight bytes. Compiled code
- * reads the first one, which is nonzero when the variable is initialised. The last four bytes
- * hold a once control of the runtime. The C++ library's own functions would work, but neither
- * the scheduler nor a detector would see their happens-before order. Runs in the target's
- * threads. */
+ * reads the first one, which is nonzero when the variable is initialised. The last four bytes hold
+ * a once control of the runtime. The C++ library's own functions would work, but neither the
+ * scheduler nor a detector would see their happens-before order. Runs in the target's threads. */
 #include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 

@@ -59,7 +59,8 @@ static void library_lock_leave(long first, long second, uint64_t site)
 	}
 }
 
-/* Every argument and the result is one register word. Passing more words than the function takes does no harm. */
+/* Every argument and the result is one register word. Passing more words than the function takes
+ * does no harm. */
 #define LIBRARY_LOCK(function, objects)                                                            \
 	EXPORT long function(long a, long b, long c, long d, long e, long f);                      \
 	EXPORT long function(long a, long b, long c, long d, long e, long f)                       \
