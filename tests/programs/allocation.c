@@ -32,7 +32,7 @@ static char *volatile kept; /* so that the compiler does not see that it is the 
 
 __attribute__((constructor(101))) static void claim(void)
 {
-	static const struct instrumented_module module = {0x63646172, 5, NULL, NULL};
+	static const struct instrumented_module module = {0x63646172, 6, NULL, NULL};
 
 	if (raddle_module_loaded)
 		raddle_module_loaded(&module);

@@ -26,7 +26,7 @@ static int handler_calls;
 
 __attribute__((constructor(101))) static void claim()
 {
-	static const instrumented_module module = {0x63646172, 5, nullptr, nullptr};
+	static const instrumented_module module = {0x63646172, 6, nullptr, nullptr};
 
 	if (raddle_module_loaded)
 		raddle_module_loaded(&module);
