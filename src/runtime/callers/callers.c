@@ -1,8 +1,8 @@
 /*
  * Call stacks of sites, for traced runs. The walk follows frame pointers through the runtime's own
  * frames, and unwinding rules (frames.h) through the target's. A damaged stack may lead anywhere,
- * so the walk reads words through the kernel, except words of the page read last. (The runtime
- * cannot always survive a fault of its own: a sanitizer may own SIGSEGV.)
+ * and a fault may belong to a sanitizer, so the walk reads words through the kernel, except on the
+ * page read last.
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
@@ -14,15 +14,15 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Upper bound for the runtime's own frames below the interposed function. */
+/* Upper bound for the runtime's own frames. */
 #define CALLERS_FRAMES_MAX 24
-/* A distance of more bytes is no frame pointer. */
+/* A larger distance is no frame pointer. */
 #define CALLERS_FRAME_MOST (UINT64_C(1) << 24)
 /* Position of rbp in the frame that a context switch saves; see platform/context.S. */
 #define SAVED_RBP 6
 
 struct call_frame {
-	uint64_t outer; /* frame pointer of the caller */
+	uint64_t outer;
 	uint64_t return_address;
 };
 
@@ -46,8 +46,7 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* Innermost frame pointer of the thread: the current frame, or the one that its suspension
- * saved. */
+/* The current frame, or the one that the thread's suspension saved. */
 static uint64_t callers_start(const struct engine_thread *thread)
 {
 	const uint64_t *saved = thread->context.stack_pointer;
@@ -69,7 +68,7 @@ bool runtime_is_own_code(uint64_t address)
 	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
 }
 
-/* Implements frame_read. `page`: the page read last, which is readable; updated by each read. */
+/* As callers_read_frame() */
 static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 {
 	uint64_t *readable = page;
@@ -81,8 +80,7 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
-/* The innermost frame outside of the runtime, whose own functions keep frame pointers. False:
- * none. */
+/* The runtime's own functions keep frame pointers. False: no frame outside. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
 {
 	struct call_frame own;
@@ -96,7 +94,6 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 				.base_pointer = own.outer};
 			return true;
 		}
-		/* Stacks grow downwards: an outer frame lies above, at a small distance. */
 		if (own.outer <= at || own.outer - at > CALLERS_FRAME_MOST || own.outer % 8)
 			return false;
 		at = own.outer;
@@ -104,7 +101,7 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 	return false;
 }
 
-/* The call of a walk whose frame contains an address, in the terms of struct trace_event. */
+/* The call whose frame contains an address, in the terms of struct trace_event. */
 struct callers_object {
 	uint64_t address;
 	uint8_t frame;
@@ -114,15 +111,15 @@ struct callers_object {
 static void callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count, struct callers_object *object)
 {
-	/* The page of the current frame is certainly readable. */
+	/* The page of the current frame is readable. */
 	const uint64_t start = callers_start(thread);
 	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
 	struct frame frame;
 
 	if (!callers_find_outside(start, &page, &frame))
 		return;
-	/* No call leads to a raddle-cc access: site_thunk.S has left its code with that function's
-	 * frame pointer. */
+	/* Not reached by a call: site_thunk.S has left its code with that function's frame
+	 * pointer. */
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};

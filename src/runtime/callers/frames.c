@@ -1,6 +1,6 @@
-/* DWARF call frame information, as the x86-64 psABI and the Linux Standard Base (.eh_frame,
- * .eh_frame_hdr) define it, as far as compilers use it for code that makes calls: the frame's
- * address is %rsp or %rbp plus a constant. All other rules end the walk. */
+/* DWARF call frame information (x86-64 psABI, Linux Standard Base: .eh_frame, .eh_frame_hdr), as
+ * far as compilers use it for code that makes calls: the frame's address is %rsp or %rbp plus a
+ * constant. All other rules end the walk. */
 #include "runtime/callers/frames.h"
 
 #include <dlfcn.h>
@@ -9,16 +9,14 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* Register numbers of DWARF. */
 #define FRAME_RBP 6
 #define FRAME_RSP 7
 
-/* Pointer encodings (DW_EH_PE_*). */
-#define ENCODED_RELATIVE_SIGNED_4 0x1b /* relative to their own address */
-#define ENCODED_TABLE 0x3b	       /* relative to the header, four bytes */
+/* DW_EH_PE_* */
+#define ENCODED_RELATIVE_SIGNED_4 0x1b
+#define ENCODED_TABLE 0x3b /* relative to the header, four bytes */
 
-/* DWARF 5, table 7.29: the upper two bits of an instruction, or the whole instruction where both
- * are zero. */
+/* DWARF 5, table 7.29: upper two bits of an instruction, or all of it where both are zero. */
 enum {
 	CFA_ADVANCE = 0x40,
 	CFA_OFFSET = 0x80,
@@ -35,21 +33,20 @@ enum {
 	CFA_GNU_ARGUMENTS = 0x2e
 };
 
-/* Frames are smaller; a larger distance is a damaged register. */
+/* A larger distance is a damaged register. */
 #define FRAME_MOST (INT64_C(1) << 24)
-/* Depth of CFA_REMEMBER in one function; compilers use one. */
+/* Depth of CFA_REMEMBER; compilers use one. */
 #define REMEMBERED_MOST 4
 
-/* The rule to leave a function at one address. The return address always lies directly below the
- * frame's address. */
+/* The rule at one address. The return address always lies directly below the frame's address. */
 struct frame_rule {
 	int32_t distance;     /* from the register to the frame's address */
-	int16_t base_pointer; /* from there to the saved %rbp; 0: %rbp is unchanged */
-	uint16_t base;	      /* the register: FRAME_RSP or FRAME_RBP; 0: no rule */
+	int16_t base_pointer; /* to the saved %rbp; 0: %rbp is unchanged */
+	uint16_t base;	      /* FRAME_RSP or FRAME_RBP; 0: no rule */
 };
 
-/* Cache of rules by return address, written by the moving thread. The key is the return address
- * XOR the rule, because a signal handler may overwrite an entry between the two writes. */
+/* Cache by return address, written by the moving thread. The key is return address XOR rule,
+ * because a signal handler may overwrite an entry between the two writes. */
 #define RULES_KEPT 1024
 static struct kept_rule {
 	uint64_t key;
@@ -71,7 +68,6 @@ static uint64_t frame_number(struct frame_bytes *bytes, unsigned size)
 	return value;
 }
 
-/* LEB128 */
 static uint64_t frame_uleb(struct frame_bytes *bytes)
 {
 	uint64_t value = 0;
@@ -95,7 +91,7 @@ static int64_t frame_sleb(struct frame_bytes *bytes)
 	return (int64_t)value;
 }
 
-/* The body of the entry (CIE or FDE) at `start`. *id: the word before the body. */
+/* Body of the CIE or FDE at `start`. *id: the word before it. */
 static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 {
 	uint32_t length;
@@ -108,14 +104,14 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
 }
 
-/* The last FDE at or before `code` in the sorted table of .eh_frame_hdr; NULL: none. */
+/* The last FDE at or before `code` in the sorted table of .eh_frame_hdr; or NULL. */
 static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 {
 	const int32_t *table = (const int32_t *)(const void *)(header + 12);
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
 	uint32_t low = 0, high;
 
-	/* version, then the encodings of the frames' address, of the count (four bytes) and of the
+	/* version, then the encodings of the frames' address, the count (four bytes) and the
 	 * table */
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
 		return NULL;
@@ -153,7 +149,7 @@ static bool frame_read_common(const uint8_t *start, struct frame_common *common)
 	bytes.at += 1 + strlen(augmentation) + 1;
 	common->code_factor = frame_uleb(&bytes);
 	common->data_factor = frame_sleb(&bytes);
-	(void)frame_uleb(&bytes); /* register of the return address */
+	(void)frame_uleb(&bytes);
 	length = frame_uleb(&bytes);
 	common->instructions = (struct frame_bytes){.at = bytes.at + length, .end = bytes.end};
 	for (const char *at = augmentation + 1; *at; at++) {
@@ -173,7 +169,6 @@ struct frame_machine {
 	const struct frame_common *common;
 	struct frame_rule rule, initial, remembered[REMEMBERED_MOST];
 	unsigned depth;
-	/* First address of the current rule; address for which a rule is wanted. */
 	uint64_t at, code;
 };
 
@@ -190,7 +185,7 @@ static void frame_restore(struct frame_machine *machine, uint64_t restored)
 		machine->rule.base_pointer = machine->initial.base_pointer;
 }
 
-/* False: the instruction defines a rule of another form. */
+/* False: a rule of another form. */
 static bool frame_define(
 	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
 {
@@ -225,7 +220,7 @@ static bool frame_define(
 	}
 }
 
-/* Runs the instructions up to the wanted address. False: the rule has another form. */
+/* Up to the wanted address. False: a rule of another form. */
 static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 {
 	while (bytes.at < bytes.end && machine->at <= machine->code) {
@@ -259,7 +254,6 @@ static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 	return true;
 }
 
-/* The rule for the instruction before a return address. */
 static struct frame_rule frame_find_rule(uint64_t return_address)
 {
 	static const struct frame_rule none;

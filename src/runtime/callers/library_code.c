@@ -1,7 +1,7 @@
 /* Finds the code of the C++ library: the library itself, and functions of its headers that other
- * modules contain, if compiled without optimisation. A step inside such code belongs to the
- * user's call, which becomes the step's site. Optimised header functions may contain the user's
- * inlined code, so a site inside them stays. */
+ * modules contain, if compiled without optimisation. A step inside such code belongs to the user's
+ * call. Optimised header functions may contain the user's inlined code, so a site inside them
+ * stays. */
 #include "runtime/library_code.h"
 
 #include <fcntl.h>
@@ -14,12 +14,11 @@
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"
 
-/* Modules with such code: the program, its own libraries, the C++ library. Only the first of more
- * are known. */
+/* Only the first modules with such code are known. */
 #define MODULES_MOST 32
-/* Only the library's own threads have deeper call stacks inside of the library. */
+/* Only the library's own threads have deeper stacks inside of it. */
 #define FRAMES_MOST 16
-/* Unoptimised code stores its first argument within this many bytes of a function's start. */
+/* From a function's start to the store of its first argument. */
 #define PROLOGUE_MOST 48
 
 struct library_module {
@@ -28,7 +27,6 @@ struct library_module {
 		functions; /* one bit per byte of code, set in library functions; NULL: all is library */
 };
 
-/* Written once, before threads exist. */
 static struct {
 	struct library_module modules[MODULES_MOST];
 	unsigned count;
@@ -37,10 +35,9 @@ static struct {
 
 bool library_code_is_there;
 
-/* True for the mangled name of a function in namespace std or __gnu_cxx, of a lambda in one, or
- * of libstdc++'s pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a
- * local name with Z and the name of its function. St, Sa, Sb, Ss, Si, So and Sd stand for std
- * and names in it. */
+/* Mangled names of functions in namespace std or __gnu_cxx, of lambdas in them, and of libstdc++'s
+ * pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a local name with Z
+ * and the name of its function. St, Sa, Sb, Ss, Si, So and Sd stand for std and names in it. */
 static bool library_code_is_name(const char *name)
 {
 	if (strncmp(name, "_Z", 2) != 0)
@@ -68,8 +65,7 @@ static const void *library_code_part(
 	return offset <= file->bytes && bytes <= file->bytes - offset ? file->start + offset : NULL;
 }
 
-/* True for unoptimised code, which first sets up a frame pointer and then stores its first
- * argument in the frame: push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp). */
+/* Unoptimised code: push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp). */
 static bool library_code_is_unoptimised(const uint8_t *code, uint64_t bytes)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -151,7 +147,7 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 		(void)platform_call(SYS_close, fd);
 }
 
-/* True for a library in the system's folders: its symbols are not read. */
+/* Symbols of libraries in the system's folders are not read. */
 static bool library_code_is_system(const char *path)
 {
 	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;

@@ -1,6 +1,5 @@
-/* Calls a function on another stack. Used for signal handlers on an alternate stack, and for the
- * first frame of threads. The frame stays on the caller's stack, so an unwinder finds the
- * caller. x86-64. */
+/* Calls a function on another stack: signal handlers on an alternate stack, and first frames of
+ * threads. The frame stays on the caller's stack, so an unwinder finds the caller. */
 	.text
 
 	/* void (void (*function)(void *), void *argument, void *stack_end) */

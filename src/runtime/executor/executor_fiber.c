@@ -1,6 +1,6 @@
 /*
  * The fiber executor: all threads of the target run on one kernel thread. Each has the stack and
- * the thread-local block of a *donor*, a real pthread whose kernel thread ended at once
+ * thread-local block of a *donor*, a real pthread whose kernel thread ended at once
  * (platform_thread_vanish). So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers
  * work as usual.
  *
@@ -8,9 +8,7 @@
  * fiber_spawn() gives it to a thread. fiber_reap() returns it to the free list; the next
  * fiber_spawn() renews its thread-local block. Donors of special size are not reused.
  *
- * Runs in the moving thread, except donor_main(). The donors' descriptions lie in one table, which
- * belongs to the rewind's image, and not on their stacks: a restore of a stack would also overwrite
- * the description.
+ * Runs in the moving thread, except donor_main(). The donors' table belongs to the rewind's image.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,10 +22,10 @@
 
 struct donor {
 	struct donor *next;
-	struct donor *made_before; /* donor made before this one, since the starting point */
+	struct donor *made_before; /* since the starting point */
 	struct thread_stack stack; /* start NULL: the stack is glibc's own */
-	uintptr_t thread_base;	   /* also its pthread_t */
-	void *stack_top;	   /* a thread's first frame begins here */
+	uintptr_t thread_base;
+	void *stack_top; /* a thread's first frame begins here */
 	int kernel_id;
 	bool is_special; /* made for one thread's stack size; not reused */
 	bool is_used;	 /* a thread has ended on it: must be renewed for the next one */
@@ -35,21 +33,19 @@ struct donor {
 
 #define KERNEL_SIGSET_BYTES 8
 
-/* Donors beyond these have their descriptions at the top of their own stacks. */
+/* A restore of a donor's stack must not overwrite its description. Donors beyond these have theirs
+ * on their own stacks. */
 static struct donor donors[THREAD_CAPACITY];
 
-/* Written by the moving thread only. */
 static HOT_STATE struct {
 	/* Donors of standard size; the n-th has the n-th slot under every restart. */
 	uint32_t pooled;
 	uint32_t special;
-	/* fiber_time() at which each pooled donor was last given to a thread; 0: in no run. In
-	 * shared memory: it must survive a rewind, which restores a donor's stack only when
-	 * needed. */
+	/* fiber_time() when each pooled donor was last given to a thread; 0: in no run. In shared
+	 * memory, because a rewind restores a donor's stack only when needed. */
 	uint64_t *used_at;
-	/* Unused donors: first the donors of ended threads, latest first, then those made in
-	 * advance, in slot order. A run thus uses the same donors whether or not donors were
-	 * made in advance. */
+	/* Donors of ended threads, latest first, then those made in advance, in slot order: a run
+	 * uses the same donors whether or not donors were made in advance. */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
@@ -73,12 +69,12 @@ static void *donor_main(void *argument)
 		.stack_top = thread_stack_top(__builtin_frame_address(0)),
 		.kernel_id = (int)platform_call(SYS_gettid)};
 	request->donor = donor;
-	/* The kernel must not clear pd->tid: for glibc the thread still exists. */
+	/* For glibc the thread still exists: the kernel must not clear pd->tid. */
 	(void)platform_call(SYS_set_tid_address, 0);
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* A free entry of donors[]; donors of special size take entries from the end. NULL: none. */
+/* Donors of special size take entries from the end. NULL: none is free. */
 static struct donor *donor_place(bool is_special)
 {
 	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
@@ -111,8 +107,7 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* Makes a donor. Only size and guard of the attributes matter. NULL: glibc could not create the
- * thread. */
+/* Only size and guard of the attributes matter. NULL: glibc could not create the thread. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
 	const bool is_special = attributes != NULL;
@@ -122,7 +117,7 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 	pthread_attr_t own;
 	int error;
 
-	(void)pthread_attr_init(&own); /* cannot fail in glibc */
+	(void)pthread_attr_init(&own);
 	if (attributes) {
 		(void)pthread_attr_getstacksize(attributes, &size);
 		(void)pthread_attr_getguardsize(attributes, &guard);
@@ -157,7 +152,7 @@ static void fiber_set_up(void)
 		return;
 	fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
 	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
-	/* glibc's own functions that renew a cached stack; without these, stacks are not reused. */
+	/* glibc's functions that renew a cached stack; without them, stacks are not reused. */
 	fibers.tls_init = (void *(*)(void *, bool))SYMBOL_SLOT("_dl_allocate_tls_init")->function;
 	fibers.ctype_init = (void (*)(void))SYMBOL_SLOT("__ctype_init")->function;
 }
@@ -247,8 +242,7 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
 }
 
-/* Reads what the attributes say about the stack: the caller's own memory, or a size beyond the
- * standard. */
+/* The caller's own stack, or a size beyond the standard. */
 static void fiber_read_attributes(
 	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
 {
@@ -274,7 +268,7 @@ static void fiber_read_attributes(
 	}
 }
 
-/* Runs `function` with the thread-local base of another thread. */
+/* With the thread-local base of another thread. */
 static void fiber_with_base(uintptr_t base, void (*function)(void))
 {
 	uintptr_t own = context_thread_base();
@@ -284,7 +278,7 @@ static void fiber_with_base(uintptr_t base, void (*function)(void))
 	context_set_thread_base(own);
 }
 
-/* Renews the donor's thread-local block, as glibc does with a cached stack. */
+/* As glibc does with a cached stack. */
 static void donor_renew(struct donor *donor)
 {
 	(void)fibers.tls_init((void *)donor->thread_base, true);
@@ -326,7 +320,7 @@ static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
 	fibers.switch_to(&from->context, &to->context);
 }
 
-/* Returns the donor to the free list. Renewing is left to the next use: most runs end earlier. */
+/* The next use renews the donor: most runs end earlier. */
 static void fiber_reap(struct engine_thread *thread)
 {
 	struct donor *donor = thread->executor_part;
@@ -339,7 +333,7 @@ static void fiber_reap(struct engine_thread *thread)
 	fibers.free = donor;
 }
 
-/* glibc's fork has reclaimed the stacks of all other threads: forgets these donors. */
+/* glibc's fork has reclaimed the stacks of all other threads. */
 static void fiber_after_fork(struct engine_thread *self)
 {
 	(void)self;

@@ -1,8 +1,8 @@
 /*
  * The kernel executor: every thread of the target is a real one, and a baton (one futex per thread)
- * decides which thread may run. Used for replay in a debugger, for programs that need real threads,
- * and as a cross-check of the fibers. All threads are pinned to one processor, because handing the
- * baton to another processor costs ten times more.
+ * decides which may run. Used for replay in a debugger, for programs that need real threads, and as
+ * a cross-check of the fibers. All threads are pinned to one processor: passing the baton to
+ * another costs ten times more.
  *
  * Runs in the moving thread, which holds the baton.
  */
@@ -22,25 +22,23 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/* One per thread, in the runtime's own memory. */
 struct kernel_part {
 	uint32_t baton; /* futex: 1 when the thread may run */
 	pthread_t real;
-	const uint32_t *alive; /* futex that the kernel sets to 0 when the thread has ended */
-	/* For handlers of fatal signals, because the thread's own stack may be exhausted. */
+	const uint32_t *alive; /* futex that the kernel clears when the thread has ended */
+	/* For fatal signals: the thread's own stack may be exhausted. */
 	void *crash_stack;
 	struct thread_stack stack; /* start NULL: the stack is glibc's own or the caller's */
 	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
 };
 
-/* THREAD_CAPACITY entries, mapped at the first creation. Both pointers are written by the holder of
- * the baton. */
+/* THREAD_CAPACITY entries. The holder of the baton writes both pointers. */
 static struct kernel_part *kernel_parts;
-/* Thread that gave up the baton to end; its kernel thread may still be ending. */
+/* Gave up the baton to end; its kernel thread may still be ending. */
 static struct kernel_part *kernel_leaving;
 
-/* Stack slots (thread_stacks.h), assigned in the same order as the fibers assign them. Written
- * by the holder of the baton. */
+/* Stack slots (thread_stacks.h), assigned in the fibers' order. Written by the holder of the
+ * baton. */
 static struct {
 	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
@@ -76,13 +74,12 @@ static void kernel_give_baton(struct kernel_part *part)
 }
 
 #define FAULT(signal) (UINT64_C(1) << ((signal)-1))
-/* Signals that a thread raises itself, unblocked in every thread. All other signals arrive at main
- * (signal.c). */
+/* Signals that a thread raises itself. All others arrive at main (signal.c). */
 static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIGBUS) |
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
-/* Writes a path such as "main.0.2" backwards from `end`, and returns its start. */
+/* A path such as "main.0.2", backwards from `end`; returns its start. */
 static char *kernel_write_path(const struct engine_thread *thread, char *end)
 {
 	unsigned number = thread->ordinal;
@@ -97,8 +94,7 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 	return kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
-/* Gives the kernel thread the name that reports use, for debuggers, until the program sets a
- * name. */
+/* For debuggers, until the program sets a name. */
 static void kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
@@ -125,17 +121,16 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
-	/* Other threads already run: the runtime must not attribute further system calls of this
-	 * thread to them. */
+	/* Other threads already run: further system calls of this thread must not count as
+	 * theirs. */
 	runtime_dispatch_disarm();
-	/* The thread exits by system call: glibc's own thread exit frees its heap caches. Fibers
-	 * never run that code, so later blocks would have different addresses under the two
-	 * executors. */
+	/* By system call: glibc's thread exit frees its heap caches, which fibers never do, and
+	 * later blocks would have different addresses under the two executors. */
 	(void)platform_call(SYS_exit, 0);
 	__builtin_trap();
 }
 
-/* False when the attributes name a stack of the caller. `size`: bytes of the stack. */
+/* False: the attributes name a stack of the caller. */
 static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 {
 	void *stack = NULL;
@@ -167,7 +162,7 @@ static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t s
 		(void)thread_stack_map(&part->stack, part->slot);
 }
 
-/* Attributes of the real thread, which is always joinable for glibc: kernel_reap() joins it. */
+/* glibc's thread is always joinable: kernel_reap() joins it. */
 static int kernel_real_attributes(
 	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
 {
@@ -175,7 +170,7 @@ static int kernel_real_attributes(
 	size_t guard;
 	const bool is_wanted = kernel_wants_stack(attributes, &size);
 
-	(void)pthread_attr_init(own); /* cannot fail in glibc */
+	(void)pthread_attr_init(own);
 	if (attributes) {
 		(void)pthread_attr_getguardsize(attributes, &guard);
 		(void)pthread_attr_setguardsize(own, guard);
@@ -193,7 +188,7 @@ static int kernel_real_attributes(
 	return pthread_attr_setstacksize(own, size);
 }
 
-/* Called when the real thread has ended or was never created. */
+/* The real thread has ended or was never created. */
 static void kernel_give_stack_back(struct kernel_part *part)
 {
 	if (part->stack.start)
@@ -245,7 +240,7 @@ static void kernel_transfer(struct engine_thread *from, struct engine_thread *to
 	kernel_take_baton(kernel_part(from));
 }
 
-/* The main kernel thread must not end: debuggers and /proc would regard the process as dead. */
+/* Debuggers and /proc would regard a process without its main kernel thread as dead. */
 static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
 {
 	if (from->id.index != 0 && kernel_part(from)->alive)
@@ -261,7 +256,6 @@ static void kernel_reap(struct engine_thread *thread)
 	if (thread->id.index == 0)
 		return;
 	runtime_dispatch_pause();
-	/* The thread has ended or is about to. */
 	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL);
 	runtime_dispatch_resume();
 	runtime_crash_stack_free(kernel_part(thread)->crash_stack);

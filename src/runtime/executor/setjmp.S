@@ -1,6 +1,6 @@
-/* Replacements of setjmp() and its variants: libc's functions would save the kernel's signal mask
- * instead of the engine's. Registers are stored in glibc's format, so that glibc's longjmp() can
- * restore them: rbp, rsp and the return address are scrambled with the word at %fs:0x30. */
+/* Replacements of setjmp() and its variants: libc's would save the kernel's signal mask instead of
+ * the engine's. Registers have glibc's format, for glibc's longjmp(): rbp, rsp and the return
+ * address are scrambled with the word at %fs:0x30. */
 	.text
 
 	.macro keep_scrambled offset

@@ -11,17 +11,14 @@
 #include "runtime/heap.h"
 #include "runtime/runtime.h"
 
-/* Written in assembly: call_on_stack.S. */
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
 /* Large stacks lie below the slots. Both areas grow downwards, as glibc's stacks do. */
 #define LARGE_END (THREAD_STACKS_START + UINT64_C(0x10000000000))
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
-/* Unmapped memory between stacks. Larger than most frames, so that a stack overflow faults
- * instead of reaching the next stack. */
+/* Larger than most frames, so that a stack overflow faults instead of reaching the next stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
-/* glibc's vector of thread-local blocks takes 16 bytes for each module with thread-local
- * variables. */
+/* Of glibc's vector, for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
 
 /* Written by the moving thread; restored with each run. */
@@ -48,7 +45,7 @@ static size_t thread_stack_stride(void)
 	return thread_stack_standard_bytes() + LENT_BYTES + GAP_BYTES;
 }
 
-/* Position of a slot, counted from the end of the range. */
+/* Counted from the end of the range. */
 static uint32_t thread_stack_place(uint32_t slot)
 {
 	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;
@@ -93,7 +90,7 @@ bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes)
 {
 	const size_t pages = (stack_bytes + 4095) & ~(size_t)4095;
 	const uint64_t end = LARGE_END - stacks.large_used;
-	/* Rounded to whole gaps, so that an address alone tells whether memory is lent. */
+	/* Whole gaps: an address alone shows whether memory is lent. */
 	const uint64_t used = (pages + LENT_BYTES + 2 * GAP_BYTES - 1) & ~(uint64_t)(GAP_BYTES - 1);
 
 	if (pages > stack_bytes + 4095 || used > end - THREAD_STACKS_START)
@@ -113,10 +110,9 @@ void thread_stack_unmap(const struct thread_stack *stack)
 	platform_unmap(stack->start, stack->bytes);
 }
 
-/* Upper bound for the frames of glibc's start function and its callees before
- * thread_stack_enter(). */
+/* Bound for glibc's frames before thread_stack_enter(). */
 #define FIRST_FRAMES_BYTES 512
-/* Bytes that context_make() leaves above the first frame. */
+/* Left by context_make() above the first frame. */
 #define FIRST_WORDS_BYTES 16
 
 void *thread_stack_top(void *frame)

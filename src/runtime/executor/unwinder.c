@@ -1,7 +1,6 @@
-/* Loads libgcc_s before main. pthread_exit, cancellation and backtrace unwind the stack by
- * libgcc_s, which glibc loads at the first use. A rewound run would load the library again in
- * every run, which costs more than the rest of the run. Only programs that reference one of
- * these functions load it. */
+/* Loads libgcc_s before main, if the program references pthread_exit, cancellation or backtrace.
+ * glibc loads it at the first use: in a rewound run again and again, at a cost above that of the
+ * rest of the run. */
 #include <execinfo.h>
 #include <link.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Tables of a module that list the symbols it imports. */
+/* The symbols that a module imports. */
 struct unwinder_module {
 	const ElfW(Sym) * symbols;
 	const char *names;
@@ -19,8 +18,7 @@ struct unwinder_module {
 
 static const void *unwinder_address(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
 {
-	/* The loader has already added the base, unless the module's dynamic section is
-	 * read-only. */
+	/* The loader has added the base, unless the dynamic section is read-only. */
 	return (const void *)(entry->d_un.d_ptr < info->dlpi_addr
 				      ? entry->d_un.d_ptr + info->dlpi_addr
 				      : entry->d_un.d_ptr);

@@ -1,18 +1,17 @@
 /*
- * Records live allocations by address. glibc's allocator does the allocation and is unaffected.
+ * Records live allocations by address; glibc's allocator is unaffected.
  *
  * Most blocks lie in the brk heap, of which a *window* is covered. A bitmap has one bit per 16
- * bytes, which is set where a block starts. In each higher level, a bit says that a word of the
- * level below is not zero. A few steps therefore find the start before any address, however large
- * the block is. The record of a block lies in a table of 16-byte entries, one per 32 bytes of
- * heap, at the index of the block's start. Two blocks are at least 32 bytes apart.
+ * bytes, set where a block starts; in each higher level, a bit says that a word of the level below
+ * is not zero. A few steps find the start before any address. Records lie in a table of 16-byte
+ * entries, one per 32 bytes of heap, at the index of the block's start: blocks are at least 32
+ * bytes apart.
  *
- * The tables are opened in steps as the heap grows, and untouched pages are never resident. An
- * image of the process therefore copies about half as much again as for the heap itself. A step
- * that a run opened is cleared when a later run opens it, so the end of a run restores nothing.
+ * The tables are opened in steps as the heap grows, and untouched pages are never resident, so an
+ * image of the process copies about half as much again as for the heap. A step that a run opened is
+ * cleared when a later run opens it.
  *
- * Blocks elsewhere (glibc's large blocks, the program's own mmap): heap_outside.c. A block's name
- * is the hash of allocating site, thread, and ordinal among the blocks of both.
+ * Blocks elsewhere: heap_outside.c. Names: heap_internal.h.
  */
 #include <elf.h>
 #include <link.h>
@@ -29,31 +28,30 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Size of the window; blocks above it are not recorded. */
+/* Blocks above the window are not recorded. */
 #define WINDOW_BYTES (UINT64_C(4) << 30)
 #define STEP_BYTES (UINT64_C(1) << 20)
 #define START_BYTES 16
-#define RECORD_BYTES 32 /* bytes of the heap per record */
+#define RECORD_BYTES 32
 #define LEVELS 4
 
-/* Address of the tables: far from the addresses that the kernel chooses, near the contract.
- * Guard pages separate the tables. */
+/* Far from the kernel's addresses, near the contract, with guard pages between the tables. */
 #define HEAP_ADDRESS ((char *)0x7e8000000000)
 #define GAP_BYTES 4096
 
 HOT_STATE bool heap_is_recording; /* see heap.h */
 
-/* Written by the moving thread. heap_start_recording() maps the tables once. */
+/* Written by the moving thread. */
 static HOT_STATE struct {
 	uintptr_t base;	  /* of the window */
-	uintptr_t opened; /* end of the part of the window whose tables are open */
+	uintptr_t opened; /* the tables are open up to this address */
 	bool is_busy;	  /* a signal handler has interrupted a call here */
-	uint32_t run;	  /* number of calls of heap_begin_run() */
+	uint32_t run;
 	uint64_t *levels[LEVELS];
 	struct heap_record *records;
 } heap;
 
-/* End of the program's own data, where the heap begins. */
+/* Where the heap begins. */
 static uintptr_t heap_program_end(void)
 {
 	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -79,7 +77,6 @@ static bool heap_open(void *start, uint64_t bytes)
 		PROT_READ | PROT_WRITE));
 }
 
-/* Takes the next part of the reserved memory. */
 static void *heap_place(char **at, uint64_t bytes)
 {
 	void *place = *at;
@@ -145,15 +142,15 @@ static struct heap_record *heap_record(uintptr_t start)
 	return &heap.records[(start - heap.base) / RECORD_BYTES];
 }
 
-/* Sets a bit in all levels. If a bit is set, all bits above it are set too. */
+/* If a bit is set, all bits above it are set too. */
 static void heap_set_bit(uint64_t bit)
 {
 	for (unsigned level = 0; level < LEVELS; level++, bit /= 64) {
 		uint64_t *word = &heap.levels[level][bit / 64];
 		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
 
-		/* Usually the bit is set, because a block reuses the place of another. Skipping
-		 * the store avoids a stall. */
+		/* Usually set, because a block reuses another's place. Skipping the store avoids a
+		 * stall. */
 		if (before & mask)
 			return;
 		*word = before | mask;
@@ -179,7 +176,7 @@ static void heap_clear_bits(uint64_t first, uint64_t end)
 	}
 }
 
-/* Finds the last bit of the lowest level that is set at or before `bit`. */
+/* The last bit of the lowest level that is set at or before `bit`. */
 static bool heap_last_bit(uint64_t bit, uint64_t *found)
 {
 	unsigned level = 0;
@@ -207,7 +204,7 @@ static bool heap_last_bit(uint64_t bit, uint64_t *found)
 	return true;
 }
 
-/* Opens the tables up to this address. False: the address lies outside of the window. */
+/* False: outside of the window. */
 static bool heap_reach(uintptr_t end)
 {
 	if (end <= heap.opened)
@@ -251,8 +248,7 @@ static struct heap_block heap_describe(
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record);
 
-/* Invalidates cached names: those of the new block's memory, and those of the block that covered
- * its start. */
+/* Of the new block's memory, and of the block that covered its start. */
 static void heap_rename(uintptr_t start, size_t bytes)
 {
 	struct heap_record *record;
@@ -277,8 +273,8 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 		memory_renamed(0, SIZE_MAX);
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
-		/* Includes glibc's size word behind the block. The bits of freed blocks in this
-		 * range are cleared, and so is a bit that shares the record. */
+		/* With glibc's size word behind the block: clears the bits of freed blocks in this
+		 * range, and a bit that shares the record. */
 		const uint64_t bit = heap_bit(start);
 		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
 
@@ -303,7 +299,7 @@ void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
 	heap.is_busy = false;
 }
 
-/* The record of the block that starts at the address, freed or not; NULL: unknown. */
+/* Freed or not; NULL: unknown. */
 static struct heap_record *heap_record_of(uintptr_t start)
 {
 	struct heap_outside *block;

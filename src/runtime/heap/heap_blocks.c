@@ -1,6 +1,5 @@
-/* Log of a traced run's allocations, live and freed. The command uses it after the run to name
- * addresses. Runs in the moving thread. It writes the shared contract, so a forked child does
- * nothing here. */
+/* Log of a traced run's allocations, live and freed, from which the command names addresses after
+ * the run. It lies in the shared contract, so a forked child does nothing here. */
 #include <sys/syscall.h>
 
 #include "base/hash.h"
@@ -11,8 +10,7 @@
 
 #define HEADS (2 * MEMORY_BLOCKS_MAX)
 
-/* Finds the newest entry of a start address. Written by the moving thread; mapped at the first
- * block. */
+/* The newest entry of a start address. Mapped at the first block. */
 struct heap_block_index {
 	uint32_t heads[HEADS];		   /* by hash of the start: entry + 1; 0: none */
 	uint32_t older[MEMORY_BLOCKS_MAX]; /* next older entry of the same hash chain */

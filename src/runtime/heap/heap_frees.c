@@ -1,10 +1,9 @@
 /* Evidence of a use after free: where and by which thread a block was freed. Blocks that share a
- * place in the table overwrite each other. Restored with the run if the restart restores memory;
- * otherwise see heap_begin_run(). Runs in the moving thread. */
+ * place in the table overwrite each other. */
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 
-/* 16 kB. Most uses after free happen soon, and programs free few blocks that threads share. */
+/* 16 kB. Most uses after free happen soon, and few freed blocks are shared. */
 #define PLACES 512
 
 static struct {

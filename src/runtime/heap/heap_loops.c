@@ -1,7 +1,6 @@
-/* Loop numbers: the ordinal of a block among the blocks that its call stack allocated (Bindal,
- * Bansal, Lal 2012, figure 5). Only strategies that ask for places need them, because each
- * allocation then costs a stack walk. The counts are private memory at the heap's fixed place,
- * and are restored before each run. */
+/* Loop numbers: the ordinal of a block among the blocks of its call stack (Bindal, Bansal, Lal
+ * 2012, figure 5). Only for strategies that ask for places: each allocation then costs a stack
+ * walk. The counts are restored before each run. */
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
@@ -9,9 +8,9 @@
 #include "runtime/runtime.h"
 #include "strategies/strategy.h"
 
-#define CALLERS 12 /* frames of the stack that count; deeper recursion is one loop */
+#define CALLERS 12 /* deeper recursion is one loop */
 
-/* Set once. Call stacks whose hashes collide share a count. */
+/* Call stacks whose hashes collide share a count. */
 static uint8_t *loop_counts;
 
 void heap_loops_set_up(uint8_t *counts)

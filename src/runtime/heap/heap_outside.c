@@ -1,10 +1,9 @@
-/* Blocks outside of the brk heap: glibc's mappings for large requests, and the program's own
- * mappings. Such blocks are few, so a sorted array holds them. Runs in the moving thread. */
+/* Blocks outside of the brk heap, few enough for a sorted array: glibc's mappings for large
+ * requests, and the program's own mappings. */
 #include <string.h>
 
 #include "runtime/heap/heap_internal.h"
 
-/* Written by the moving thread. */
 static struct {
 	struct heap_outside *blocks; /* sorted by start, disjoint */
 	uint32_t count;
@@ -15,7 +14,7 @@ void heap_outside_set_up(struct heap_outside *table)
 	outside.blocks = table;
 }
 
-/* Index of the first block that ends after the address. */
+/* The first block that ends after the address. */
 static uint32_t outside_at(uintptr_t address)
 {
 	uint32_t low = 0, high = outside.count;

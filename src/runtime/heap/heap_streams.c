@@ -1,12 +1,10 @@
-/* Allocation streams: one per thread and allocating site. A stream counts its blocks; a block's
- * name is the hash of stream and count. The memory is restored by a rewind (heap.h). Runs in the
- * moving thread. */
+/* Allocation streams (heap_internal.h). A rewind restores the memory. */
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 
-/* Cache of the latest streams by site, which avoids the hash look-up. */
+/* The latest streams by site, without a hash look-up. */
 #define LATEST 32
 
 static HOT_STATE struct {
@@ -28,7 +26,6 @@ const struct heap_stream *heap_stream(uint16_t index)
 	return &streams.all[index];
 }
 
-/* Finds the stream, or adds it. */
 static struct heap_stream *streams_find(uint64_t site, thread_name thread, uint8_t kind)
 {
 	uint16_t *head = &streams.heads[hash_pair(site, thread) % HEAP_STREAM_HEADS];

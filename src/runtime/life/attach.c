@@ -8,8 +8,7 @@
 
 #include "platform/platform.h"
 
-/* Far from the mappings of targets, and in a range that every sanitizer accepts as program
- * memory. */
+/* Far from the mappings of targets, and program memory for every sanitizer. */
 #define CONTRACT_ADDRESS ((void *)0x7e9000000000)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
@@ -18,7 +17,7 @@ bool attach_is_first(void)
 	return true; /* the library was preloaded */
 }
 
-/* Copies the value of `name` from /proc/self/environ. False: not found, or longer than `size`. */
+/* From /proc/self/environ. False: not found, or longer than `size`. */
 static bool attach_variable(const char *name, char *value, size_t size)
 {
 	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
@@ -59,8 +58,7 @@ static bool attach_ends_with(const char *text, size_t length, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* Removes raddle's libraries from an entry such as "LD_PRELOAD=a:b". False: no other library is
- * left. */
+/* An entry such as "LD_PRELOAD=a:b". False: no other library is left. */
 static bool attach_strip_libraries(char *entry)
 {
 	char *value = strchr(entry, '=') + 1;

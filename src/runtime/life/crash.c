@@ -1,7 +1,7 @@
 /* Fatal signals and hangs. The handler records the failure in the contract and diverts the
- * interrupted context into crash_continue(), as if the interrupted code had called it. From
- * there the run ends in ordinary code on the thread's ordinary stack, which a debugger can
- * unwind. A stack overflow is the exception: its run ends in the handler, on the signal stack. */
+ * interrupted context into crash_continue(), as if the interrupted code had called it. From there
+ * the run ends in ordinary code on the thread's ordinary stack, which a debugger can unwind. At a
+ * stack overflow the run ends in the handler, on the signal stack. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -18,8 +18,7 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define CRASH_STACK_BYTES (64 * 1024)
 
-/* Set up once. The stack is shared memory, because a rewind must not restore it under a running
- * handler. */
+/* The stack is shared memory: a rewind must not restore it under a running handler. */
 static struct {
 	void *stack;
 } crash;
@@ -34,11 +33,10 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	} action = {handler, (unsigned long)flags | SA_SIGINFO | SA_RESTORER_FLAG,
 		platform_signal_return, 0};
 
-	/* Signals and memory are valid: the call cannot fail. */
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* True for signals that the processor raises for a faulting instruction. */
+/* Raised by the processor for a faulting instruction. */
 static bool crash_is_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
@@ -58,7 +56,7 @@ static void crash_record(enum outcome_kind kind, int signal, uint64_t site, uint
 		engine_blame_blocked(outcome);
 }
 
-/* Entry of a diverted context, whose stack may have any alignment. */
+/* The diverted stack may have any alignment. */
 __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 {
 	runtime_finish_run();
@@ -69,18 +67,15 @@ void runtime_divert(void *context, void (*entry)(void))
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
 
-	/*
-	 * A call pushes the address behind itself, and an unwinder looks one byte before that
-	 * address: hence the + 1. The interrupted function's red zone is overwritten, but that
-	 * function never continues.
-	 */
+	/* + 1: a call pushes the address behind itself, and an unwinder looks one byte before. The
+	 * red zone is overwritten, but the interrupted function never continues. */
 	*top = (uint64_t)registers[REG_RIP] + 1;
 	registers[REG_RSP] = (greg_t)top;
 	registers[REG_RIP] = (greg_t)(uintptr_t)entry;
-	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, as the ABI wants at a call */
+	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, by the ABI */
 }
 
-/* True for a fault near the stack pointer: the stack is exhausted. */
+/* A fault near the stack pointer. */
 static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const greg_t *registers)
 {
 	uint64_t stack = (uint64_t)registers[REG_RSP];
@@ -90,7 +85,7 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 	       address + 65536 > stack;
 }
 
-/* Return address of the call that aborts, for outcome.other_site; restored with the run. */
+/* For outcome.other_site; restored with the run. */
 static uint64_t abort_site;
 
 void runtime_note_abort(uint64_t site)
@@ -104,7 +99,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	uint64_t address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
 
 	if (!runtime.contract || runtime.is_forked_child) {
-		/* The failure is not the run's own: takes the default action at once. */
+		/* The failure is not the run's own: default action at once. */
 		void *none[4] = {0};
 
 		child_run_report_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
@@ -139,7 +134,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 		runtime_crash(signal, info, context);
 }
 
-/* True when the signal interrupted a blocking system call made directly by code of the target. */
+/* In a blocking system call made directly by code of the target. */
 static bool crash_was_asleep(const greg_t *registers)
 {
 	const char *next = (const char *)registers[REG_RIP];
@@ -153,8 +148,7 @@ void runtime_hang(void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	/* A run that has an outcome is no hang: it may stand still while the command inspects
-	 * it. */
+	/* A run that has an outcome is no hang: the command may inspect it. */
 	if (!runtime.contract || runtime.is_forked_child || runtime.contract->outcome.kind)
 		return;
 	if (!runtime.has_dispatch && crash_was_asleep(registers))

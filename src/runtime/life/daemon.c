@@ -1,14 +1,14 @@
 /*
  * Daemons: a process that forks and exits before it creates a thread has left its work to the
  * child, which is the program from then on. The child leaves control at the fork like every forked
- * child. If it has called setsid(), or descends from a process that has, its first thread creation
- * takes control back.
+ * child. If it or an ancestor of it has called setsid(), its first thread creation takes control
+ * back.
  *
  * contract->daemon goes from DAEMON_NONE to DAEMON_MADE (setsid() in the child) to DAEMON_LEFT (the
  * parent has exited). The child then replaces the parent in contract->guest_pid.
  *
- * Runs in the only thread of its process. Restart fork_main does not support daemons: its server
- * knows only the process that it started.
+ * Runs in the only thread of its process. Not with restart fork_main, whose server knows only the
+ * process that it started.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -19,16 +19,14 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Limit of each wait. A parent that leaves does so at once; one that waits longer for its child
- * remains the program. */
+/* A parent that leaves does so at once; one that waits longer for its child remains the program. */
 #define PATIENCE_MS 1000
 
 /* Written at forks and by setsid(). */
 static struct {
-	/* The process that raddle started; 0: this process, or that process had created a
-	 * thread. */
+	/* That raddle started; 0: this process, or that process had created a thread. */
 	uint32_t first_pid;
-	/* This process or an ancestor of it, other than the first process, has called setsid(). */
+	/* This process or an ancestor, other than the first process, has called setsid(). */
 	bool is_daemon;
 } daemons;
 
@@ -43,12 +41,12 @@ static void sleep_a_little(void)
 {
 	const struct timespec time = {.tv_nsec = 1000000};
 
-	(void)platform_call(SYS_nanosleep, &time, NULL); /* a signal may shorten it */
+	(void)platform_call(SYS_nanosleep, &time, NULL);
 }
 
 static uint32_t daemon_state(void)
 {
-	/* Acquire: pairs with the releases below. */
+	/* Pairs with the releases below. */
 	return __atomic_load_n(&runtime.contract->daemon, __ATOMIC_ACQUIRE);
 }
 
@@ -92,14 +90,14 @@ bool daemon_becomes_program(void)
 
 	if (!daemons.is_daemon || runtime.restart == &restart_fork_main)
 		return false;
-	daemons.is_daemon = false; /* asked once */
+	daemons.is_daemon = false;
 	for (int i = 0; i < PATIENCE_MS && daemon_state() != DAEMON_LEFT; i++)
 		sleep_a_little();
 	if (contract->is_live || !__atomic_compare_exchange_n(&contract->guest_pid, &guest,
 					 (uint32_t)platform_call(SYS_getpid), false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	/* The parent exits soon. This process is then a child of the command, and dies with it. */
+	/* This process is then a child of the command, and dies with it. */
 	for (int i = 0; i < PATIENCE_MS && platform_call(SYS_getppid) != contract->host_pid; i++)
 		sleep_a_little();
 	/* Makes the command read the new guest_pid. */

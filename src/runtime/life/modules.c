@@ -1,5 +1,5 @@
-/* Registers the writable segments of all loaded modules, in which static objects lie. A module's
- * identity is the hash of its base name. */
+/* Registers the writable segments of all modules. A module's identity is the hash of its base
+ * name. */
 #include <link.h>
 #include <string.h>
 

@@ -1,20 +1,18 @@
 /*
  * Calls that go straight to the kernel are no scheduling points: file writes, path look-ups and
- * output carry no information to the program's other threads. But a thread may repeat such calls
- * until another thread stops it, by a flag that raddle does not see or by cancellation. So a thread
- * that makes many of them without a step yields. The calls are counted, not timed, and every run
- * yields at the same call.
- *
- * Runs in the target's moving thread, after the call. The state is restored with the run.
+ * output carry no information between threads. But a thread may repeat them until another thread
+ * stops it, by a flag that raddle does not see or by cancellation. So a thread that makes many
+ * without a step yields. The calls are counted, not timed: every run yields at the same call. The
+ * state is restored with the run.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Copying a file or printing a page needs fewer calls. */
+/* Copying a file or printing a page needs fewer. */
 #define CALLS_BEFORE_YIELD 256
 
 static struct {
-	uint64_t step; /* engine_step() at the last call */
+	uint64_t step; /* at the last call */
 	uint32_t calls;
 } passing;
 

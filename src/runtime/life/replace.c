@@ -1,7 +1,6 @@
-/* execve with restart rewind. This process holds the image of the starting point and must
- * survive. So a child executes the other program, and the end of the child is the end of the
- * run. With the other restarts every run is a process of its own, and the call goes to the
- * kernel unchanged. Runs in the target's moving thread. */
+/* execve with restart rewind. This process holds the image of the starting point and must survive:
+ * a child executes the other program, and its end is the end of the run. With the other restarts
+ * the call goes to the kernel unchanged. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -10,10 +9,9 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Runs in the child. `failure` is shared with the parent. */
+/* In the child. `failure` is shared with the parent. */
 static void replace_child(long number, const long arguments[6], long *failure)
 {
-	/* The child must not outlive the run. */
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &engine_current()->signals_blocked,
 		NULL, sizeof(uint64_t));
@@ -23,7 +21,7 @@ static void replace_child(long number, const long arguments[6], long *failure)
 		(void)platform_call(SYS_exit_group, 127);
 }
 
-/* Waits for the other program, which is the rest of the run. */
+/* The other program is the rest of the run. */
 static int replace_wait(long pid)
 {
 	int status = 0;

@@ -1,14 +1,11 @@
 /*
- * The life of a run: its begin, its end, its accounting, and the report to the command. Runs in the
- * moving thread, or in a restart server, which outlives its runs.
+ * The life of a run. Runs in the moving thread, or in a restart server, which outlives its runs.
  *
  * runtime_begin_run() seeds strategy and engine and begins control. A run ends in
  * runtime_finish_run(), which completes the outcome in the contract and never returns:
  * restart->finish() leaves for the next run. runtime_account_run() then counts the run and gives
- * its summary to the strategy. runtime_report() rings the command's doorbell.
- *
- * At this point outcome and schedule already lie in the contract, so a crash of the target loses
- * neither.
+ * its summary to the strategy. runtime_report() rings the command's doorbell. Outcome and schedule
+ * then lie in the contract, so a crash of the target loses neither.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -31,9 +28,9 @@
 #include "runtime/world.h"
 #include "strategies/history.h"
 
-/* libstdc++'s atomic waits, latches and semaphores yield four times before they block. If
- * accesses to memory are scheduling points, spinning.c detects waiting loops instead, and such a
- * loop should cost no further steps. */
+/* libstdc++'s atomic waits, latches and semaphores yield four times before they block. If memory
+ * accesses are scheduling points, spinning.c detects waiting loops, which then cost no further
+ * steps. */
 #define FREE_YIELDS 4
 
 static const struct strategy *run_strategy(const struct contract *contract)
@@ -88,8 +85,7 @@ uint64_t runtime_seed(uint64_t number)
 	return hash_pair(runtime.contract->plan.seed, number);
 }
 
-/* Resets the contract's fields about the current run, when a run begins or continues from a
- * checkpoint. */
+/* When a run begins or continues from a checkpoint. */
 static void run_announce(struct contract *contract, uint64_t number)
 {
 	contract->run_number = number;
@@ -137,8 +133,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();
-	/* Uncontrolled threads may call interposed functions: keeps the slow path of ENTER() on,
-	 * which checks the caller. */
+	/* Uncontrolled threads may call interposed functions: the slow path of ENTER() checks the
+	 * caller. */
 	runtime_is_up = runtime.has_dispatch || runtime.executor != &executor_fiber;
 	runtime_detect_begin();
 	contexts_begin_run();
@@ -172,7 +168,7 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
-/* Stores the summary of a run that belongs to a round. */
+/* Of a run that belongs to a round. */
 static void run_note(struct contract *contract, uint64_t digest)
 {
 	struct contract_run *run = contract_run_of(contract, contract->run_number);
@@ -188,8 +184,7 @@ static void run_note(struct contract *contract, uint64_t digest)
 	runtime_note_races(run);
 }
 
-/* True when the run belongs to another shard. The strategy learns from the run, but the run is not
- * counted. */
+/* The strategy learns from another shard's run, but the run is not counted. */
 static bool run_is_elsewhere(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -243,8 +238,7 @@ bool runtime_account_run(void)
 	return contract->plan.stop_at_failure;
 }
 
-/* Uses floating point, so must not run inside a run: the target may have unmasked floating-point
- * exceptions. */
+/* Not inside a run: the target may have unmasked floating-point exceptions. */
 static void run_publish_guarantee(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -272,7 +266,7 @@ uint32_t runtime_report_and_wait(enum contract_report report)
 
 	__atomic_store_n(&contract->command, COMMAND_NONE, __ATOMIC_RELAXED);
 	runtime_report(report);
-	/* Acquire: pairs with the host's release; the plan was written before the command. */
+	/* Pairs with the host's release; the plan was written before the command. */
 	while ((command = __atomic_load_n(&contract->command, __ATOMIC_ACQUIRE)) == COMMAND_NONE)
 		platform_futex_wait(&contract->command, COMMAND_NONE, UINT64_MAX, true);
 	return command;
@@ -287,8 +281,7 @@ bool runtime_is_exhausted(void)
 		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_task && memory_has_news())
 		return true;
-	/* A strategy is not exhausted while the last run has found new points: these make new
-	 * runs. */
+	/* Not while the last run has found new points: these make new runs. */
 	return strategy->search.is_exhausted && !memory_has_news() &&
 	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }
@@ -318,7 +311,7 @@ void runtime_refuse_restart(const char *why)
 	refuse(why, REFUSAL_RESTART);
 }
 
-/* Steps that each thread performed, from the recorded schedule. */
+/* From the recorded schedule. */
 static void run_count_steps(struct contract *contract, struct contract_thread *threads)
 {
 	const struct schedule *schedule = run_schedule(contract);
@@ -358,8 +351,8 @@ void runtime_publish_threads(void)
 	stuck_children_add_threads(threads, &contract->thread_count);
 }
 
-/* Stands still until the command has looked. The thread's own context is saved by a switch to a
- * context that rings and waits, so that the command can unwind this thread like any other. */
+/* Until the command has looked. Saves the thread's context by a switch to a context that rings and
+ * waits, so that the command can unwind this thread like any other. */
 struct run_inspection {
 	struct context self, waiter;
 	unsigned char stack[16384];
@@ -398,7 +391,7 @@ void runtime_stand_still(void)
 	run_inspect();
 }
 
-/* Ends a forked child of the target, or a process without a command, as it would end natively. */
+/* A forked child of the target, or a process without a command, ends as natively. */
 static void run_end_alone(const struct outcome *outcome) __attribute__((noreturn));
 static void run_end_alone(const struct outcome *outcome)
 {
@@ -412,8 +405,8 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
-/* Gives all blocks of one allocating call the same group: runs of one bug differ in the block that
- * a wait is on. */
+/* All blocks of one allocating call form one group: runs of one bug differ in the block of a
+ * wait. */
 static void run_group_objects(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
@@ -443,7 +436,7 @@ void runtime_finish_run(void)
 	if (!contract || runtime.is_forked_child)
 		run_end_alone(engine_private_outcome());
 	outcome = &contract->outcome;
-	if (runtime.is_run_over) /* a failure while the run was ending */
+	if (runtime.is_run_over)
 		for (;;)
 			(void)platform_call(SYS_exit_group, 127);
 	runtime.is_run_over = true;
@@ -488,7 +481,7 @@ void runtime_mark_outside(bool is_outside)
 		runtime.contract->is_waiting_outside = is_outside;
 }
 
-/* Lowest number of the runtime's own descriptors, where the hard limit allows it. */
+/* Lowest number of the runtime's own descriptors, within the hard limit. */
 #define HIGH_DESCRIPTORS 60000
 
 long runtime_high_descriptor(long descriptor)

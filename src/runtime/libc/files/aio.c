@@ -1,12 +1,7 @@
-/*
- * Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's
- * helper threads, because libc creates them without pthread_create. Each request therefore runs in
- * a controlled thread of ours, which blocks like a read or write of the target. A request's state
- * is in the target's aiocb, where libc keeps it. As in libc, requests on one descriptor are carried
- * out one after the other.
- *
- * Runs in the target's moving thread.
- */
+/* Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's
+ * helper threads, which libc creates without pthread_create. Each request therefore runs in a
+ * controlled thread, which blocks like a read or write of the target. Its state is in the target's
+ * aiocb, where libc keeps it. As in libc, requests on one descriptor run one after the other. */
 #include <aio.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,20 +21,20 @@
 enum aio_state { AIO_FREE, AIO_QUEUED, AIO_RUNNING, AIO_CANCELLED };
 enum aio_operation { AIO_READ, AIO_WRITE, AIO_SYNC, AIO_SYNC_DATA };
 
-/* Requests of one lio_listio() call: one notification is sent when the last request ends. */
+/* Requests of one lio_listio() call, with one notification after the last. */
 struct aio_group {
 	uint32_t unfinished; /* 0: free */
 	struct sigevent event;
 };
 
 struct aio_request {
-	uint8_t state;	       /* enum aio_state */
-	uint8_t operation;     /* enum aio_operation */
-	uint64_t number;       /* requests are numbered in the order of their creation */
+	uint8_t state;
+	uint8_t operation;
+	uint64_t number;       /* in the order of creation */
 	struct aiocb *control; /* not read after a cancellation: the target may have freed it */
 	int fd;
 	struct sigevent event;
-	struct aio_group *group; /* NULL: none */
+	struct aio_group *group;
 };
 
 static bool aio_is_unfinished(const struct aio_request *request)
@@ -79,8 +74,7 @@ static void aio_notify(const struct sigevent *event)
 	}
 }
 
-/* A request starts when all earlier requests on its descriptor have ended, or when it is
- * cancelled. */
+/* All earlier requests on its descriptor have ended, or it is cancelled. */
 static bool aio_has_turn(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;
@@ -107,8 +101,8 @@ static void aio_await_turn(struct aio_request *request)
 	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
 }
 
-/* Transfers at the request's own position. Pipes and sockets have no position, and a transfer on
- * them may wait. Returns what read() or write() return. */
+/* At the request's own position, which pipes and sockets do not have: a transfer on them may wait.
+ * Result of read() or write(). */
 static ssize_t aio_carry_out(const struct aio_request *request)
 {
 	const struct aiocb *control = request->control;
@@ -133,7 +127,7 @@ static ssize_t aio_carry_out(const struct aio_request *request)
 	}
 }
 
-/* After this call the target may reuse its aiocb. */
+/* The target may then reuse its aiocb. */
 static void aio_finish(struct aiocb *control, ssize_t result, int error)
 {
 	control->__return_value = result;
@@ -175,7 +169,7 @@ static struct aio_request *aio_free_request(void)
 	return NULL;
 }
 
-/* Returns 0 or an errno. */
+/* 0 or an errno. */
 static int aio_ask(
 	struct aiocb *control, enum aio_operation operation, struct aio_group *group, uint64_t site)
 {
@@ -227,8 +221,7 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 		-aio_ask(control, operation == O_SYNC ? AIO_SYNC : AIO_SYNC_DATA, NULL, CALL_SITE));
 }
 
-/* A thread that polls an unfinished request in a loop counts as waiting, so that other threads are
- * scheduled. */
+/* A thread that polls an unfinished request counts as waiting, so that others are scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
 {
 	ENTER();
@@ -248,8 +241,7 @@ struct aio_list {
 	bool for_all;
 };
 
-/* True if one request of the list is done, or with `for_all` every request. True for a list
- * without pending requests. */
+/* `for_all`: every request. True for a list without pending requests. */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;
@@ -273,7 +265,7 @@ static bool aio_list_is_ready(const struct engine_op *op, const struct engine_th
 	return aio_list_is_done((const struct aio_list *)(uintptr_t)op->argument2);
 }
 
-/* Returns 0, -EAGAIN (time-out) or -EINTR; acts on cancellation. */
+/* 0, -EAGAIN (time-out) or -EINTR; acts on cancellation. */
 static long aio_list_wait(
 	const struct aio_list *list, const struct timespec *timeout, uint64_t site)
 {
@@ -343,7 +335,7 @@ static struct aio_group *aio_free_group(void)
 	return NULL;
 }
 
-/* False: at least one request could not be started. */
+/* False: a request could not be started. */
 static bool aio_ask_all(
 	struct aiocb *const *controls, int count, struct aio_group *group, uint64_t site)
 {
@@ -395,8 +387,7 @@ EXPORT int lio_listio(
 	group = aio_free_group();
 	if (!group)
 		return (int)interpose_result(-EAGAIN);
-	/* Holds one extra count until all requests are started, so that early ends do not
-	 * notify. */
+	/* One extra count until all requests are started, so that early ends do not notify. */
 	*group = (struct aio_group){.unfinished = 1, .event = event ? *event : silent};
 	are_asked = aio_ask_all(controls, count, group, CALL_SITE);
 	if (!--group->unfinished)

@@ -1,4 +1,4 @@
-/* connect, accept, bind, listen, shutdown. Runs in the target's moving thread. */
+/* connect, accept, bind, listen, shutdown. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -14,8 +14,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network
- * sockets). */
+/* For room in the listener's queue (unix sockets), or the peer's answer (network sockets). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
 	struct fd_request request = {.shape = is_retry ? FD_SHAPE_RETRY : FD_SHAPE_ONE,
@@ -37,19 +36,16 @@ static long connect_result(int fd)
 	int error = 0;
 	unsigned int size = sizeof error;
 
-	/* Cannot fail for a socket */
 	(void)platform_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size);
 	return -error;
 }
 
-/* Tries connect() on a blocking descriptor without blocking: O_NONBLOCK is set for this call
- * only. */
+/* Sets O_NONBLOCK for this call on a blocking descriptor. */
 static long connect_attempt(int fd, const struct sockaddr *address, socklen_t length)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
 	long result;
 
-	/* Cannot fail after F_GETFL */
 	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
 	result = target_call(SYS_connect, fd, address, length);
 	(void)platform_call(SYS_fcntl, fd, F_SETFL, flags);
@@ -95,9 +91,8 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	const bool is_shared = may_wait && family_has_others();
 	long result = -EAGAIN;
 
-	/* accept() has no flag against blocking, so the descriptor is polled immediately before
-	 * the call. The lock keeps other processes of the family from accepting the connection
-	 * in between. */
+	/* accept() has no flag against blocking: the descriptor is polled immediately before. The
+	 * lock keeps other processes of the family from accepting in between. */
 	shared_enter(is_shared);
 	if (!may_wait || platform_call(SYS_poll, &poll, 1, 0) != 0)
 		result = target_call(SYS_accept4, transfer->fd, address->msg_name,
@@ -106,7 +101,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* accept() can block only on a listening socket; the kernel refuses every other socket at once. */
+/* The kernel refuses sockets that do not listen. */
 static bool accept_may_wait(int fd)
 {
 	int is_listening = 0;
@@ -157,7 +152,7 @@ ANSWERED(int, accept4,
 	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
 	fd, address, length, flags);
 
-/* Only one process can bind such a name. A second process fails, and its peers may wait forever. */
+/* A second process that binds such a name fails, and its peers may wait forever. */
 static bool is_shared_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;

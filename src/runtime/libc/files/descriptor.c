@@ -1,6 +1,5 @@
 /* Calls that create, duplicate, lock and close descriptors. Creation and duplication are no
- * scheduling points. Closing is one if other threads may wait for the descriptor. Runs in the
- * target's moving thread. */
+ * scheduling points. Closing is one if other threads may wait for the descriptor. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
@@ -54,7 +53,6 @@ long call_socketpair(const long arguments[6], uint64_t site)
 ANSWERED(int, socketpair, (int domain, int type, int protocol, int ends[2]), socketpair, domain,
 	type, protocol, ends);
 
-/* Registers a new descriptor of a known class. */
 static long fd_made(long result, enum fd_class class, bool is_internal)
 {
 	if (!platform_failed(result))
@@ -62,7 +60,7 @@ static long fd_made(long result, enum fd_class class, bool is_internal)
 	return result;
 }
 
-/* Defines the answer to a system call that creates a descriptor of this class. */
+/* Answers a system call that creates a descriptor of this class. */
 #define MAKES(name, class, is_internal)                                                            \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -109,7 +107,7 @@ static long fd_copied(int fd, long result)
 	return result;
 }
 
-/* Defines the answer to a system call that duplicates its first argument. */
+/* Answers a system call that duplicates its first argument. */
 #define COPIES(name)                                                                               \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -133,8 +131,8 @@ struct fd_lock {
 	uint64_t site;
 };
 
-/* Happens-before order for detectors. All file locks are one object, which every lock call
- * releases and acquires, because only the kernel knows which ranges overlap. */
+/* For detectors: all file locks are one object, because only the kernel knows which ranges
+ * overlap. */
 static void fd_lock_orders(uint64_t site)
 {
 	static const char any_file_lock;
@@ -148,7 +146,7 @@ static bool is_held_by_another(long result)
 	return result == -EWOULDBLOCK || result == -EACCES;
 }
 
-/* Tries to lock, and waits for an unlock between two tries. Returns the raw result. */
+/* Waits for an unlock between two tries. Raw result. */
 static long fd_lock_wait(const struct fd_lock *lock)
 {
 	bool is_try = true;
@@ -252,7 +250,7 @@ EXPORT int fcntl(int fd, int command, ...)
 
 	ENTER();
 	va_start(arguments, command);
-	/* Also valid if the argument is an int, or missing: it is in a register */
+	/* An int, or a missing argument, is in a register, too */
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
@@ -307,7 +305,7 @@ static long fd_close(int fd, uint64_t site)
 	long result;
 
 	if (engine_is_live() && fd_classify(fd) != FD_PLAIN)
-		(void)engine_perform(&op); /* always WAIT_DONE */
+		(void)engine_perform(&op);
 	result = target_call(SYS_close, fd);
 	fd_forget(fd);
 	fd_retry_changed();
@@ -326,8 +324,7 @@ int __close(int fd);
 
 INTERPOSED(int, __close, (int fd), (int)interpose_result(fd_close(fd, CALL_SITE)));
 
-/* Also called by fclose() and other functions inside libc. Only our tables change; the kernel
- * closes the descriptor. */
+/* Also called inside libc (fclose(), ...). The kernel closes the descriptor. */
 long call_close(const long arguments[6], uint64_t site)
 {
 	(void)site;

@@ -1,5 +1,5 @@
-/* read, write and their vector forms, with the checked names of _FORTIFY_SOURCE. Transfers of
- * plain files go straight to the kernel. Runs in the target's moving thread. */
+/* read, write and their vector forms, with the checked names of _FORTIFY_SOURCE. Transfers of plain
+ * files go straight to the kernel. */
 #include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -69,7 +69,7 @@ static long attempt_write(const struct fd_transfer *transfer)
 
 		if (fd_waits(fd) && !polls_ready(fd, POLLOUT))
 			return -EAGAIN;
-		/* A writable pipe takes this many bytes without blocking. */
+		/* A writable pipe takes PIPE_BUF without blocking. */
 		if (first.iov_len > PIPE_BUF)
 			first.iov_len = PIPE_BUF;
 		result = platform_call(SYS_write, fd, first.iov_base, first.iov_len);
@@ -98,7 +98,7 @@ static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t 
 	return interpose_result(fd_write_all(&transfer, vector, count));
 }
 
-/* True if there is nothing to transfer, or the kernel must refuse the count. */
+/* Nothing to transfer, or a count that the kernel must refuse. */
 static bool is_odd_vector(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
@@ -128,7 +128,7 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 	return fd_read(fd, &vector, 1, site);
 }
 
-/* A write that is no scheduling point. A SIGPIPE is delivered before the write returns. */
+/* No scheduling point. A SIGPIPE is delivered before the write returns. */
 static ssize_t write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;
@@ -208,8 +208,7 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* The kernel answers reads and writes that are no scheduling points, except reads of random
- * numbers. */
+/* Only scheduling points and random numbers need more than the kernel. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
 	struct fd_transfer transfer = *wanted;
@@ -285,8 +284,7 @@ long call_writev(const long arguments[6], uint64_t site)
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
-/* Without a position and flags, these calls are readv() and writev(). With either, the call
- * waits for no other thread. */
+/* Without them the call is readv() or writev(); with them, it waits for no other thread. */
 static bool has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];

@@ -1,6 +1,6 @@
-/* Table of descriptors: class, whether another process can make the descriptor ready, and the
- * object that stands for it in the engine. Descriptors beyond the table are looked up in the
- * kernel each time and count as external. Runs in the target's moving thread. */
+/* Table of descriptors: class, whether another process can make it ready, and its object in the
+ * engine. Descriptors beyond the table are looked up in the kernel each time and count as
+ * external. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,15 +13,14 @@
 #define FD_TABLE_SIZE 1024
 
 struct fd_entry {
-	uint8_t class; /* enum fd_class */
+	uint8_t class;
 	bool is_internal;
-	bool is_of_family; /* was internal when a forked child got a copy of the descriptor */
+	bool is_of_family; /* internal when a forked child got a copy */
 	bool has_object;
-	uint16_t object; /* valid with has_object: the entry whose address stands for the object */
+	uint16_t object; /* with has_object: the entry that stands for the object */
 };
 
-/* Written by calls that create, duplicate and close descriptors, and by the first look-up of
- * one. */
+/* Written by calls that create, duplicate and close descriptors, and by look-ups. */
 static struct {
 	struct fd_entry entries[FD_TABLE_SIZE];
 	struct fd_entry beyond; /* its address stands for every descriptor outside the table */
@@ -32,7 +31,6 @@ static struct fd_entry *fd_entry(int fd)
 	return fd >= 0 && fd < FD_TABLE_SIZE ? &table.entries[fd] : NULL;
 }
 
-/* Linux's fixed device numbers. */
 #define DEVICE_RANDOM makedev(1, 8)
 #define DEVICE_URANDOM makedev(1, 9)
 
@@ -66,8 +64,7 @@ enum fd_class fd_classify(int fd)
 	if (entry && entry->class != FD_UNKNOWN)
 		return entry->class;
 	class = fd_ask_kernel(fd);
-	/* Plain files are not cached: libc may close them internally, and the number may be
-	 * reused. */
+	/* Plain files are not cached: libc may close them internally and reuse the number. */
 	if (entry && class != FD_PLAIN)
 		entry->class = (uint8_t) class;
 	return class;
@@ -139,7 +136,7 @@ void fd_point(enum call_kind call, int fd, uint64_t site)
 		.site = site,
 		.deadline_ns = ENGINE_FOREVER};
 
-	(void)engine_perform(&op); /* always WAIT_DONE */
+	(void)engine_perform(&op);
 }
 
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer)

@@ -1,11 +1,7 @@
-/*
- * Reads and writes that may block, on pipes, sockets and event descriptors. A transfer announces
- * its op and waits until the kernel reports readiness. The transfer is then tried in a form that
- * cannot block, because another process may have been faster.
- *
- * A write is tried once before the thread waits: a pipe or socket that poll() does not report as
- * writable may still have room. Runs in the target's moving thread.
- */
+/* Reads and writes that may block, on pipes, sockets and event descriptors. A transfer announces
+ * its op and waits until the kernel reports readiness. Then it is tried in a form that cannot
+ * block, because another process may have been faster. A write is tried once before the thread
+ * waits: poll() may hide room in a pipe or socket. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -15,7 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* After a partial gather write, the next try sends this many entries. */
+/* Entries that the next try sends after a partial gather write. */
 #define VECTOR_WINDOW 16
 
 static bool fd_polls(int fd, short events)
@@ -47,7 +43,7 @@ void fd_note(long number, int fd, long result)
 	runtime_note_call(number, arguments, result);
 }
 
-/* SO_RCVTIMEO and SO_SNDTIMEO as a deadline. */
+/* SO_RCVTIMEO, SO_SNDTIMEO */
 static uint64_t fd_socket_deadline(const struct fd_transfer *transfer)
 {
 	struct timeval limit = {0};
@@ -64,7 +60,7 @@ static uint64_t fd_socket_deadline(const struct fd_transfer *transfer)
 	return time_after(time_from_timespec(&time));
 }
 
-/* The wait before a try. Returns 0, -EINTR, or -EAGAIN after a time-out. */
+/* 0, -EINTR, or -EAGAIN after a time-out. */
 static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, uint64_t deadline_ns)
 {
 	struct fd_request request = {.shape = FD_SHAPE_ONE,
@@ -87,8 +83,7 @@ static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, ui
 	}
 }
 
-/* The kernel refuses a read of a write-only descriptor at once, although poll() never reports it as
- * readable. */
+/* The kernel refuses a read at once, although poll() never reports it as readable. */
 static bool fd_is_write_only(int fd)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
@@ -138,7 +133,7 @@ static size_t vector_bytes(const struct iovec *vector, int count)
 	return bytes;
 }
 
-/* Collects the entries that follow the first `skip` bytes. */
+/* The entries behind the first `skip` bytes. */
 static int vector_rest(
 	const struct iovec *vector, int count, size_t skip, struct iovec rest[VECTOR_WINDOW])
 {

@@ -1,6 +1,5 @@
-/* Scheduling point of descriptor operations: which thread waits for which descriptor, and when
- * the wait ends. The kernel decides readiness, by a poll that does not block. Runs in the
- * target's moving thread. */
+/* Scheduling point of descriptor operations, and the end of their waits. The kernel decides
+ * readiness, by a poll that does not block. */
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -10,7 +9,7 @@
 
 /* Written around every wait (announced) and by fd_retry_changed (retry_epoch). */
 static struct {
-	/* number of threads in fd_perform; with 0, no wait depends on a change */
+	/* threads in fd_perform; with 0, no wait depends on a change */
 	uint32_t announced;
 	uint64_t retry_epoch; /* grows when a lock or queue may have become free */
 } waits;
@@ -77,7 +76,7 @@ bool fd_request_is_external(const struct fd_request *request)
 	return true;
 }
 
-/* The request's first descriptor; -1: the request has none. */
+/* -1: none. */
 static int fd_first(const struct fd_request *request)
 {
 	if (request->shape == FD_SHAPE_POLL) {

@@ -1,10 +1,7 @@
-/*
- * Opening a FIFO, which blocks until the other end is opened. The runtime opens with O_NONBLOCK,
- * clears the flag afterwards, and does the waiting at scheduling points. A reader gets its
- * descriptor at once, so that a writer's open can succeed; the reader continues when a writer is,
- * or was, present. The call is handled where the system call is trapped, because fopen() and
- * others bypass open(). Runs in the target's moving thread.
- */
+/* Opening a FIFO blocks until the other end is opened. The runtime opens with O_NONBLOCK, clears
+ * the flag afterwards, and waits at scheduling points. A reader gets its descriptor at once, so
+ * that a writer's open can succeed; it continues when a writer is, or was, present. Handled where
+ * the system call is trapped, because fopen() and others bypass open(). */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -42,7 +39,7 @@ static bool fifo_is_opened(long number, const long arguments[6], struct fifo_ope
 	       S_ISFIFO(status.st_mode);
 }
 
-/* True if the FIFO has a writer. tee() reports that without removing data. */
+/* tee() reports a writer without removing data. */
 static bool fifo_has_writer(int fd)
 {
 	struct pollfd poll = {.fd = fd, .events = POLLIN};
@@ -59,7 +56,7 @@ static bool fifo_has_writer(int fd)
 	return result == -EAGAIN;
 }
 
-/* Waits until another descriptor is opened or closed. False: a signal ends the call. */
+/* Until another descriptor is opened or closed. False: a signal ends the call. */
 static bool fifo_wait(const struct fifo_opening *opening, int fd, bool is_try)
 {
 	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = fd, .epoch = fd_retry_epoch()};

@@ -1,7 +1,6 @@
-/* Opening files, and operations on files at a position or as a whole. None of them waits for
- * another thread (except for FIFOs: fifo.c), so libc does the work, and its system call is
- * trapped. These functions add what libc cannot know: they are cancellation points, and a thread
- * that calls them in a loop yields. Runs in the target's moving thread. */
+/* Opening files, and operations at a position or as a whole. None waits for another thread (except
+ * for FIFOs: fifo.c), so libc does the work, and its system call is trapped. Added here: they are
+ * cancellation points, and a thread that calls them in a loop yields. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -11,7 +10,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* The mode argument of open() and its variants, which exists only with flags that create a file. */
+/* The mode of open(), which exists only with flags that create a file. */
 #define OPEN_MODE(flags)                                                                           \
 	__extension__({                                                                            \
 		mode_t mode_ = 0;                                                                  \
@@ -52,7 +51,7 @@ EXPORT int openat64(int directory, const char *path, int flags, ...)
 	return REAL(openat64)(directory, path, flags, OPEN_MODE(flags));
 }
 
-/* Defines a cancellation point around libc's function. */
+/* A cancellation point around libc's function. */
 #define PASSES_ON(type, name, parameters, arguments)                                               \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \

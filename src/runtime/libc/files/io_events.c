@@ -1,10 +1,5 @@
-/*
- * Waiting for events of the kernel's asynchronous input and output (io_submit), for which libc
- * has no functions. The kernel is polled without blocking, repeatedly while the program waits for
- * the outside world.
- *
- * Runs in the target's moving thread.
- */
+/* Waiting for events of io_submit(), for which libc has no functions. The kernel is polled without
+ * blocking, repeatedly while the program waits for the outside world. */
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
@@ -59,7 +54,6 @@ long call_io_getevents(const long arguments[6], uint64_t site)
 	return done ? done : result;
 }
 
-/* Type of the last argument's target. */
 struct events_mask {
 	const uint64_t *mask;
 	size_t bytes;

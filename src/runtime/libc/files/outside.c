@@ -9,30 +9,30 @@
 #include "runtime/world.h"
 
 #define OUTSIDE_POLLS_MAX 1024
-/* Interval of checks for events that poll() cannot report: file locks, stopped children. */
+/* For events that poll() cannot report: file locks, stopped children. */
 #define SLICE_NS UINT64_C(10000000)
-/* Interval of checks of objects that processes share. */
+/* For objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
-/* Pause after a wait that ended although it enabled no thread; it avoids a busy loop. */
+/* After a wait that ended although it enabled no thread. */
 #define PAUSE_NS UINT64_C(1000000)
 
-/* What the threads wait for. Filled and used within one call. */
+/* Filled and used within one call. */
 static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
-	bool has_external; /* a process outside the family can make a waited-for descriptor ready */
-	bool has_child;	   /* a wait for a child */
-	bool has_signal;   /* a wait for a signal */
-	bool has_shared;   /* a wait for an object that another process can change */
-	bool needs_slices; /* a wait that poll() cannot observe */
+	bool has_external; /* another process can make a waited-for descriptor ready */
+	bool has_child;
+	bool has_signal;
+	bool has_shared;       /* for an object that another process can change */
+	bool needs_slices;     /* a wait that poll() cannot observe */
 	uint32_t failed_tries; /* consecutive failures */
-	uint64_t failed_step;  /* step of the last failure */
+	uint64_t failed_step;
 	uint64_t woken_period; /* engine_idle_period() when a descriptor last ended a wait */
-	/* Used while other members of the process family run. */
-	uint64_t slice_ns;     /* of each sleep; 0: no limit */
-	bool is_clock_still;   /* virtual time stands still during this wait */
-	uint64_t idle_period;  /* the period that began at idle_real_ns */
-	uint64_t idle_real_ns; /* real time when idle_period began */
+	/* While other members of the process family run. */
+	uint64_t slice_ns;    /* of each sleep; 0: no limit */
+	bool is_clock_still;  /* virtual time stands still during this wait */
+	uint64_t idle_period; /* the period that began at idle_real_ns */
+	uint64_t idle_real_ns;
 } outside;
 
 static void outside_add(int fd, short events)
@@ -107,7 +107,7 @@ static void outside_collect(void)
 	}
 }
 
-/* Adds descriptors that become ready when a child ends. Returns where they start. */
+/* Descriptors that become ready when a child ends. Returns where they start. */
 static uint32_t outside_add_children(const int *pids, uint32_t count)
 {
 	uint32_t first = outside.poll_count;
@@ -125,8 +125,7 @@ static uint32_t outside_add_children(const int *pids, uint32_t count)
 	return first;
 }
 
-/* Sleeps for at most `limit_ns`. Signals are unblocked only during the sleep, so that no signal
- * is missed before it. */
+/* Signals are unblocked only during the sleep, so none is missed before it. */
 static long outside_sleep(uint64_t limit_ns)
 {
 	struct timespec time = time_to_timespec(limit_ns);
@@ -142,7 +141,7 @@ static long outside_sleep(uint64_t limit_ns)
 	return result;
 }
 
-/* Longest duration of the next sleep if no event ends it earlier. */
+/* If no event ends the sleep earlier. */
 static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
 	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
@@ -158,8 +157,7 @@ static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 	return sleep_ns;
 }
 
-/* Sleeps until `limit_ns` on the engine's clock. Updates that clock afterwards, unless the clock
- * stands still. */
+/* `limit_ns`: on the engine's clock, which is updated afterwards unless it stands still. */
 static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	uint64_t start_ns = time_now_ns();
@@ -192,8 +190,7 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		fd_retry_changed();
 }
 
-/* True if a descriptor is ready that has not ended a wait yet. Not repeated until a thread has
- * moved. */
+/* A ready descriptor that has not ended a wait yet. Not repeated until a thread has moved. */
 static bool outside_is_ready(void)
 {
 	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
@@ -203,7 +200,7 @@ static bool outside_is_ready(void)
 	return true;
 }
 
-/* True if a child that a thread waits for has ended since the thread's last check. */
+/* A waited-for child has ended since the thread's last check. */
 static bool outside_child_has_ended(void)
 {
 	for (uint32_t i = 0; outside.has_child && i < engine_thread_count(); i++) {
@@ -216,7 +213,7 @@ static bool outside_child_has_ended(void)
 	return false;
 }
 
-/* True if another process has changed a shared object since its waiter's last check. */
+/* Another process has changed a shared object since its waiter's last check. */
 static bool outside_shared_is_ready(void)
 {
 	for (uint32_t i = 0; outside.has_shared && i < engine_thread_count(); i++) {
@@ -232,11 +229,10 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or a signal from a child or the parent, may run a handler that
-	 * wakes a thread. */
+	/* The end of a child, or a signal of child or parent, may run a handler that wakes a
+	 * thread. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
-	/* The members of this family share the object. */
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
@@ -245,13 +241,13 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	return child_count || !time_is_virtual();
 }
 
-/* Real time between two checks of the other members' progress, at first and later. */
+/* Real time between two checks of other members, at first and later. */
 #define FAMILY_SLICE_NS UINT64_C(200000)
 #define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
 #define FAMILY_SLICES 25
-/* A member that computes takes no virtual time, as a thread does not. That member may also wait
- * for the caller in a way that the runtime does not see. Time therefore passes for the caller
- * after its wait times this factor of real time, within limits. */
+/* A member that computes uses no virtual time, as a thread does not, and may wait for the caller in
+ * a way that the runtime does not see. So time passes for the caller after this multiple of its
+ * wait in real time, within limits. */
 #define FAMILY_GRACE_FACTOR 64
 #define FAMILY_GRACE_LEAST_NS UINT64_C(1000000)
 #define FAMILY_GRACE_MOST_NS UINT64_C(100000000)
@@ -292,12 +288,12 @@ static void outside_wait_for_family(
 	outside.is_clock_still =
 		verdict == FAMILY_WAITS && outside_clock_is_still(limit_ns, waited_ns);
 	outside_wait_until(limit_ns, pids, child_count);
-	(void)family_look(); /* the member counts as running until its own threads were checked */
+	(void)family_look(); /* running until its own threads were checked */
 	outside.slice_ns = 0;
 	outside.is_clock_still = false;
 }
 
-/* Asks the process family how to continue a wait that no event has ended yet. */
+/* How to continue a wait that no event has ended yet. */
 static enum family_verdict outside_ask_family(
 	uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
@@ -310,7 +306,7 @@ static enum family_verdict outside_ask_family(
 	return family_wait(&wait);
 }
 
-/* Waits until a blocked thread may be enabled. False: waiting longer cannot help. */
+/* False: waiting longer cannot help. */
 static bool outside_wait(uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	const enum family_verdict verdict = outside_ask_family(epoch, limit_ns, pids, child_count);
@@ -342,8 +338,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	}
 	outside_collect();
-	/* Children are counted first. A child that ends afterwards makes its descriptor ready.
-	 * The output of a child that ended before is already visible. */
+	/* Counted first: a child that ends afterwards makes its descriptor ready, and output of one
+	 * that ended before is visible. */
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
@@ -373,8 +369,7 @@ bool outside_look(void)
 	return true;
 }
 
-/* Number of consecutive failed tries, over all threads, after which a failed try sleeps in real
- * time. */
+/* Over all threads; a further failed try sleeps in real time. */
 #define TRIES_BEFORE_NAP 64
 
 void world_failed_try(bool is_external)

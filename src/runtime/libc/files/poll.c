@@ -1,6 +1,5 @@
 /* poll, select and epoll with their signal-mask variants. One announced operation waits for all
- * descriptors of the call. The result is always the kernel's, from a call that does not block.
- * Runs in the target's moving thread. */
+ * descriptors of the call. The result is the kernel's, from a call that does not block. */
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -12,23 +11,22 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* One call of the family. */
 struct poll_call {
 	struct fd_request request;
 	const void *object;
 	uint64_t site;
 	uint64_t deadline_ns;
-	uint8_t call;	  /* enum call_kind */
-	bool never_waits; /* the time limit is 0 */
+	uint8_t call;
+	bool never_waits;
 	const sigset_t *mask;
-	/* Makes the call without blocking and fills the caller's output. Returns the raw result. */
+	/* Fills the caller's output without blocking. Raw result. */
 	long (*ask)(const struct poll_call *call);
 	fd_set *out[3];
 	struct epoll_event *events;
 	int event_capacity;
 };
 
-/* Waits and makes the call, under the current signal mask. */
+/* Under the current signal mask. */
 static long poll_wait(struct poll_call *call)
 {
 	for (;;) {
@@ -79,7 +77,7 @@ static long ask_poll(const struct poll_call *call)
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
 }
 
-/* The object that stands for the call: that of its first descriptor. */
+/* That of its first descriptor. */
 static const void *poll_object(const struct pollfd *polls, nfds_t count)
 {
 	for (nfds_t i = 0; i < count; i++)
@@ -116,14 +114,13 @@ static bool is_bad_timeout(const struct timespec *timeout)
 	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
 }
 
-/* True if the mask does not have the kernel's size; the kernel refuses such a mask. */
+/* The kernel refuses a mask of another size. */
 static bool is_bad_mask(const void *mask, long bytes)
 {
 	return mask && bytes != sizeof(uint64_t);
 }
 
-/* The system call writes the remaining time to `timeout`. libc's functions pass a copy, so the
- * caller's value stays. */
+/* libc's functions pass a copy, so the caller's value stays. */
 static void poll_store_remaining_time(struct timespec *timeout, uint64_t end_ns)
 {
 	uint64_t now_ns;
@@ -196,7 +193,7 @@ static long ask_select(const struct poll_call *call)
 {
 	struct timeval none = {0};
 
-	/* Restores the caller's sets: an earlier result of 0 has emptied them. */
+	/* An earlier result of 0 has emptied the caller's sets. */
 	for (int i = 0; i < 3; i++)
 		if (call->out[i])
 			*call->out[i] = *call->request.sets[i];
@@ -260,7 +257,6 @@ long call_select(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* Type of the last argument's target. */
 struct select_mask {
 	const sigset_t *mask;
 	size_t bytes;

@@ -1,10 +1,6 @@
-/*
- * Message queues and System V semaphores. A call is first made in a form that cannot block, and
- * repeated when another thread may have changed the queue. The other end may therefore be a
- * thread of the same process.
- *
- * Runs in the target's moving thread.
- */
+/* Message queues and System V semaphores. A call is first made in a form that cannot block, and
+ * repeated when another thread may have changed the queue: the other end may be a thread of the
+ * same process. */
 #include <mqueue.h>
 #include <pthread.h>
 #include <sys/msg.h>
@@ -29,7 +25,7 @@ struct queue_call {
 	bool may_restart; /* after handlers with SA_RESTART */
 };
 
-/* Object of all queues: a change of one queue may end a wait for another. */
+/* Of all queues: a change of one may end a wait for another. */
 static const char any_queue;
 
 static void notifications_note_message(mqd_t queue);
@@ -175,7 +171,7 @@ static bool is_same_queue(mqd_t first, mqd_t second)
 		       one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* If a receiver is blocked, it gets the message, and POSIX requires no notification. */
+/* A blocked receiver gets the message, and POSIX requires no notification. */
 static bool queue_has_receiver(mqd_t queue)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
@@ -196,7 +192,7 @@ static void notifications_note_message(mqd_t queue)
 		at++) {
 		if (!at->is_used || at->is_off || !is_same_queue(at->queue, queue))
 			continue;
-		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state); /* cannot fail */
+		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state);
 		if (state.mq_curmsgs != 1)
 			continue;
 		at->was_empty = !queue_has_receiver(queue);
@@ -208,7 +204,6 @@ static bool queue_is_empty(mqd_t queue)
 {
 	struct mq_attr state = {0};
 
-	/* Cannot fail: the queue was just used */
 	(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state);
 	return !state.mq_curmsgs;
 }
@@ -238,7 +233,6 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 {
 	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 	struct notification *notification = notifications;
-	/* Registers a silent notification with the kernel */
 	long result = target_call(SYS_mq_notify, queue, &silent);
 	int error;
 

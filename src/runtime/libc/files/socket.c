@@ -1,9 +1,5 @@
-/*
- * Messages of sockets: send and recv in all their forms. Each transfer is tried with
- * MSG_DONTWAIT. The caller's own flags and O_NONBLOCK keep their meaning.
- *
- * Runs in the target's moving thread.
- */
+/* send and recv in all their forms. Each transfer is tried with MSG_DONTWAIT. The caller's own
+ * flags and O_NONBLOCK keep their meaning. */
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -21,7 +17,7 @@ static long attempt_receive(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* Visits every descriptor in the message's control data. */
+/* In the message's control data. */
 static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 {
 	struct cmsghdr *control;
@@ -60,7 +56,7 @@ static long receive_message(int fd, struct msghdr *message, int flags, uint64_t 
 {
 	long result = receive_once(fd, message, flags, site);
 
-	/* The received descriptors may reuse known numbers */
+	/* Received descriptors may reuse known numbers */
 	if (!platform_failed(result))
 		each_descriptor(message, fd_forget);
 	return result;
@@ -125,7 +121,7 @@ long call_recvmsg(const long arguments[6], uint64_t site)
 		(int)arguments[0], (struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
-/* As in the kernel, the time limit is checked only after a message has arrived. */
+/* As in the kernel, the time limit is checked only after a message. */
 long call_recvmmsg(const long arguments[6], uint64_t site)
 {
 	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];
@@ -190,7 +186,7 @@ static long attempt_send(const struct fd_transfer *transfer)
 	message.msg_iov = (struct iovec *)transfer->vector;
 	message.msg_iovlen = (size_t)transfer->vector_count;
 	if (transfer->vector != transfer->message->msg_iov) {
-		/* Rest of a partly sent message, whose control data has been sent. */
+		/* A partly sent message has sent its control data. */
 		message.msg_control = NULL;
 		message.msg_controllen = 0;
 	}

@@ -1,7 +1,6 @@
-/* splice, tee and sendfile: transfers between two descriptors, either of which may block. The
- * kernel is called only in a form that cannot block. If the call would block, the thread waits
- * for the side that is not ready, as in a read or a write (fd_transfer.c). Runs in the target's
- * moving thread. */
+/* splice, tee and sendfile, either descriptor of which may block. The kernel is called only in a
+ * form that cannot block; otherwise the thread waits for the side that is not ready
+ * (fd_transfer.c). */
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -13,12 +12,12 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Result of an attempt, distinct from the kernel's: the other side is not ready. */
+/* Distinct from the kernel's results: the other side is not ready. */
 #define OTHER_SIDE (-4096L)
 
 struct splice {
 	struct fd_transfer transfer; /* of the side that the thread waits for */
-	long number;		     /* of the system call */
+	long number;
 	int in, out;
 	off64_t *in_offset, *out_offset;
 	size_t bytes;
@@ -32,8 +31,8 @@ static bool splice_polls(int fd, short events)
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
-/* Makes the call. A socket as target would block, so O_NONBLOCK is set during the call; no other
- * thread moves meanwhile. */
+/* A socket as target would block: O_NONBLOCK is set during the call, while no other thread
+ * moves. */
 static long splice_call(const struct splice *splice)
 {
 	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);
@@ -79,7 +78,7 @@ static bool splice_never_waits(const struct splice *splice)
 	       !(fd_waits(splice->in) && fd_waits(splice->out));
 }
 
-/* Repeats the call until it moves data or fails. Returns the raw result. */
+/* Repeats the call until it moves data or fails. Raw result. */
 static long splice_once(struct splice *splice, uint64_t site)
 {
 	bool is_reading = fd_is_scheduled(splice->in, OP_FD_READ);

@@ -1,15 +1,14 @@
 /*
- * Interposed allocation functions. glibc's functions do the allocation; the runtime records
- * blocks while heap_is_recording is set (heap.h). Otherwise each function is a test and a jump.
+ * Interposed allocation functions. glibc's functions do the allocation; the runtime records blocks
+ * while heap_is_recording is set (heap.h). Otherwise each function is a test and a jump.
  *
  * A block belongs to the innermost caller outside of the libraries that allocate for others. A
  * function that allocates by calling malloc (operator new, strdup) therefore leaves its caller's
  * address for the first allocation inside it.
  *
- * The loader calls these functions before anything is set up, and looking up glibc's functions
- * may allocate.
+ * The loader calls these functions before set-up, and looking up glibc's may allocate.
  */
-#define __NO_INLINE__ 1 /* libc's headers define an inline getline, which would hide ours */
+#define __NO_INLINE__ 1 /* their inline getline would hide ours */
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -27,21 +26,20 @@
 
 #define EARLY_BYTES 4096
 
-/* Written by the moving thread. */
 static struct {
 	/* Of an outer call that is about to allocate through malloc; 0: none */
 	uint64_t outer_site;
 	uint8_t outer_kind;
-	/* Also set while memory is lent: calls must not reach the program's heap */
+	/* Also set while memory is lent: no call must reach the program's heap */
 	bool is_looking_up;
 	char *lent; /* memory for the next allocations (thread_stacks.h); NULL: none */
 	size_t lent_bytes;
 	size_t early_used;
-	/* Serves allocations during look-ups */
+	/* for look-ups */
 	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
 
-/* The next function of this name, usually glibc's. */
+/* Usually glibc's. */
 #define NEXT(function) __extension__((__typeof__(&function))heap_next(SYMBOL_SLOT(#function)))
 
 static inline void *heap_next(struct symbol_slot *slot)
@@ -54,7 +52,7 @@ static inline void *heap_next(struct symbol_slot *slot)
 	return slot->function;
 }
 
-/* A request larger than the rest of the lent memory is served from the program's heap. */
+/* Requests larger than the rest use the program's heap. */
 static void *lent_allocate(size_t bytes)
 {
 	char *block = calls.lent;
@@ -95,8 +93,7 @@ static void *allocation_early_allocate(size_t bytes)
 	return block;
 }
 
-/* End of the runtime's own memory region that holds `block`; NULL: the block belongs to the
- * program's heap. */
+/* Of the runtime's own memory; NULL: the block belongs to the program's heap. */
 static const char *early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
@@ -125,15 +122,15 @@ static void allocation_note(const void *block, size_t bytes, uint64_t site, uint
 		heap_made(block, bytes, site, kind);
 }
 
-/* Ends the record of a freed block that the allocator reuses, when heap blocks are not recorded. */
+/* The allocator reuses a freed block, while heap blocks are not recorded. */
 static void *given(void *block, size_t bytes)
 {
 	returned_given_out(block, bytes);
 	return block;
 }
 
-/* Makes this call the owner of the next allocation, unless an outer call is: new[] calls new.
- * True: this call is the owner. */
+/* This call owns the next allocation, unless an outer call does: new[] calls new. True: this
+ * call. */
 static bool allocation_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)
@@ -143,9 +140,8 @@ static bool allocation_enter(uint64_t site, uint8_t kind)
 	return true;
 }
 
-/* Ends an outer call that returned `block`. If the outer site is still set, no allocation passed
- * through malloc: the function has an allocator of its own, or reused memory. Then the call's
- * arguments give the block's size. */
+/* If the outer site is still set, no allocation passed through malloc (own allocator, or reused
+ * memory): the call's arguments give the block's size. */
 static void allocation_leave(bool is_outer, const void *block, size_t bytes)
 {
 	if (is_outer && calls.outer_site && bytes)
@@ -207,8 +203,7 @@ static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 	return to;
 }
 
-/* Copies a block from the runtime's own memory to the program's heap. Blocks in own memory are
- * never freed. */
+/* From the runtime's own memory, where blocks are never freed. */
 static void *allocation_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);
@@ -279,8 +274,8 @@ ALIGNED(memalign)
 IN_PAGES(valloc)
 IN_PAGES(pvalloc)
 
-/* operator new and new[] by their names of the Itanium ABI, with alignment and std::nothrow.
- * They may throw; the first allocation inside them has taken the outer site by then. */
+/* operator new and new[] by their names of the Itanium ABI. They may throw; the first allocation
+ * inside them has taken the outer site by then. */
 #define NEW(name, parameters, ...)                                                                 \
 	void *name parameters;                                                                     \
 	EXPORT void *name parameters                                                               \

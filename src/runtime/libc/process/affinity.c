@@ -1,11 +1,7 @@
-/*
- * Processors and priorities. Threads of the target share one processor under control, so these
- * calls change nothing real. They check their arguments, remember the settings and report them.
- * Priorities affect scheduling only where the target has bound all its threads to one processor:
- * elsewhere any two threads may run in parallel.
- *
- * Runs in the target's moving thread.
- */
+/* Processors and priorities. Threads of the target share one processor under control, so these
+ * calls change nothing real: they check arguments, remember settings and report them. Priorities
+ * affect scheduling only where the target has bound all its threads to one processor: elsewhere any
+ * two threads may run in parallel. */
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -29,13 +25,12 @@ struct thread_scheduling {
 	uint8_t policy;
 	uint8_t priority;
 	cpu_set_t processors;
-	/* Values of the creation attributes that differ from the real ones; 0: none. */
+	/* Creation attributes that differ from the real ones; or 0. */
 	void *stack;
 	size_t stack_bytes;
 	size_t guard_bytes;
 };
 
-/* Written by the functions below. */
 static struct thread_scheduling settings[AFFINITY_THREADS_MAX];
 static bool has_priorities; /* a thread has, or had, a real-time policy */
 
@@ -70,7 +65,7 @@ INTERPOSED(int, old_pthread_yield, (void), (int)ANSWER(sched_yield, 0));
 EXPORT void thrd_yield(void)
 {
 	ENTER();
-	(void)ANSWER(sched_yield, 0); /* cannot fail */
+	(void)ANSWER(sched_yield, 0);
 }
 
 unsigned int affinity_processor(void)
@@ -96,7 +91,7 @@ EXPORT int getcpu(unsigned int *processor, unsigned int *node)
 	return 0;
 }
 
-/* Returns 0 or a positive errno. */
+/* 0 or a positive errno. */
 static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set_t *out)
 {
 	const struct thread_scheduling *own = settings_of(thread);
@@ -117,7 +112,6 @@ static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set
 	return 0;
 }
 
-/* True only if no two threads of the program can ever run side by side. */
 static bool threads_share_processor(void)
 {
 	const cpu_set_t *processors = NULL;
@@ -135,7 +129,7 @@ static bool threads_share_processor(void)
 	return processors != NULL;
 }
 
-/* Updates the engine's priorities after a thread's policy, priority or processors have changed. */
+/* After a change of a thread's policy, priority or processors. */
 static void scheduling_follow(struct engine_thread *thread)
 {
 	bool has_priority = false;
@@ -150,7 +144,7 @@ static void scheduling_follow(struct engine_thread *thread)
 	engine_follow_priorities(has_priority && threads_share_processor());
 }
 
-/* Fails, as in the kernel, without a processor that the machine has. */
+/* Fails without a processor that the machine has. */
 static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
 {
 	struct thread_scheduling *own = settings_of(thread);
@@ -235,7 +229,7 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 ANSWERED(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *wanted),
 	sched_setaffinity, pid, size, wanted);
 
-/* Returns 0, EINVAL or EPERM. */
+/* 0, EINVAL or EPERM. */
 static int scheduling_check(int policy, int priority)
 {
 	long least = platform_call(SYS_sched_get_priority_min, policy);
@@ -311,14 +305,13 @@ long affinity_set_scheduling(struct engine_thread *thread, int policy, int prior
 	return -scheduling_set(thread, policy, priority);
 }
 
-/* Gets the policy and priority of the attributes. False: the thread inherits those of its
- * creator. */
+/* False: the thread inherits those of its creator. */
 static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};
 	int inherits = PTHREAD_INHERIT_SCHED;
 
-	(void)pthread_attr_getinheritsched(attributes, &inherits); /* these three cannot fail */
+	(void)pthread_attr_getinheritsched(attributes, &inherits);
 	(void)pthread_attr_getschedpolicy(attributes, policy);
 	(void)pthread_attr_getschedparam(attributes, &parameters);
 	*priority = parameters.sched_priority;
@@ -339,11 +332,10 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 	size_t bytes = 0;
 	void *stack = NULL;
 
-	/* These three cannot fail */
 	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes);
 	(void)pthread_attr_getstacksize(attributes, &own->stack_bytes);
 	(void)pthread_attr_getstack(attributes, &stack, &bytes);
-	/* Without a stack of the caller's, getstack returns 0 minus the size. */
+	/* Without a caller's stack, getstack returns 0 minus the size. */
 	if (stack && stack != (void *)(0 - bytes))
 		own->stack = stack;
 }
@@ -373,15 +365,14 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 		own->priority = (uint8_t)priority;
 		scheduling_follow(thread);
 	}
-	/* If no affinity was set, all bits are set. */
+	/* All bits: no affinity was set. */
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
 		CPU_COUNT(&processors) < CPU_SETSIZE)
 		(void)affinity_set(thread, sizeof processors,
 			&processors); /* fails without a processor of the machine: as the creator */
 }
 
-/* Completes the settings with the default attributes, for a thread that was created without
- * attributes. */
+/* As if created with the default attributes. */
 static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;
@@ -390,17 +381,17 @@ static struct thread_scheduling attributes_asked_for(const struct thread_schedul
 	if (asked.stack_bytes || pthread_getattr_default_np(&attributes) != 0)
 		return asked;
 	affinity_note_stack(&asked, &attributes);
-	(void)pthread_attr_destroy(&attributes); /* cannot fail */
+	(void)pthread_attr_destroy(&attributes);
 	return asked;
 }
 
-/* The thread runs on a pooled stack; shows a part of it that has the requested size. */
+/* Of a pooled stack, shows a part with the requested size. */
 static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
 {
 	size_t bytes = 0;
 	void *stack = NULL;
 
-	(void)pthread_attr_getstack(attributes, &stack, &bytes); /* these calls cannot fail */
+	(void)pthread_attr_getstack(attributes, &stack, &bytes);
 	if (own->stack) {
 		(void)pthread_attr_setstack(attributes, own->stack, own->stack_bytes);
 		(void)pthread_attr_setguardsize(attributes, 0);
@@ -432,8 +423,7 @@ EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 	error = REAL(pthread_getattr_np)(handle, attributes);
 	thread = engine_thread_by_handle(handle);
 	own = thread ? settings_of(thread) : NULL;
-	/* glibc asks for the processors of a kernel thread that has left; all other values are
-	 * set. */
+	/* glibc asks for a kernel thread that has ended; all other values are set. */
 	if (error == ESRCH && thread)
 		error = 0;
 	if (!error && own && thread->id.index != 0) {

@@ -1,4 +1,3 @@
-/* See child_run.h. */
 #include "runtime/child_run.h"
 
 #include "base/hash.h"
@@ -10,17 +9,16 @@
 
 STRATEGY_DECLARE(pos);
 
-/* Number of schedules of a child per schedule of its parent. The number is small because
- * exhaustive strategies try each. */
+/* Schedules of a child per schedule of its parent: few, because exhaustive strategies try each. */
 #define CHILD_SEEDS 64
 
 /* State of this process, written at forks. */
 static HOT_STATE struct {
 	uint64_t seed; /* 0 in the process that executes the run */
-	uint64_t next; /* seed of the next child */
+	uint64_t next;
 	uint64_t forks;
 	struct thread_id forker; /* the parent's thread that forked this process */
-	uint32_t first_own;	 /* index of the first thread that this process created */
+	uint32_t first_own;
 } child;
 
 static bool child_run_is_wanted(void)

@@ -1,5 +1,5 @@
-/* Which children of this process still live. While one does, inherited descriptors may become
- * ready, and sleeps take real time. Called only when no thread is enabled. No state. */
+/* Living children of this process. While there is one, inherited descriptors may become ready, and
+ * sleeps are real. Called only when no thread is enabled. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,17 +10,16 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* Entry of getdents64. */
+/* getdents64 */
 struct task {
 	uint64_t inode;
 	int64_t offset;
-	uint16_t size; /* size of the entry, with its name */
+	uint16_t size;
 	uint8_t type;
-	char name[13]; /* a number, or "." or ".." */
+	char name[13];
 };
 
-/* Reads /proc/self/task/THREAD/children. Returns the number of bytes, or negative if the file
- * does not exist. */
+/* /proc/self/task/THREAD/children. Number of bytes; negative: the file does not exist. */
 static long children_read(long tasks, const char *thread, char *text, size_t size)
 {
 	static const char file[] = "/children";
@@ -36,11 +35,11 @@ static long children_read(long tasks, const char *thread, char *text, size_t siz
 	if (platform_failed(fd))
 		return fd;
 	bytes = platform_call(SYS_read, fd, text, size);
-	(void)platform_call(SYS_close, fd); /* read only: a failure is harmless */
+	(void)platform_call(SYS_close, fd);
 	return bytes;
 }
 
-/* True if this child has ended and was not waited for. Also true for a process that is no child. */
+/* Ended and not waited for. Also true for a process that is no child. */
 static bool child_has_ended(int pid)
 {
 	siginfo_t information = {0};
@@ -66,8 +65,7 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 	return count;
 }
 
-/* Collects the living children of all kernel threads: the kernel lists a child under the thread
- * that forked it. False: the kernel does not list children. */
+/* The kernel lists a child under the thread that forked it. False: it does not list children. */
 static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 {
 	bool has_any = false;
@@ -96,7 +94,7 @@ static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 				*count = children_parse(text, bytes, pids, *count);
 		}
 	}
-	(void)platform_call(SYS_close, tasks); /* read only: a failure is harmless */
+	(void)platform_call(SYS_close, tasks);
 	return has_any && !platform_failed(bytes);
 }
 
@@ -110,7 +108,6 @@ uint32_t children_alive(int pids[CHILDREN_MAX])
 		return 0;
 	if (children_of_all(pids, &count))
 		return count;
-	/* The children are unknown, and may live. */
 	pids[0] = 0;
 	return 1;
 }

@@ -1,4 +1,4 @@
-/* See family.h. The table is guarded by shared_enter(). */
+/* The table is guarded by shared_enter(). */
 #include "runtime/family.h"
 
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 
 enum family_state {
 	MEMBER_FREE,
-	MEMBER_RESERVED, /* for a child whose process id is not known yet: counts as running */
+	MEMBER_RESERVED, /* process id not known yet: counts as running */
 	MEMBER_RUNNING,
 	MEMBER_IDLE,
 	MEMBER_STOPPED
@@ -23,29 +23,27 @@ enum family_state {
 
 struct family_member {
 	uint32_t pid;
-	uint8_t state;		    /* enum family_state */
+	uint8_t state;
 	bool is_outside, is_signal; /* see struct family_wait */
 	bool is_ending;
 	uint64_t deadline_ns;
-	uint64_t epoch; /* the epoch for which the member is idle */
+	uint64_t epoch;
 };
 
 struct family {
-	uint64_t
-		generation; /* grows when the process of a run begins a family; older members no longer count */
+	uint64_t generation; /* grows with each new family; older members no longer count */
 	uint64_t epoch;
-	uint64_t clock_ns; /* the latest time that a member has published */
+	uint64_t clock_ns;
 	bool has_stranger;
 	struct family_member members[FAMILY_MOST];
 };
 
-/* State of this process. Set at forks; a rewind restores the state. */
+/* Set at forks; a rewind restores it. */
 static HOT_STATE struct {
-	struct family
-		*family; /* shared; NULL: no process has been forked, or no memory was available */
+	struct family *family; /* shared; NULL: nothing forked yet, or no memory */
 	uint64_t generation;
-	uint32_t own;	   /* index in members[]; FAMILY_NONE: this process is no member */
-	uint32_t reserved; /* index in members[] of the child being forked */
+	uint32_t own;	   /* in members[], or FAMILY_NONE */
+	uint32_t reserved; /* of the child being forked */
 	uint64_t idle_period;
 } self = {.own = FAMILY_NONE, .reserved = FAMILY_NONE};
 
@@ -70,7 +68,6 @@ static uint32_t family_reserve(void)
 	return FAMILY_NONE;
 }
 
-/* Begins a family of which the caller is the only member. */
 static void family_begin(void)
 {
 	struct family *family = self.family;
@@ -140,8 +137,7 @@ bool family_has_stranger(void)
 	return family_is_ours() && self.family->has_stranger;
 }
 
-/* Removes members that have ended. Each removal begins an epoch, so the others look at what the
- * dead member did. */
+/* Each removal of an ended member begins an epoch, so that the others look at its effects. */
 static void family_bury(void)
 {
 	struct family *family = self.family;
@@ -197,8 +193,7 @@ uint64_t family_look(void)
 	return epoch;
 }
 
-/* The verdict when all other members are idle for this epoch. `deadline_ns`: the earliest of their
- * deadlines. */
+/* All other members are idle for this epoch. `deadline_ns`: their earliest deadline. */
 static enum family_verdict family_settle(const struct family_member *own, uint64_t deadline_ns)
 {
 	if (own->deadline_ns == ENGINE_FOREVER && deadline_ns == ENGINE_FOREVER)
@@ -238,8 +233,8 @@ static enum family_verdict family_judge(const struct family_member *own)
 		return verdict;
 	if (is_signal)
 		return FAMILY_OUTSIDE;
-	/* The process of the run waits until its children have found their own deadlocks, because
-	 * it reports these. */
+	/* The process of the run reports the deadlocks of its children: it waits until they have
+	 * found them. */
 	return has_living && !runtime.is_forked_child ? FAMILY_WAITS : FAMILY_DEADLOCKED;
 }
 
@@ -259,8 +254,8 @@ enum family_verdict family_wait(const struct family_wait *wait)
 	own->is_signal = wait->is_signal;
 	own->epoch = wait->epoch;
 	if (self.idle_period != engine_idle_period()) {
-		/* New actions of this member begin an epoch for the others; the member itself needs
-		 * no second look. */
+		/* The member's new actions begin an epoch for the others; it needs no second look
+		 * itself. */
 		own->epoch += self.family->epoch++ == own->epoch;
 		self.idle_period = engine_idle_period();
 	}

@@ -1,7 +1,6 @@
-/* User and group ids, process ids, and random numbers. glibc changes ids in every thread by a
- * signal that each thread must answer. Fibers of one kernel thread never answer, so the calls go
- * to the kernel directly. The run's seed determines the random numbers. Runs in the target's
- * moving thread. */
+/* User and group ids, process ids, and random numbers, which the run's seed determines. glibc
+ * changes ids by a signal that each kernel thread must answer; fibers never answer, so the calls go
+ * to the kernel directly. */
 #include <grp.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -13,8 +12,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* A process id read before the starting point of runs becomes wrong when a fork of this process
- * executes a run. The flag lets the restart detect this case. */
+/* A process id read before the starting point is wrong in a fork that executes a run. The flag lets
+ * the restart detect this. */
 long call_getpid(const long arguments[6], uint64_t site)
 {
 	(void)arguments;
@@ -68,7 +67,7 @@ EXPORT int setegid(gid_t group)
 INTERPOSED(int, setgroups, (size_t count, const gid_t *groups),
 	(int)interpose_result(target_call(SYS_setgroups, count, groups)));
 
-#define ENTROPY_BYTES_MAX 256 /* limit of getentropy */
+#define ENTROPY_BYTES_MAX 256
 
 void runtime_random_bytes(void *buffer, size_t bytes)
 {
@@ -113,7 +112,7 @@ EXPORT uint32_t arc4random(void)
 	return value;
 }
 
-/* std::random_device of libstdc++, which reads the processor's random numbers directly. */
+/* libstdc++'s std::random_device would read the processor's random numbers directly. */
 uint32_t cxx_random_device(void *device) __asm__("_ZNSt13random_device9_M_getvalEv");
 
 EXPORT uint32_t cxx_random_device(void *device)
@@ -134,7 +133,7 @@ EXPORT uint32_t arc4random_uniform(uint32_t bound)
 	ENTER();
 	if (bound < 2)
 		return 0;
-	do { /* multiplication with rejection: every result is equally likely */
+	do { /* rejection: every result is equally likely */
 		runtime_random_bytes(&value, sizeof value);
 		product = (uint64_t)value * bound;
 	} while ((uint32_t)product < -bound % bound);

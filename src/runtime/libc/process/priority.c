@@ -1,10 +1,6 @@
-/*
- * Priorities of threads: nice values, scheduling attributes, priorities of input and output. One
- * kernel thread carries all threads, so nothing real changes. These calls check what the kernel
- * checks, remember the settings and report them.
- *
- * Runs in the target's moving thread.
- */
+/* Nice values, scheduling attributes, priorities of input and output. One kernel thread carries all
+ * threads, so nothing real changes: the calls check as the kernel does, remember settings and
+ * report them. */
 #include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
@@ -17,10 +13,10 @@
 #include "runtime/thread_ids.h"
 #include "runtime/world.h"
 
-/* Threads with a higher index have no settings of their own and report the process's priorities. */
+/* Threads beyond these report the process's priorities. */
 #define PRIORITY_THREADS_MAX 256
 
-/* The system call returns 20 minus the nice value, because negative results are errors. */
+/* Negative results are errors. */
 #define NICE_ZERO 20
 #define NICE_LEAST (-20)
 #define NICE_MOST 19
@@ -31,7 +27,6 @@ struct thread_priority {
 	uint16_t io;
 };
 
-/* Written by the functions below. */
 static struct thread_priority priorities[PRIORITY_THREADS_MAX];
 
 static struct thread_priority *priority_of(const struct engine_thread *thread)
@@ -63,10 +58,10 @@ static int nice_get(const struct engine_thread *thread)
 
 	if (own && own->has_nice)
 		return own->nice;
-	return NICE_ZERO - (int)platform_call(SYS_getpriority, PRIO_PROCESS, 0); /* cannot fail */
+	return NICE_ZERO - (int)platform_call(SYS_getpriority, PRIO_PROCESS, 0);
 }
 
-/* Lowering the nice value beyond the limit RLIMIT_NICE needs CAP_SYS_NICE. Returns 0 or -EACCES. */
+/* A value beyond RLIMIT_NICE needs CAP_SYS_NICE. 0 or -EACCES. */
 static long nice_set(const struct engine_thread *thread, int nice)
 {
 	struct thread_priority *own = priority_of(thread);
@@ -76,7 +71,7 @@ static long nice_set(const struct engine_thread *thread, int nice)
 		nice = NICE_LEAST;
 	if (nice > NICE_MOST)
 		nice = NICE_MOST;
-	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NICE, NULL, &limit); /* cannot fail */
+	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NICE, NULL, &limit);
 	if (nice < nice_get(thread) && (rlim_t)(NICE_ZERO - nice) > limit.rlim_cur &&
 		!has_capability(CAP_SYS_NICE))
 		return -EACCES;
@@ -217,7 +212,6 @@ struct scheduling_attributes {
 #define FLAG_KEEP_PARAMETERS UINT64_C(16)
 #define KNOWN_FLAGS UINT64_C(127)
 
-/* Returns 0 or -errno. */
 static long attributes_copy(struct scheduling_attributes *from, struct scheduling_attributes *to)
 {
 	uint32_t bytes = from->size ? from->size : FIRST_VERSION_BYTES;
@@ -277,13 +271,12 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-#define IO_WHO_PROCESS 1 /* IOPRIO_WHO_PROCESS, which means one thread */
+#define IO_WHO_PROCESS 1 /* one thread */
 #define IO_CLASS_SHIFT 13
 #define IO_LEVELS 8
 
 enum io_class { IO_NONE, IO_REALTIME, IO_BEST_EFFORT, IO_IDLE };
 
-/* Returns 0 or -errno. */
 static long io_check(long value)
 {
 	const long level = value & (IO_LEVELS - 1);

@@ -1,11 +1,7 @@
-/*
- * Processes: fork and its variants, _exit, and waiting for children. A forked child has an engine
- * of its own, from the first of libc's fork handlers on, before any code of the target runs
- * there. Virtual time and deadlocks are those of the whole process family (family.h). A child
- * dies with its parent, so no run leaves processes behind.
- *
- * Runs in the target's moving thread.
- */
+/* fork and its variants, _exit, and waiting for children. A forked child has an engine of its own,
+ * from the first of libc's fork handlers on, before any code of the target runs there. Virtual time
+ * and deadlocks are those of the whole process family (family.h). A child dies with its parent, so
+ * no run leaves processes behind. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -52,7 +48,7 @@ static void fork_prepare(void)
 	semaphore_prepare_fork();
 	runtime.has_forked = true;
 	runtime_dispatch_pause();
-	/* Blocks all signals: one that arrives early in the child would count as the parent's. */
+	/* A signal that arrives early in the child would count as the parent's. */
 	(void)platform_call(
 		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
 }
@@ -71,7 +67,7 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-/* Seed of a child, which differs from those of its parent and siblings. */
+/* Differs from the seeds of parent and siblings. */
 static uint64_t process_random_seed(void)
 {
 	uint64_t number;
@@ -83,8 +79,8 @@ static uint64_t process_random_seed(void)
 void process_become_child(void)
 {
 	process.early_children = 0;
-	/* The kernel has disarmed the dispatch in the child. The child's first thread creation
-	 * arms it again. */
+	/* The kernel has disarmed the dispatch here; the child's first thread creation arms it
+	 * again. */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
@@ -101,10 +97,9 @@ void process_become_program(void)
 	runtime.is_forked_child = false;
 	family_leave();
 	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	/* If the command is not the parent, this process stays without the signal, and the
-	 * command ends it. */
+	/* Else this process stays without the signal, and the command ends it. */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
-		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
+		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 }
 
 bool process_leaves_daemon(int status)
@@ -118,7 +113,7 @@ static void fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)
 		return;
-	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); /* a valid signal */
+	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (platform_call(SYS_getppid) != process.parent_pid)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGKILL);
 }
@@ -144,14 +139,12 @@ __attribute__((constructor)) static void process_constructor(void)
 {
 	if (!attach_is_first())
 		return;
-	/* Registered first: the first handler in the child and the last one before the fork, so
-	 * the target's handlers lie within. */
+	/* Registered first: the target's handlers lie within. */
 	(void)pthread_atfork(
 		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }
 
-/* libc runs the handlers of pthread_atfork() under a lock of its own, which detectors cannot
- * see. */
+/* libc runs the handlers of pthread_atfork() under a lock that detectors cannot see. */
 static pid_t fork_in_order(uint64_t site)
 {
 	static const char handlers;
@@ -170,11 +163,9 @@ static pid_t fork_in_order(uint64_t site)
 
 INTERPOSED(pid_t, fork, (void), fork_in_order(CALL_SITE));
 
-/* A child of vfork() would run on its parent's stack with the runtime's state; fork gives it
- * copies. */
+/* vfork()'s child would run on its parent's stack with the runtime's state. */
 INTERPOSED(pid_t, vfork, (void), fork_in_order(CALL_SITE));
 
-/* Runs no fork handlers. */
 EXPORT pid_t _Fork(void)
 {
 	pid_t pid;
@@ -192,7 +183,7 @@ EXPORT pid_t _Fork(void)
 	return pid;
 }
 
-/* Task of a clone()'s child, which has a copy of it. */
+/* Copied into a clone()'s child. */
 static struct {
 	int (*function)(void *);
 	void *argument;
@@ -205,8 +196,7 @@ static int clone_in_child(void *unused)
 	return cloned.function(cloned.argument);
 }
 
-/* A child without shared memory is handled like a forked one. A child with shared memory is left
- * to the kernel. */
+/* Handled like a fork, unless memory is shared: then the kernel's. */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	va_list rest;
@@ -260,7 +250,7 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 		if (dup2(null, fd) < 0)
 			return -1;
 	if (null > 2)
-		(void)close(null); /* read only: a failure is harmless */
+		(void)close(null);
 	return 0;
 }
 
@@ -278,11 +268,10 @@ EXPORT void _Exit(int status)
 	runtime_run_ended(status & 0xff);
 }
 
-/* Arguments of waitid(). */
 struct child_wait {
 	idtype_t type;
 	id_t id;
-	int options; /* the changes of state to wait for */
+	int options;
 };
 
 static bool child_is_ready(const struct engine_op *op, const struct engine_thread *thread)
@@ -296,7 +285,7 @@ static bool child_is_ready(const struct engine_op *op, const struct engine_threa
 	return platform_failed(result) || information.si_pid;
 }
 
-/* The scheduling point of a wait. Returns 0 or -EINTR; acts on cancellation. */
+/* 0 or -EINTR; acts on cancellation. */
 static long child_perform(const struct child_wait *wait, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_CHILD_WAIT,
@@ -334,12 +323,12 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 	return wait;
 }
 
-/* A child was reaped, or (-ECHILD) was never a child of this process. A child from before the
- * first thread exists once for all runs: the wait of one run takes the child from the others,
- * and a forked run has no such child. */
+/* A child was reaped, or (-ECHILD) never existed here. A child from before the first thread
+ * exists once for all runs: one run's wait takes it from the others, and a forked run has no such
+ * child. */
 static void child_was_reaped(void)
 {
-	(void)family_look(); /* advances the clock to the virtual time of the child */
+	(void)family_look(); /* advances the clock to the child's */
 	if (process.early_children && engine_is_live())
 		runtime_taint_shared("waited for a child made before the first thread");
 	else if (process.early_children)

@@ -1,10 +1,7 @@
-/*
- * Forked children that are blocked forever, usually on a lock that another thread of the parent
- * held at the fork. A child that finds the process family deadlocked (family.h) writes its
- * threads' waits into the contract. These waits are part of the run's evidence.
- *
- * The child's part runs in its moving thread, the rest in the process of the run.
- */
+/* Forked children that are blocked forever, usually on a lock that another thread of the parent
+ * held at the fork. A child that finds the process family deadlocked (family.h) writes its threads'
+ * waits into the contract, as evidence of the run. The child's part runs in its moving thread, the
+ * rest in the process of the run. */
 #include <sys/syscall.h>
 
 #include "base/text.h"
@@ -14,8 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Threads of children that the evidence lists after the threads of the run. Written at the end of
- * the run. */
+/* Listed after the threads of the run. Written at the end of the run. */
 static struct {
 	uint32_t thread_count;
 	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
@@ -28,8 +24,7 @@ static uint32_t stuck_count(const struct contract *contract)
 	return count < CONTRACT_STUCK_MOST ? count : CONTRACT_STUCK_MOST;
 }
 
-/* Describes a thread that exists only in the child as a thread of the run. The name follows when
- * the run ends. */
+/* A thread that exists only in the child. Its name follows when the run ends. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 {
 	struct contract_thread description = {
@@ -64,8 +59,7 @@ void stuck_child_tell(const struct outcome *outcome)
 			stuck_child_describe(engine_thread(outcome->waits[i].waiter.index));
 		told->waits[told->wait_count++] = outcome->waits[i];
 	}
-	/* Release: pairs with the acquire in the process of the run, which then reads the other
-	 * fields. */
+	/* Pairs with the acquire in the process of the run, which then reads the other fields. */
 	__atomic_store_n(&told->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
 }
 
@@ -102,8 +96,7 @@ static struct wait_edge *stuck_put_first(struct outcome *outcome, const struct w
 	return &outcome->waits[0];
 }
 
-/* A child's only thread has the index of its forker, and may wait for other threads of the
- * parent. */
+/* A child's only thread has its forker's index, and may wait for other threads of the parent. */
 static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wait)
 {
 	struct wait_edge *edge;
@@ -133,8 +126,7 @@ struct thread_id stuck_children_add_thread(
 	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
 }
 
-/* Index in the run for a thread of the child; THREAD_NONE: the evidence does not list the
- * thread. */
+/* For a thread of the child; THREAD_NONE: not listed. */
 static struct thread_id stuck_thread_of(const struct contract_stuck *told, struct thread_id thread)
 {
 	for (uint32_t i = 0; i < told->wait_count; i++)
@@ -144,8 +136,7 @@ static struct thread_id stuck_thread_of(const struct contract_stuck *told, struc
 	return THREAD_NONE;
 }
 
-/* Adds the waits of a child that has made threads. The evidence lists these threads as created
- * by the child's forker. */
+/* A child that has made threads: the evidence lists them as created by its forker. */
 static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
 {
 	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||

@@ -1,13 +1,12 @@
 /*
  * dlsym() and dlvsym(): where a look-up finds libc's definition of an interposed function, the
- * result is the runtime's definition. An allocator's dlsym(RTLD_NEXT, "pthread_create") thus
- * creates a controlled thread. The loader's result stays where a library between the runtime and
- * libc also defines the function, because the runtime may call that one.
+ * result is the runtime's, as for an allocator's dlsym(RTLD_NEXT, "pthread_create"). The loader's
+ * result stays where a library between the runtime and libc also defines the function, because the
+ * runtime may call that one.
  *
- * The loader identifies the caller by the return address. The entries (symbol_thunk.S) therefore
- * jump to the loader's functions unless the runtime has a result. dlopen() and dlmopen() have the
- * same kind of entries, but are only reported to the command. Runs in any thread, also before
- * set-up.
+ * The loader identifies the caller by the return address, so the entries (symbol_thunk.S) jump to
+ * the loader's functions unless the runtime has a result. dlopen() and dlmopen() have such entries,
+ * too, and are only reported to the command. Runs in any thread, also before set-up.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -21,7 +20,7 @@
 typedef void *symbol_dlsym(void *handle, const char *name);
 typedef void *symbol_dlvsym(void *handle, const char *name, const char *version);
 
-/* The loader's functions, to which symbol_thunk.S jumps. Written once, by the first call. */
+/* symbol_thunk.S jumps to them. Written once, by the first call. */
 extern HIDDEN symbol_dlsym *symbol_behind_dlsym;
 extern HIDDEN symbol_dlvsym *symbol_behind_dlvsym;
 extern HIDDEN void *symbol_behind_dlopen, *symbol_behind_dlmopen;
@@ -29,7 +28,6 @@ symbol_dlsym *symbol_behind_dlsym;
 symbol_dlvsym *symbol_behind_dlvsym;
 void *symbol_behind_dlopen, *symbol_behind_dlmopen;
 
-/* Written once, by the first call. */
 static struct {
 	struct dl_find_object own, libc;
 } symbol_modules;
@@ -51,8 +49,7 @@ static void symbol_find_loader(void)
 	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
 }
 
-/* Result of a look-up by `caller` that the runtime replaces by its own definition. `version`
- * NULL: dlsym(). Result NULL: the loader looks the name up. */
+/* `version` NULL: dlsym(). NULL: the loader looks the name up. */
 static void *symbol_interposed(
 	void *handle, const char *name, const char *version, const void *caller)
 {
@@ -92,7 +89,7 @@ static void *symbol_note_direct_calls(bool has_them)
 	symbol_find_loader();
 	if (has_them && runtime.contract)
 		runtime.contract->unseen |= UNSEEN_CALLS;
-	return NULL; /* the loader handles the call */
+	return NULL;
 }
 
 HIDDEN void *symbol_answer_dlopen(const char *file, int mode);

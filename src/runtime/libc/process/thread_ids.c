@@ -1,10 +1,6 @@
-/*
- * Calls that take a thread id but mean its process, or state that all threads of the process share.
- * Each call is made with the id of the kernel thread that carries the threads. Paths below /proc
- * are translated likewise, and /proc/self/task lists the target's threads.
- *
- * Runs in the target's moving thread.
- */
+/* Calls that take a thread id but mean its process, or state that all threads share, get the id of
+ * the kernel thread that carries the threads. Paths below /proc are translated likewise;
+ * /proc/self/task lists the target's threads. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -62,7 +58,7 @@ ANSWERED(int, sched_rr_get_interval, (pid_t pid, struct timespec *out), sched_rr
 
 #define PIDFD_OF_THREAD O_EXCL
 
-/* Without PIDFD_THREAD only the id of a process is valid, which is the id of its first thread. */
+/* Without PIDFD_THREAD only a process id is valid: that of its first thread. */
 long call_pidfd_open(const long arguments[6], uint64_t site)
 {
 	const struct engine_thread *thread = thread_of_id((pid_t)arguments[0]);
@@ -85,7 +81,7 @@ static bool starts_with_proc(const char *path)
 	       memcmp(&start, PROC, 4) == 0 && strncmp(path, PROC, PROC_BYTES) == 0;
 }
 
-/* Copies one part of a path, and replaces a thread's id by the id that the kernel knows. */
+/* Replaces a thread's id by the one that the kernel knows. */
 static size_t copy_part(struct text *to, const char *part)
 {
 	const size_t length = strcspn(part, "/");
@@ -102,7 +98,7 @@ static size_t copy_part(struct text *to, const char *part)
 	return length;
 }
 
-/* Translates the ids in a path to the kernel's. Returns `buffer` where the path changes. */
+/* Returns `buffer` where the path changes. */
 static const char *path_for_kernel(const char *path, char buffer[PATH_BYTES])
 {
 	struct text text;
@@ -158,7 +154,7 @@ long thread_ids_open(long number, const long arguments[6])
 	return call_with_path(number, arguments, number == SYS_openat);
 }
 
-/* Layout of struct linux_dirent64 */
+/* struct linux_dirent64 */
 struct directory_entry {
 	uint64_t inode;
 	int64_t next;
@@ -208,8 +204,7 @@ static uint16_t write_entry(struct directory_entry *entry, uint32_t position)
 	return entry->bytes;
 }
 
-/* The descriptor's own offset holds the index of the next entry, so that rewinddir() and telldir()
- * work. */
+/* The descriptor's own offset holds the index of the next entry, for rewinddir() and telldir(). */
 long call_getdents64(const long arguments[6], uint64_t site)
 {
 	const int fd = (int)arguments[0];

@@ -1,5 +1,5 @@
-/* abort() and failed assertions. All of them end at one place in glibc. The caller is noted
- * here, because different callers are different failures. */
+/* abort() and failed assertions end at one place in glibc. The caller is noted here: different
+ * callers are different failures. */
 #undef NDEBUG /* <assert.h> declares nothing without assertions */
 #include <assert.h>
 #include <stdlib.h>

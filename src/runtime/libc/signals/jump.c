@@ -1,5 +1,5 @@
-/* Jumps, also out of signal handlers. sigsetjmp() (setjmp.S) saves the engine's signal mask of
- * the thread, and siglongjmp() restores it. The kernel's mask stays unchanged. */
+/* Jumps, also out of signal handlers. sigsetjmp() (setjmp.S) saves the engine's mask of the thread,
+ * siglongjmp() restores it. The kernel's mask is unchanged. */
 #include <setjmp.h>
 #include <sys/syscall.h>
 
@@ -19,7 +19,6 @@ static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
 	return pointer;
 }
 
-/* Called by setjmp.S. */
 __attribute__((visibility("hidden"))) void jump_save_mask(
 	struct __jmp_buf_tag *place, int saves_mask);
 void jump_save_mask(struct __jmp_buf_tag *place, int saves_mask)
@@ -30,7 +29,7 @@ void jump_save_mask(struct __jmp_buf_tag *place, int saves_mask)
 		return;
 	if (signals_have_left_control())
 		(void)platform_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &place->__saved_mask,
-			sizeof(uint64_t)); /* cannot fail */
+			sizeof(uint64_t));
 	else
 		place->__saved_mask.__val[0] = engine_current()->signals_blocked;
 }

@@ -1,5 +1,4 @@
-/* Sending signals, to threads and processes. Runs in the target's moving thread and inside
- * handlers. */
+/* Sending signals. Runs in the moving thread and inside handlers. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ static siginfo_t information_of_caller(int signal, int code)
 	return information;
 }
 
-/* The scheduling point before a signal is sent. `thread` NULL: the receiver is the process. */
+/* NULL: the receiver is the process. */
 static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_SEND,
@@ -29,10 +28,10 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 		.site = site,
 		.deadline_ns = ENGINE_FOREVER};
 
-	(void)engine_perform(&op); /* always WAIT_DONE */
+	(void)engine_perform(&op);
 }
 
-/* Sends the signal to one thread. Returns 0 or a positive errno. */
+/* 0 or a positive errno. */
 static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
@@ -101,8 +100,7 @@ EXPORT int raise(int signal)
 		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
-/* Signals to another process or to a group go through the kernel. The kernel may also send the
- * signal back to the caller. */
+/* To another process or a group, which may include the caller. */
 static long send_through_kernel(long number, long receiver, long second, long third)
 {
 	long result = target_call(number, receiver, second, third);

@@ -1,10 +1,6 @@
-/*
- * Signal dispositions and masks. The engine keeps the mask of each thread; the kernel learns of
- * neither masks nor handlers. In a forked child that has left control, the kernel manages
- * everything again.
- *
- * Runs in the target's moving thread and inside handlers.
- */
+/* Signal dispositions and masks. The engine keeps the mask of each thread; the kernel learns of
+ * neither masks nor handlers, except in a forked child that has left control. Runs in the moving
+ * thread and inside handlers. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,7 +16,7 @@ bool signal_is_valid(int signal)
 	return signal >= 1 && signal <= SIGNAL_LAST && signal != 32 && signal != 33;
 }
 
-#define MASK_BYTES ((long)sizeof(uint64_t)) /* size of the kernel's mask */
+#define MASK_BYTES ((long)sizeof(uint64_t))
 
 static void action_to_user(const struct signal_action *action, struct sigaction *out)
 {
@@ -56,7 +52,7 @@ static long action_set(int signal, const struct signal_action *wanted)
 		return platform_call(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask);
 	/* A signal that the kernel once delivers to the runtime stays so: a rewind restores the
 	 * target's disposition, not the kernel's. SIG_IGN is passed to the kernel only before
-	 * threads exist, so that programs started later inherit it. */
+	 * threads exist, for programs started later. */
 	if (signal_is_ignored(signal))
 		signal_drop_pending(signal);
 	if (wanted->handler.plain == SIG_IGN && !engine_is_live() && signal != SIGCHLD)
@@ -161,7 +157,6 @@ EXPORT int siginterrupt(int signal, int interrupts)
 	return action_change(signal, &action, NULL);
 }
 
-/* Returns 0 or a positive errno. */
 static int mask_change(int how, const sigset_t *set, sigset_t *old)
 {
 	struct engine_thread *self = engine_current();
@@ -182,7 +177,6 @@ static int mask_change(int how, const sigset_t *set, sigset_t *old)
 	}
 	signal_take_from_kernel(self->signals_blocked & ~mask);
 	signal_set_mask(self, mask);
-	/* Unblocked signals are delivered before the call returns */
 	if (set)
 		(void)signals_deliver_now();
 	return 0;

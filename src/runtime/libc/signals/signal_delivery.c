@@ -1,6 +1,6 @@
-/* Delivery of signals to the target: the entry from the kernel, the choice of a thread, and the
- * handler with its mask. See signals.h. The entry runs in any context that the kernel
- * interrupts; everything else runs in the target's moving thread. */
+/* Delivery of signals to the target (signals.h): the entry from the kernel, the choice of a thread,
+ * and the handler with its mask. The entry runs in any context that the kernel interrupts;
+ * everything else runs in the moving thread. */
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -14,13 +14,13 @@
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
-	/* Signals blocked in the kernel's mask, see signal_leave_to_kernel */
+	/* see signal_leave_to_kernel */
 	uint64_t left_to_kernel;
-	int dying_of; /* signal whose default action is being executed; 0: none */
+	int dying_of; /* default action under way; 0: none */
 	bool has_left_control;
-	/* The last handlers of that thread all had SA_RESTART */
+	/* all of its last handlers had SA_RESTART */
 	bool wants_restart[THREAD_CAPACITY];
-	uint16_t depth[THREAD_CAPACITY]; /* nesting depth of handlers in that thread */
+	uint16_t depth[THREAD_CAPACITY]; /* nesting of its handlers */
 } delivery;
 
 uint64_t signal_unblockable(void)
@@ -83,8 +83,7 @@ void signal_act_by_default(int signal, const siginfo_t *information)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGSTOP);
 		return;
 	}
-	/* The crash path needs a signal frame of this signal, so the signal is raised again; see
-	 * signal_entry. */
+	/* The crash path needs a signal frame of this signal: see signal_entry. */
 	(void)information;
 	delivery.dying_of = signal;
 	bit = signal_bit(signal);
@@ -112,11 +111,9 @@ static void signal_call_handler(void *argument)
 		call->action.handler.plain(call->signal);
 }
 
-/* A function in assembly: call_on_stack.S. */
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/* `is_here`: the handler is called on the thread's own stack, and may have to switch to the
- * alternate one. */
+/* `is_here`: on the thread's own stack, unless the handler wants the alternate one. */
 static void signal_run_handler(struct engine_thread *thread, int signal, siginfo_t *information,
 	ucontext_t *context, bool is_here)
 {
@@ -180,8 +177,7 @@ void signals_leave_thread(void)
 	signal_queue_forget(self);
 }
 
-/* A handler at a scheduling point has interrupted no instruction; its context names the site of
- * the point. */
+/* No instruction is interrupted: the context names the site of the scheduling point. */
 static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t *information)
 {
 	ucontext_t context;
@@ -245,8 +241,7 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* Chooses a thread that does not block the signal, by the strategy if there are several. NULL:
- * all threads block it. */
+/* The strategy chooses among several. NULL: all threads block the signal. */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;
@@ -271,7 +266,7 @@ static bool signal_is_waited_for(int signal)
 	return false;
 }
 
-/* Routes one instance of the signal. True: it has left the process's queue. */
+/* One instance. True: it has left the process's queue. */
 static bool signal_route(int signal)
 {
 	struct engine_thread *thread;
@@ -283,7 +278,7 @@ static bool signal_route(int signal)
 	}
 	thread = signal_choose_thread(signal);
 	if (!thread)
-		return false; /* all threads block the signal: it stays pending for the process */
+		return false; /* stays pending for the process */
 	if (signal_has_handler(signal)) {
 		signal_queue_assign(signal, thread);
 		engine_evaluate(thread);
@@ -353,7 +348,7 @@ uint64_t signals_swap_mask(uint64_t mask)
 	return old_mask;
 }
 
-/* Bounds of the runtime's own code, from the linker. */
+/* The runtime's own code, from the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -374,8 +369,8 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 		signal_run_handler(self, signal, information, context, false);
 		return;
 	}
-	/* The crash path ends the run from this frame, or restores the default action and raises
-	 * the signal again. */
+	/* Ends the run from this frame, or restores the default action and raises the signal
+	 * again. */
 	runtime_crash(signal, information, context);
 }
 
@@ -393,7 +388,7 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	/* SIGPIPE belongs to the thread that wrote; all other signals belong to the process. */
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
-	/* A process without threads may wait in a loop for its handler, and reach no scheduling
+	/* A process without threads may wait in a loop for its handler, without a scheduling
 	 * point. */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
 		(void)signals_deliver_now();
@@ -410,8 +405,7 @@ void signal_catch(int signal)
 	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
 	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
 		flags |= SA_RESTART;
-	/* Faults use the runtime's alternate stack, which serves a thread that has overrun its
-	 * own. */
+	/* On the runtime's alternate stack, because the thread may have overrun its own. */
 	if (signal_is_fault(signal) && (!signal_has_handler(signal) || action->flags & SA_ONSTACK))
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)

@@ -1,15 +1,15 @@
 /* Older variants of sigaction() and sigprocmask(), whose libc versions bypass the interposed
- * functions. Runs in the target's moving thread. */
+ * functions. */
 #include <signal.h>
 
 #include "runtime/interpose.h"
 
-/* Adds `signal` to the mask, or removes it. Returns -1 for an invalid signal. */
+/* -1: an invalid signal. */
 static int mask_set_one(int how, int signal)
 {
 	sigset_t set;
 
-	(void)sigemptyset(&set); /* never fails */
+	(void)sigemptyset(&set);
 	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
 }
 
@@ -46,7 +46,7 @@ EXPORT sighandler_t sigset(int signal, sighandler_t handler)
 	return sigismember(&mask, signal) ? SIG_HOLD : before.sa_handler;
 }
 
-/* The BSD masks, with one bit for each of the first 32 signals. */
+/* BSD masks: one bit for each of the first 32 signals. */
 static int mask_replace(int how, int bits)
 {
 	sigset_t set = {0}, old;
@@ -61,8 +61,7 @@ INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
 INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
 INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
-/* The function behind sigpause() of <signal.h>. The argument is a signal under X/Open's rules, a
- * mask under BSD's. */
+/* Behind sigpause() of <signal.h>: a signal under X/Open's rules, a mask under BSD's. */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)
@@ -77,7 +76,6 @@ EXPORT int __sigpause(int signal_or_mask, int is_signal)
 	return sigsuspend(&set);
 }
 
-/* X/Open's sigpause() by its symbol name. */
 int xpg_sigpause(int signal) __asm__("__xpg_sigpause");
 
 INTERPOSED(int, xpg_sigpause, (int signal), __sigpause(signal, 1));

@@ -1,6 +1,5 @@
-/* Arrived and pending signals. The entry from the kernel writes arrived signals into a ring, by
- * atomic operations only. The target's moving thread drains the ring into the queue of pending
- * signals. */
+/* Arrived and pending signals. The entry from the kernel writes into a ring, by atomic operations
+ * only. The moving thread drains the ring into the queue of pending signals. */
 #include <string.h>
 
 #include "runtime/interpose.h"
@@ -8,8 +7,8 @@
 #include "runtime/world.h"
 
 #define RING_SIZE 64	  /* a power of two */
-#define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more, but few programs need more */
-#define FIRST_REALTIME 34 /* glibc's SIGRTMIN; glibc uses 32 and 33 itself */
+#define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more */
+#define FIRST_REALTIME 34 /* glibc uses 32 and 33 itself */
 
 struct ring_entry {
 	siginfo_t information;
@@ -19,17 +18,17 @@ struct ring_entry {
 
 struct pending_signal {
 	siginfo_t information;
-	struct engine_thread *thread; /* NULL: the process */
-	bool is_assigned;	      /* sent to the process and assigned to the thread */
+	struct engine_thread *thread;
+	bool is_assigned; /* sent to the process and assigned to the thread */
 };
 
 static struct {
-	/* The ring, written by the entry. */
+	/* Written by the entry. */
 	struct ring_entry ring[RING_SIZE];
 	uint32_t ring_next;    /* next entry to fill */
 	uint32_t ring_drained; /* entries before it are free */
-	uint64_t overflow; /* standard signals that found the ring full, known without details */
-	/* The queue, oldest first. */
+	uint64_t overflow;     /* standard signals that found the ring full */
+	/* Oldest first. */
 	struct pending_signal queue[QUEUE_SIZE];
 	uint32_t count;
 	uint64_t process_pending;
@@ -112,7 +111,7 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 		*pending &= ~signal_bit(signal);
 }
 
-/* Is this signal already pending for the thread (NULL: for the process)? */
+/* NULL: for the process. */
 static bool queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {

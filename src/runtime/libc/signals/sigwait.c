@@ -1,6 +1,5 @@
-/* Waiting for signals. sigwait and its variants take a pending signal without a handler. pause
- * and sigsuspend wait until a handler has run. The file also keeps the alternate signal stacks.
- * Runs in the target's moving thread. */
+/* sigwait and its variants, which receive a pending signal without a handler; pause and sigsuspend,
+ * which wait until a handler has run; alternate signal stacks. */
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -11,9 +10,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-#define MASK_BYTES ((long)sizeof(uint64_t)) /* size of the kernel's mask */
+#define MASK_BYTES ((long)sizeof(uint64_t))
 
-/* Written by sigaltstack only. */
 static struct {
 	stack_t stacks[THREAD_CAPACITY];
 	bool is_set[THREAD_CAPACITY];
@@ -24,8 +22,7 @@ static bool signal_is_ready(const struct engine_op *op, const struct engine_thre
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
-/* Order of the kernel: the thread's own signals first, lower numbers first. Returns 0 if no
- * signal of the set is pending. */
+/* The thread's own signals first, lower numbers first, as in the kernel. 0: none is pending. */
 static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
@@ -39,7 +36,7 @@ static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 	return 0;
 }
 
-/* Returns the signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
+/* The signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
 static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
@@ -116,8 +113,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* As in glibc, a signal sent to one thread reports SI_USER: POSIX has no code of its own for this
- * case. */
+/* As in glibc, a signal sent to one thread reports SI_USER. */
 static int wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)
@@ -139,7 +135,7 @@ static bool never_ready(const struct engine_op *op, const struct engine_thread *
 	return false;
 }
 
-/* Waits for a handler. Always returns -EINTR. */
+/* Always -EINTR. */
 static long handler_wait(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_WAIT,
@@ -184,8 +180,8 @@ long call_rt_sigsuspend(const long arguments[6], uint64_t site)
 ANSWERED(int, pause, (void), pause, 0);
 ANSWERED(int, sigsuspend, (const sigset_t *set), rt_sigsuspend, set, MASK_BYTES);
 
-/* The kernel delivers signals to such a descriptor only if its own mask blocks them. The signals
- * of the set are therefore blocked in the kernel until the target unblocks them. */
+/* The kernel delivers to such a descriptor only signals that its own mask blocks: they are blocked
+ * there until the target unblocks them. */
 long call_signalfd4(const long arguments[6], uint64_t site)
 {
 	const uint64_t *set = (const uint64_t *)arguments[1];
@@ -210,10 +206,8 @@ long call_signalfd(const long arguments[6], uint64_t site)
 ANSWERED(int, signalfd, (int fd, const sigset_t *set, int flags), signalfd4, fd, set, MASK_BYTES,
 	flags);
 
-/* The kernel's only alternate stack is the runtime's, which handles the faults of every thread
- * and their handlers. A thread's setting is remembered, and used for handlers with SA_ONSTACK at
- * scheduling points. */
-/* True if the caller runs on this stack. */
+/* The kernel's only alternate stack is the runtime's, for faults of every thread. A thread's
+ * setting is remembered, for handlers with SA_ONSTACK at scheduling points. */
 static bool is_on_stack(const stack_t *stack)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -230,7 +224,7 @@ void *signal_stack_end(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* As in the kernel, the flags are one of three modes, with or without SS_AUTODISARM. */
+/* One of three modes, with or without SS_AUTODISARM. */
 #define STACK_AUTODISARM (1U << 31)
 #define STACK_BYTES_MIN 2048
 
@@ -241,7 +235,7 @@ static bool is_stack_mode(int flags)
 	return mode == 0 || mode == SS_ONSTACK || mode == SS_DISABLE;
 }
 
-/* Returns 0 if `wanted` may replace the caller's stack `before`, else -errno. */
+/* 0 if `wanted` may replace the caller's stack `before`, else -errno. */
 static long alternate_check(const stack_t *wanted, const stack_t *before)
 {
 	if (before->ss_flags & SS_ONSTACK)

@@ -1,13 +1,13 @@
 /*
  * Syscall User Dispatch: the kernel passes every system call from outside of the section
- * raddle_syscalls to our SIGSYS handler. The handler sees calls that interposition cannot:
- * futexes inside glibc and libgomp, inline assembly, stdio's writes. It also notes the calls
- * whose effects a rewind must undo.
+ * raddle_syscalls to the SIGSYS handler here. The handler sees what interposition cannot: futexes
+ * inside glibc and libgomp, inline assembly, stdio's writes. It notes the calls whose effects a
+ * rewind must undo.
  *
  * The handler runs in the moving thread, on its stack, and may switch to other threads. The
  * handler, and every return from a signal (platform_signal_return), must make system calls only
- * from our own section. SIGSYS has two more senders: the command, when a run hangs (crash.c), and
- * the timer that looks for spinning threads (memory/spin.c).
+ * from that section. SIGSYS has two more senders: the command, when a run hangs (crash.c), and the
+ * timer that looks for spinning threads (memory/spin.c).
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -31,7 +31,7 @@
 #define SYS_USER_DISPATCH 2
 #endif
 
-/* Written by the moving thread; the kernel reads `selector` at every system call. */
+/* The kernel reads `selector` at every system call. */
 static HOT_STATE struct {
 	char selector; /* 1: block, 0: allow */
 	int pauses;
@@ -49,8 +49,7 @@ void runtime_dispatch_resume(void)
 		dispatch.selector = 1;
 }
 
-/* Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
- * own. */
+/* clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its own. */
 static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
 {
 	unsigned long flags;
@@ -78,8 +77,7 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	if (!(flags & CLONE_VM))
 		return false;
 	if (number == SYS_vfork) {
-		/* With shared memory the child would return into frames of this handler, so the
-		 * child is forked instead. */
+		/* The child would return into frames of this handler, so it is forked instead. */
 		*result = platform_call(SYS_clone, SIGCHLD);
 		return true;
 	}
@@ -95,7 +93,7 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 	       system_call_answer(number, arguments, (uint64_t)registers[REG_RIP], result);
 }
 
-/* Forwards a signal for the moving thread that reached another kernel thread. */
+/* For the moving thread; the signal reached another kernel thread. */
 static bool dispatch_forward(siginfo_t *info)
 {
 	int moving = engine_current()->kernel_id;
@@ -154,7 +152,7 @@ void runtime_dispatch_set_up(void)
 
 void runtime_dispatch_disarm(void)
 {
-	/* Fails if it was never armed, which is harmless. */
+	/* Fails if it was never armed. */
 	(void)platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
 }
 

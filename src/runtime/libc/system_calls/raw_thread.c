@@ -14,12 +14,12 @@
 #include "runtime/runtime.h"
 #include "runtime/system_calls.h"
 
-/* Bytes skipped below the new thread's stack pointer, because code may use a red zone there. */
+/* Code may use a red zone below the new thread's stack pointer. */
 #define RED_ZONE_BYTES 256
-/* glibc's minimum for a stack; the lower end is not used. */
+/* glibc's minimum; the lower end is not used. */
 #define STACK_BYTES 65536
 
-/* The arguments of clone and clone3 in one form. */
+/* clone and clone3 in one form. */
 struct raw_thread_call {
 	uint64_t flags;
 	uintptr_t stack; /* upper end; 0: the creator's stack */
@@ -27,7 +27,7 @@ struct raw_thread_call {
 	int *parent_id, *child_id;
 };
 
-/* Lies on the new thread's stack below its first frame, until the thread begins. */
+/* On the new thread's stack below its first frame, until the thread begins. */
 struct raw_thread_start {
 	greg_t registers[NGREG];
 	uintptr_t stack;
@@ -50,7 +50,7 @@ static struct raw_thread_call raw_thread_read(long number, const long arguments[
 		.thread_base = in_memory->tls};
 }
 
-/* The start function of every raw thread, also used to recognise one. */
+/* Of every raw thread; also used to recognise one. */
 static void *raw_thread_begin(void *argument)
 {
 	const struct raw_thread_start *start = argument;
@@ -116,8 +116,7 @@ bool raw_thread_is_wanted(long number, const long arguments[6])
 	       raw_thread_read(number, arguments).flags & CLONE_THREAD;
 }
 
-/* Only the calling thread ends. One kernel thread carries all fibers, so a fiber must not make
- * the real call. */
+/* Ends only the caller. A fiber must not make the real call: one kernel thread carries all. */
 long call_exit(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -137,15 +136,14 @@ long call_set_tid_address(const long arguments[6], uint64_t site)
 	return self->kernel_id;
 }
 
-/* Robust locks are emulated, so the kernel needs no list of them. */
+/* Emulated: the kernel needs no list. */
 long call_set_robust_list(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
 	return raw_thread_is_current() ? 0 : CALL_OF_KERNEL;
 }
 
-/* Processors are virtual, so the kernel does not register the area. The call must succeed: glibc
- * treats a failure as an error. */
+/* Processors are virtual. The call must succeed: glibc treats a failure as an error. */
 long call_rseq(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -162,8 +160,7 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-/* True if one of these entries of /proc/self/task is a thread other than the calling one and the
- * donors of fiber stacks. */
+/* An entry of /proc/self/task other than the caller and the donors of fiber stacks. */
 static bool raw_thread_is_listed(const char *at, const char *end)
 {
 	const int own_id = (int)platform_call(SYS_gettid);
@@ -181,7 +178,7 @@ static bool raw_thread_is_listed(const char *at, const char *end)
 	return false;
 }
 
-/* True if the process has threads outside of control. False if /proc is not mounted. */
+/* False also if /proc is not mounted. */
 static bool raw_thread_has_others(void)
 {
 	const long folder = platform_call(

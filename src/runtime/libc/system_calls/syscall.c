@@ -1,6 +1,6 @@
-/* syscall(): the calls in the table of system calls are answered here too, with the caller as
- * the site (std::atomic::wait and static-initialiser guards use syscall()). Every other call
- * goes to glibc, where Syscall User Dispatch traps it. Runs in the target's threads. */
+/* syscall(): calls in the table of system calls are answered with the caller as the site
+ * (std::atomic::wait and static-initialiser guards use it). glibc makes every other call, which
+ * Syscall User Dispatch traps. */
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #define ARGUMENTS_MAX 6
 
-/* A raw system call is no cancellation point, so only asynchronous cancellation ends it. */
+/* No cancellation point: only asynchronous cancellation ends it. */
 static bool syscall_answer(long number, const long arguments[6], uint64_t site, long *result)
 {
 	struct engine_thread *self = engine_current();
@@ -34,7 +34,7 @@ EXPORT long syscall(long number, ...)
 	long result;
 	va_list list;
 
-	/* Arguments that were not passed have arbitrary values, which the kernel ignores. */
+	/* Missing arguments have arbitrary values, which the kernel ignores. */
 	va_start(list, number);
 	for (int i = 0; i < ARGUMENTS_MAX; i++)
 		arguments[i] = va_arg(list, long);

@@ -1,11 +1,7 @@
-/*
- * Patches the vDSO, the kernel's code in the process that reads clocks without a system call.
- * libc's own readers call the vDSO directly, past interposition. Its entry points are therefore
- * overwritten with jumps to the runtime. Kernels that seal their mappings refuse the write; then
- * nothing has changed.
- *
- * Runs once, at set-up, in the only thread. No state.
- */
+/* Patches the vDSO, which reads clocks without a system call: libc calls it directly, past
+ * interposition. Its entry points are overwritten with jumps to the runtime. Kernels that seal
+ * their mappings refuse the write; then nothing has changed. Runs once, at set-up, in the only
+ * thread. */
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -19,7 +15,7 @@
 
 #define PAGE_BYTES 4096
 
-/* The parts of the vDSO's image that locate a function. */
+/* What locates a function in the vDSO's image. */
 struct vdso {
 	char *base; /* first byte of the mapping */
 	size_t bytes;
@@ -86,7 +82,7 @@ static void vdso_read_dynamic(struct vdso *vdso, const Elf64_Dyn *dynamic)
 		else if (dynamic->d_tag == DT_HASH)
 			vdso->symbol_count = ((const uint32_t *)address)[1];
 	}
-	/* An image without the old hash table: the names follow the symbols. */
+	/* Without the old hash table: the names follow the symbols. */
 	if (!vdso->symbol_count && (const char *)vdso->symbols < vdso->names)
 		vdso->symbol_count =
 			(size_t)(vdso->names - (const char *)vdso->symbols) / sizeof *vdso->symbols;
@@ -161,7 +157,6 @@ bool runtime_patch_vdso(void)
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++)
 		if (places[i])
 			vdso_write_jump(places[i], vdso_entries[i].function);
-	/* Cannot fail if the call above succeeded. */
 	(void)platform_call(SYS_mprotect, vdso.base, bytes, PROT_READ | PROT_EXEC);
 	return true;
 }

@@ -1,7 +1,6 @@
-/* <threads.h>. glibc's versions call their pthread counterparts by names that cannot be
- * interposed, so each function is implemented here. thrd_sleep is in sleep.c, call_once in
- * once.c. thrd_current, thrd_equal, tss_get and tss_set need no state of the runtime and stay
- * glibc's. Runs in the target's threads. */
+/* <threads.h>. glibc's versions call their pthread counterparts by names that cannot be interposed.
+ * thrd_sleep is in sleep.c, call_once in once.c; thrd_current, thrd_equal, tss_get and tss_set stay
+ * glibc's. */
 #include <stdint.h>
 #include <threads.h>
 
@@ -28,7 +27,7 @@ static int c11_result(int error)
 	}
 }
 
-/* `start` returns an int in the lower half of the register of a returned pointer. */
+/* An int in the lower half of the register of a returned pointer. */
 INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument),
 	c11_result(runtime_thread_create(
 		thread, NULL, (void *(*)(void *))(void (*)(void))start, argument, CALL_SITE)));
@@ -96,7 +95,7 @@ EXPORT int cnd_init(cnd_t *cond)
 EXPORT void cnd_destroy(cnd_t *cond)
 {
 	ENTER();
-	(void)cond_destroy(cnd_of(cond), CALL_SITE); /* the C11 function returns nothing */
+	(void)cond_destroy(cnd_of(cond), CALL_SITE);
 }
 
 INTERPOSED(int, cnd_wait, (cnd_t * cond, mtx_t *mutex),
@@ -132,5 +131,5 @@ INTERPOSED(int, tss_create, (tss_t * key, tss_dtor_t destructor),
 EXPORT void tss_delete(tss_t key)
 {
 	ENTER();
-	(void)pthread_key_delete(key); /* the C11 function returns nothing */
+	(void)pthread_key_delete(key);
 }

@@ -1,4 +1,3 @@
-/* pthread_cond_*. Runs in the target's threads. */
 #include <pthread.h>
 
 #include "engine/sync.h"

@@ -1,5 +1,5 @@
-/* The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp
- * or inline assembly. Runs in the target's threads, and inside the handler of a trapped call. */
+/* The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp or
+ * inline assembly. Also runs inside the handler of a trapped call. */
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* The call's arguments by their names in futex(2). */
+/* By their names in futex(2). */
 struct futex_call {
 	uint32_t *word;
 	uint32_t command;
@@ -113,16 +113,15 @@ static long futex_perform(const struct futex_call *call)
 	}
 }
 
-/* Wakes waiters of other processes too, which may share the word, by a real call. */
+/* A real call, for other processes that may share the word. */
 static void futex_wake_others(const struct futex_call *call)
 {
-	/* A failure is harmless */
 	if (call->command == FUTEX_WAKE || call->command == FUTEX_WAKE_BITSET)
 		(void)platform_call(SYS_futex, call->word, FUTEX_WAKE, call->value);
 }
 
-/* A process that has not forked is assumed not to share its futexes. FUTEX_PRIVATE_FLAG cannot
- * decide this, because libstdc++ does not set the flag on private futexes. */
+/* A process that has not forked is assumed not to share its futexes: libstdc++ does not set
+ * FUTEX_PRIVATE_FLAG on private ones. */
 long call_futex(const long arguments[6], uint64_t site)
 {
 	const uint32_t operation = (uint32_t)arguments[1];
@@ -160,7 +159,6 @@ struct vector_entry {
 	uint32_t reserved;
 };
 
-/* Returns 0 or -errno. */
 static long vector_copy(
 	const struct vector_entry *entries, uint32_t count, struct futex_vector_word *words)
 {

@@ -1,7 +1,6 @@
-/* Guards of C++ local statics (Itanium C++ ABI, 3.3.2). A guard has eight bytes. Compiled code
- * reads the first one, which is nonzero when the variable is initialised. The last four bytes hold
- * a once control of the runtime. The C++ library's own functions would work, but neither the
- * scheduler nor a detector would see their happens-before order. Runs in the target's threads. */
+/* Guards of C++ local statics (Itanium C++ ABI, 3.3.2): eight bytes. Compiled code reads the first,
+ * nonzero when the variable is initialised; the last four hold a once control of the runtime. The
+ * C++ library's own functions would hide the happens-before order. */
 #include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
@@ -17,7 +16,7 @@ EXPORT int __cxa_guard_acquire(struct guard *guard);
 EXPORT void __cxa_guard_release(struct guard *guard);
 EXPORT void __cxa_guard_abort(struct guard *guard);
 
-/* Returns 1 if the caller must initialise the variable. */
+/* 1: the caller must initialise the variable. */
 INTERPOSED(int, __cxa_guard_acquire, (struct guard * guard),
 	sync_result(once_enter(&guard->once, CALL_SITE)) != 0);
 

@@ -1,12 +1,12 @@
-/* Thread-specific keys. The values stay in glibc's thread block. The table of destructors is the
- * runtime's, because glibc runs destructors only at the end of its own threads. */
+/* Thread-specific keys. The values stay in glibc's thread block. The runtime has its own table of
+ * destructors, because glibc runs them only at the end of its own threads. */
 #include <limits.h>
 #include <pthread.h>
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Written by key creation and deletion; one slot per glibc key. */
+/* One slot per glibc key. */
 static struct {
 	bool is_used[PTHREAD_KEYS_MAX];
 	void (*destructor[PTHREAD_KEYS_MAX])(void *);
@@ -51,7 +51,7 @@ static bool key_run_round(void)
 
 		if (!value)
 			continue;
-		(void)pthread_setspecific(key, NULL); /* the key exists and has room: cannot fail */
+		(void)pthread_setspecific(key, NULL);
 		if (keys.destructor[key]) {
 			has_run = true;
 			keys.destructor[key](value);
@@ -65,9 +65,9 @@ void runtime_run_key_destructors(void)
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		if (!key_run_round())
 			return;
-	/* Clears values that destructors still set, so that the exit of the kernel thread does
-	 * not run them again. */
+	/* Destructors may have set values again; the exit of the kernel thread must not run
+	 * them. */
 	for (pthread_key_t key = 0; key < keys.end; key++)
 		if (keys.is_used[key] && pthread_getspecific(key))
-			(void)pthread_setspecific(key, NULL); /* cannot fail, as above */
+			(void)pthread_setspecific(key, NULL);
 }

@@ -1,10 +1,10 @@
 /*
- * Locks that libraries build from atomic operations and futexes (library_locks.def). The
- * library's own function still runs, and its futex call is scheduled where it blocks. The wrapper
- * adds a scheduling point before the call, as an atomic update of the lock. Once the lock is
- * held, the wrapper adds the happens-before order. Runs in the target's threads.
+ * Locks that libraries build from atomic operations and futexes (library_locks.def). The library's
+ * function still runs, and its futex call is scheduled where it blocks. The wrapper adds a
+ * scheduling point before the call, as an atomic update of the lock, and the happens-before order
+ * once the lock is held.
  *
- * Other such locks are inlined into programs (std::atomic::wait) or called inside a library. The
+ * Other such locks are inlined into programs (std::atomic::wait) or called inside a library: the
  * runtime sees only their futex calls, and reports the first one to the command.
  */
 #include <link.h>
@@ -18,11 +18,11 @@
 
 #define LOCK_BYTES 4
 
-/* Libraries (prefixes of file names) whose futex calls come from interposed functions. */
+/* File name prefixes of libraries whose futex calls come from interposed functions. */
 static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
 	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
 
-/* The shared object of all calls without an object argument. Only its address is used. */
+/* Only its address is used, for all calls without an object argument. */
 static char library_lock_shared[LOCK_BYTES];
 
 static struct engine_op library_lock_update(long object, uint64_t site)
@@ -44,7 +44,7 @@ static void library_lock_enter(long first, long second, uint64_t site)
 
 		engine_note_access(&release);
 	}
-	(void)engine_perform(&op); /* always WAIT_DONE */
+	(void)engine_perform(&op);
 }
 
 static void library_lock_leave(long first, long second, uint64_t site)
@@ -59,8 +59,7 @@ static void library_lock_leave(long first, long second, uint64_t site)
 	}
 }
 
-/* Every argument and the result is one register word. Passing more words than the function takes
- * does no harm. */
+/* Arguments and result are register words; passing more than the function takes does no harm. */
 #define LIBRARY_LOCK(function, objects)                                                            \
 	EXPORT long function(long a, long b, long c, long d, long e, long f);                      \
 	EXPORT long function(long a, long b, long c, long d, long e, long f)                       \
@@ -78,7 +77,7 @@ static void library_lock_leave(long first, long second, uint64_t site)
 #include "runtime/libc/threads/library_locks.def"
 #undef LIBRARY_LOCK
 
-/* Returns the target of a stub in the procedure linkage table; 0: the code is no stub. */
+/* Target of a stub in the procedure linkage table; 0: no stub. */
 static uintptr_t library_lock_stub_target(const uint8_t *code)
 {
 	static const uint8_t landing_pad[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -93,9 +92,8 @@ static uintptr_t library_lock_stub_target(const uint8_t *code)
 	return *(const uintptr_t *)(code + 6 + distance);
 }
 
-/* Does the code before the return address `site` make a system call, or call syscall()?
- * Otherwise that code calls a library function that ends in a tail call to syscall(), and the
- * caller at `site` made no system call itself. */
+/* Does the code before the return address make a system call, or call syscall()? Otherwise it calls
+ * a library function that ends in a tail call to syscall(). */
 static bool library_lock_calls_kernel(const uint8_t *site)
 {
 	int32_t distance;
@@ -121,7 +119,7 @@ static bool library_lock_is_known(const void *code)
 	for (unsigned i = 0; name && i < sizeof known_libraries / sizeof *known_libraries; i++)
 		if (strncmp(name + 1, known_libraries[i], strlen(known_libraries[i])) == 0)
 			return true;
-	/* The atomic operations of code built by raddle-cc are seen. */
+	/* The runtime sees atomic operations of raddle-cc's code. */
 	return sites_find_code((uintptr_t)code, &start, &end) || !library_lock_calls_kernel(code);
 }
 
@@ -136,6 +134,6 @@ void library_lock_note_futex(uint64_t site)
 	runtime_note_callers(engine_current(), site, false, sites + 1, UNSEEN_SITES - 1);
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++)
 		contract->unseen_sites[i] = sites[i];
-	/* Release: pairs with the command's acquire, which then reads the site. */
+	/* Pairs with the command's acquire, which then reads the site. */
 	__atomic_or_fetch(&contract->unseen, UNSEEN_LOCKS, __ATOMIC_RELEASE);
 }

@@ -1,11 +1,10 @@
-/* Locks that libraries build from futexes: library_lock.c. */
 #ifndef RADDLE_RUNTIME_LIBC_THREADS_LIBRARY_LOCK_H
 #define RADDLE_RUNTIME_LIBC_THREADS_LIBRARY_LOCK_H
 
 #include <stdint.h>
 
-/* Reports a futex call at `site` to the command if the calling code has locks that the runtime
- * does not see. */
+/* Reports a futex call to the command if the calling code has locks that the runtime does not
+ * see. */
 void library_lock_note_futex(uint64_t site);
 
 #endif

@@ -1,5 +1,3 @@
-/* pthread_mutex_*. Attributes are glibc's objects, read through its public functions. Runs in
- * the target's threads. */
 #include <pthread.h>
 
 #include "engine/sync.h"
@@ -72,7 +70,7 @@ INTERPOSED(int, pthread_mutex_getprioceiling, (const pthread_mutex_t *mutex, int
 INTERPOSED(int, pthread_mutex_setprioceiling, (pthread_mutex_t * mutex, int ceiling, int *old),
 	sync_result(mutex_set_ceiling(mutex_of(mutex), ceiling, old, CALL_SITE)));
 
-/* Older names, which old binaries and libraries call. */
+/* Called by old binaries and libraries. */
 EXPORT_ALIAS(pthread_mutex_consistent_np, pthread_mutex_consistent);
 EXPORT_ALIAS(__pthread_mutex_init, pthread_mutex_init);
 EXPORT_ALIAS(__pthread_mutex_destroy, pthread_mutex_destroy);

@@ -1,11 +1,9 @@
 /*
- * pthread_once, on which std::call_once is built, and call_once.
- *
- * Cancellation, pthread_exit or a C++ exception may leave the routine; then the next caller runs
- * the routine again. Clean-up code of the compiler would need libgcc's language-specific data and
- * personality function, but libraddle needs only libc. The frame that calls the routine therefore
- * names a personality function of the runtime. The unwinder calls that function when it passes
- * the frame; the function takes no part in the unwinding.
+ * pthread_once, on which std::call_once is built, and call_once. Cancellation, pthread_exit or a
+ * C++ exception may leave the routine; then the next caller runs it again. Clean-up code of the
+ * compiler would need libgcc's personality function, but libraddle needs only libc. So the frame
+ * that calls the routine names a personality function of the runtime, which the unwinder calls when
+ * it passes the frame, and which takes no part in the unwinding.
  */
 #include <pthread.h>
 #include <threads.h>
@@ -14,13 +12,12 @@
 #include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
-/* A running routine, on its thread's stack; a list with the innermost first. */
+/* On its thread's stack; a list with the innermost first. */
 struct once_frame {
 	struct once *once;
 	struct once_frame *outer;
 };
 
-/* Written and read by its own thread only. */
 static _Thread_local struct once_frame *once_innermost;
 
 static _Unwind_Reason_Code __attribute__((used))
@@ -71,5 +68,4 @@ EXPORT void call_once(once_flag *flag, void (*routine)(void))
 	(void)once_call((struct once *)flag, routine, CALL_SITE); /* cannot fail */
 }
 
-/* Older name, which old binaries call. */
 EXPORT_ALIAS(__pthread_once, pthread_once);

@@ -1,4 +1,3 @@
-/* pthread_rwlock_*. Runs in the target's threads. */
 #include <pthread.h>
 
 #include "engine/sync.h"
@@ -67,7 +66,6 @@ INTERPOSED(int, pthread_rwlock_clockwrlock,
 INTERPOSED(int, pthread_rwlock_unlock, (pthread_rwlock_t * rwlock),
 	rwlock_unlock(rwlock_of(rwlock), CALL_SITE));
 
-/* Older names, which old binaries call. */
 EXPORT_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
 EXPORT_ALIAS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
 EXPORT_ALIAS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);

@@ -1,7 +1,6 @@
-/* sem_*, unnamed and named. Named semaphores live in a table of this process: one name means one
- * object, with reference counts. O_CREAT and O_EXCL behave as in POSIX. Processes of one family
- * (family.h) share the table; processes outside the family do not see these semaphores. Runs in
- * the target's threads. */
+/* sem_*, unnamed and named. Named semaphores live in a table of this process: one name is one
+ * object, with reference counts. O_CREAT and O_EXCL behave as in POSIX. The table is shared by the
+ * processes of one family (family.h), not beyond. */
 #include <fcntl.h>
 #include <limits.h>
 #include <semaphore.h>
@@ -15,9 +14,9 @@
 #include "runtime/world.h"
 
 #define GROUPS_MAX 256
-#define NAMED_MAX 128 /* limit of entries in use; beyond, sem_open() fails with EMFILE */
+#define NAMED_MAX 128 /* beyond, sem_open() fails with EMFILE */
 
-/* An entry without name and references is free. An entry without name is unlinked. */
+/* Without name: unlinked. Without references, too: free. */
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
@@ -29,8 +28,7 @@ struct named_semaphore {
 #define TABLE_BYTES                                                                                \
 	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 
-/* Written by the moving thread, like the objects themselves. After the first fork, every process
- * of the family writes the table. */
+/* Written by the moving thread; after the first fork, of every process of the family. */
 static union {
 	struct named_semaphore entries[NAMED_MAX];
 	char pages[TABLE_BYTES];
@@ -61,7 +59,7 @@ static struct semaphore *semaphore_of(sem_t *semaphore)
 	return (struct semaphore *)semaphore;
 }
 
-/* Skips the leading slashes of the name. Returns 0, EINVAL or ENAMETOOLONG. */
+/* 0, EINVAL or ENAMETOOLONG. */
 static int named_check(const char **name)
 {
 	size_t length;
@@ -92,7 +90,7 @@ static bool group_is_own(uint32_t group)
 	return group == (uint32_t)platform_call(SYS_getegid);
 }
 
-/* Opening a semaphore needs permission to read and to write, as for a file. */
+/* To read and to write, as for a file. */
 static bool named_may_open(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -101,7 +99,7 @@ static bool named_may_open(const struct named_semaphore *named)
 	return !user || (named->mode >> shift & 6) == 6;
 }
 
-/* Only the owner may unlink a name, because the directory of semaphores is sticky. */
+/* The directory of semaphores is sticky: only the owner may unlink. */
 static bool named_may_unlink(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -189,8 +187,7 @@ EXPORT int sem_close(sem_t *semaphore)
 	ENTER();
 	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
 		return sync_errno_result(EINVAL);
-	/* A shared table does not count references per process, so its semaphores are never
-	 * freed. */
+	/* A shared table does not count references per process: its semaphores are never freed. */
 	if (!named_state.is_shared && !--named->references && !named->name[0])
 		semaphore_destroy(&named->semaphore);
 	return 0;
@@ -224,8 +221,8 @@ EXPORT int sem_destroy(sem_t *semaphore)
 	return 0;
 }
 
-/* Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
- * does not end a wait without deadline. */
+/* As the kernel does for a futex: a signal whose handlers all have SA_RESTART does not end a wait
+ * without deadline. */
 static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
 	int error;
@@ -239,7 +236,7 @@ static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site
 INTERPOSED(int, sem_wait, (sem_t * semaphore),
 	sync_errno_result(sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE))));
 
-/* glibc refuses an invalid time even if the call need not wait; POSIX allows that. */
+/* Even if the call need not wait, as in glibc. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	ENTER();

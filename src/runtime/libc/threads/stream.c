@@ -1,5 +1,4 @@
-/* flockfile and its family. The lock inside the stream stays glibc's, see stream_lock.h. Runs in
- * the target's threads. */
+/* flockfile and its family. The lock inside the stream stays glibc's (engine/sync.h). */
 #include <stdio.h>
 
 #include "engine/sync.h"

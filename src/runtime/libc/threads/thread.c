@@ -1,4 +1,3 @@
-/* Threads: creation, join, end, cancellation, names. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,8 +17,7 @@ void runtime_prepare_threads(void)
 	runtime_add_modules();
 }
 
-/* A constructor creates a thread before main, so the restart's starting point at main must be
- * reached now. */
+/* A constructor creates a thread: the restart's starting point at main must be reached now. */
 static void thread_reach_main(void)
 {
 	if (runtime.has_reached_main)
@@ -29,7 +27,7 @@ static void thread_reach_main(void)
 	runtime.restart->at_main();
 }
 
-/* First thread creation of a run. Every restart except fork_main continues here for each run. */
+/* Every restart except fork_main continues here for each run. */
 void runtime_first_create(void)
 {
 	if (runtime.has_created)
@@ -71,7 +69,7 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 		int state = PTHREAD_CREATE_JOINABLE;
 		sigset_t mask;
 
-		(void)pthread_attr_getdetachstate(attributes, &state); /* cannot fail */
+		(void)pthread_attr_getdetachstate(attributes, &state);
 		thread->is_detached = state == PTHREAD_CREATE_DETACHED;
 		if (pthread_attr_getsigmask_np(attributes, &mask) == 0)
 			thread->signals_blocked = mask.__val[0] & ~signal_unblockable();
@@ -79,9 +77,9 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	if (runtime.contract && !runtime.is_forked_child)
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
-	/* A second scheduling point. The new thread may run before its creator's next action,
-	 * which exposes "used before it was initialised". Not inside a sanitizer's own
-	 * pthread_create, which holds locks meanwhile. */
+	/* A second scheduling point: the new thread may run before its creator's next action, which
+	 * exposes "used before it was initialised". Not inside a sanitizer's pthread_create, which
+	 * holds locks. */
 	if (!runtime.has_sanitizer)
 		engine_point(OP_THREAD_CREATED, NULL, site);
 	return 0;
@@ -102,7 +100,7 @@ int runtime_start_detached(const pthread_attr_t *attributes, void *(*start)(void
 	if (attributes)
 		own = *attributes; /* creation only reads the copy */
 	else
-		(void)pthread_attr_init(&own); /* cannot fail */
+		(void)pthread_attr_init(&own);
 	(void)pthread_attr_setdetachstate(&own, PTHREAD_CREATE_DETACHED);
 	return pthread_create(&thread, &own, start, argument);
 }
@@ -112,7 +110,7 @@ void runtime_thread_body(struct engine_thread *thread)
 	__pthread_unwind_buf_t buffer;
 
 	(void)raw_thread_run(thread); /* a raw thread never returns from this call */
-	/* glibc's forced unwinding (pthread_exit, cancellation) ends with a jump to here. */
+	/* The end of glibc's forced unwinding (pthread_exit, cancellation). */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);
 		thread->result = thread->start(thread->argument);
@@ -167,7 +165,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		return EDEADLK;
 	}
 	/* As in glibc, two threads that join each other are not deadlocked if one of them is
-	 * cancelled: cancellation ends its wait. */
+	 * cancelled. */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
 		(!self->is_cancel_requested || self->is_cancel_disabled))
@@ -370,7 +368,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name)
 	if (!thread)
 		return ESRCH;
 	strcpy(thread->label, name);
-	/* The name that ps shows; cannot fail */
+	/* The name that ps shows */
 	if (thread->id.index == 0)
 		(void)platform_call(SYS_prctl, PR_SET_NAME, name);
 	return 0;

@@ -1,6 +1,5 @@
-/* Setting the clock. In virtual time, the machine's clock is never set. A program with the right
- * to set the clock changes its own virtual clock, in this run only; other programs get the
- * kernel's error. Runs in the target's moving thread. */
+/* Setting the clock. In virtual time, the machine's clock is never set: a program with the right to
+ * set it changes its own virtual clock, in this run only. Other programs get the kernel's error. */
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -50,8 +49,7 @@ static long day_set(const struct timeval *wanted, const struct timezone *zone)
 	return clock_set(CLOCK_REALTIME, &time);
 }
 
-/* Clock adjustments. A program may read the machine's values; a change of the virtual clock's
- * speed has no effect. */
+/* Reads the machine's values; a change of the virtual clock's speed has no effect. */
 static long clock_adjust(long number, clockid_t clock, struct timex *timex)
 {
 	struct timex question = {0};
@@ -100,7 +98,7 @@ INTERPOSED(int, ntp_adjtime, (struct timex * timex),
 INTERPOSED(int, clock_adjtime, (clockid_t clock, struct timex *timex),
 	(int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex)));
 
-/* A virtual clock adjusts at once, so no adjustment is ever left over. */
+/* A virtual clock adjusts at once: nothing is left over. */
 EXPORT int adjtime(const struct timeval *change, struct timeval *left)
 {
 	ENTER();

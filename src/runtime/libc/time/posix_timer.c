@@ -1,12 +1,7 @@
-/*
- * timer_create() and related functions, on the engine's clock. The kernel has no timer, so a
- * rewind has nothing to undo. A timer that sends a signal fires when the clock reaches its
- * deadline, as alarm() does. A timer that calls a function has a thread of its own, which sleeps
- * until the deadline.
- *
- * Expirations are detected when all threads are blocked, and when the clock is read. Runs in the
- * target's moving thread.
- */
+/* timer_create() and related functions, on the engine's clock; the kernel has no timer to undo. A
+ * timer that sends a signal fires when the clock reaches its deadline. A timer that calls a
+ * function has a thread of its own, which sleeps until the deadline. Expirations are detected when
+ * all threads are blocked, and when the clock is read. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -23,7 +18,7 @@
 struct posix_timer {
 	bool is_used;
 	bool is_armed;
-	int notify; /* SIGEV_SIGNAL, ... */
+	int notify;
 	int signal;
 	int overrun;	/* expirations that the last notification stands for, minus one */
 	pid_t receiver; /* SIGEV_THREAD_ID */
@@ -33,11 +28,10 @@ struct posix_timer {
 	uint64_t deadline_ns;
 	uint64_t interval_ns;
 	uint64_t fired_ns;   /* time of the last notification; 0: none since the timer was set */
-	uint32_t life;	     /* grows with each timer that uses this entry */
+	uint32_t life;	     /* grows with each use of the entry */
 	uint32_t generation; /* grows with each setting, which wakes the timer's thread */
 };
 
-/* Written by the calls below and when one fires. */
 static struct {
 	struct posix_timer entries[TIMERS_MAX];
 	uint32_t used_count; /* usually 0, so that reading the clock costs nothing */
@@ -50,13 +44,12 @@ static struct posix_timer *posix_timer_timer_of(timer_t id)
 	return index < TIMERS_MAX && timers.entries[index].is_used ? &timers.entries[index] : NULL;
 }
 
-/* Time of the next notification. */
 static uint64_t posix_timer_timer_wake_ns(const struct posix_timer *timer)
 {
 	return timer_no_sooner(timer->deadline_ns, timer->fired_ns, timer->interval_ns);
 }
 
-/* Sets the next expiration after one has passed. Returns the number of missed expirations. */
+/* Returns the number of missed expirations. */
 static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 {
 	uint64_t missed;
@@ -77,8 +70,7 @@ static bool timer_is_silent(const struct posix_timer *timer)
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
-/* True if the expiration would change only the overrun count: no thread can observe it, and no
- * wait ends by it. */
+/* No thread can observe the expiration, and no wait ends by it. */
 static bool timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
@@ -102,8 +94,7 @@ static struct engine_thread *timer_receiver(const struct posix_timer *timer)
 	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
 }
 
-/* A timer has at most one pending signal. Later expirations add to the overrun count of that
- * signal. */
+/* A timer has at most one pending signal; later expirations add to its overrun count. */
 static void timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
 {
 	int64_t overrun;
@@ -205,7 +196,7 @@ static void timer_begin(struct posix_timer *timer, clockid_t clock, const struct
 		.life = life,
 		.generation = generation};
 	if (!event) {
-		timer->value.sival_ptr = (void *)(timer - timers.entries + 1); /* its id */
+		timer->value.sival_ptr = (void *)(timer - timers.entries + 1);
 		return;
 	}
 	timer->notify = event->sigev_notify;
@@ -311,7 +302,6 @@ EXPORT int timer_getoverrun(timer_t id)
 	return timer ? timer->overrun : (int)interpose_result(-EINVAL);
 }
 
-/* A child has none of its parent's timers. */
 void posix_timer_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);

@@ -1,5 +1,5 @@
-/* Sleeping: an operation that only time enables. In virtual time a sleep takes no real time,
- * unless the process also waits for the outside world. Runs in the target's moving thread. */
+/* Sleeping: an operation that only time enables. In virtual time it takes no real time, unless the
+ * process also waits for the outside world. */
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -10,8 +10,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Only handlers and cancellation interrupt the sleep. Returns 0 or EINTR. `length`: see
- * record_op. */
+/* Only handlers and cancellation interrupt. 0 or EINTR. `length`: see record_op. */
 static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
@@ -31,7 +30,7 @@ static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 	}
 }
 
-/* Returns 0, EINTR or EINVAL. `remaining` (may be NULL) is set after EINTR. */
+/* 0, EINTR or EINVAL. `remaining` (may be NULL) is set after EINTR. */
 static int sleep_for(const struct timespec *request, struct timespec *remaining, uint64_t site)
 {
 	uint64_t deadline_ns;

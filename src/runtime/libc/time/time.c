@@ -1,10 +1,7 @@
-/*
- * The target's clocks. Virtual time is the engine's clock: it starts at 0 and advances when no
- * thread is enabled, and a little at each reading. Each clock of the system is virtual time plus
- * a fixed offset, so a run shows the same times in every process.
- *
- * Runs in the target's moving thread; signal handlers may call the readers.
- */
+/* The target's clocks. Virtual time starts at 0 and advances when no thread is enabled, and a
+ * little at each reading. Each clock of the system is virtual time plus a fixed offset, so a run
+ * shows the same times in every process. Runs in the moving thread; signal handlers may call the
+ * readers. */
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/syscall.h>
@@ -15,39 +12,34 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* CLOCK_REALTIME at the start of every process: 2025-06-15 15:06:40 UTC. The time is recent
- * enough for certificate checks. It is earlier than the real time, so files created meanwhile
- * are never older than the target's start. */
+/* CLOCK_REALTIME at the start: 2025-06-15 15:06:40 UTC. Recent enough for certificate checks, and
+ * earlier than the real time: files created meanwhile are never older than the start. */
 #define REALTIME_START_NS (UINT64_C(1750000000) * NS_PER_SECOND)
-/* Start of the monotonic clocks: one day of uptime, so that "now - 1 h" does not wrap. */
+/* One day of uptime, so that "now - 1 h" does not wrap. */
 #define MONOTONIC_START_NS (UINT64_C(86400) * NS_PER_SECOND)
-/* Start of the processor clocks: a process has used some time before its first reading. */
+/* A process has used some time before its first reading. */
 #define PROCESSOR_START_NS UINT64_C(1000000)
 
-/* After this many readings without a step, the thread is considered to wait for time, and
- * yields. */
+/* Readings without a step after which the thread is considered to wait for time, and yields. */
 #define READS_BEFORE_YIELD 16
-/* In a streak of yields, every YIELDS_PER_DOUBLING yields double the time that a reading adds. */
+/* In a streak of yields, the number that doubles the time that a reading adds. */
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
-/* Interval, in fruitless waits (yields and tests for cancellation), of the check whether time
- * may pass. */
+/* Fruitless waits (yields and tests for cancellation) between checks whether time may pass. */
 #define IN_VAIN_PER_LOOK 8
 
-/* Written by clock readers, and when a forked child begins. */
 static HOT_STATE struct {
-	uint64_t origin_real_ns;    /* real clock at the time when the virtual clock ... */
+	uint64_t origin_real_ns;    /* real clock when the virtual clock ... */
 	uint64_t origin_virtual_ns; /* ... had this value; used only with real time */
 	bool has_origin;
 	uint64_t processor_begin_ns; /* virtual time when this process began */
 	uint64_t step;		     /* at the last reading */
 	uint32_t reads;		     /* readings since that step */
-	uint64_t streak_step;	     /* step before the current streak of yields */
-	uint64_t streak_yields;	     /* consecutive yields without another operation */
-	/* Number of fruitless waits: yields and tests for cancellation */
+	uint64_t streak_step;	     /* before the current streak of yields */
+	uint64_t streak_yields;	     /* without another operation */
 	uint64_t in_vain;
-	/* Distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
+	/* by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
 	uint64_t realtime_set_ns;
 } clocks;
 
@@ -115,8 +107,7 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* True for the processor clock of this process or of one of its threads; clock_getcpuclockid(3)
- * describes the bits. */
+/* Of this process or one of its threads; clock_getcpuclockid(3) describes the bits. */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -126,7 +117,7 @@ static bool time_is_own_processor_clock(clockid_t clock)
 	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
 }
 
-/* Value of a clock at virtual time 0, modulo 2^64. False: the clock is not virtual. */
+/* At virtual time 0, modulo 2^64. False: the clock is not virtual. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {
@@ -185,7 +176,7 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 	return time_after(time_from_timespec(relative));
 }
 
-/* True if all steps since the streak began were yields. */
+/* All steps since the streak began were yields. */
 static bool time_is_streak(void)
 {
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
@@ -208,8 +199,7 @@ void runtime_yield(uint64_t site)
 	}
 	if (!engine_yields_freely())
 		runtime_waits_in_vain();
-	/* Ends the streak if a thread waits for the outside world: virtual time must not run
-	 * ahead of it. */
+	/* Virtual time must not run ahead of a thread that waits for the outside world. */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();
 		clocks.streak_yields = 0;
@@ -218,8 +208,8 @@ void runtime_yield(uint64_t site)
 	engine_point(OP_YIELD, NULL, site);
 }
 
-/* A thread that reads the clock repeatedly waits for time, or for another thread with a time
- * limit. The thread yields now and then. In a streak of yields, time runs faster. */
+/* A thread that reads the clock repeatedly waits for time, or for a thread with a time limit. It
+ * yields now and then; in a streak of yields, time runs faster. */
 static void time_note_read(void)
 {
 	uint64_t doublings;
@@ -256,8 +246,8 @@ bool time_read(clockid_t clock, uint64_t *ns)
 	}
 	time_note_read();
 	*ns = start + (time_is_virtual() ? engine_clock_read_ns() : time_now_ns());
-	/* A thread that waits for a signal handler by reading the clock may reach no other
-	 * delivery point. */
+	/* A thread that waits for a handler by reading the clock may reach no other delivery
+	 * point. */
 	if (timer_fire_due())
 		(void)signals_deliver_now();
 	return true;
@@ -295,7 +285,7 @@ EXPORT time_t time(time_t *out)
 	time_t seconds;
 
 	ENTER();
-	(void)time_read(CLOCK_REALTIME, &ns); /* this clock always exists */
+	(void)time_read(CLOCK_REALTIME, &ns);
 	seconds = (time_t)(ns / NS_PER_SECOND);
 	if (out)
 		*out = seconds;
@@ -332,7 +322,7 @@ EXPORT clock_t times(struct tms *out)
 	ENTER();
 	if (!runtime.has_virtual_time)
 		return interpose_result(platform_call(SYS_times, out));
-	(void)time_read(CLOCK_PROCESS_CPUTIME_ID, &processor_ns); /* both always exist */
+	(void)time_read(CLOCK_PROCESS_CPUTIME_ID, &processor_ns);
 	(void)time_read(CLOCK_MONOTONIC, &elapsed_ns);
 	if (out)
 		*out = (struct tms){.tms_utime = (clock_t)(processor_ns / tick_ns)};

@@ -1,6 +1,6 @@
-/* alarm and setitimer. The real-time interval timer is a deadline in virtual time. It fires when
- * the clock reaches the deadline: when all threads are blocked, or when a thread reads the
- * clock. The processor timers stay the kernel's. Runs in the target's moving thread. */
+/* alarm and setitimer. The real-time interval timer is a deadline in virtual time: it fires when
+ * all threads are blocked, or when a thread reads the clock. The processor timers stay the
+ * kernel's. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -14,7 +14,6 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-/* Written by alarm and setitimer, and when the timer fires. */
 static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
@@ -27,7 +26,7 @@ static uint64_t timer_wake_ns(void)
 	return timer_no_sooner(timer.deadline_ns, timer.fired_ns, timer.interval_ns);
 }
 
-/* True if another signal changes nothing: the last one is still pending, or SIGALRM is ignored. */
+/* The last signal is still pending, or SIGALRM is ignored. */
 static bool timer_goes_unnoticed(void)
 {
 	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);
@@ -116,7 +115,7 @@ static uint64_t ns_from_timeval(const struct timeval *time)
 
 static struct timeval timeval_from_ns(uint64_t ns)
 {
-	/* Rounded up: an armed timer never shows 0. */
+	/* An armed timer never shows 0. */
 	ns += NS_PER_US - 1;
 	return (struct timeval){.tv_sec = (time_t)(ns / NS_PER_SECOND),
 		.tv_usec = (suseconds_t)(ns % NS_PER_SECOND / NS_PER_US)};
@@ -165,7 +164,7 @@ EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict wa
 	if (!is_valid_timeval(&next.it_value) || !is_valid_timeval(&next.it_interval))
 		return (int)interpose_result(-EINVAL);
 	if (old)
-		(void)getitimer(which, old); /* cannot fail for this timer */
+		(void)getitimer(which, old);
 	timer_arm(ns_from_timeval(&next.it_value), ns_from_timeval(&next.it_interval));
 	return 0;
 }

@@ -1,10 +1,7 @@
-/*
- * Timer descriptors in virtual time. The kernel's timer is not armed until the engine's clock
- * reaches the deadline. Then the timer is set to a time in the past, so that the descriptor
- * becomes readable for every kind of poll. Expirations are counted here and returned by read().
- *
- * With real time, the kernel does everything. Runs in the target's moving thread.
- */
+/* Timer descriptors in virtual time. When the engine's clock reaches the deadline, the kernel's
+ * timer is set to a time in the past, so that the descriptor becomes readable for every kind of
+ * poll. Expirations are counted here and returned by read(). With real time, the kernel does
+ * everything. */
 #include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,7 +12,7 @@
 
 /* Further timer descriptors use real time. */
 #define TIMER_DESCRIPTORS_MAX 32
-/* Bounds the wait for the kernel's timer interrupt, which normally takes no time. */
+/* For the kernel's timer interrupt. */
 #define KERNEL_TIMER_MS 1000
 
 struct timer_descriptor {
@@ -75,7 +72,6 @@ uint64_t timerfd_next_ns(void)
 	uint64_t next_ns = ENGINE_FOREVER;
 
 	for (int i = 0; timers.used_count && i < TIMER_DESCRIPTORS_MAX; i++)
-		/* A thread that waits for an already readable timer needs no further expiration. */
 		if (timers.entries[i].is_armed && !timers.entries[i].expirations &&
 			timers.entries[i].deadline_ns < next_ns)
 			next_ns = timers.entries[i].deadline_ns;
@@ -205,8 +201,7 @@ void timerfd_forget(int fd)
 	timers.used_count--;
 }
 
-/* A forked child shares the kernel's timer with its parent, as natively, and forgets the virtual
- * timers. */
+/* The kernel's timer is shared with the parent, as natively; the virtual timers are forgotten. */
 void timerfd_begin_child(void)
 {
 	memset(&timers, 0, sizeof timers);
