@@ -23,12 +23,9 @@
 #include "symbols/symbols.h"
 #include "strategies/strategy.h"
 
-/* Default --time. Most users start raddle for a test that fails about once a minute. */
+/* Most users test for a failure that occurs about once a minute. */
 #define STANDARD_TIME_NS UINT64_C(60000000000)
-/*
- * Default memory for checkpoints: some hundred of a small program. Unused checkpoint memory is
- * never allocated.
- */
+/* Some hundred checkpoints of a small program. Unused memory is never allocated. */
 #define STANDARD_CHECKPOINT_BYTES (UINT64_C(256) << 20)
 #define PROGRESS_EVERY_NS UINT64_C(100000000)
 #define SAVE_EVERY_NS UINT64_C(2000000000)
@@ -77,8 +74,7 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 }
 
 /*
- * Exhaustive strategies use checkpoints, and a checkpoint does not hold the state of the race
- * detector.
+ * A checkpoint does not hold the race detector's state: exhaustive strategies do not watch races.
  */
 bool campaign_watches_races(const struct campaign *campaign)
 {
@@ -173,8 +169,8 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Path of the file behind standard input, so that each process can open it again. NULL: standard
- * input is no file. The caller frees it.
+ * Path of the file behind standard input, which each process opens again. NULL: no file. The caller
+ * frees it.
  */
 static char *campaign_input_file(struct campaign *campaign)
 {
@@ -185,8 +181,8 @@ static char *campaign_input_file(struct campaign *campaign)
 	if (fstat(STDIN_FILENO, &ours) != 0)
 		return NULL;
 	/*
-	 * The only run may read standard input itself, unless that is a terminal. A terminal would
-	 * stop the run's process group, which is not in the foreground.
+	 * The only run may read standard input itself, unless that is a terminal, which would stop
+	 * the run's process group in the background.
 	 */
 	campaign->program.reads_ours = campaign->options->forwards_signals &&
 				       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
@@ -303,8 +299,8 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Number of workers to open. Output that is shown and input that is read must belong to a single
- * run, unless the user asks for several workers.
+ * Output that is shown and input that is read must belong to a single run, unless the user asks for
+ * several workers.
  */
 static uint32_t campaign_wanted_workers(const struct campaign *campaign)
 {
@@ -331,7 +327,6 @@ static const struct scheme *campaign_choose_scheme(
 	return strategy->search.tasks && worker_count > 1 ? &scheme_tasks : &scheme_sequence;
 }
 
-/* Finds the program, its input and its debug information, and chooses the restart. */
 static int campaign_find_program(struct campaign *campaign, struct error *err)
 {
 	const struct campaign_options *options = campaign->options;
@@ -354,8 +349,8 @@ static int campaign_find_program(struct campaign *campaign, struct error *err)
 				    ? options->restart
 				    : restart_fastest(options->settings.executor);
 	/*
-	 * --check judges a process that has ended. Standard input that a run has read cannot be
-	 * read again, so no other restart can be tried later.
+	 * --check judges a process that has ended. Standard input cannot be read again: no other
+	 * restart can be tried later.
 	 */
 	if (campaign->program.settings.check ||
 		(campaign->program.reads_ours && !options->is_restart_forced))
@@ -414,14 +409,14 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
 		campaign->known.keys[campaign->known.key_count++] = options->known_failures[i];
 	campaign->times.started_ns = platform_monotonic_ns();
-	/* The grace period of unfinished runs is a task of the time budget. */
+	/* The grace period of unfinished runs is part of the time budget. */
 	campaign->times.deadline_ns =
 		options->time_ns ? called_ns + options->time_ns - signals_grace_ns(campaign)
 				 : UINT64_MAX;
 	return result;
 }
 
-/* Releases everything and kills all processes of the target, also after errors. */
+/* Also after errors: kills all processes of the target. */
 static void campaign_tear_down(struct campaign *campaign)
 {
 	if (campaign->scheme && campaign->scheme->close)
@@ -474,7 +469,6 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		campaign_add_up(&campaign);
 		if (campaign.scheme->conclude)
 			campaign.scheme->conclude(&campaign);
-		/* The first error is reported, not one that saving adds. */
 		if (status < 0)
 			(void)campaign_save(&campaign, "failed", NULL);
 		else

@@ -1,11 +1,10 @@
 /*
- * A campaign: many runs of one target under one budget, and the investigation of the failures they
- * show.
+ * A campaign: many runs of one target under one budget, and the investigation of their failures.
  *
  * campaign_run() opens the workers, gives them batches of runs and collects their reports. Each new
- * failure is confirmed, minimised and stored as a finding. The campaign prints nothing: the
- * listener is called for progress, notices and findings. A finding is in the store before the
- * listener is called.
+ * failure is confirmed, minimised and stored as a finding. The campaign prints nothing: it calls
+ * the listener for progress, notices and findings. A finding is in the store before the listener is
+ * called.
  *
  * With one seed and a number of schedules as budget, the result does not depend on the number of
  * workers. A strategy makes its runs in rounds, as tasks, or one after the other
@@ -40,42 +39,36 @@ enum campaign_focus {
 
 /* Pointers belong to the caller and must outlive the campaign. */
 struct campaign_options {
-	/* command line of the target, NULL-terminated; argv[0] is searched for in PATH */
+	/* NULL-terminated; argv[0] is searched for in PATH */
 	char *const *argv;
 	const char *directory; /* folder that contains .raddle */
-	/* open store to use, stays open; NULL: the campaign opens the store of `directory` */
+	/* stays open; NULL: the campaign opens the store of `directory` */
 	struct store *store;
 	uint32_t strategy;
 	struct strategy_config strategy_config;
 	uint64_t seed;
 	int64_t part_of;    /* id of the first campaign of the same command; 0: none */
 	uint64_t schedules; /* budget in runs; 0: no limit */
-	/*
-	 * This process runs shard `shard`, from 1, of `shards` independent shards. 0: the campaign
-	 * is not sharded.
-	 */
+	/* shard `shard`, from 1, of `shards` independent shards; 0: not sharded */
 	uint32_t shard, shards;
 	bool resumes;	    /* continues after the runs that the store has of this campaign */
 	uint64_t time_ns;   /* budget in time; 0: no limit */
 	bool watches_races; /* reports the data races that runs show where races are not failures */
-	/*
-	 * 0: one worker per available core, where the strategy can use several. The result is the
-	 * same.
-	 */
+	/* 0: one per available core, where the strategy can use several */
 	uint32_t workers;
 	bool is_restart_forced;
 	enum contract_restart restart; /* used if is_restart_forced */
 	struct settings settings;
-	/* patterns (chosen.h): only accesses to these variables are scheduling points; NULL: to any */
+	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL: all */
 	const char *variables;
 	const struct suppressions *suppressions; /* suppressions of data races; NULL: none */
-	/* all workers except worker 0 are remote and reached by this link; NULL: all are local */
+	/* all workers except worker 0 are remote; NULL: all are local */
 	const struct remote_link *remote;
 	bool keep_going; /* collects distinct findings until the budget ends */
 	bool without_minimising;
-	/* the campaign never switches has_forked_children of the settings on */
+	/* the campaign never switches has_forked_children on */
 	bool without_forked_children;
-	/* findings that are added when the store is larger than this have no trace; 0: no limit */
+	/* findings beyond this size of the store have no trace; 0: no limit */
 	uint64_t store_bytes;
 	bool show_output; /* prints the output of the runs */
 	enum contract_checkpoints checkpoints;
@@ -83,39 +76,32 @@ struct campaign_options {
 	enum campaign_focus focus;
 	bool has_digest; /* computes the digest of the result */
 	/*
-	 * Each run is a batch of its own, and the listener is called after each. With trace_events
-	 * each run is traced, up to this number of events.
+	 * Each run is a batch, followed by a call of the listener; trace_events limits its trace.
 	 */
 	bool is_one_by_one;
 	const uint64_t *known_failures; /* keys (failure.h) of failures that are not investigated */
 	uint32_t known_failure_count;
-	/* bits OUTCOME_x: such failures are not investigated and are no findings */
+	/* bits OUTCOME_x: such failures are no findings */
 	uint32_t ignored;
 	uint64_t trace_events;
-	/*
-	 * Passes signals sent to raddle on to the program; requires a campaign of one run
-	 * (process/forward.h).
-	 */
+	/* Passes signals on to the program; requires a campaign of one run (process/forward.h). */
 	bool forwards_signals;
 	/* traces contain functions, strategies see call contexts (runtime/contexts.h) */
 	bool has_contexts;
-	/* fixed view of shared memory, runs learn nothing new; NULL: runs learn it */
+	/* fixed view of shared memory; NULL: runs learn it */
 	const struct memory_view *memory;
 	const volatile int *is_interrupted; /* a stop_reason (stop.h), set by a signal handler */
 	const char *runtime;		    /* path of libraddle.so */
 };
 
-/* Sets the standard values of all options. The caller sets argv, runtime and is_interrupted. */
+/* The caller sets argv, runtime and is_interrupted. */
 void campaign_options_init(struct campaign_options *options);
 
-/*
- * Fills the row that the store holds from the beginning of the campaign. The caller sets the
- * target's fingerprint.
- */
+/* The row that the store holds from the beginning. The caller sets the target's fingerprint. */
 void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
 	const struct settings *settings, enum contract_restart restart);
 
-/* Properties of the target, known after the first run. */
+/* Known after the first run. */
 struct campaign_start {
 	const char *program;
 	/* compiled by raddle-cc: accesses to memory are scheduling points too */
@@ -152,22 +138,20 @@ struct campaign_listener {
 	/* text: one line, lower case, no full stop */
 	void (*notice)(void *context, const char *text);
 	/*
-	 * One line in the form of a notice: the campaign misses a part of the program's behaviour.
-	 * NULL: notice() is called instead.
+	 * One line, as for notice(): the campaign misses behaviour of the program. NULL: notice().
 	 */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
-	/* The context of the following functions, which have a part in making the runs. */
+	/* The context of the following functions, which take part in making the runs. */
 	void *run_context;
 	/* Initialises the zeroed state of a strategy that needs input from the caller. */
 	void (*equip)(void *context, void *strategy_state);
-	/* Called after each batch and each failure; the contract holds the results of the last run. */
+	/* Called after each batch and failure; the contract holds the results of the last run. */
 	void (*ran)(void *context, struct contract *contract);
 	/*
-	 * For runs that a coordinator distributes to several campaigns. The campaign asks at its
-	 * beginning, and again when its runs are made, for further numbers [first, end). The call
-	 * may block. False ends the campaign. The campaign has one worker then. NULL: the campaign
-	 * makes its own runs.
+	 * For runs that a coordinator distributes to several campaigns: further numbers [first,
+	 * end). Called at the beginning, and when all runs are made; may block. False ends the
+	 * campaign, which has one worker. NULL: the campaign makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
 	/* Asked after `ran`: true ends the campaign before its budget is used up. */
@@ -183,7 +167,6 @@ struct campaign_result {
 	struct strategy_verdict verdict;
 	uint32_t races;		   /* findings that are data races */
 	uint32_t races_suppressed; /* distinct races that match a suppression */
-	/* occurrences of ignored races: suppressed or already reported (plan/races.h) */
 	uint64_t races_ignored;
 	uint64_t blind_runs; /* runs in which the race detector ran out of memory */
 	uint32_t races_seen; /* where races are no failures: distinct races observed */
@@ -199,11 +182,11 @@ struct campaign_result {
 	uint32_t threads_most;
 	uint64_t steps_most;
 	uint32_t met; /* bits MET_x (model/op.h) */
-	/* the campaign has switched the setting on; its options did not */
+	/* the campaign has switched the setting on */
 	bool has_forked_children;
 	bool is_interrupted;
 	bool has_started; /* a run has reached its first thread creation */
-	/* processes of the target disturb each other, so one worker made the remaining runs */
+	/* processes of the target disturb each other: one worker made the remaining runs */
 	bool is_alone;
 	bool has_no_threads;	/* the target created no thread: it was run once */
 	bool is_unfinished;	/* the last run had not ended when the time was up */
@@ -213,10 +196,7 @@ struct campaign_result {
 	uint64_t resumed_runs;	/* made by earlier campaigns that this one continues */
 };
 
-/*
- * Runs a whole campaign. Returns a negative error code where raddle itself cannot work. Findings
- * made before the error are in the store.
- */
+/* Negative where raddle itself cannot work. Findings made before the error are in the store. */
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 

@@ -1,5 +1,5 @@
 /*
- * State of a campaign, shared by the files of this folder.
+ * State of a campaign.
  *
  * The command's only thread polls the workers in loop.c; no lock is needed. A worker receives a
  * batch, makes its runs, reports, and receives the next batch. A scheme (scheme.h) decides which
@@ -18,7 +18,6 @@
 #include "process/target.h"
 #include "worker/worker.h"
 
-/* A worker with the batch assigned to it. */
 struct campaign_worker {
 	struct worker worker;
 	bool is_busy;
@@ -100,7 +99,7 @@ struct campaign {
 		bool start, refusal, remark, limit, spinning, stop;
 		uint32_t unseen; /* bits UNSEEN_x */
 	} noticed;
-	/* failure.c: failures that have been investigated, and suppressed races */
+	/* failure.c: investigated failures, and suppressed races */
 	struct {
 		uint64_t *keys, *suppressed;
 		uint32_t key_count, suppressed_count;
@@ -108,7 +107,7 @@ struct campaign {
 	} known;
 	struct symbols *symbols; /* of worker 0's process, loaded before that process is killed */
 	struct progress *progress;
-	/* failure.c: store for findings that the campaign's store refused; NULL: it refused none */
+	/* failure.c: store for findings that the campaign's store refused; may be NULL */
 	struct {
 		struct store *store;
 		int64_t campaign;
@@ -116,28 +115,26 @@ struct campaign {
 	} fallback;
 };
 
-/* Calls the listener's notice() with a formatted line. */
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Warns of behaviour that the campaign does not explore; shown also with --quiet. */
+/* Behaviour that the campaign does not explore; shown also with --quiet. */
 void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* True if races that do not end a run are observed. */
+/* Whether races that do not end a run are observed. */
 bool campaign_watches_races(const struct campaign *campaign);
-/* Opens a worker that has made no run yet. */
 int campaign_open_worker(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Reports progress to the listener and the store, when due. */
 int campaign_report_progress(struct campaign *campaign, struct error *err);
-/* A campaign with one worker and no store, which serves batches of another process (serve.h). */
+/* One worker and no store: serves batches of another process (serve.h). */
 int campaign_open_alone(struct campaign *campaign, struct error *err);
 void campaign_close_alone(struct campaign *campaign);
 
-/* loop.c: makes runs until the budget ends, a finding ends the campaign, or an interrupt. */
+/* loop.c: returns when the budget ends, a finding ends the campaign, or at an interrupt. */
 int loop_run(struct campaign *campaign, struct error *err);
-/* Starts the batch of a worker: run_first to run_end. */
+/* Starts the batch run_first to run_end. */
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Gives the next batch to a worker, if the scheme has one. */
+/* Gives the scheme's next batch to a worker. */
 int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
 #endif

@@ -3,14 +3,13 @@
  *
  * A task's results are joined as if the owner had made its runs, and a task that does not fit is
  * dropped without notice. A program that distinguishes its processes (by a locked file, or by files
- * of earlier ones) would make the search wrong unnoticed. Therefore each worker repeats the
- * owner's first run before its first task. Strategy state, view of memory and run number are those
- * of the owner's first run, so both runs must be equal. The repetition does not count.
+ * of earlier ones) would make the search wrong unnoticed. Therefore each worker repeats the owner's
+ * first run, with the same strategy state, view of memory and run number, before its first task.
+ * The repetition does not count.
  *
- * If the runs differ, other processes may be the cause, so the run is repeated once more without
- * other processes. If that repetition equals the first run or cannot be made, the processes disturb
- * each other. The campaign then begins again with one worker. Otherwise the program itself varies,
- * and the user is warned.
+ * If the runs differ, the run is repeated once more without other processes. If that repetition
+ * equals the first run or cannot be made, the processes disturb each other, and the campaign begins
+ * again with one worker. Otherwise the program itself varies, and the user is warned.
  *
  * Not checked: a first run that hangs or spins (it depends on time), a resumed campaign (it has no
  * first run), and remote workers.
@@ -32,7 +31,7 @@ void compare_begin(struct campaign *campaign)
 		campaign->workers[i].worker.contract->plan.has_operations = true;
 }
 
-/* Digest of what the threads did, in which order, and of the outcome. */
+/* Digest of the threads' ops in their order, and of the outcome. */
 static uint64_t compare_digest_of(struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
@@ -45,7 +44,7 @@ static uint64_t compare_digest_of(struct contract *contract)
 			hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code)));
 }
 
-/* True if the last run does not depend on time, so that a repetition must be equal. */
+/* Whether a repetition must be equal, as the last run does not depend on time. */
 static bool compare_is_repeatable(const struct contract *contract, enum contract_report report)
 {
 	const enum outcome_kind kind = (enum outcome_kind)contract->outcome.kind;
@@ -63,8 +62,8 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 	if (!tasks->compares || !contract->plan.has_operations)
 		return;
 	/*
-	 * A run with outcome TAINTED is made again, and that run is compared instead. With memory
-	 * sites it has already changed the view of memory, so nothing is compared.
+	 * A run with outcome TAINTED is made again, and compared then. With memory sites it has
+	 * already changed the view of memory: nothing is compared.
 	 */
 	if (report == REPORT_TAINTED && contract->outcome.kind == OUTCOME_TAINTED &&
 		!contract->has_memory_sites)
@@ -119,7 +118,7 @@ static bool compare_is_made(const struct campaign *campaign, const struct campai
 	       compare_is_repeatable(contract, report);
 }
 
-/* Ends the comparison and excludes its run from the totals. */
+/* Excludes the run from the totals. */
 static void compare_leave(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -133,8 +132,7 @@ static void compare_leave(struct campaign *campaign, struct campaign_worker *wor
 }
 
 /*
- * Repeats the run while no other process of the target exists. *report: REPORT_NONE if the campaign
- * ends first.
+ * No other process of the target exists meanwhile. *report: REPORT_NONE if the campaign ends first.
  */
 static int compare_make_exclusive(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
@@ -173,7 +171,6 @@ static void compare_warn(struct campaign *campaign)
 	campaign->tasks->differ = true;
 }
 
-/* The repetition differed. */
 static int compare_doubt_others(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {

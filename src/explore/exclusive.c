@@ -1,22 +1,21 @@
 /*
  * Exclusive confirmation runs.
  *
- * Processes of one program may disturb each other through a file in the working folder, a port or a
- * name. Therefore all other processes of the target are stopped before a failure is replayed. A
- * failure that does not repeat then is no finding. Its run is made again, and one worker makes all
- * further runs.
+ * Processes of one program may disturb each other through a file, a port or a name. Therefore all
+ * other processes of the target are stopped before a failure is replayed. A failure that does not
+ * repeat then is no finding. Its run is made again, and one worker makes all further runs.
  */
 #include "explore/services_internal.h"
 
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* Grace period for runs under way. A run that takes longer is killed and made again. */
+/* A run that takes longer than this grace period is killed and made again. */
 #define EXCLUSIVE_GRACE_NS UINT64_C(500000000)
 
 /*
- * With is_one_by_one, reports are handled in the order of runs: true while an earlier run is under
- * way. The deferred worker receives no new batch meanwhile, so its report stays valid.
+ * With is_one_by_one: true while an earlier run is under way. The deferred worker receives no new
+ * batch, so that its report stays valid.
  */
 static bool exclusive_must_wait(
 	const struct campaign *campaign, const struct campaign_worker *worker)
@@ -61,7 +60,7 @@ static bool exclusive_is_running(
 	       worker->deferred == REPORT_NONE && !worker->worker.params.remote;
 }
 
-/* Waits until the worker's batch ends or the time is up, and stores the report in deferred. */
+/* Stores the report in `deferred` when the batch ends or the time is up. */
 static int exclusive_wait_for(struct campaign *campaign, struct campaign_worker *worker,
 	uint64_t until_ns, struct error *err)
 {
@@ -83,7 +82,7 @@ static int exclusive_wait_for(struct campaign *campaign, struct campaign_worker 
 	return 0;
 }
 
-/* The report of the campaign names the observed races, which requires the symbols of a process. */
+/* The campaign's report names the observed races, which requires the symbols of a process. */
 static void exclusive_load_symbols(struct campaign *campaign)
 {
 	const struct contract *first = campaign->workers[0].worker.contract;
@@ -113,7 +112,7 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* True if the batch began while other processes of the target existed. */
+/* Whether the batch began while other processes of the target existed. */
 static bool exclusive_ran_beside(const struct campaign *campaign)
 {
 	return campaign->worker_count > 1 &&

@@ -3,8 +3,8 @@
  *
  * failure_copy_from() copies the failure out of the worker's contract, and failure_investigate()
  * investigates the copy when its run is counted. Before the first replay all other processes of the
- * target are stopped. A failure that does not repeat raises doubts: about other processes
- * (exclusive_doubt_others) or about the restart (failure_doubt_restart). Each failure key is
+ * target are stopped. A failure that does not repeat may be caused by other processes
+ * (exclusive_doubt_others) or by the restart (failure_doubt_restart). Each failure key is
  * investigated once.
  */
 #include "explore/services_internal.h"
@@ -21,24 +21,20 @@
 #include "plan/strategy_option.h"
 #include "platform/platform.h"
 
-/*
- * Limit for one replay. A replay that diverged from its schedule may wait for the outside world
- * forever.
- */
+/* A replay that diverged from its schedule may wait for the outside world forever. */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * Time for an investigation that begins near the end of --time: this constant plus this task of
- * --time. For the default minute that suffices for minimising; for a short campaign of slow runs,
- * for a replay and the trace.
+ * An investigation near the end of --time gets this constant plus this part of --time: enough for
+ * minimising in the default minute, and for a replay and the trace of a slow run.
  */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
-/* Further replays of a hang wait for this task of the hang time. */
+/* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
 
-/* True once per key, which becomes known. */
+/* True once per key. */
 static bool failure_is_new_key(struct campaign *campaign, uint64_t key)
 {
 	for (uint32_t i = 0; i < campaign->known.key_count; i++)
@@ -76,10 +72,7 @@ static void failure_finish_finding(const struct campaign *campaign,
 	finding->run_number = caught->failure.run_number + 1;
 }
 
-/*
- * Drops the trace of a finding when the store has reached its limit. The schedule suffices for a
- * replay.
- */
+/* Beyond the store's limit the trace is dropped. The schedule suffices for a replay. */
 static void failure_shorten_finding(struct campaign *campaign, struct finding *finding)
 {
 	const uint64_t limit = campaign->options->store_bytes;
@@ -119,13 +112,11 @@ static void failure_notice_left_out(struct campaign *campaign,
 }
 
 /*
- * ---- fallback store ----
- *
- * For findings that the store refuses, for example because the disk is full. It lies in a temporary
- * folder. The campaign continues, and `raddle merge` can take the findings from there.
+ * The fallback store, in a temporary folder, is for findings that the store refuses, for example
+ * because the disk is full. The campaign continues, and `raddle merge` reads the findings there.
  */
 
-/* Adds a row for the campaign with zero runs: the main store has the real counts. */
+/* The row has zero runs: the main store has the real counts. */
 static int fallback_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign row = campaign->row;
@@ -152,8 +143,8 @@ static int fallback_open(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Keeps a finding that the store refused, with error `err`, in a fallback store. Negative:
- * impossible, and `err` is unchanged.
+ * Negative: the finding, which the store refused with `err`, could not be stored; `err` is
+ * unchanged.
  */
 static int fallback_keep(
 	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
@@ -206,10 +197,7 @@ static int failure_keep_finding(struct campaign *campaign,
 	return 0;
 }
 
-/*
- * Number of local workers. They are idle while a failure is investigated, so minimising can use as
- * many processes.
- */
+/* Local workers are idle during an investigation: minimising can use as many processes. */
 static uint32_t failure_workers_here(const struct campaign *campaign)
 {
 	uint32_t count = 0;
@@ -252,7 +240,7 @@ static void failure_describe_probe(const struct campaign *campaign,
 }
 
 /*
- * A failure that does not repeat in a fresh process may be caused by the restart, so the campaign
+ * A failure that does not repeat in a fresh process may be caused by the restart: the campaign
  * switches to a more faithful one. With the last restart the program or the machine is
  * nondeterministic, and the campaign ends unless the user asked to keep going.
  */
@@ -270,7 +258,7 @@ static int failure_doubt_restart(
 		campaign, restart, "a failure did not repeat in a fresh process", false, err);
 }
 
-/* From now on this race ends no run, so that runs show what follows it. */
+/* This race ends no further run, so that runs show later behaviour. */
 static void failure_ignore_race(struct campaign *campaign, const struct outcome *outcome)
 {
 	struct race_pair pair = {.site = outcome->site, .other = outcome->other_site};
@@ -285,7 +273,7 @@ static void failure_ignore_race(struct campaign *campaign, const struct outcome 
 	campaign->scheme->ignore_race(campaign, pair);
 }
 
-/* Tests a race against the user's suppressions. All further runs ignore a match. */
+/* All further runs ignore a race that matches a suppression. */
 static int failure_check_suppressions(struct campaign *campaign,
 	const struct investigation *investigation, const struct failure *failure,
 	bool *is_suppressed, struct error *err)
@@ -388,7 +376,7 @@ int failure_investigate(
 	uint64_t started_ns = platform_monotonic_ns();
 	int result;
 
-	/* The replays belong to raddle: signals are no longer ignored on to the program. */
+	/* The replays belong to raddle: signals are no longer passed on to the program. */
 	forward_end();
 	if (!failure_is_new_key(campaign, caught->key))
 		return 0;

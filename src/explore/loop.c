@@ -12,14 +12,11 @@
 #include "process/children.h"
 #include "process/forward.h"
 
-/*
- * Intended duration of a batch: short enough to balance the workers, long enough to make the
- * overhead negligible.
- */
+/* Duration of a batch: short enough to balance the workers, with negligible overhead. */
 #define BATCH_NS UINT64_C(200000000)
 #define BATCH_MOST (UINT64_C(1) << 20)
 #define SLEEP_NS UINT64_C(100000000)
-/* Remote workers cannot ring the doorbell, so the command polls them. */
+/* Remote workers cannot ring the doorbell: the command polls them. */
 #define REMOTE_NAP_NS UINT64_C(1000000)
 
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
@@ -58,7 +55,6 @@ static int loop_continue(
 	return result;
 }
 
-/* Adapts the batch size to BATCH_NS. */
 static void loop_size_batch(const struct campaign *campaign, struct campaign_worker *worker)
 {
 	uint64_t took_ns = platform_monotonic_ns() - worker->begun_ns;
@@ -71,7 +67,6 @@ static void loop_size_batch(const struct campaign *campaign, struct campaign_wor
 		worker->batch /= 2;
 }
 
-/* A run has reached its first thread creation. */
 static void loop_take_start(struct campaign *campaign, struct campaign_worker *worker)
 {
 	campaign->is_focused |=
@@ -80,7 +75,6 @@ static void loop_take_start(struct campaign *campaign, struct campaign_worker *w
 	notices_start(campaign, worker);
 }
 
-/* Runs of the batch below `run` are made. */
 static void loop_done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
 {
 	if (campaign->scheme->take_runs)
@@ -92,7 +86,7 @@ static int loop_advance(struct campaign *campaign, struct error *err)
 	return campaign->scheme->advance ? campaign->scheme->advance(campaign, err) : 0;
 }
 
-/* The target ended without a thread creation, so there is nothing to explore. */
+/* The target ended without a thread creation: nothing is to be explored. */
 static int loop_end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -119,8 +113,8 @@ static void loop_report_ran(struct campaign *campaign, struct campaign_worker *w
 }
 
 /*
- * The run cannot be undone by this restart. Either the run itself was valid, or its outcome is
- * TAINTED and the run is made again.
+ * The restart cannot undo the run. Either the run was valid, or its outcome is TAINTED and the run
+ * is made again.
  */
 static int loop_take_taint(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
@@ -164,7 +158,6 @@ static int loop_take_failure(
 	return result == 0 ? loop_advance(campaign, err) : result;
 }
 
-/* Counts the runs of a report. */
 static int loop_count(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
 {
@@ -216,7 +209,6 @@ static int loop_exclude(
 		err);
 }
 
-/* Handles the report of a worker, then gives it the next batch. */
 static int loop_take_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
 {
@@ -280,10 +272,7 @@ static int loop_poll(struct campaign *campaign, bool *has_report, struct error *
 		campaign->exclusive.reporting = worker;
 		result = loop_take_report(campaign, worker, report, err);
 		campaign->exclusive.reporting = NULL;
-		/*
-		 * The finding ends the campaign: reports of other workers belong to runs that a
-		 * single worker would not make.
-		 */
+		/* Reports of other workers belong to runs that a single worker would not make. */
 		if (result < 0 || campaign->is_stopping)
 			return result;
 	}
@@ -311,7 +300,7 @@ static void loop_sleep(struct campaign *campaign)
 		worker_sleep(busy, count, wake_ns < sleep_ns ? wake_ns : sleep_ns);
 }
 
-/* The worker has stopped as requested: counts its last runs. */
+/* The worker has stopped as requested. */
 static void loop_take_last_runs(
 	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report)
 {
@@ -326,8 +315,8 @@ static void loop_take_last_runs(
 }
 
 /*
- * The time is up or the user interrupts: unfinished runs get a grace period, and a failure within
- * it counts. The caller kills the remaining processes.
+ * At the end of the time or an interrupt, a failure within the grace period counts. The caller
+ * kills the remaining processes.
  */
 static int loop_end_workers(struct campaign *campaign, struct error *err)
 {
@@ -390,14 +379,10 @@ static int loop_make_runs(struct campaign *campaign, struct error *err)
 		result = loop_poll(campaign, &has_report, err);
 		if (result == 0 && !campaign->is_stopping)
 			result = exclusive_check_names(campaign, err);
-		/* Worker 0 makes the first run alone, which shows that the restart works. */
 		if (result == 0 && !campaign->is_stopping && campaign->has_started &&
 			campaign->scheme->wake)
 			result = campaign->scheme->wake(campaign, err);
-		/*
-		 * Reports the properties of the target without waiting for the end of a long first
-		 * run.
-		 */
+		/* The properties of the target are known before the end of a long first run. */
 		if (campaign->workers[0].worker.contract->is_live)
 			notices_start(campaign, &campaign->workers[0]);
 		if (result == 0)

@@ -1,7 +1,6 @@
 /*
- * What the processes of a campaign know of memory: the view that they begin with, and the
- * groups of sites for focused runs, in which only the sites that may access the variables selected
- * by the strategy are switched on.
+ * What the processes of a campaign know of memory: the initial view, and the groups of sites for
+ * focused runs, in which only sites that may access the strategy's variables are on.
  */
 #include "explore/services_internal.h"
 
@@ -9,7 +8,7 @@
 
 #include "strategies/strategy.h"
 
-/* Number of accesses in a run from which switching the sites costs less than handling all accesses. */
+/* With more accesses in a run, switching the sites costs less than handling all accesses. */
 #define VISITS_THAT_PAY 20000
 
 bool memory_wants_focus(const struct campaign *campaign, struct contract *contract)
@@ -38,7 +37,7 @@ void memory_write_groups(struct campaign *campaign, struct campaign_worker *work
 		campaign->is_focused = false;
 }
 
-/* Copies the non-empty pages of an area of a contract into zeroed memory. */
+/* Into zeroed memory; empty pages are skipped. */
 static void memory_copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
 {
 	uint64_t at = offset, length;

@@ -22,8 +22,8 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 		return;
 	campaign->noticed.start = true;
 	/*
-	 * Without dispatch the runtime itself falls back to fork: a rewind would miss the effects
-	 * of system calls.
+	 * Without dispatch the runtime falls back to fork: a rewind would miss the effects of
+	 * system calls.
 	 */
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
@@ -40,7 +40,7 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 		campaign->listener->started(campaign->listener->context, &start);
 }
 
-/* The runtime could not switch sites on, so the run did not see all accesses to memory. */
+/* The run did not see all accesses, as the runtime could not switch sites on. */
 static void notices_refusal(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const char *refusal = contract_memory(worker->worker.contract)->refusal;
@@ -59,10 +59,7 @@ void notices_start(struct campaign *campaign, const struct campaign_worker *work
 	notices_refusal(campaign, worker);
 }
 
-/*
- * The runtime cannot distinguish a computation from a loop that waits. Only a waiting loop slows a
- * campaign down.
- */
+/* A computation looks like a loop that waits, but only a waiting loop slows a campaign down. */
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
 	if (campaign->noticed.spinning ||
@@ -76,10 +73,7 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 			: "build the program with raddle-cc, which notices such loops at once");
 }
 
-/*
- * The innermost call in the user's own code. A lock of the C++ library is called from its
- * templates.
- */
+/* The innermost call in the user's code: templates of the C++ library call its locks. */
 static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[UNSEEN_SITES])
 {
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++) {

@@ -1,6 +1,6 @@
 /*
- * Progress of a campaign over time, for charts. Samples are close together at the beginning. When
- * the array is full, every other sample is dropped and the interval is doubled.
+ * Progress of a campaign over time, for charts. When the array is full, every other sample is
+ * dropped and the interval is doubled.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -93,10 +93,7 @@ char *progress_text(const struct progress *progress)
 	return strbuf_detach(&text);
 }
 
-/*
- * The settings as JSON, with "part_of" if this campaign belongs to another one. The caller frees
- * the text.
- */
+/* JSON, with "part_of" if this campaign belongs to another one. The caller frees the text. */
 static char *progress_row_options(
 	const struct campaign_options *options, const struct settings *settings)
 {

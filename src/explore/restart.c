@@ -1,6 +1,4 @@
-/*
- * Switches a campaign to another restart, or to runs that include forked children.
- */
+/* Switches a campaign to another restart, or to runs that include forked children. */
 #include "explore/services_internal.h"
 
 #include <stdio.h>
@@ -9,7 +7,7 @@
 #include "explore/scheme.h"
 #include "plan/restart.h"
 
-/* Number of consecutive SIGKILLs from outside that are treated as accidents. */
+/* So many consecutive SIGKILLs from outside are treated as accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
 static void restart_notice(const struct campaign *campaign, enum contract_restart from,

@@ -1,6 +1,6 @@
 /*
  * Rounds: assigns places to workers, and exchanges lessons, shared memory and ignored races between
- * two rounds.
+ * rounds.
  */
 #include "explore/rounds_internal.h"
 
@@ -19,21 +19,17 @@
 #include "strategies/strategy.h"
 
 /*
- * Batches become smaller towards the end of a round, so that all workers end at about the same
- * time. The smallest is a worker's usual batch divided by BATCH_DIVISOR.
+ * Batches become smaller towards the end of a round, down to the usual batch divided by
+ * BATCH_DIVISOR, so that all workers end at about the same time.
  */
 #define BATCH_DIVISOR 512
-/*
- * The first run has no preemptions, so the number of steps and locks is known only after a few
- * runs.
- */
+/* The first run has no preemptions: a few runs show the number of steps and locks. */
 #define RUNS_BEFORE_REMARK 8
 
 /*
- * A process keeps its memory layout, so a new layout costs a new process: a few milliseconds. The
- * first runs have the plain layout, because most bugs do not depend on the layout and many
- * campaigns are short. Then the layout changes with each round. After LONG_CAMPAIGN_RUNS runs it
- * changes with each fourth round.
+ * A new layout costs a new process: a few milliseconds. The first runs have the plain layout,
+ * because most bugs do not depend on the layout and many campaigns are short. Then the layout
+ * changes with each round, and after LONG_CAMPAIGN_RUNS runs with each fourth round.
  */
 #define PLAIN_LAYOUT_RUNS 64
 #define LONG_CAMPAIGN_RUNS 65536
@@ -56,10 +52,7 @@ static void rounds_choose_layout(struct campaign *campaign)
 	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
 }
 
-/*
- * Begins a round. After the discovery of new shared memory the round has one run, which shows its
- * accesses.
- */
+/* After the discovery of new shared memory a round has one run, which shows its accesses. */
 static void rounds_begin_round(struct campaign *campaign)
 {
 	struct rounds *round = campaign->rounds;
@@ -151,8 +144,8 @@ static void rounds_take_over(struct campaign *campaign, struct campaign_worker *
 }
 
 /*
- * True if the worker's process starts before runs are assigned to it. A starting process would
- * delay the end of a short round for all other workers.
+ * Whether the process starts before runs are assigned: its start would delay the end of a short
+ * round.
  */
 static bool rounds_starts_ahead(
 	const struct campaign *campaign, const struct campaign_worker *worker)
@@ -203,9 +196,9 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
+ * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h): a run with all
  * sites on is many times slower, and a program that allocates much may show new memory in each run.
- * Beyond the limits, the first run of a usual round looks at the new memory.
+ * Beyond the limits, the first run of a usual round examines the new memory.
  */
 #define SINGLE_ROUNDS_FIRST 4
 #define SINGLE_ROUNDS_EVERY 16

@@ -15,7 +15,7 @@ void rounds_release_failures(struct rounds *round)
 	round->failure_count = 0;
 }
 
-/* Collects the races that the worker's process has observed since the last call. */
+/* Races that the worker's process has observed since the last call. */
 static void rounds_take_races(
 	struct campaign *campaign, struct campaign_worker *worker, uint64_t run, uint64_t until)
 {
@@ -33,10 +33,7 @@ static void rounds_take_races(
 	}
 }
 
-/*
- * Copies the log of a run. The worker counts races since its start, the copy counts those of the
- * run.
- */
+/* The worker counts races since its start, the copy those of the run. */
 static void rounds_take_log(
 	struct campaign *campaign, struct campaign_worker *worker, uint32_t place)
 {
@@ -75,7 +72,7 @@ void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker,
 
 /*
  * Runs after a failure that may end the campaign are not needed: sets `hold` and stops workers
- * beyond it.
+ * beyond.
  */
 static void rounds_find_hold(struct campaign *campaign)
 {
@@ -92,7 +89,7 @@ static void rounds_find_hold(struct campaign *campaign)
 	}
 }
 
-/* Inserts the failure by run number. Of several failures with one key the first run's is kept. */
+/* Sorted by run number. Of failures with one key the first run's is kept. */
 static void rounds_keep_failure(struct rounds *round, struct campaign_failure *caught)
 {
 	uint32_t at = 0;
@@ -166,7 +163,6 @@ static void rounds_repeat(struct campaign *campaign, uint32_t place)
 	campaign->exclusive.must_repeat = false;
 }
 
-/* Counts the run at `place`, and investigates its failure. */
 static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct error *err)
 {
 	struct rounds *round = campaign->rounds;
@@ -210,7 +206,6 @@ int rounds_settle(struct campaign *campaign, bool is_last, struct error *err)
 
 		if (!round->is_made[place] && !is_last)
 			return 0;
-		/* Runs after the failure that ended the campaign do not count. */
 		if (round->is_over || !round->is_made[place])
 			continue;
 		result = rounds_settle_run(campaign, place, err);

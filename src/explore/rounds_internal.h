@@ -1,8 +1,8 @@
 /*
- * Rounds of a sampling strategy (strategies/strategy.h): the result does not depend on the number
- * or speed of workers. Lessons of runs take effect between two rounds only. Failures are
- * investigated in the order of their runs. A campaign that ends with a failure counts the runs
- * before it and no other. rounds.c gives runs and begins rounds, rounds_count.c counts results.
+ * Rounds of a sampling strategy (strategies/strategy.h). Lessons of runs take effect between two
+ * rounds only. Failures are investigated in the order of their runs. A campaign that ends with a
+ * failure counts the runs before it and no other. rounds.c gives runs and begins rounds,
+ * rounds_count.c counts results.
  */
 #ifndef RADDLE_EXPLORE_ROUNDS_INTERNAL_H
 #define RADDLE_EXPLORE_ROUNDS_INTERNAL_H
@@ -23,7 +23,7 @@ struct rounds {
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
 	uint32_t given; /* places below this one are assigned to workers */
-	/* runs at places below this one are made and counted, and their failures are investigated */
+	/* runs below this place are made and counted, and their failures investigated */
 	uint32_t settled;
 	/* first place whose failure awaits investigation; no run after it is begun */
 	uint32_t hold;
@@ -60,16 +60,14 @@ static inline uint32_t rounds_place_of(const struct campaign *campaign, uint64_t
 	return (uint32_t)(run - campaign->rounds->first);
 }
 
-/* ---- rounds_count.c ---- */
-
 void rounds_release_failures(struct rounds *round);
 void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
 int rounds_take_failure(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Counts complete runs in order. `is_last`: no further run will be made, and all made count. */
+/* Counts complete runs in order. `is_last`: no further run is made, and all made count. */
 int rounds_settle(struct campaign *campaign, bool is_last, struct error *err);
 void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals);
-/* Lists the observed races by the first run that showed each. */
+/* The observed races by the first run that showed each. */
 void rounds_list_races(struct campaign *campaign);
 
 #endif

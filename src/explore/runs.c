@@ -1,7 +1,6 @@
 /*
- * Selects the runs of a campaign: all, those of its shard, or those that earlier campaigns have not
- * made. Earlier campaigns are those of the same program, strategy, seed and settings. A run is
- * identified by its number, from which its seed is computed.
+ * Selects the runs of a campaign: all, those of its shard, or those that earlier campaigns of the
+ * same program, strategy, seed and settings have not made. A run's number determines its seed.
  *
  * scheme_sequence: worker 0 makes the runs one after the other.
  */
@@ -29,10 +28,7 @@ static bool runs_is_continued_by(
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 
-/*
- * The campaign that this one continues: the last suitable one. A campaign killed before its first
- * save has no state; then the one before it is continued.
- */
+/* The last suitable campaign that has saved a state; one killed before its first save has none. */
 static const struct store_campaign *runs_find_earlier(const struct campaign *campaign,
 	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
 {
@@ -52,8 +48,8 @@ static const struct store_campaign *runs_find_earlier(const struct campaign *cam
 }
 
 /*
- * Continues from the saved state. Runs made after that state was saved are made again. The store's
- * row may be older or newer than the state, so the row's run count is set to that of the state.
+ * Runs after the saved state are made again. The store's row may be older or newer than the state:
+ * its run count is set to that of the state.
  */
 static int runs_resume_from_state(
 	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
@@ -70,7 +66,7 @@ static int runs_resume_from_state(
 	return store_campaign_update(campaign->store, &cut, err);
 }
 
-/* Sets the runs of later campaigns without saved state to zero, because these runs are made again. */
+/* The runs of later campaigns without saved state are made again, and count zero. */
 static int runs_forget_later(struct campaign *campaign, const struct store_campaign *earlier,
 	const struct store_campaign *end, struct error *err)
 {
@@ -143,7 +139,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 				     (before < options->schedules % shards);
 	campaign->row.run_first = first;
 	if (campaign->listener->more_runs) {
-		campaign->runs.end = campaign->runs.next = 0; /* more_runs() supplies the created */
+		campaign->runs.end = campaign->runs.next = 0; /* more_runs() supplies the runs */
 		return 0;
 	}
 	if (options->resumes)
@@ -186,7 +182,7 @@ static uint64_t sequence_runs_made(const struct campaign *campaign)
 	return campaign->row.run_first + totals->runs - totals->outcome[OUTCOME_TAINTED];
 }
 
-/* Runs of other shards do not count, so the number of the next run follows from the totals. */
+/* Runs of other shards do not count: the next run's number follows from the totals. */
 int sequence_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {

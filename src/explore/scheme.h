@@ -1,5 +1,5 @@
 /*
- * How the runs of a campaign are given to its workers. campaign.c chooses one scheme:
+ * How workers receive the runs of a campaign. campaign.c chooses one scheme:
  *
  * - scheme_rounds: sampling strategies. Each run has a place in its round, and results are counted
  *   in the order of places.
@@ -7,24 +7,23 @@
  *   The other workers explore subtrees of it.
  * - scheme_sequence: other strategies whose runs depend on each other, by one worker.
  *
- * Shards and remote workers need no scheme of their own. A shard is a range of run numbers, or a
- * setting of the strategy. A remote worker is a worker (worker/remote.h).
+ * A shard is a range of run numbers, or a setting of the strategy. A remote worker is a worker
+ * (worker/remote.h).
  */
 #ifndef RADDLE_EXPLORE_SCHEME_H
 #define RADDLE_EXPLORE_SCHEME_H
 
 #include "explore/campaign_internal.h"
 
-/* A function may be NULL where a scheme needs none. */
+/* Functions may be NULL. */
 struct scheme {
 	bool has_independent_runs; /* runs depend on their seed and on earlier rounds only */
 	/* Called before the workers are opened, and after. */
 	void (*open)(struct campaign *campaign);
 	void (*begin)(struct campaign *campaign);
 	void (*close)(struct campaign *campaign);
-	/* A worker was opened. */
 	void (*prepare_worker)(const struct campaign *campaign, struct campaign_worker *worker);
-	/* Sets the worker's next batch, and what its plan needs for it. 1: set; 0: none now. */
+	/* Sets the worker's next batch and its plan. 1: set; 0: none now. */
 	int (*next_batch)(
 		struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 	/* Handles a report in place of the loop: 1; 0: the loop handles it. */
@@ -35,29 +34,29 @@ struct scheme {
 	/* The worker's last run failed. */
 	int (*take_failure)(
 		struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-	/* Counts complete runs, investigates their failures, and makes further runs available. */
+	/* Counts complete runs, investigates failures, and makes further runs available. */
 	int (*advance)(struct campaign *campaign, struct error *err);
 	/* All runs are made: the campaign ends before its budget is used up. */
 	bool (*is_finished)(const struct campaign *campaign);
 	/* Gives batches to idle workers. */
 	int (*wake)(struct campaign *campaign, struct error *err);
-	/* Nanoseconds until the loop has to look again without a report; UINT64_MAX: none. */
+	/* Until the loop must continue without a report; UINT64_MAX: none. */
 	uint64_t (*wait_ns)(struct campaign *campaign);
 	/* No further run is made. `is_cut`: a budget or an interrupt ended the campaign. */
 	int (*end)(struct campaign *campaign, bool is_cut, struct error *err);
-	/* From now on, or from the next round on, this race ends no run. */
+	/* From now, or from the next round, on, this race ends no run. */
 	void (*ignore_race)(struct campaign *campaign, struct race_pair pair);
 	/* All runs below this number have been made. */
 	uint64_t (*runs_made)(const struct campaign *campaign);
-	/* Adds the totals of the runs made, and sets what the result needs beside them. */
+	/* Adds the totals of the runs made, and sets what else the result needs. */
 	void (*add_totals)(struct campaign *campaign, struct contract_totals *totals);
-	/* Sets what the result says at the end only. */
+	/* Sets the final parts of the result. */
 	void (*conclude)(struct campaign *campaign);
 };
 
 extern const struct scheme scheme_rounds, scheme_sequence, scheme_tasks;
 
-/* runs.c: of scheme_sequence, used by scheme_tasks for its owner. */
+/* runs.c: also used by scheme_tasks, for its owner. */
 int sequence_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 int sequence_take_failure(
@@ -68,9 +67,7 @@ void sequence_add_totals(struct campaign *campaign, struct contract_totals *tota
 
 /* runs.c: selects the numbers of the campaign's runs. */
 int runs_find(struct campaign *campaign, struct error *err);
-/* Number of runs not assigned to a worker. */
 uint64_t runs_left(const struct campaign *campaign);
-/* Asks the listener's more_runs() for further runs, if no run is left. */
 void runs_request(struct campaign *campaign);
 
 #endif

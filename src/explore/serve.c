@@ -35,10 +35,7 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 	strbuf_release(&message);
 }
 
-/*
- * Loads a batch into the worker. False: the owner's contract has another layout or the message is
- * damaged.
- */
+/* False: the owner's contract has another layout, or the message is damaged. */
 static bool serve_take_batch(struct worker *worker, const char *bytes, size_t size)
 {
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;

@@ -1,5 +1,5 @@
 /*
- * Serves batches of a campaign whose owner runs in another process, possibly on another machine
+ * Serves batches of a campaign whose owner runs in another process, perhaps on another machine
  * (worker/remote.h). This side has one worker, the options of that campaign, and no store. The
  * owner investigates all failures.
  */
@@ -27,7 +27,7 @@ struct serve_link {
 	void (*send)(void *context, const void *bytes, size_t size);
 };
 
-/* Serves batches until the owner sends no more. Negative where the target cannot be run here. */
+/* Returns when the owner sends no more batches. Negative where the target cannot be run here. */
 int campaign_serve(
 	const struct campaign_options *options, const struct serve_link *link, struct error *err);
 

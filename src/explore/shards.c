@@ -44,10 +44,7 @@ static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 	return list;
 }
 
-/*
- * Stores the shard of a campaign, and its verdict if `memory` is not NULL. `memory`: shared memory
- * as the last run saw it.
- */
+/* Also stores the verdict unless `memory`, the shared memory of the last run, is NULL. */
 static int shards_keep(struct store *store, int64_t campaign,
 	const struct campaign_options *options, const struct campaign_result *result,
 	const struct memory_view *memory, struct error *err)
@@ -88,7 +85,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 
 #define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
 
-/* Turns the verdict into one on a part of the schedules, for the reason given. */
+/* The verdict now covers a part of the schedules only. */
 static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
 	verdict->is_complete = false;
@@ -98,7 +95,6 @@ static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 	verdict->missed = 0;
 }
 
-/* The state of worker 0 covers all joined tasks. */
 void verdict_take(struct campaign *campaign)
 {
 	struct contract *contract = campaign->workers[0].worker.contract;
@@ -116,7 +112,6 @@ void verdict_take(struct campaign *campaign)
 		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
 }
 
-/* For exhaustive strategies: stores the shard, and at the end the verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)
 {
 	struct memory_view memory = {0};
@@ -166,8 +161,8 @@ static bool shards_is_same_campaign(const struct store_campaign *a, const struct
 }
 
 /*
- * Verdict of the shard's last campaign, which includes the runs of earlier ones; NULL: none. The
- * caller releases the reference.
+ * Includes the runs of the shard's earlier campaigns; NULL: none. The caller releases the
+ * reference.
  */
 static json_t *shards_last_of_shard(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, uint32_t shards)
@@ -193,9 +188,8 @@ static json_t *shards_last_of_shard(const struct summing *summing,
 }
 
 /*
- * True if a shard's scope replaces the combined scope. If any shard was cut short, the smallest
- * scope of those applies. If all are complete, the largest applies: a shard without schedules of
- * that scope is complete for it as well.
+ * Whether a shard's scope replaces the combined one: of shards cut short the smallest, of complete
+ * shards the largest, as a shard without schedules of that scope is complete for it as well.
  */
 static bool shards_is_scope_of_all(
 	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
@@ -232,7 +226,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	sum->here++;
 }
 
-/* Hash of the shard's plan at scope `order`; empty: unknown, or there is none. */
+/* Empty: unknown, or no plan. */
 static const char *shards_plan_of(const json_t *object, uint64_t order)
 {
 	const uint64_t last = shards_get_number(object, "scope_order");
@@ -242,10 +236,7 @@ static const char *shards_plan_of(const json_t *object, uint64_t order)
 	return !plan || last - order >= STRATEGY_PLANS || !strcmp(plan, "0") ? "" : plan;
 }
 
-/*
- * True if all shards divided the work alike at scope `order`, the smallest that any of them has
- * completed.
- */
+/* `order`: the smallest scope that any shard has completed. */
 static bool shards_have_one_plan(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shards, uint64_t order)
 {
@@ -274,10 +265,7 @@ static const char *shards_difference_of(
 	return a->seed != b->seed ? "has another seed" : "has other settings";
 }
 
-/*
- * The shard is missing. Looks for a shard of that number from a search with other options, to
- * explain the difference.
- */
+/* A shard of this number from a search with other options explains the missing one. */
 static void shards_look_for_stranger(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, struct shards *sum)
 {
@@ -294,7 +282,7 @@ static void shards_look_for_stranger(const struct summing *summing,
 	}
 }
 
-/* Appends a number to a list, or "..." if the list is full. */
+/* Appends "..." if the list is full. */
 static void shards_name_shard(char *list, size_t size, uint32_t shard)
 {
 	const size_t length = strlen(list);
@@ -337,7 +325,7 @@ static void shards_sum_up(
 	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
 }
 
-/* True if no earlier campaign belongs to the same search. */
+/* Whether no earlier campaign belongs to the same search. */
 static bool shards_is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
 {
 	for (uint32_t i = 0; i < number; i++)

@@ -1,7 +1,6 @@
 /*
  * Verdicts of shards. Each shard of an exhaustive search stores its verdict as a document of its
- * campaign. After the stores are merged, shards_list() combines the verdicts of all shards of one
- * search.
+ * campaign. After the stores are merged, shards_list() combines the verdicts of one search.
  */
 #ifndef RADDLE_EXPLORE_SHARDS_H
 #define RADDLE_EXPLORE_SHARDS_H
@@ -18,15 +17,14 @@ struct shards {
 	char strategy[256];
 	uint32_t count, here; /* number of shards, and of those in this store */
 	/*
-	 * True if all shards saw the same shared variables and divided the work alike. Otherwise
-	 * their verdicts cannot be combined.
+	 * All shards saw the same shared variables and divided the work equally. Otherwise their
+	 * verdicts cannot be combined.
 	 */
 	bool is_one_memory;
 	char absent
 		[64]; /* numbers of missing shards, shortened if there are too many for it: "2, 5, ..." */
 	/*
-	 * A missing shard that this store has from a different search, and the difference between
-	 * the searches. 0: none.
+	 * A missing shard of which this store has a different search, and the difference; 0: none.
 	 */
 	uint32_t stranger;
 	const char *difference;

@@ -1,21 +1,19 @@
-/* Signals sent to raddle: which of them end the campaign, and which are ignored on to the program. */
+/*
+ * Signals sent to raddle: which of them end the campaign, and which are passed on to the program.
+ */
 #include "explore/services_internal.h"
 #include "process/forward.h"
 #include "plan/stop.h"
 #include "platform/platform.h"
 
-/* Time for a program to end after a ignored signal, before the user is notified. */
+/* Time for a program to end after a signal that was passed on, before the user is notified. */
 #define ASKED_TO_END_NS UINT64_C(1000000000)
-/*
- * Grace period for unfinished runs when the campaign's time is up: a twentieth of that time, at
- * most one second.
- */
+/* Grace period for unfinished runs: a twentieth of the campaign's time, at most one second. */
 #define END_GRACE_NS UINT64_C(1000000000)
 #define END_GRACE_PART 20
-/* Grace period after an interrupt: short, because the user waits for the end of the campaign. */
+/* Short, because the user waits for the end of the campaign. */
 #define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
-/* Passes received signals on to the program's process. */
 void signals_pass_on(struct campaign *campaign)
 {
 	struct worker *worker = &campaign->workers[0].worker;

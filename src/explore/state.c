@@ -6,9 +6,10 @@
  * task with failures that are not investigated is saved without state and made again. A resumed
  * campaign treats saved tasks as complete.
  *
- * The contract of worker 0 holds both while that worker is idle. The file lies beside the store. It
- * is rewritten every few seconds under a temporary name and then renamed, so a complete file exists
- * whenever the campaign is killed. Only the same release of raddle reads it, for the same program.
+ * The contract of worker 0 holds the state and the view while that worker is idle. The file lies
+ * beside the store. It is rewritten every few seconds under a temporary name and then renamed: a
+ * complete file exists whenever the campaign is killed. Only the same release of raddle reads it,
+ * for the same program.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 
 #define STATE_MAGIC UINT64_C(0x6674617473646472) /* "rddstate" */
 #define SAVE_EVERY_NS UINT64_C(2000000000)
-/* Saving takes at most one part in SAVE_PART of the time, so large states are saved less often. */
+/* Saving takes at most one part in SAVE_PART of the time: large states are saved less often. */
 #define SAVE_PART 20
 
 struct state_header {
@@ -45,7 +46,6 @@ bool state_is_kept(const struct campaign *campaign, int64_t id)
 	return store_state_exists(campaign->store, id);
 }
 
-/* Writes the non-empty pages of an area of the block. */
 static bool state_write_area(
 	FILE *file, struct contract_block *block, uint64_t start, uint64_t size)
 {
@@ -76,7 +76,7 @@ static bool state_read_area(FILE *file, void *area, uint64_t size)
 	return false;
 }
 
-/* Header of a task, before its extents. Number 0 ends the list. */
+/* Before the task's extents. Number 0 ends the list. */
 struct state_task {
 	uint64_t number;
 	uint64_t has_state;
@@ -92,7 +92,7 @@ static bool state_write_task(const struct campaign *campaign, FILE *file,
 		return false;
 	if (!state)
 		return true;
-	/* The copy lies in a block, because a block knows which of its pages are empty. */
+	/* A block knows which of its pages are empty. */
 	contract_block_clear(scratch, contract->strategy_offset, contract->strategy_bytes);
 	campaign->tasks->strategy->copy(contract_strategy(scratch->contract), state);
 	return state_write_area(file, scratch, contract->strategy_offset, contract->strategy_bytes);
@@ -138,7 +138,6 @@ static bool state_write_all(
 	return is_written;
 }
 
-/* False: an error of the file. */
 static bool state_write_tasks(struct campaign *campaign, FILE *file, bool is_last)
 {
 	const struct contract_sizes sizes = {
@@ -180,18 +179,15 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 		tasks_release_task(campaign, task);
 		return false;
 	}
-	/*
-	 * The workers of this campaign have not counted these runs, so the totals are subtracted in
-	 * advance.
-	 */
+	/* The workers of this campaign have not counted these runs: subtracts them in advance. */
 	tasks_add_totals(&tasks->discarded, &task->totals, UINT64_MAX);
 	tasks->kept[tasks->kept_count++] = task;
 	return true;
 }
 
 /*
- * Returns an awaited task to the owner, because the resumed owner makes its first run before it
- * joins tasks. Such a task is rare: the owner waits only until the worker of the task stops.
+ * The resumed owner makes its first run before it joins tasks: an awaited task returns to the
+ * owner. Such a task is rare, as the owner waits only until its worker stops.
  */
 static void state_leave_awaited(struct campaign *campaign)
 {
@@ -265,7 +261,7 @@ void state_save(struct campaign *campaign, bool is_last)
 	}
 	fd = store_state_create(campaign->store, campaign->row.id);
 	/*
-	 * store_state_publish() reads the file through `fd` to seal it, so fclose() must not close
+	 * store_state_publish() reads the file through `fd` to seal it: fclose() must not close
 	 * `fd`.
 	 */
 	file = fd < 0 ? NULL : fdopen(dup(fd), "wb");
@@ -274,7 +270,7 @@ void state_save(struct campaign *campaign, bool is_last)
 			state_write(campaign, file, campaign->scheme->runs_made(campaign), is_last);
 		is_whole &= fclose(file) == 0;
 	}
-	/* A failure is not reported here: a later --resume reports that the campaign has no state. */
+	/* A later --resume reports that the campaign has no state. */
 	if (fd >= 0 && store_state_publish(campaign->store, campaign->row.id, fd, is_whole) &&
 		campaign->runs.resumed_id)
 		store_state_remove(campaign->store, campaign->runs.resumed_id);

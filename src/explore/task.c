@@ -92,7 +92,6 @@ void tasks_discard_all(struct campaign *campaign)
 		tasks_discard_kept(campaign, tasks->kept_count - 1);
 }
 
-/* The worker's last run failed: the failure is investigated when the task is joined. */
 void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct task *task = worker->task;

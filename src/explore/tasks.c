@@ -1,11 +1,10 @@
 /*
  * Tasks of an exhaustive strategy, made by several workers.
  *
- * Worker 0 owns the strategy's state and makes runs in the order of a single worker.
- * Idle workers receive tasks: subtrees of the search that the owner will reach later (struct
- * strategy_tasks). When the owner reaches a task, the task is joined: its results replace the runs
- * that the owner would make. Therefore runs, findings and verdict do not depend on the number of
- * workers.
+ * Worker 0 owns the strategy's state and makes runs in the order of a single worker. Idle workers
+ * receive tasks: subtrees of the search that the owner will reach later (struct strategy_tasks).
+ * When the owner reaches a task, the task is joined: its results replace the runs that the owner
+ * would make. Therefore runs, findings and verdict do not depend on the number of workers.
  *
  * Life of a task: split -> made by its worker -> kept if complete early -> joined or discarded.
  * Failures of a task are investigated when the task is joined. A task explores with the owner's
@@ -23,12 +22,12 @@
 #include "worker/remote.h"
 
 /*
- * Least and most time that the owner runs before it is interrupted to split off a task. The time
- * doubles when no task could be split off.
+ * Time that the owner runs before it is interrupted to split off a task; doubled when no task could
+ * be split off.
  */
 #define PATIENCE_LEAST_NS UINT64_C(300000)
 #define PATIENCE_MOST_NS UINT64_C(20000000)
-/* Number of runs of a task without a budget in runs. */
+/* Runs of a task without a budget in runs. */
 #define RUNS_ENDLESS (UINT64_C(1) << 40)
 
 static void tasks_open(struct campaign *campaign)
@@ -40,8 +39,7 @@ static void tasks_open(struct campaign *campaign)
 }
 
 /*
- * With a budget in runs, or a digest, the exact runs must be independent of the number of workers.
- * With a budget in time they never are.
+ * With a budget in runs, or a digest. With a budget in time the runs always depend on the workers.
  */
 bool tasks_are_exact(const struct campaign *campaign)
 {
@@ -115,16 +113,13 @@ bool tasks_has_new_memory(const struct contract *contract)
 	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
 }
 
-/*
- * Splits off a task for the worker. True: the worker has a task, or must first repeat the first
- * run.
- */
+/* True: the worker has a task, or must first repeat the first run. */
 static bool tasks_split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;
 	struct contract *contract = worker->worker.contract;
 
-	/* split() overwrites the old state of the block, and its pages are already allocated. */
+	/* The old state of the block is overwritten; its pages are already allocated. */
 	if (!tasks->strategy->split(tasks_owner_state(campaign), tasks_state_of(worker),
 		    tasks->created + 1, runs_left(campaign), tasks_are_exact(campaign)))
 		return false;
@@ -144,8 +139,8 @@ static bool tasks_split(struct campaign *campaign, struct campaign_worker *worke
 }
 
 /*
- * Splits off a task for each idle worker. Focused campaigns have no tasks: their runs depend on the
- * sites that earlier runs of the same worker have switched on.
+ * Focused campaigns have no tasks: their runs depend on the sites that earlier runs of the same
+ * worker have switched on.
  */
 static int tasks_split_for_all(struct campaign *campaign, struct error *err)
 {
@@ -177,7 +172,6 @@ static int tasks_split_for_all(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-/* True if any worker executes a task. */
 static bool tasks_is_any_busy(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count; i++)
@@ -186,7 +180,7 @@ static bool tasks_is_any_busy(const struct campaign *campaign)
 	return false;
 }
 
-/* Joins the task that the owner has reached. False: the task is useless. */
+/* False: the task is useless. */
 static bool tasks_join_state(struct campaign *campaign, uint32_t number, void *state,
 	const struct contract_totals *totals)
 {
@@ -255,10 +249,7 @@ static int tasks_join_kept(struct campaign *campaign, uint32_t number, struct er
 	return result;
 }
 
-/*
- * Joins all tasks that the owner has reached. *may_continue: false if the owner must wait for the
- * worker of a task.
- */
+/* *may_continue: false if the owner must wait for the worker of a task. */
 static int tasks_join_awaited(struct campaign *campaign, bool *may_continue, struct error *err)
 {
 	const struct strategy_tasks *strategy = campaign->tasks->strategy;
@@ -359,7 +350,6 @@ static bool tasks_is_awaited(struct campaign *campaign, const struct campaign_wo
 					  worker->task->number;
 }
 
-/* A worker other than the owner has reported. */
 static int tasks_take_task_report(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err)
 {
@@ -416,7 +406,7 @@ static bool tasks_are_finished(const struct campaign *campaign)
 	return sequence_is_finished(campaign) && !compare_is_under_way(campaign);
 }
 
-/* True if a worker is idle and could execute a task. */
+/* Whether a worker is idle and could execute a task. */
 static bool tasks_is_any_free(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count && !campaign->exclusive.is_active; i++) {
@@ -431,7 +421,7 @@ static bool tasks_is_any_free(const struct campaign *campaign)
 
 /*
  * Interrupts the owner when another worker is idle, or starts a due synchronisation. Returns the
- * time until the next of these is due.
+ * time until the next of these.
  */
 static uint64_t tasks_wait_ns(struct campaign *campaign)
 {
@@ -453,10 +443,7 @@ static int tasks_end(struct campaign *campaign, bool is_cut, struct error *err)
 {
 	int result = 0;
 
-	/*
-	 * The campaign ends early. Failures and runs of tasks count although the owner has not
-	 * reached these tasks.
-	 */
+	/* Failures and runs of tasks count although the owner has not reached these tasks. */
 	for (uint32_t i = 1; is_cut && i < campaign->worker_count && result == 0; i++)
 		if (campaign->workers[i].task)
 			result = tasks_investigate(campaign, campaign->workers[i].task, err);

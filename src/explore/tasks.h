@@ -1,24 +1,24 @@
 /*
- * Tasks of an exhaustive search: tasks.c splits, executes and joins them, tasks_synchronise.c lets
- * them exchange what they have learnt, compare.c checks that the program does the same in the
- * processes of all workers.
+ * Tasks of an exhaustive search: tasks.c splits, executes and joins them, tasks_synchronise.c
+ * exchanges results between them, compare.c checks that the program does the same in the processes
+ * of all workers.
  */
 #ifndef RADDLE_EXPLORE_TASKS_H
 #define RADDLE_EXPLORE_TASKS_H
 
 #include "explore/scheme.h"
 
-/* A subtree of the search (struct strategy_tasks), from its split until it is joined or discarded. */
+/* A subtree of the search (struct strategy_tasks), until joined or discarded. */
 struct task {
 	uint32_t number;
 	bool is_paused; /* at a failure that may end the campaign */
-	/* copy of the strategy's state, when no worker holds it any more */
+	/* copy of the strategy's state, once no worker holds the state */
 	void *state;
 	struct contract_totals totals; /* valid together with `state` */
-	/* found by the task, in order; investigated when the task is joined */
+	/* in order; investigated when the task is joined */
 	struct campaign_failure *failures;
 	uint32_t failure_count;
-	/* copy of the state at the last synchronisation; NULL: not synchronised yet */
+	/* copy at the last synchronisation; NULL: not synchronised yet */
 	void *synchronised;
 	struct contract_totals synchronised_totals; /* totals of its worker at that time */
 	uint32_t synchronised_failures;
@@ -30,12 +30,12 @@ struct tasks {
 	const struct strategy_tasks *strategy;
 	uint32_t created;
 	uint64_t joined_runs;
-	/* runs of tasks that were discarded; the owner makes these runs again */
+	/* the owner makes these runs again */
 	struct contract_totals discarded;
 	/* complete tasks that are not joined yet */
 	struct task *kept[TASKS_KEPT];
 	uint32_t kept_count;
-	/* time after which the owner is interrupted to split off a task for an idle worker */
+	/* the owner is interrupted after this time to split off a task for an idle worker */
 	uint64_t patience_ns;
 	uint32_t epochs; /* last epoch assigned to another worker's state (contract_plan.epoch) */
 	bool is_synchronising;	  /* all workers are asked to stop */
@@ -48,70 +48,56 @@ struct tasks {
 	uint64_t compared_runs; /* runs made only for this comparison */
 };
 
-/* ---- tasks.c ---- */
-
 void *tasks_state_of(const struct campaign_worker *worker);
 /*
- * True if the exact runs and their order must not depend on the number of workers. False: only
- * their number matters.
+ * Whether the exact runs and their order, not only their number, must not depend on the number of
+ * workers.
  */
 bool tasks_are_exact(const struct campaign *campaign);
-/* The last run showed new shared memory, so the next run sees other scheduling points. */
+/* The next run has other scheduling points, as the last run showed new shared memory. */
 bool tasks_has_new_memory(const struct contract *contract);
-/* Executes the worker's task. */
 int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-
-/* ---- task.c ---- */
 
 /* Discards tasks; the owner makes their runs again. */
 void tasks_discard(struct campaign *campaign, struct campaign_worker *worker);
 void tasks_discard_kept(struct campaign *campaign, uint32_t index);
 void tasks_discard_all(struct campaign *campaign);
-/* Totals of the worker's current task. */
 struct contract_totals tasks_totals(const struct campaign_worker *worker);
 /* Adds `sign` times `from`, modulo 2^64: UINT64_MAX subtracts. */
 void tasks_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, uint64_t sign);
-/* The worker's last run failed: the failure is investigated when the task is joined. */
+/* The failure of the worker's last run is investigated when the task is joined. */
 void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worker);
 int tasks_investigate(struct campaign *campaign, const struct task *task, struct error *err);
-/* Memory for a copy of a state; NULL: there is none. */
+/* Memory for a copy of a state; may be NULL. */
 void *tasks_map_state(const struct campaign *campaign);
 /* `task` may be NULL. */
 void tasks_release_task(struct campaign *campaign, struct task *task);
 
-/* ---- tasks_synchronise.c ---- */
-
 /*
- * Nanoseconds until the next synchronisation; 0: due now, and all workers were asked to stop.
- * UINT64_MAX: none.
+ * Nanoseconds until the next synchronisation; 0: due, all workers were asked to stop. UINT64_MAX:
+ * none.
  */
 uint64_t tasks_synchronise_due(struct campaign *campaign);
-/* Synchronises an idle worker's task with the idle owner. False: the task was discarded. */
+/* Both worker and owner are idle. False: the task was discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);
-/* True if the worker has completed its task and still holds the state of it. */
 bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker);
 /*
- * The owner is idle: synchronises the tasks of stopped workers and lets them continue. Complete
- * tasks leave their worker, except the task that is joined next.
+ * Called while the owner is idle: synchronises the tasks of stopped workers and lets them continue.
+ * Complete tasks leave their worker, except the task that is joined next.
  */
 int tasks_settle(struct campaign *campaign, struct error *err);
 
-/* ---- compare.c ---- */
-
-/* Before the first run. */
 void compare_begin(struct campaign *campaign);
-/* The owner has reported: remembers the digest of its first run. */
+/* Stores the digest of the owner's first run. */
 void compare_note_first(struct campaign *campaign, enum contract_report report);
-/* True if the worker must repeat the first run before it receives a task. */
+/* Whether the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
-/* Ends the worker's process and starts the repetition of the first run. */
+/* Ends the worker's process and repeats the first run. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Handles the report of a worker that repeated the first run. */
 int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
-/* Ends all comparisons under way. */
 void compare_discard(struct campaign *campaign);
 
 #endif

@@ -2,34 +2,28 @@
  * Synchronisation of tasks with the owner, for strategies whose tasks may diverge
  * (strategy_tasks.synchronise).
  *
- * Every few milliseconds all workers stop between two runs and exchange what they have learnt. A
- * task that has diverged too far returns to its state at the last synchronisation. The interval
- * therefore bounds the work that is lost.
+ * Every few milliseconds all workers stop between two runs and exchange their results. A task that
+ * has diverged too far returns to its state at the last synchronisation: the interval bounds the
+ * lost work.
  */
 #include "explore/tasks.h"
 
 #include "explore/services_internal.h"
 #include "platform/platform.h"
 
-/*
- * Least interval. A stop costs about ten microseconds and, for each worker, the rest of its current
- * run.
- */
+/* A stop costs about ten microseconds and, for each worker, the rest of its current run. */
 #define SYNCHRONISE_NS UINT64_C(10000000)
 #define SYNCHRONISE_RUNS 50
-/* Least interval with remote workers, because states travel over the network. */
+/* States travel over the network. */
 #define SYNCHRONISE_REMOTE_NS UINT64_C(200000000)
 
-/* False where the order of runs counts: lessons out of order could not be used. */
+/* False where the order of runs counts: late lessons could not be used. */
 static bool tasks_are_synchronised(const struct campaign *campaign)
 {
 	return campaign->tasks->strategy->synchronise && !tasks_are_exact(campaign);
 }
 
-/*
- * Interval between synchronisations: the time of SYNCHRONISE_RUNS runs, but not below the least
- * interval.
- */
+/* The time of SYNCHRONISE_RUNS runs, but not below the least interval. */
 static uint64_t interval_ns(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
@@ -73,8 +67,8 @@ static void tasks_save_state(struct campaign *campaign, struct campaign_worker *
 }
 
 /*
- * Resets the task to its state at the last synchronisation and discards the runs since then.
- * Requires task->synchronised: without it the task would only diverge again.
+ * Back to the last synchronisation; discards later runs. Requires task->synchronised: the task
+ * would only diverge again without it.
  */
 static void tasks_go_back(struct campaign *campaign, struct campaign_worker *worker)
 {
@@ -124,8 +118,7 @@ bool tasks_is_complete(const struct campaign *campaign, const struct campaign_wo
 }
 
 /*
- * The task is complete before the owner reaches it: copies its state, so that its worker can take
- * another task.
+ * The task is complete before the owner reaches it: its worker is free after its state is copied.
  */
 static void tasks_keep(struct campaign *campaign, struct campaign_worker *worker)
 {

@@ -33,7 +33,6 @@ static uint32_t bit_of(object_name object)
 	return (uint32_t)(hash_mix(object) % COMMUTING_BITS);
 }
 
-/* Records an op of another thread while the stopped thread waits. */
 static void note_other(struct commuting *commuting, const struct pending_op *op)
 {
 	commuting->is_opaque |= (op->flags & OP_WIDE) != 0;

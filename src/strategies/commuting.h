@@ -1,9 +1,9 @@
 /*
  * Finds preemption points that are equivalent to the one used in this run. Stopping a thread at a
- * point, or some accesses earlier, can give runs that differ only in the order of independent ops.
- * This holds if no other thread performs an op dependent on these accesses before the thread
- * continues. The analysis covers only memory accesses: any other op of the thread ends the stretch
- * of accesses, because other threads may wait for its effect.
+ * point, or some accesses earlier, gives equivalent runs if no other thread performs an op
+ * dependent on these accesses before the thread continues. The analysis covers only memory
+ * accesses: any other op of the thread ends the stretch of accesses, because other threads may wait
+ * for its effect.
  *
  * A plain value, initially all zero; receives every op of a run in order.
  */
@@ -16,8 +16,7 @@
 #define COMMUTING_BITS 1024
 #define COMMUTING_NO_POINT UINT32_MAX
 
-/* An access before which the thread could have been stopped: point number `ordinal` of the
- * variable, or COMMUTING_NO_POINT. */
+/* Before this access the thread could have been stopped; `ordinal` may be COMMUTING_NO_POINT. */
 struct commuting_access {
 	object_name object;
 	bool is_read;
@@ -38,14 +37,13 @@ struct commuting {
 };
 
 void commuting_begin_run(struct commuting *commuting);
-/* The thread that moves next is at this point: number `ordinal` of the variable. */
+/* The thread that moves next is at point number `ordinal` of the variable. */
 void commuting_point(struct commuting *commuting, uint32_t variable, uint32_t ordinal);
 /* The thread is stopped at this point, for the last time in this run. */
 void commuting_stop(struct commuting *commuting, struct thread_id thread);
 void commuting_executed(
 	struct commuting *commuting, const struct schedule_view *view, struct thread_id thread);
-/* At the end of the run: index in the stretch from which all points are equivalent to the actual
- * stop. commuting->count: none. */
+/* The stretch's points from this index on are equivalent to the stop; commuting->count: none. */
 uint32_t commuting_first_same(const struct commuting *commuting);
 
 #endif

@@ -1,12 +1,12 @@
-/* See history.h. Runs in the moving thread, and in the rewind server between runs. */
+/* Runs in the moving thread, and in the rewind server between runs. */
 #include "strategies/history.h"
 
 #include "base/bitset.h"
 #include "base/bug.h"
 
 /*
- * Followed by the words of `enabled`. For strategies without repeat_prefix(), the names of new
- * threads and the changed ops follow.
+ * Followed by the words of `enabled` and, without repeat_prefix(), by the names of new threads and
+ * the changed ops.
  */
 struct history_entry {
 	uint32_t words;	 /* size of the entry including this header */
@@ -76,7 +76,7 @@ static void begin_record(struct history *history)
 	history->thread_count = 0;
 }
 
-/* The view of the entry; valid until the next call. */
+/* Valid until the next call. */
 static struct schedule_view show(struct history *history, struct history_entry *entry)
 {
 	const struct history_change *changes = changes_of(entry);
@@ -98,8 +98,7 @@ static struct schedule_view show(struct history *history, struct history_entry *
 	};
 }
 
-/* Asks the strategy about the entry. False: the strategy chose differently, and the prefix ends
- * here. */
+/* Asks the strategy about the entry. False: the strategy chose differently, and the prefix ends. */
 static bool history_tell(struct history *history, struct history_entry *entry)
 {
 	const struct strategy *strategy = history->strategy;
@@ -221,7 +220,6 @@ static bool history_is_same_op(const struct pending_op *a, const struct pending_
 	       a->object == b->object && a->site == b->site;
 }
 
-/* The threads whose ops differ from the last view. */
 static uint32_t find_changes(
 	struct history *history, const struct schedule_view *view, uint16_t *threads)
 {
@@ -233,7 +231,6 @@ static uint32_t find_changes(
 	return count;
 }
 
-/* Stores the changed ops and the new names. */
 static void record_changes(struct history_entry *entry, struct history *history,
 	const struct schedule_view *view, const uint16_t *threads)
 {
@@ -282,7 +279,7 @@ static void record(struct history *history, const struct schedule_view *view, ui
 		record_changes(entry, history, view, threads);
 }
 
-/* The next told entry; NULL: none. */
+/* NULL: no told entry is left. */
 static struct history_entry *take_told(struct history *history)
 {
 	struct history_entry *entry;
@@ -301,8 +298,8 @@ static struct thread_id history_choose(void *state, const struct schedule_view *
 	struct history_entry *entry = take_told(history);
 	struct thread_id chosen;
 
-	/* A decision at a spin point is no step (engine_spin_point). It depends on real time, so
-	 * the record cannot be replayed. */
+	/* A decision at a spin point is no step (engine_spin_point); it depends on real time and
+	 * cannot be replayed. */
 	if (history->awaits_executed)
 		history->is_whole = false;
 	history->awaits_executed = true;

@@ -9,9 +9,8 @@
  * Bound: of ROTATION * LATE_PERIOD consecutive runs after the first EARLY_RUNS, every arm makes at
  * least one. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
  *
- * The plan depends on nothing but the number of the run. A reward for new interleavings was tried
- * and removed (docs/decisions/0022-portfolio.md): new orders occur in every arm, so the reward does not
- * tell which arm finds failures.
+ * The plan depends only on the number of the run: a reward for new interleavings does not help, as
+ * new orders occur in every arm (docs/decisions/0022-portfolio.md).
  */
 #include "strategies/portfolio.h"
 
@@ -38,17 +37,16 @@ static const struct portfolio_arm arms[] = {
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
 #define STATE_ALIGNMENT 64u
-#define EARLY_RUNS 64u	/* most failures occur within so many runs */
-#define EARLY_PERIOD 8u /* one run in so many is not the leader's among the early runs */
+#define EARLY_RUNS 64u	/* most failures occur within this many runs */
+#define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
 #define LATE_PERIOD 2u	/* likewise among the later runs */
 
-/* Arms that share the runs which are not the leader's. */
+/* Arms that share the other runs. */
 static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
-/* One run in so many is made with depth 3, early and late. */
+/* One run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
 
-/* A run of the round. */
 struct portfolio_turn {
 	uint16_t arm;
 	uint16_t place; /* among the runs of its arm in this round */
@@ -84,7 +82,7 @@ static struct strategy_config portfolio_arm_config(
 	return own;
 }
 
-/* Size of the whole block; stores the arms' offsets in `offsets` unless it is NULL. */
+/* Stores the arms' offsets in `offsets` unless it is NULL. */
 static size_t portfolio_layout(const struct strategy_config *config, uint64_t *offsets)
 {
 	size_t bytes = sizeof(struct portfolio);
@@ -118,7 +116,6 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	}
 }
 
-/* The arm of run `number`, counted from 0. */
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
@@ -131,7 +128,6 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 	return rotation[(number - start) / period % ROTATION];
 }
 
-/* Plans the arms of the next round. `planned` receives the number of runs of each arm. */
 static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
 {
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
@@ -153,8 +149,7 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 
 	portfolio->arm = turn.arm;
 	portfolio->is_running = true;
-	/* A separate random stream: an arm makes the same choices here as alone with the same
-	 * seed. */
+	/* A separate random stream: an arm chooses here as it does alone with the same seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
 	if (strategy->learning.begin_place)
 		strategy->learning.begin_place(arm_state, turn.place);
@@ -256,7 +251,7 @@ static void portfolio_share(void *state, const void *other)
 		portfolio->plan[i] = from->plan[i];
 }
 
-/* The guarantee of depth 3, the default depth of pct alone, scaled by the arm's share. */
+/* That of depth 3, the default of pct alone, scaled by the arm's share. */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;

@@ -1,7 +1,7 @@
 /*
- * Strategy `random`: at every scheduling point each enabled thread is equally likely. It learns
- * nothing and gives no guarantee: the longer a thread must win a race, the less likely the
- * interleaving. The other strategies are compared with this control.
+ * Strategy `random`: at every scheduling point each enabled thread is equally likely. It gives no
+ * guarantee: the longer a thread must win a race, the less likely the interleaving. The other
+ * strategies are compared with this control.
  */
 #include "base/rng.h"
 #include "strategies/strategy.h"

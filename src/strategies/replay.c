@@ -1,7 +1,6 @@
 /*
- * Strategy `replay` follows a schedule; see replay.h. The cost of a choice is independent of the
- * length of the schedule. The cursor only moves forward, and each thread stores its next directive,
- * found when the thread appears.
+ * Strategy `replay` follows a schedule; see replay.h. The cost of a choice does not depend on the
+ * length of the schedule: the cursor only moves forward, and each thread stores its next directive.
  */
 #include "strategies/replay.h"
 
@@ -9,8 +8,7 @@
 
 #define REPLAY_NOT_CREATED UINT16_MAX
 
-/* Initial priorities of named threads descend from PRIORITY_NAMED, those of other threads from
- * PRIORITY_NAMELESS, and those of fallen threads from PRIORITY_FALLEN. */
+/* Initial priorities descend from these: of named threads, of other threads, of fallen threads. */
 #define PRIORITY_NAMED (UINT64_C(3) << 40)
 #define PRIORITY_NAMELESS (UINT64_C(2) << 40)
 #define PRIORITY_FALLEN (UINT64_C(1) << 40)
@@ -33,7 +31,6 @@ size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count)
 	       segment_count * sizeof(struct schedule_segment);
 }
 
-/* Links the directives of each thread in their order. */
 static void replay_link(struct replay_state *state)
 {
 	const struct replay_directive *directives = replay_directives(state);
@@ -75,8 +72,7 @@ void replay_state_init(struct replay_state *state, enum replay_mode mode,
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count)
 {
-	/* The table must have the order of `names`, so the directives are linked again
-	 * afterwards. */
+	/* The table must have the order of `names`: the directives are linked again afterwards. */
 	state->names = (struct key_table){0};
 	for (uint32_t i = 0; i < KEY_TABLE_CAPACITY; i++)
 		state->first_directive[i] = 0;
@@ -155,7 +151,7 @@ static void replay_diverge(struct replay_state *replay)
 	replay->diverged_step = replay->step;
 }
 
-/* The segment at the cursor; NULL after the last one. */
+/* NULL after the last segment. */
 static inline struct schedule_segment *replay_here(struct replay_state *replay)
 {
 	struct schedule_segment *segments = replay_segments(replay);
@@ -179,7 +175,7 @@ static struct thread_id replay_after(struct replay_state *replay, const struct s
 		view->enabled, rng_below(&replay->rng, view->enabled_count))};
 }
 
-/* The segment's thread in this run; REPLAY_NOT_CREATED: not known yet. */
+/* REPLAY_NOT_CREATED: the segment's thread is not known yet. */
 static uint32_t replay_thread_of(
 	const struct replay_state *replay, const struct schedule_segment *segment)
 {
@@ -267,8 +263,8 @@ static struct thread_id replay_priority(
 
 		chosen = replay_highest(replay, view);
 		mine = &replay->directive[chosen.index];
-		/* A fall where the thread was the only enabled one takes effect at its next
-		 * contested point. */
+		/* A fall of the only enabled thread takes effect at the thread's next contested
+		 * point. */
 		if (!*mine || directives[*mine - 1].after > replay->performed[chosen.index])
 			break;
 		*mine = replay_links(replay)[*mine - 1];
@@ -281,8 +277,7 @@ static struct thread_id replay_priority(
 	return chosen;
 }
 
-/* As exact mode. Every thread with a higher priority than the wanted one falls, and the fall is
- * recorded. */
+/* As exact mode. Every thread with a higher priority than the wanted one falls: a recorded fall. */
 static struct thread_id replay_record(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct thread_id wanted = replay_exact(replay, view);
@@ -321,7 +316,7 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 	}
 }
 
-/* Exact mode: combines choose() and executed() for a current thread that is enabled. */
+/* Exact mode: choose() and executed() for a current thread that is enabled. */
 static bool replay_keeps_current(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;

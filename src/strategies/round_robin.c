@@ -1,8 +1,7 @@
 /*
  * Strategy `round_robin`: the schedule without preemptions. The current thread continues while it
- * is enabled; then the next enabled thread by index runs, cyclically. A program has one such
- * schedule. It finds only bugs that need no preemption, and serves as a control and a cheap first
- * run.
+ * is enabled; then the next enabled thread by index runs, cyclically. It finds only bugs that need
+ * no preemption, and serves as a control and a cheap first run.
  */
 #include "strategies/strategy.h"
 

@@ -4,8 +4,8 @@
  * - WALK_SHARING determines which memory is shared between threads;
  * - WALK_CHOOSING determines which sites access shared memory;
  * - WALK_EVENTS makes values that depend on shared reads symbolic (term.h) and lists, per thread,
- * the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
- * terms.
+ *   the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
+ *   terms.
  *
  * A run with too many events is divided into parts (struct walk_part), and WALK_EVENTS runs once
  * for each part. Life cycle: walk_open(), walk_run() per mode, walk_forget_events() between parts,

@@ -78,18 +78,17 @@ static bool directed_holds(
 	return false;
 }
 
-/* Does the thread `holder` hold the object for which `waiter` is about to wait? */
+/* Whether `holder` holds the object for which `waiter` is about to wait. */
 static bool directed_is_waited_for(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t waiter, uint32_t holder)
 {
 	const struct pending_op *op = &view->pending[waiter];
 
-	/* A thread implicitly holds its own end as long as it lives; held locks do not show
-	 * this. */
+	/* A live thread implicitly holds its own end, which the held locks do not show. */
 	return op->kind == OP_THREAD_JOIN || directed_holds(directed, holder, op->object);
 }
 
-/* Can the ring still close with the threads that have already stopped? */
+/* Whether the ring can still close with the threads that have already stopped. */
 static bool directed_fits_ring(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t index, uint32_t thread)
 {
@@ -104,7 +103,7 @@ static bool directed_fits_ring(const struct directed_state *directed,
 	       (!directed->places[index].held || directed->held_count[thread]);
 }
 
-/* Is the thread about to acquire the lock that it will hold at its place? */
+/* Whether the thread is about to acquire the lock that it will hold at its place. */
 static bool directed_fits_approach(const struct directed_state *directed,
 	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
 {
@@ -116,7 +115,7 @@ static bool directed_fits_approach(const struct directed_state *directed,
 	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
 }
 
-/* Are the threads that have already stopped at the same object? */
+/* Whether the threads that have already stopped are at the same object. */
 static bool directed_fits_object(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
@@ -184,7 +183,7 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 	}
 }
 
-/* All threads are at their approaches: they acquire their locks and continue to their places. */
+/* All threads acquire their locks and continue to their places. */
 static void directed_leave_approaches(
 	struct directed_state *directed, const struct schedule_view *view)
 {
@@ -198,8 +197,7 @@ static void directed_leave_approaches(
 	directed->gone_since = view->step;
 }
 
-/* Stops threads at matching places. A disabled thread can stop, too: it then does not move when it
- * becomes enabled. */
+/* A disabled thread can stop at a matching place, too: it stays there when it becomes enabled. */
 static void directed_look(struct directed_state *directed, const struct schedule_view *view)
 {
 	for (uint32_t thread = 0; thread < view->thread_count; thread++)
@@ -261,7 +259,7 @@ static struct thread_id directed_thrash(
 	struct thread_id chosen;
 	uint32_t count = 0;
 
-	/* Prefers a thread that merely must not begin an order to one that would violate an
+	/* A thread that merely must not begin an order is preferred to one that would violate an
 	 * order. */
 	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
 		bitset_remove(directed->candidates, thread);
@@ -282,7 +280,7 @@ static struct thread_id directed_thrash(
 	return chosen;
 }
 
-/* Does another thread hold a lock for which a thread that begins this order would wait? */
+/* Whether another thread holds a lock for which a thread that begins this order would wait. */
 static bool directed_gate_is_taken(const struct directed_state *directed,
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
@@ -317,8 +315,8 @@ static bool directed_is_held(
 	return directed_scenario_holds(&directed->scenario, view, thread);
 }
 
-/* Removes the threads that orders delay from the candidates. True: an order requires a particular
- * thread to move now. */
+/* Removes the threads that orders delay. True: an order requires a particular thread to move now.
+ */
 static bool directed_follow_orders(
 	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
 {
@@ -350,8 +348,7 @@ static bool directed_follow_orders(
 	return favoured.index != THREAD_NONE.index;
 }
 
-/* Threads that have left their approaches move before all others. False: none of them is
- * enabled. */
+/* Threads that have left their approaches move before all others. False: none is enabled. */
 static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
 {
 	uint32_t seen = 0;
@@ -365,8 +362,8 @@ static bool directed_draw_gone(struct directed_state *directed, struct thread_id
 	return seen > 0;
 }
 
-/* Counts the candidates. If the parties of the scenario must move alone and one is a candidate,
- * only parties remain candidates. */
+/* If the scenario's parties must move alone and one is a candidate, only parties remain candidates.
+ */
 static uint32_t directed_count_candidates(
 	struct directed_state *directed, const struct schedule_view *view)
 {
@@ -424,7 +421,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	return directed_draw(directed, directed->candidates, count);
 }
 
-/* Does the acquisition fail because another thread holds the lock (a failed try or a time-out)? */
+/* Whether the acquisition fails because another thread holds the lock (failed try or time-out). */
 static bool directed_fails(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)
 {

@@ -21,8 +21,7 @@ static void order_restart(struct directed_order *order)
 		order->objects[i] = order->drawn.is_home ? order->homes[i] : 0;
 }
 
-/* Half of the runs begin an order with the first access that matches, a quarter with the second,
- * ... */
+/* Half of the runs begin with the first access that matches, a quarter with the second, ... */
 static uint32_t draw_skipped(struct rng *rng)
 {
 	uint32_t skipped = 0;
@@ -75,7 +74,6 @@ static void early_read_executed(struct directed_order *order, const struct pendi
 	order->is_done |= access_fits(&order->accesses[0], op);
 }
 
-/* Is the thread's pending op the access that is due? */
 static bool order_is_due(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
@@ -154,7 +152,7 @@ static void forced_executed(
 	}
 	order->threads[access->party] = (uint16_t)thread;
 	order->objects[access->variable] = op->object;
-	/* The order is repeated, because a wrong order may be harmless the first time. */
+	/* The order is repeated: a wrong order may be harmless the first time. */
 	if (++order->next < order->access_count)
 		return;
 	order->good = order->drawn;
@@ -162,7 +160,6 @@ static void forced_executed(
 	order_restart(order);
 }
 
-/* The last access of the thread that makes the first one. */
 static uint32_t order_last(const struct directed_order *order)
 {
 	uint32_t last = order->access_count - 1;
@@ -181,8 +178,8 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 }
 
 /*
- * Is another thread between its first access to `object` (0: any) and its last? One about to repeat
- * the first access polls, and its earlier read is obsolete.
+ * Whether another thread is between its first access to `object` (0: any) and its last. A thread
+ * about to repeat the first access polls: its earlier read is obsolete.
  */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
@@ -209,8 +206,8 @@ static bool access_conflicts(const struct directed_access *a, const struct direc
 }
 
 /*
- * Does a thread that has begun one order reach the other thread's accesses of the other order, by a
- * later access there or in the same function?
+ * Whether a thread that has begun one order reaches the other thread's accesses of the other order,
+ * by a later access there or in the same function.
  */
 static bool order_conflicts(const struct directed_order *order, const struct directed_order *other)
 {

@@ -3,12 +3,10 @@
 #define NOBODY UINT16_MAX
 /* A single completion may be harmless, or concern other objects than intended. */
 #define COMPLETIONS_WANTED 4
-/* One in this many runs tries another start, if the proven start led to a failure, or only to
- * completion. */
+/* One in this many runs tries another start: if the proven start led to a failure, or did not. */
 #define FAILING_PART 16
 #define HARMLESS_PART 8
-/* Limit of the trust in a proven start: each completion adds 1, and each run without completion
- * subtracts 1. */
+/* Each completion adds 1 to the trust in a proven start; each run without one subtracts 1. */
 #define TRUST_MOST 3
 
 static void scenario_restart(struct directed_scenario *scenario)
@@ -18,7 +16,7 @@ static void scenario_restart(struct directed_scenario *scenario)
 	scenario->objects[0] = scenario->objects[1] = 0;
 }
 
-/* Draws the start of the scenario for this run; ordinal 0: the first op that is not skipped. */
+/* Ordinal 0: the first op that is not skipped. */
 static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
 {
 	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
@@ -96,7 +94,7 @@ static bool fits_gate(
 	       has_context(view, thread, op->gate_context);
 }
 
-/* Can the op belong to this thread, given the threads and objects that are already bound? */
+/* Given the threads and objects that are already bound. */
 static bool could_be_of(
 	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
 {
@@ -122,7 +120,6 @@ static bool directed_scenario_is_due(
 	       could_be_about(scenario, op, &view->pending[thread]);
 }
 
-/* Is the thread at the gate of the op that is due? */
 static bool leads_to_due(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -184,7 +181,7 @@ bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_
 	       scenario->threads[scenario->ops[scenario->next].party] == thread;
 }
 
-/* Does a bound thread perform an op out of turn? Then thrashing released it. */
+/* A bound thread performs an op out of turn: thrashing released it. */
 static bool leaves_turn(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -209,7 +206,7 @@ static bool is_at_first_site(
 	       pending->kind == scenario->ops[0].kind;
 }
 
-/* Is the first op, which is due, skipped, because the run begins at another one? */
+/* Whether the first op, which is due, is skipped, as the run begins at another one. */
 static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 {
 	if (!scenario->wanted.ordinal) {
@@ -220,7 +217,7 @@ static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 	}
 	if (scenario->comings[thread % SCENARIO_THREADS] < scenario->wanted.ordinal)
 		return true;
-	/* The start is reached or was missed; from now on any first op is accepted. */
+	/* The start is reached or was missed: any later first op is accepted. */
 	scenario->wanted.ordinal = 0;
 	return false;
 }

@@ -143,7 +143,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	return from;
 }
 
-/* Copies the sleepers of the previous step that are independent of its op. */
+/* Sleepers of the previous step that are independent of its op. */
 static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 {
 	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
@@ -168,8 +168,7 @@ static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 	}
 }
 
-/* The subtree of the current branch of the last step, which becomes the wakeup tree of the new
- * step. */
+/* The subtree of the last step's current branch becomes the new step's wakeup tree. */
 static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
 {
 	struct dpor_branch *taken;
@@ -227,7 +226,6 @@ static void drop_dead_branches(
 	}
 }
 
-/* Inserts a branch with the thread's op before the step's wakeup tree. */
 static void put_before(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view, uint32_t index)
 {
@@ -240,7 +238,7 @@ static void put_before(
 	step->wakeup = branch;
 }
 
-/* Chooses at a step that no earlier run has reached. */
+/* At a step that no earlier run has reached. */
 static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = dpor_push(dpor);
@@ -264,8 +262,8 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
-	/* Until a task reaches its base, the owner may still add to the tree. An op inserted before
-	 * the tree would conflict with such additions. */
+	/* Until a task reaches its base, the owner may still add to the tree; an op inserted before
+	 * the tree would conflict. */
 	index = dpor->task && !dpor->is_exact && !dpor->has_arrived
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);
@@ -274,7 +272,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-/* Chooses at a step of earlier runs; the last such step takes a branch for the first time. */
+/* At a step of earlier runs; the last such step uses a branch for the first time. */
 static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
@@ -291,7 +289,6 @@ static struct thread_id choose_again(struct dpor *dpor, const struct schedule_vi
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-/* Updates threads and held threads for the current point. */
 static inline void meet(struct dpor *dpor, const struct schedule_view *view)
 {
 	dpor_meet(dpor, view);
@@ -335,15 +332,13 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	meet(dpor, view);
 	if (is_adrift(dpor))
 		return;
-	/* No step exists if a replayed prefix made the choice. */
 	if (dpor->depth == dpor->step_count && !dpor_push(dpor))
 		return;
 	step = &dpor_steps(dpor)[dpor->depth];
 	op = dpor_op_of(dpor, view, thread.index);
 	if (step->wakeup == DPOR_NONE)
 		step->wakeup = dpor_branch_new(dpor, &op);
-	/* A repeated step must have the same op as before, and a branch must lead to the op for
-	 * which it was created. */
+	/* A repeated step must have its earlier op, and a branch must lead to its own op. */
 	if ((dpor->depth < dpor->first_new && !dpor_is_same_op(&step->op, &op)) ||
 		(step->wakeup != DPOR_NONE &&
 			!dpor_is_same_op(&dpor_branches(dpor)[step->wakeup].op, &op))) {
@@ -405,7 +400,7 @@ void dpor_forget(struct dpor *dpor)
 	dpor->branch_used = dpor->sleeper_used = 0;
 }
 
-/* Ends a learning run: the search starts again with the recorded races. */
+/* The search starts again with the recorded races. */
 static void begin_again(struct dpor *dpor)
 {
 	const uint32_t last = dpor->last_step[0];
@@ -437,8 +432,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	dpor_back_up(dpor);
 	if (dpor->lessons >= DPOR_LESSONS || dpor->is_lost)
 		return;
-	/* If only the second learning run has no races, the program varies; this alone proves
-	 * nothing. */
+	/* If only the second learning run has no races, the program varies; this proves nothing. */
 	if (dpor->is_exhausted && dpor->lessons != DPOR_LESSON_LATEST) {
 		dpor->runs -= dpor->share.shard > 1; /* shard 1 counts this run */
 		return;

@@ -26,8 +26,7 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 	struct dpor_branch *branches = dpor_branches(dpor);
 	uint32_t open = branch;
 
-	/* `sibling` links the branches that are still to be freed; children are inserted at the
-	 * front. */
+	/* `sibling` links the branches that are still to be freed. */
 	branches[branch].sibling = DPOR_NONE;
 	while (open != DPOR_NONE) {
 		const uint32_t child = branches[open].child;
@@ -63,10 +62,7 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 	step->sleeper_count++;
 }
 
-/*
- * The task that owns the first branch of the next run; 0: none. Branches to disabled threads before
- * that branch are dropped, because they are no runs.
- */
+/* Task that owns the next run's first branch; 0: none. Branches to disabled threads are dropped. */
 static uint32_t task_of_next(struct dpor *dpor)
 {
 	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Copies the branch with its subtree, but not its siblings. */
+/* With its subtree, but without its siblings. */
 static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 {
 	const struct dpor_branch *source = &dpor_branches(from)[branch];
@@ -75,7 +75,7 @@ void dpor_meet_slots(struct dpor *dpor, const struct dpor *other)
 		dpor_widen(dpor);
 }
 
-/* Is the op independent of the branch, its siblings and their subtrees? */
+/* Whether the op is independent of the branch, its siblings and their subtrees. */
 static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
@@ -106,7 +106,7 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch
 	return next == DPOR_NONE;
 }
 
-/* Is the first list of branches, with its subtrees, a prefix of the second? */
+/* Whether the first list of branches, with its subtrees, is a prefix of the second. */
 static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
 {
 	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
@@ -139,8 +139,8 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t n
 
 #define PATH_MOST 1024
 
-/* Weak initial: the index of the first op of this thread in `ops`, if the op is independent of all
- * earlier ones; `count`: the thread has none; DPOR_NONE: a dependent op comes first. */
+/* Weak initial: index in `ops` of the thread's first op, if independent of all earlier ones;
+ * `count`: the thread has none; DPOR_NONE: a dependent op precedes. */
 static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
 {
 	uint32_t i = 0;
@@ -172,8 +172,8 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 
 /*
  * Merges one path of the task's tree into the owner's. The task has omitted orders that this path
- * covers, and races that its first op settles. If the owner has a branch for the path, it must
- * begin with the same first op and contain only ops of the path. Then that branch covers the same
+ * covers, and races that its first op settles. If the owner has a branch for the path, that branch
+ * must begin with the same first op and contain only ops of the path, and then covers the same
  * orders. False: this does not hold.
  */
 static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
@@ -207,13 +207,12 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 struct merge {
 	struct dpor *dpor, *task;
 	uint32_t *place;
-	/* task that found branches new to the owner; NULL: the task is being joined */
+	/* task that found branches new to the owner; NULL: a join */
 	const struct dpor *finder;
 	struct dpor_op ops[PATH_MOST]; /* path to the current branch of the task's tree */
 	struct dpor_op path[PATH_MOST];
 };
 
-/* Merges all paths through the branch and its siblings, at depth `count`. */
 static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 {
 	if (count == PATH_MOST)
@@ -256,7 +255,6 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 	return true;
 }
 
-/* The owner's branch that the task explores. */
 static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)
 {
 	uint32_t branch = dpor_steps(dpor)[task->last].wakeup;
@@ -266,7 +264,7 @@ static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)
 	return branch;
 }
 
-/* Did the task follow the branch to its first leaf without inserted ops? */
+/* Whether the task followed the branch to its first leaf without inserted ops. */
 static bool has_gone_straight(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
@@ -282,7 +280,7 @@ static bool has_gone_straight(struct dpor *dpor, struct dpor *task, uint32_t bra
 	return next == DPOR_NONE;
 }
 
-/* Walks over the task's steps and the owner's tree positions that correspond to them. */
+/* The task's steps and the corresponding positions in the owner's tree. */
 struct walk {
 	struct dpor *dpor, *task;
 	uint32_t step, branch;
@@ -322,7 +320,7 @@ static bool merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch)
 	return !dpor->is_lost;
 }
 
-/* Marks branches that the task neither got at the split nor found itself in counted runs. */
+/* Marks branches that the task neither got at the split nor found in counted runs. */
 static void mark_others(struct dpor *task, uint32_t branch)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(task)[branch].sibling) {
@@ -387,7 +385,7 @@ bool dpor_synchronise(void *state, void *block)
 	struct dpor *dpor = state, *task = block;
 	uint32_t branch;
 
-	/* Before its first run a task has no results, and results of a lost state are not used. */
+	/* Before its first run a task has no results; those of a lost state are not used. */
 	if (!task->runs || task->is_lost || task->diverged_runs || dpor->is_lost)
 		return true;
 	branch = dpor_merge_branch_of(dpor, task);

@@ -1,5 +1,4 @@
-/* Finds the races of a run of dpor and the sequences that reverse them. See dpor.c for the
- * paper. */
+/* Finds the races of a run of dpor and the sequences that reverse them; dpor.c cites the paper. */
 #include "strategies/dpor/dpor_order.h"
 
 #include <stddef.h>
@@ -29,10 +28,7 @@ static bool has_other_order(const struct dpor_step *first, const struct dpor_ste
 	return true;
 }
 
-/*
- * Was `second` already pending and disabled before `first`, and does no op that is moved ahead
- * affect it? Then it remains disabled.
- */
+/* A thread that was disabled before `first` remains disabled if no op moved ahead affects it. */
 static bool is_stuck(
 	struct dpor *dpor, uint32_t first, uint32_t second, const struct dpor_sequence *sequence)
 {
@@ -49,7 +45,7 @@ static bool is_stuck(
 
 /*
  * notdep(first) . second: the steps after `first` that do not depend on it, with `second` in its
- * place among them. Later steps of this set do not depend on `second`, else they would depend on
+ * place among them. Later steps of this set do not depend on `second`, or they would depend on
  * `first`.
  */
 static void other_order(
@@ -81,9 +77,9 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 }
 
 /*
- * Did `first` provide one of several equivalent units that `second` consumes: a count of a
- * semaphore, bytes, or space? `second` might have consumed an earlier unit. Then not `first` but
- * the consumer of that unit competes with `second`, so `first` does not order the two.
+ * `first` provided one of several equivalent units that `second` consumes: a count of a semaphore,
+ * bytes, or space. The consumer of an earlier unit, not `first`, competes with `second`: `first`
+ * does not order the two.
  */
 static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
 {
@@ -92,15 +88,14 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
 	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
 }
 
-/* The shard orders this pair: the second event waited for the first, and is therefore ordered
- * behind earlier steps, too. */
+/* The shard orders this pair: the second event waited for the first, and follows earlier steps,
+ * too. */
 static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
 {
 	return first->leads & second->follows;
 }
 
-/* Reverses all races of the step: dependent earlier steps that nothing in between orders. True: all
- * are settled. */
+/* Races with dependent earlier steps that nothing in between orders. True: all are settled. */
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -163,13 +158,13 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
-/* Was the last wide step the end of the process, which every op follows? */
+/* Whether the last wide step is the end of the process, which every op follows. */
 static bool dpor_races_has_ended(struct dpor *dpor)
 {
 	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
 }
 
-/* Appends the pending op of a thread as a virtual last step of the run. */
+/* The pending op becomes a virtual last step of the run. */
 static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t number = dpor->depth, last = dpor->last_step[slot];
@@ -204,7 +199,7 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 	const uint32_t step = step_left(dpor, slot);
 	const uint32_t end = last_real_step(dpor);
 
-	/* the result is not needed: pending ops are examined in every run */
+	/* Pending ops are examined in every run. */
 	(void)reverse_races_of(dpor, step);
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
@@ -212,20 +207,19 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 			.steps = dpor_scratch(dpor), .count = 1, .core = 1};
 
 		sequence.steps[0] = step;
-		/* examined again in every run */
 		if (dpor_steps(dpor)[end].enabled >> slot & 1)
 			(void)dpor_add_order(dpor, end, &sequence);
 	}
 }
 
 /*
- * Every run must be examined for all of its races, not only for the new ones. Whether a sleeper or
- * a branch covers the other order may depend on the steps behind the race.
+ * Every run must be examined for all of its races, not only for the new ones: steps after the race
+ * may decide whether a sleeper or a branch covers the other order.
  *
  * A race is *settled* if coverage does not depend on them. Either a thread that sleeps at `first`
  * begins the core of the sequence, which is equal in all runs with the race. Or the first branch
  * that admits any sequence with this core begins the core (is_begun_there). Some branch beginning
- * the core (a source set) is not sufficient. Sleepers represent sequences before which they could
+ * the core (a source set) is not sufficient: sleepers represent sequences before which they could
  * stand (weak initials), and rely on each of these having reached the first such branch.
  */
 void dpor_reverse_races(struct dpor *dpor)

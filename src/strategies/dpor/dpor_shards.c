@@ -1,5 +1,5 @@
-/* Classes of traces that a shard of dpor explores, and the restrictions on runs in each class:
- * dpor_shards.h. */
+/* Classes of traces that a shard of dpor explores, and the restrictions on their runs
+ * (dpor_shards.h). */
 #include "strategies/dpor/dpor_shards.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "strategies/dpor/dpor_merge.h"
 #include "strategies/dpor/dpor_order.h"
 
-/* The amount of work in a class is not known; several classes per shard reduce the imbalance. */
+/* The work in a class is not known; several classes per shard reduce the imbalance. */
 #define CLASSES_PER_SHARD 8
 
 static bool dpor_shards_is_about(const struct dpor_event *event, const struct dpor_op *op)
@@ -22,7 +22,6 @@ static bool has_been(const struct dpor_event *event)
 	return event->before >= event->ordinal;
 }
 
-/* Is the op this event, if it is performed next? */
 static bool dpor_shards_is_due(const struct dpor_event *event, const struct dpor_op *op)
 {
 	return event->before + 1 == event->ordinal && dpor_shards_is_about(event, op);
@@ -96,7 +95,6 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 
 void dpor_share_hold_up(struct dpor *dpor)
 {
-	/* Removes the step that was begun. */
 	dpor->sleeper_used = dpor_steps(dpor)[dpor->depth].sleeper;
 	dpor->step_count = dpor->depth;
 	dpor->share.is_held_up = true;
@@ -126,7 +124,7 @@ static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number
 	return event;
 }
 
-/* Do both ops concern one memory location or one mutex, and only that? */
+/* Whether both ops concern one memory location or one mutex, and only that. */
 static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
 {
 	const uint8_t class = dpor_class_of(first);
@@ -158,8 +156,7 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 	return false;
 }
 
-/* The class of this shard in the block. The position is pseudo-random, so that no shard always gets
- * the same side of the last pairs. */
+/* Pseudo-random, so that no shard always gets the same side of the last pairs. */
 static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
 {
 	const uint32_t turn = (uint32_t)(hash_pair(share->shards, block) % share->shards);
@@ -172,7 +169,7 @@ static uint8_t dpor_shards_side_of(const struct dpor_share *share, uint32_t leaf
 	return leaf >> (share->levels - 1 - level) & 1;
 }
 
-/* Starts the search with the settled pairs, no runs, and the knowledge common to all shards. */
+/* With the settled pairs, no runs, and the knowledge common to all shards. */
 static void begin_tree(struct dpor *dpor)
 {
 	dpor_forget(dpor);
@@ -188,7 +185,7 @@ static void dpor_shards_set_out(struct dpor *dpor)
 	begin_tree(dpor);
 }
 
-/* If the path ends before the last level, is the leaf the first one below its end? */
+/* Whether the path ends before the last level, with the leaf as the first one below its end. */
 static bool is_first_below(const struct dpor_share *share)
 {
 	return !(share->leaf & ((1u << (share->levels - share->pair_count)) - 1));

@@ -2,9 +2,9 @@
  * Tasks of dpor: another state explores an unexplored branch with its subtree.
  *
  * The exploration of a branch depends only on the path to it, the sleep set, the branch's wakeup
- * tree and the known races. The split copies all of these. It takes the branch nearest to the root,
- * because its subtree is large and its runs are needed late. Races that the task finds across its
- * base change its copy of the wakeup trees there. The owner joins the task when the branch is next:
+ * tree and the known races, which the split copies. It uses the branch nearest to the root, because
+ * its subtree is large and its runs are needed late. Races that the task finds across its base
+ * change its copy of the wakeup trees there. When the branch is next, the owner joins the task:
  * either the task is finished, or the task's stack replaces the owner's.
  *
  * Exact mode: if anything copied at the split has changed since, the task is dropped and the owner
@@ -82,7 +82,7 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 	return DPOR_NONE;
 }
 
-/* At the last step of the task, all branches before the task's branch are in the sleep set. */
+/* At the task's last step, all branches before the task's branch are in the sleep set. */
 static void put_to_sleep(struct dpor *task, struct dpor *dpor, uint32_t number, uint32_t branch)
 {
 	const struct dpor_step *source = &dpor_steps(dpor)[number];
@@ -172,7 +172,6 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t num
 	return true;
 }
 
-/* Can the owner use the task's results? */
 static bool dpor_tasks_is_joinable(struct dpor *dpor, struct dpor *task)
 {
 	return !dpor->is_lost && !task->is_lost && !task->diverged_runs && task->runs &&
@@ -187,8 +186,8 @@ static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
 	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == task->tree_hash;
 }
 
-/* Did the task begin with the owner's current knowledge? Then its runs are those of the owner, in
- * the same order. */
+/* The task began with the owner's current knowledge: its runs are the owner's, in the same order.
+ */
 static bool is_exact(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = 0; i <= task->last; i++)
@@ -198,7 +197,7 @@ static bool is_exact(struct dpor *dpor, struct dpor *task)
 	       hash_open(dpor, task->last) == task->open_hash;
 }
 
-/* Replaces the owner's tree by the tree that the task changed; branches keep their tasks. */
+/* The owner's tree becomes the tree that the task changed; branches keep their tasks. */
 static void join_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
@@ -251,7 +250,6 @@ static uint32_t end_of_sleepers(struct dpor *dpor, uint32_t step)
 	return dpor_steps(dpor)[step].sleeper + dpor_steps(dpor)[step].sleeper_count;
 }
 
-/* Copies a step of the task behind its last common step. */
 static void join_step(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
@@ -274,7 +272,7 @@ static void join_sleepers(struct dpor *dpor, struct dpor *task)
 		(task->sleeper_used - from) * sizeof(struct dpor_sleeper));
 }
 
-/* Copies the task's own steps with their unexplored branches. */
+/* With their unexplored branches. */
 static void join_own_steps(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = task->base; i < task->step_count; i++) {
@@ -285,7 +283,6 @@ static void join_own_steps(struct dpor *dpor, struct dpor *task)
 	dpor->first_new = task->first_new;
 }
 
-/* Imports slots, known races and counts. */
 static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 {
 	dpor_meet_slots(dpor, task);
@@ -296,8 +293,8 @@ static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 }
 
 /*
- * The path from the split to the base becomes the path of the task, with the owner's branches. The
- * stack is then as before a run of the first leaf.
+ * The path from the split to the base becomes the task's path, with the owner's branches. The stack
+ * is then as before a run of the first leaf.
  */
 static void join_way(struct dpor *dpor, struct dpor *task)
 {

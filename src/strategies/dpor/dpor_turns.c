@@ -1,6 +1,6 @@
 /*
  * Choice of the next thread where dpor permits several. The choice does not affect the number of
- * runs. Runs that share long prefixes can resume from late checkpoints, so the choice delays races.
+ * runs. It delays races, so that runs share long prefixes and resume from late checkpoints.
  */
 #include "strategies/dpor/dpor.h"
 
@@ -20,15 +20,13 @@ static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 	return slots;
 }
 
-/* Is the op about to race? A release is not, because the race is between acquisitions. */
+/* A release does not race: the race is between acquisitions. */
 static bool is_racing(const struct dpor *dpor, const struct dpor_op *op)
 {
 	return !(op->flags & OP_RELEASE) && dpor_is_racy(dpor, op);
 }
 
-/*
- * The object of the most recent race: threads pending at this object run first. 0: none.
- */
+/* Object of the most recent race: threads pending there run first. 0: none. */
 static object_name last_raced(struct dpor *dpor)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -40,9 +38,8 @@ static object_name last_raced(struct dpor *dpor)
 }
 
 /*
- * Is the op the end of the process, and should it wait? It waits until no other thread is enabled,
- * but at most EXIT_PATIENCE steps, because threads that never end might otherwise run on in every
- * run.
+ * The end of the process waits until no other thread is enabled, but at most EXIT_PATIENCE steps:
+ * threads that never end might otherwise run on in every run.
  */
 static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 {
@@ -52,15 +49,12 @@ static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 }
 
 /*
- * Chooses among the enabled threads outside the sleep set; DPOR_NONE: none. Every choice preserves
- * completeness. Threads that are about to race run last, and those that race for one object run
- * together. Runs that differ in the order of a race then share long prefixes and resume from late
- * checkpoints.
+ * An enabled thread outside the sleep set; DPOR_NONE: none. Every choice preserves completeness.
+ * Threads that are about to race run last, and those that race for one object run together.
  */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	/* Held threads must not run, either. */
 	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
 	uint32_t best = DPOR_NONE, ending = DPOR_NONE;
@@ -91,7 +85,6 @@ uint32_t dpor_somebody_awake(
 	return best != DPOR_NONE ? best : ending;
 }
 
-/* Is another thread pending at the object of this op? */
 static bool dpor_turns_is_contended(
 	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_op *op)
 {
@@ -105,7 +98,7 @@ static bool dpor_turns_is_contended(
 	return false;
 }
 
-/* Is every op in the chain of branches independent of the op? False if the tree is not a chain. */
+/* False if the tree is not a chain. */
 static bool dpor_turns_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {
@@ -133,7 +126,7 @@ struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch)
 	return plan;
 }
 
-/* Is main about to join a thread that has ended, with further ops expected after the join? */
+/* Whether main is about to join a thread that has ended, and has further ops after the join. */
 static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 {
 	const uint32_t last = dpor->last_step[0];
@@ -146,10 +139,10 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
  * A wakeup tree prescribes the next ops, but not the other ops of the two threads whose race it
  * reverses. Those would run behind the whole tree, and every run below would repeat them.
  *
- * An op may therefore be performed before the tree if the tree does not contain its thread and no
- * op of the tree depends on it. The tree covers the same orders behind it, and a thread that sleeps
- * here either sleeps there or depends on the op. For main only joins qualify, and only if main
- * continued after such a join in the learning runs; else the process may end.
+ * An op may therefore precede the tree if the tree does not contain its thread and no op of the
+ * tree depends on it. The tree covers the same orders behind it, and a thread that sleeps here
+ * either sleeps there or depends on the op. For main only joins qualify, and only if main continued
+ * after such a join in the learning runs; else the process may end.
  */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
@@ -178,8 +171,8 @@ void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint8_t class = dpor_class_of(op);
 
-	/* After an op on a raced object its contention may be over. Other ops than these simple
-	 * ones may have changed the ops that threads wait for. */
+	/* An op on a raced object may end its contention. Other ops than these simple ones may have
+	 * changed the ops that threads wait for. */
 	const bool is_simple = class == OBJECT_MEMORY || class == OBJECT_MUTEX ||
 			       class == OBJECT_THREAD || class == OBJECT_NOTHING;
 

@@ -1,5 +1,5 @@
-/* Wakeup trees of dpor: insertion of a sequence of steps, and whether the tree already covers
- * it. */
+/* Wakeup trees of dpor: insertion of a sequence of steps, and whether the tree already covers it.
+ */
 #include "strategies/dpor/dpor_order.h"
 
 static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
@@ -7,7 +7,7 @@ static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
 	return dpor->creation[thread] == step;
 }
 
-/* Index of the thread's first step in the sequence; sequence->count: none. */
+/* sequence->count: none. */
 static uint32_t dpor_wakeup_first_of(
 	struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
 {
@@ -19,9 +19,8 @@ static uint32_t dpor_wakeup_first_of(
 }
 
 /*
- * Weak initial: can `op` come first among the first `count` steps of the sequence, or before all of
- * them? Returns the index of its thread's first step; `count`: the thread has none; DPOR_NONE: `op`
- * cannot come first.
+ * Weak initial: index of the first step of the op's thread, if `op` can precede the first `count`
+ * steps or be among them as the first; `count`: the thread has none; DPOR_NONE: impossible.
  */
 static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
 	uint32_t count, const struct dpor_op *op)
@@ -57,7 +56,7 @@ static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, u
 		sequence->steps[i] = sequence->steps[i + 1];
 }
 
-/* Makes a branch of the sequence; DPOR_NONE: no space. */
+/* DPOR_NONE: no space. */
 static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
 {
 	uint32_t first = DPOR_NONE;
@@ -77,7 +76,7 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 	return first;
 }
 
-/* Inserts the sequence into the tree at *place. False: the tree covers the sequence. */
+/* False: the tree at *place covers the sequence. */
 static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {
@@ -101,15 +100,14 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 }
 
 /*
- * Does the first branch that admits the sequence begin its core, whatever steps follow the core?
- * This includes a branch that is still to be made of the sequence. Then that branch covers all such
- * sequences. Not so if an earlier branch is independent of the core: with other later steps it may
- * come first, and its thread then sleeps when the other branch is explored.
+ * Whether the first branch that admits the sequence (perhaps still to be made of it) begins its
+ * core, whatever steps follow the core. That branch then covers all such sequences. Not so if an
+ * earlier branch is independent of the core: with other later steps it may precede, and its thread
+ * then sleeps when the other branch is explored.
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
-	/* Above its base, a task does not know branches that other states have found and that may
-	 * come first. */
+	/* Above its base, a task does not know earlier branches that other states have found. */
 	const bool is_outside = dpor->task && !dpor->is_exact && step < dpor->base;
 	uint32_t branch = dpor_steps(dpor)[step].wakeup;
 

@@ -2,15 +2,14 @@
  * Strategy `pct`: probabilistic concurrency testing.
  *
  * Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic
- * Guarantees of Finding Bugs", ASPLOS 2010, section 4. Threads have random priorities, and the
- * enabled thread with the highest priority moves. At d-1 random change points, the priority of the
- * thread that would move drops below all priorities that have not dropped. A run shows a bug of
- * depth d with probability at least 1/(n*k^(d-1)).
+ * Guarantees of Finding Bugs", ASPLOS 2010, section 4. The enabled thread with the highest random
+ * priority moves. At d-1 random change points, the priority of the thread that would move drops
+ * below all others. A run shows a bug of depth d with probability at least 1/(n*k^(d-1)).
  *
  * Deviations from the paper:
  * - k counts only *contested* points (two or more enabled threads), plus one place past the end. A
- *   change at a point with one enabled thread has no effect before the next contested point. Moving
- *   the change there loses no schedule and improves the bound; docs/strategies.md has the argument.
+ *   change elsewhere has no effect before the next contested point. Moving the change there loses
+ *   no schedule and improves the bound; docs/strategies.md has the argument.
  * - A priority drops before the step at the change point, not after the previous step. The same
  *   schedules result, and a point before the first step of a thread can also be drawn.
  * - n need not be known in advance: initial priorities are independent random numbers. If two are
@@ -137,7 +136,7 @@ static void pct_learn(void *state, uint32_t count, uint32_t next)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pct_lesson *lesson = &pct->lessons[i];
 
-		/* The run was cut off, so its length says nothing about complete runs. */
+		/* The run was cut off: its length says nothing about complete runs. */
 		if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 			continue;
 		if (lesson->threads > pct->threads_most)

@@ -56,8 +56,7 @@ static double factorial(uint32_t number)
 	return product;
 }
 
-/* Number of equally likely initial orders of t threads with their drops at d-1 stops; the bug needs
- * one of them. */
+/* Equally likely initial orders of t threads with their drops at d-1 stops; the bug needs one. */
 static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	const uint32_t stops = pctvb->depth - 1;
@@ -94,8 +93,8 @@ static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 	pctvb->shared[other] = kept;
 }
 
-/* Draws without replacement. `shared` is unchanged afterwards, so the result depends only on this
- * run's seed. */
+/* Without replacement. `shared` is unchanged afterwards: the result depends only on the run's seed.
+ */
 static void draw_variables(struct pctvb *pctvb)
 {
 	uint32_t picks[PCTVB_VARIABLES_MOST];
@@ -124,7 +123,7 @@ static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
 	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
 }
 
-/* Access number `number` among the accesses to the run's variables; false: past the end. */
+/* Access number `number` to the run's variables; false: past the end. */
 static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
 {
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
@@ -138,8 +137,8 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
 }
 
 /*
- * Draws each set of d-1 places with equal probability, among the accesses and d-1 places past the
- * end (Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
+ * Each set of d-1 places among the accesses and d-1 places past the end is equally likely (Bentley,
+ * Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
  */
 static void draw_changes(struct pctvb *pctvb)
 {
@@ -172,7 +171,7 @@ static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
 	draw_variables(pctvb);
 }
 
-/* Change points are only at accesses to the run's variables; the run needs no others. */
+/* Change points are only at accesses to the run's variables. */
 static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct pctvb *pctvb = state;
@@ -194,8 +193,8 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 
 	begin_drawing(pctvb, seed);
 	pctvb->falls = choose_falls(pctvb);
-	/* Includes threads that are not yet created: a stopped thread may have to drop below
-	 * them. */
+	/* Includes threads that are not yet created: a stopped thread may have to drop below them.
+	 */
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
 	table->top_count = 0;
@@ -207,13 +206,13 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	draw_changes(pctvb);
 }
 
-/* May the thread still move, or is it not yet created? */
+/* Whether the thread may still move, or is not yet created. */
 static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 {
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
 
-/* The highest priority below `limit` of threads that may still move; 0: none. */
+/* 0: none. */
 static uint64_t highest_below(
 	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
 {
@@ -228,7 +227,7 @@ static uint64_t highest_below(
 	return highest;
 }
 
-/* A priority directly below a random thread among those of priority `highest` and lower. */
+/* Directly below a random thread among those of priority `highest` and lower. */
 static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
 {
 	uint64_t above = highest, below;
@@ -244,7 +243,7 @@ static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view
 	return below + (above - below) / 2;
 }
 
-/* Lowers the priority of the thread; returns the thread that is then the highest. */
+/* Returns the thread that is then the highest. */
 static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	struct priority_table *table = &pctvb->priorities;
@@ -267,7 +266,7 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 	return next;
 }
 
-/* The thread is the first one pending at this access. Is it stopped there? */
+/* Whether the first thread pending at this access is stopped there. */
 static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
@@ -284,7 +283,7 @@ static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *vi
 	return false;
 }
 
-/* For runs with one variable, which all accesses belong to. The lesson needs only their count. */
+/* For runs with one variable, which all accesses belong to: only their count is learnt. */
 static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
 	const struct pctvb *pctvb = state;
@@ -322,7 +321,7 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* Upper bound of the accesses to any v variables in a run, which is the conservative choice. */
+/* A conservative bound of the accesses to any v variables in a run. */
 static uint64_t accesses_most(const struct pctvb *pctvb)
 {
 	uint64_t most[PCTVB_VARIABLES_MOST] = {0};

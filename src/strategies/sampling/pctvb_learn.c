@@ -7,7 +7,7 @@ void pctvb_begin_lesson(struct pctvb *pctvb)
 	pctvb->lessons[pctvb->place].count = 0;
 }
 
-/* The lesson's entry for this class; NULL: no space. */
+/* NULL: no space. */
 static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
 {
 	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->place];
@@ -30,7 +30,9 @@ void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count)
 		taught->count += count;
 }
 
-/* Did the thread exist when another thread made that access? Then the order may be reversed. */
+/*
+ * Whether the thread existed at that access of another thread, so that the order may be reversed.
+ */
 static bool might_precede(struct pctvb_access access, uint32_t thread)
 {
 	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
@@ -129,7 +131,7 @@ static void learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *lesson)
 		pctvb->variables[i].count = 0;
 	for (uint32_t i = 0; i < lesson->count; i++)
 		learn_variable(pctvb, &lesson->variables[i]);
-	/* The run was cut off, so its length says nothing about complete runs. */
+	/* The run was cut off: its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > pctvb->threads_most)

@@ -3,13 +3,12 @@
  *
  * Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018, section 3. Every pending op
  * has a random priority, and the enabled op with the highest priority is performed. Ops that raced
- * with it get a new priority, so the result of one race does not affect the next. Partial orders
- * are sampled far more evenly than by a random walk.
+ * with it get a new priority: the result of one race does not affect the next. Partial orders are
+ * sampled far more evenly than by a random walk.
  *
- * Deviation: the paper's race is between enabled events on one object, one of them a write.
- * op_dependent() is this relation for every kind of object. The priority of a thread that is
- * blocked on a lock was drawn when the thread lost the lock or announced the op. It was not
- * compared since, so it remains valid when the lock becomes free.
+ * Deviation: the paper's race is between enabled events on one object, one of them a write; here
+ * op_dependent() decides for every kind of object. A thread that is blocked on a lock keeps the
+ * priority of its op, which was not compared since it was drawn.
  */
 #include "base/rng.h"
 #include "strategies/strategy.h"

@@ -37,13 +37,12 @@
 #define GRID_PAIRS (2 * (1 + (GRID_DEPTH_MOST - GRID_DEPTH_LEAST) * GRID_RADII))
 #define RADIUS_MOST (INT64_C(1) << 30)
 #define WEIGHT_ONE (UINT64_C(1) << 16)
-/* A guarantee is in reach if a quarter of the required runs is made. */
+/* In reach: a quarter of the required runs is made. */
 #define REACH 4
 #define ENOUGH 12 /* multiple of the runs that the guarantee requires */
 #define ENOUGH_PART 16
 
-/* windows=many: mean gap between two windows, in radii; large enough that most windows do not
- * overlap. */
+/* windows=many: mean gap between two windows, in radii; most windows do not overlap. */
 #define WINDOW_GAP 2
 
 enum rpro_option { OPTION_DEPTH, OPTION_RADIUS, OPTION_EVENTS, OPTION_WINDOWS };
@@ -65,7 +64,7 @@ struct rpro_lesson {
 struct rpro {
 	struct rng rng;
 	uint32_t place; /* place of the run in its round */
-	/* requested kind; if the program acquires no lock, all events count */
+	/* if the program acquires no lock, all events count */
 	enum rpro_events events;
 	bool is_grid;
 	uint32_t member; /* member of the current or last run */
@@ -131,13 +130,12 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Mean distance between the first change points of two windows. */
 static uint64_t rpro_pace(const struct rpro_member *member)
 {
 	return (2 + WINDOW_GAP) * (member->radius + 1);
 }
 
-/* Expected runs until such a bug shows: n*k*(2r)^(d-2), as if each window were a run. */
+/* Runs until such a bug shows: n*k*(2r)^(d-2), as if each window were a run. */
 static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *member)
 {
 	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;
@@ -168,7 +166,6 @@ static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *m
 	return weight;
 }
 
-/* Each place of the round goes to the member with the fewest runs relative to its weight. */
 static void rpro_plan(struct rpro *rpro, uint32_t places)
 {
 	uint64_t weight[GRID_PAIRS], runs[GRID_PAIRS];
@@ -191,7 +188,7 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 	}
 }
 
-/* A place within `radius` of `first`, other than `first`, and not drawn before if one is free. */
+/* Within `radius` of `first`, other than `first`, and not drawn before if one is free. */
 static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t places)
 {
 	const uint64_t low = first > radius ? first - radius : 0;
@@ -207,8 +204,7 @@ static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radiu
 	return point;
 }
 
-/* Draws a window with its first change point at `first` and the others among all `places` of the
- * run. */
+/* The first change point is at `first`, the others among all `places` of the run. */
 static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t places)
 {
 	const struct rpro_member *member = &rpro->members[rpro->member];
@@ -315,7 +311,7 @@ static void rpro_learn_one(struct rpro *rpro, const struct rpro_lesson *lesson)
 {
 	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
 
-	/* The run was cut off, so its length says nothing about complete runs. */
+	/* The run was cut off: its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > rpro->threads_most)
@@ -355,8 +351,8 @@ static void rpro_share(void *state, const void *other)
 }
 
 /*
- * The pair whose guarantee is reported for a grid: depth 3, which suffices for most bugs, with the
- * largest radius in reach, scaled by its share of the runs.
+ * The pair whose guarantee a grid reports: depth 3, which suffices for most bugs, with the largest
+ * radius in reach, scaled by its share of the runs.
  */
 static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 {

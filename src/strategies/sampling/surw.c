@@ -68,8 +68,7 @@ static uint32_t surw_expected(const struct surw_pair *pair)
 	return (pair->sixteenths + 8) / 16;
 }
 
-/* Computes the expected interesting ops of each known thread on this run's object, including
- * descendants. */
+/* Interesting ops of each known thread on this run's object, including descendants. */
 static void surw_expect(struct surw *surw)
 {
 	for (uint32_t i = 0; i < surw->threads.count; i++)
@@ -90,7 +89,7 @@ static bool surw_is_guarded(const struct surw_object *object)
 	return false;
 }
 
-/* Picks this run's object among shared objects that are not always used under one lock. */
+/* Among shared objects that are not always used under one lock. */
 static object_name surw_pick(struct surw *surw)
 {
 	uint32_t count = 0;
@@ -121,10 +120,10 @@ static void surw_begin_run(void *state, uint64_t seed)
 	surw_expect(surw);
 }
 
-/* Gives a new thread its learnt weight, taken from its creator's weight. */
+/* A new thread's learnt weight is subtracted from its creator's. */
 static void surw_add_thread(struct surw *surw, const struct schedule_view *view, uint32_t thread)
 {
-	/* Only one thread moves between two points, so the current thread is the creator. */
+	/* Only one thread moves between two points: the current thread is the creator. */
 	const uint32_t creator =
 		thread && view->current.index < thread ? view->current.index : KEY_TABLE_NONE;
 	const uint32_t learnt = key_table_find(&surw->threads, view->names[thread]);
@@ -159,7 +158,7 @@ static inline uint32_t surw_weight(
 	return surw->weight[thread];
 }
 
-/* Draws the intended thread by weight; `among` limits the threads, NULL: all. */
+/* By weight; `among` limits the threads, NULL: all. */
 static void surw_draw(struct surw *surw, const struct schedule_view *view, const uint64_t *among)
 {
 	uint64_t total = 0;
@@ -186,7 +185,7 @@ static void surw_draw(struct surw *surw, const struct schedule_view *view, const
 	}
 }
 
-/* Fills `candidates` with the enabled threads that the intention does not delay. */
+/* `candidates`: the enabled threads that the intention does not delay. */
 static uint32_t surw_collect(struct surw *surw, const struct schedule_view *view)
 {
 	const uint32_t word_count = BITSET_WORDS(view->thread_count);

@@ -23,8 +23,8 @@ void surw_add_thread_to_lesson(
 	lesson->thread_count = thread + 1;
 }
 
-/* Updates the locks that the thread holds. Try operations are ignored, because they may fail. So
- * are waits on condition variables, because the thread performs no ops meanwhile. */
+/* Try operations are ignored, as they may fail. So are waits on condition variables: the thread
+ * performs no ops meanwhile. */
 static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 {
 	const bool takes =
@@ -51,7 +51,7 @@ static void surw_intersect(struct surw_locks *common, const struct surw_locks *h
 	}
 }
 
-/* The lesson's entry for this object; NULL: no space. */
+/* NULL: no space. */
 static struct surw_lesson_object *surw_lesson_object(struct surw *surw, object_name name)
 {
 	struct surw_lesson *lesson = &surw->lessons[surw->place];
@@ -167,7 +167,7 @@ static void surw_learn_threads(struct surw *surw, const struct surw_lesson *less
 	}
 }
 
-/* The index of the pair of thread and object, inserted if necessary; KEY_TABLE_NONE: no space. */
+/* Inserts the pair if necessary; KEY_TABLE_NONE: no space. */
 static uint32_t surw_pair_index(struct surw *surw, uint32_t thread, object_name name)
 {
 	const uint32_t known = surw->pairs.count;

@@ -70,8 +70,8 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 }
 
 /*
- * A run that cannot be extended needs only accesses to the variables of its changes: fills in these
- * objects. 0: the next run needs all accesses.
+ * The objects of a run's changes suffice for a run that cannot be extended. 0: the next run needs
+ * all accesses.
  */
 static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
 {
@@ -108,8 +108,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 
 	if (!bounded->runs) /* one seed for all runs: an order is identified by its number */
 		bounded->seed = bounded->tree.shards ? bounded->config.seed : seed;
-	/* Whether this run is focused must not depend on the process that makes it, and does not
-	 * affect later runs. */
+	/* Must not depend on the process that makes the run; does not affect later runs. */
 	bounded->is_focused =
 		bounded->has_focus && find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
 	bounded->priorities.known = 0;
@@ -121,8 +120,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	commuting_begin_run(&bounded->commuting);
 	run_tree_begin_run(&bounded->tree, bounded->is_focused);
 	bounded->is_elsewhere = run_tree_is_elsewhere(&bounded->tree);
-	/* Programs mostly follow the order of creation by themselves, so another order comes
-	 * first. */
+	/* Programs mostly follow the order of creation by themselves: another order is first. */
 	bounded->order = bounded->has_learnt && !bounded->is_exhausted
 				 ? run_tree_order(&bounded->tree)
 				 : THREAD_ORDER_REVERSE;
@@ -145,7 +143,6 @@ static void bounded_meet(struct bounded *bounded, const struct schedule_view *vi
 	}
 }
 
-/* Is the thread at a point of a variable, and does the run stop it there? */
 static bool bounded_is_stopped(
 	struct bounded *bounded, const struct schedule_view *view, uint32_t thread, uint32_t next)
 {
@@ -163,9 +160,9 @@ static bool bounded_is_stopped(
 }
 
 /*
- * The thread that moves after a stop is not checked for a stop. A run that differs only in the
- * place of the stop would have that point behind its last stop, and continues differently. Returns
- * a hash of the point; 0: none.
+ * The thread that moves after a stop is not checked for a stop: a run that differs only in the
+ * place of the stop would have that point behind its last stop. Returns a hash of the point; 0:
+ * none.
  */
 static uint64_t passed_point(
 	const struct bounded *bounded, const struct schedule_view *view, uint32_t next)
@@ -205,8 +202,7 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	return (struct thread_id){(uint16_t)next};
 }
 
-/* A thread that yields repeatedly waits for another one: it gets the lowest priority (section
- * 5). */
+/* A thread that yields repeatedly waits for another one: lowest priority (section 5). */
 static void note_yield(struct bounded *bounded, uint32_t thread)
 {
 	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
@@ -246,7 +242,7 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 	return value;
 }
 
-/* Key of equivalent runs, which would also continue alike. */
+/* Key of equivalent runs, which would also continue equally. */
 static uint64_t hash_graph(const struct bounded *bounded)
 {
 	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);
@@ -261,10 +257,10 @@ static uint64_t hash_graph(const struct bounded *bounded)
 }
 
 /*
- * Ends the run in the tree. A run that is equivalent to an earlier one gets no children. The
- * earlier run may belong to another thread order, because orders of few threads often agree. Its
- * order is always explored within the same bounds: for each v, t grows, and the orders of a larger
- * t include those of a smaller one.
+ * A run that is equivalent to an earlier one gets no children. The earlier run may belong to
+ * another thread order, because orders of few threads often agree. Its order is always explored
+ * within the same bounds: for each v, t grows, and the orders of a larger t include those of a
+ * smaller one.
  */
 static void end_in_tree(struct bounded *bounded)
 {
@@ -278,7 +274,7 @@ static void end_in_tree(struct bounded *bounded)
 		bounded_note_run(bounded, key, run_tree_last_node(&bounded->tree, before));
 }
 
-/* Notes the stops that would have made the same run, up to the order of independent ops. */
+/* Stops that would have made the same run, up to the order of independent ops. */
 static void note_same(struct bounded *bounded)
 {
 	const struct commuting *commuting = &bounded->commuting;

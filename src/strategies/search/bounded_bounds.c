@@ -1,7 +1,4 @@
-/*
- * Sequence of the bounds of strategy `bounded`: growing c, v and t, and the passes within each. See
- * bounded.c.
- */
+/* Sequence of the bounds of strategy `bounded`: growing c, v and t, and the passes within each. */
 #include "strategies/search/bounded_internal.h"
 
 #define THREADS_FIRST 3u  /* maximum t for the default c; grows by one with each further c */
@@ -22,8 +19,8 @@ void bounded_begin_walk(struct bounded *bounded)
 }
 
 /*
- * Number of orders that contain all orders of t threads. The first two suffice for t = 2. In the
- * other fixed orders the creating thread comes before all others.
+ * These orders contain all orders of t threads. The first two suffice for t = 2; in the other fixed
+ * orders the creating thread precedes all others.
  */
 static uint32_t orders_needed(const struct bounded *bounded)
 {
@@ -67,7 +64,7 @@ static uint32_t threads_most(const struct bounded *bounded)
 	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
 }
 
-/* Advances v and t along the diagonals of the grid. False: all bounds for this c are done. */
+/* Along the diagonals of the grid of v and t. False: all bounds for this c are done. */
 static bool next_bounds(struct bounded *bounded)
 {
 	const uint32_t fixed_v = bounded_option_of(bounded, OPTION_VARIABLES);
@@ -106,8 +103,8 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
 	       bounded_option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
 }
 
-/* All runs within v and t are made. Advances to larger bounds; after the largest v and t, c grows
- * and all runs are made again. */
+/* All runs within v and t are made: next bounds. After the largest, c grows and all runs are made
+ * again. */
 static void end_bounds(struct bounded *bounded)
 {
 	const uint64_t known = hash_pair(

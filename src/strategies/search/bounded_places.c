@@ -1,6 +1,6 @@
 /*
- * Places of stopped threads in the order of priorities: see bounded.c. The effect of a place
- * depends only on the threads above it, so there is one place between two neighbours.
+ * Places of stopped threads in the order of priorities. The effect of a place depends only on the
+ * threads above it: one place lies between two neighbours.
  */
 #include "strategies/search/bounded_internal.h"
 
@@ -11,8 +11,7 @@ static uint64_t last_place(const struct bounded *bounded)
 	return BOUNDED_STOPPED - bounded->changes_made * THREAD_ORDER_STEP;
 }
 
-/* Calls `meet` with the priority of each thread below which `stopped` may be placed, in no
- * particular order. */
+/* Calls `meet` with each thread's priority below which `stopped` may be placed, in any order. */
 static void each_below(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint64_t highest, void (*meet)(void *context, uint64_t priority),
 	void *context)
@@ -88,7 +87,6 @@ uint64_t bounded_hash_order(const struct bounded *bounded)
 	const struct priority_table *table = &bounded->priorities;
 	uint64_t hash = 0;
 
-	/* The places of threads that are not yet created depend on the order. */
 	for (uint32_t i = 0; i < bounded->names.count && !hash; i++)
 		if (!bitset_has(bounded->present, i))
 			hash = hash_pair(bounded->order_seed, bounded->order);

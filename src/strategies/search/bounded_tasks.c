@@ -1,9 +1,8 @@
 /*
  * Tasks of bounded: children of a range of runs (run_tree_tasks.c), explored in a state with the
  * same knowledge of threads and variables. The task is dropped if either state learns more before
- * the join. Only the owner knows which runs are equivalent to earlier ones. The task therefore
- * closes no runs, but notes their keys. The join checks these keys in the order of the runs, so the
- * result equals that of a single state.
+ * the join. Only the owner knows which runs are equivalent to earlier ones: the task notes the keys
+ * of its runs, and the join checks them in the order of the runs.
  */
 #include "strategies/search/bounded_internal.h"
 
@@ -83,7 +82,6 @@ static uint64_t bounded_runs(const void *block)
 	return task->runs - task->runs_had;
 }
 
-/* Continues after the tree has advanced. */
 static void bounded_tasks_continue(struct bounded *bounded)
 {
 	bounded->is_lost = bounded->tree.is_lost;
@@ -102,7 +100,6 @@ static void bounded_leave(void *state, uint32_t number)
 		bounded_tasks_continue(bounded);
 }
 
-/* Would the owner have made the same runs? */
 static bool bounded_tasks_is_joinable(const struct bounded *bounded, const struct bounded *task)
 {
 	const uint32_t room = bounded->seen.mask / 2;

@@ -40,9 +40,8 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 }
 
 /*
- * Does this shard make the children at a point behind the single deviation of a run? These children
- * have two deviations, and all their descendants belong to the same shard. Only a run at the point
- * shows the number of its children, so the children of a point stay together.
+ * Whether this shard makes the children at a point behind the single deviation of a run, and all
+ * their descendants. The children of a point stay together, as only a run there shows their number.
  */
 static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
@@ -82,7 +81,7 @@ uint32_t deviations_own_point_before(
 	return DEVIATIONS_NONE;
 }
 
-/* Fills `path` with the deviations from the root to the next child. */
+/* The deviations from the root to the next child. */
 static void lay_path(struct deviations *deviations)
 {
 	uint32_t count = 1;
@@ -115,7 +114,7 @@ void deviations_begin_run(struct deviations *deviations)
 		lay_path(deviations);
 }
 
-/* At or before the last deviation: compares with the print of the previous child at this point. */
+/* At or before the last deviation: the print must be that of the previous child at this point. */
 static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
 {
 	const uint32_t ordinal = deviations->points[kind];
@@ -190,7 +189,7 @@ static bool is_at_or_behind(const struct deviations *deviations, uint32_t record
 					    : deviations->ordinal >= ordinal;
 }
 
-/* Has the search reached the range of a task, or the end of its own range? */
+/* Whether the search has reached the range of a task, or the end of its own range. */
 static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;
@@ -209,8 +208,7 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 	return true;
 }
 
-/* All children of this kind are made: compares the print of the last child with that of the
- * parent. */
+/* The prints of the last child and of the parent must be equal. */
 static void end_of_children(struct deviations *deviations)
 {
 	const struct deviation_child *last = &deviations->last_child;
@@ -268,7 +266,6 @@ static void add_record(struct deviations *deviations, bool is_extended)
 	record->prints[DEVIATION_COSTLY] = deviations->prints[DEVIATION_COSTLY];
 }
 
-/* Advances behind the child that has been run. */
 static void next_child(struct deviations *deviations, bool has_diverged)
 {
 	deviations->children_made++;

@@ -1,26 +1,25 @@
 /*
- * Tasks of a deviation search: children of one kind and level, which are known long before they are
- * made. A task explores a range of points, in a state with only the records of these points and
- * their ancestors. The join appends the records that the task added, as if the owner had made the
- * runs. The owner's range comes first, followed by those of the tasks and the free range. Ranges
- * become shorter towards the end, where a long task would be wasted.
+ * Tasks of a deviation search: children of one kind and level, known long before they are made. A
+ * task explores a range of points, in a state with only the records of these points and their
+ * ancestors. The join appends the task's records, as if the owner had made the runs. The owner's
+ * range is first, followed by those of the tasks and the free range. Ranges become shorter towards
+ * the end, where a long task would be wasted.
  */
 #include "strategies/search/deviations.h"
 
 #include <string.h>
 
-/* Limits for the number of points of a task. */
+/* In points. */
 #define POINTS_LEAST 8
 #define POINTS_MOST 16384
 /* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
 #define SHARE 4
 
-/* A position among the children; `record` may be one behind the last. */
+/* `record` may be one behind the last. */
 struct place {
 	uint32_t record, ordinal;
 };
 
-/* Behind all known children of this kind and level. */
 static struct place end_of_all(const struct deviations *deviations)
 {
 	return (struct place){
@@ -28,8 +27,7 @@ static struct place end_of_all(const struct deviations *deviations)
 		0};
 }
 
-/* The position `points` points behind `from`, at most `end`; `passed` receives the number of
- * points. */
+/* At most `end`; `passed` receives the number of points. */
 static struct place deviations_tasks_continue(struct deviations *deviations, struct place from,
 	struct place end, uint64_t points, uint64_t *passed)
 {
@@ -55,8 +53,7 @@ static struct place deviations_tasks_continue(struct deviations *deviations, str
 	return end;
 }
 
-/* Copy of a record; a root gets parent DEVIATIONS_NONE, because its new position is not known
- * yet. */
+/* A root gets parent DEVIATIONS_NONE, because its new position is not known yet. */
 static struct deviation_record ancestor(struct deviations *deviations, uint32_t record)
 {
 	struct deviation_record copy = deviations_records(deviations)[record];
@@ -67,9 +64,8 @@ static struct deviation_record ancestor(struct deviations *deviations, uint32_t 
 }
 
 /*
- * Copies the records from `first` on, whose children the task makes, and then their ancestors.
- * Except for roots, parents are in the order of their children, so hardly any parent is copied
- * twice.
+ * The records from `first` on, whose children the task makes, and then their ancestors. Except for
+ * roots, parents are in the order of their children: hardly any parent is copied twice.
  */
 static void give_records(
 	struct deviations *deviations, struct deviations *task, uint32_t first, uint32_t count)
@@ -99,7 +95,7 @@ static void give_records(
 	}
 }
 
-/* Gives the task the children from `start` to before `end`. */
+/* The children from `start` to before `end`. */
 static void deviations_tasks_give(struct deviations *deviations, struct deviations *task,
 	uint32_t number, struct place start, struct place end)
 {
@@ -124,7 +120,6 @@ static void deviations_tasks_give(struct deviations *deviations, struct deviatio
 		deviations_find_child(task);
 }
 
-/* Estimated number of points for this number of runs. */
 static uint64_t points_for(const struct deviations *deviations, uint64_t runs)
 {
 	const uint64_t tried = deviations->points_tried + 1, made = deviations->children_made + 1;
@@ -139,7 +134,7 @@ static bool may_split(const struct deviations *deviations)
 	       deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
-/* Start of the free range: behind the last task, or here. */
+/* Behind the last task, or here. */
 static struct place start_of_free(const struct deviations *deviations, struct place here)
 {
 	const struct deviation_limit *farthest = &deviations->limits[0];
@@ -210,8 +205,8 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 }
 
 /*
- * Compares the print of the owner's last child with the first child of the task, if both have the
- * same parent; or with the parent, if it was the parent's last child.
+ * The prints of the owner's last child and of the task's first child must be equal if both have the
+ * same parent; else those of the last child and the parent.
  */
 static void join_children(struct deviations *deviations, const struct deviations *task)
 {

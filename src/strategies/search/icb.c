@@ -83,7 +83,7 @@ static void icb_begin_run(void *state, uint64_t seed)
 	deviations_begin_run(&icb->deviations);
 }
 
-/* Was there a preemption at this variable? */
+/* A preemption was at this variable. */
 static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 {
 	for (uint32_t i = 0; i < icb->variable_count; i++)
@@ -92,7 +92,6 @@ static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 	return false;
 }
 
-/* May the thread before this op be preempted? */
 static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
 {
 	return !icb->variable_bound || icb->variable_count < icb->variable_bound ||

@@ -1,4 +1,4 @@
-/* Runs of the tree: the current run, and what is stored at its end. See run_tree.h. */
+/* The current run of the tree, and what is stored at its end. */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
@@ -71,7 +71,7 @@ static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 	       next->ordinal == ordinal;
 }
 
-/* The prints of this point of `node`, or a slot for them. NULL: no space. */
+/* NULL: no space. */
 static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
@@ -87,7 +87,7 @@ static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, 
 		       : NULL;
 }
 
-/* Stores the prints, unless an earlier child has done so. */
+/* Unless an earlier child has stored them. */
 static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
 {
 	if (slot->epoch != tree->passed_epoch) {
@@ -104,8 +104,7 @@ static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t
 	}
 }
 
-/* At or before a child's own deviation: compares the prints with those of the parent and the
- * siblings. */
+/* At or before a child's own deviation the prints must be those of the parent and the siblings. */
 static void compare_prints(struct run_tree *tree, uint32_t variable)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
@@ -127,7 +126,6 @@ static void compare_prints(struct run_tree *tree, uint32_t variable)
 	tree->has_varied |= slot->print != print || (!tree->is_partial && slot->whole != whole);
 }
 
-/* Updates the prints for an op at a point of the variable. */
 static void note_access(struct run_tree *tree, uint32_t variable, uint64_t what)
 {
 	const uint64_t before = hash_pair(tree->print, tree->prints[variable]);
@@ -220,7 +218,7 @@ bool run_tree_is_past(const struct run_tree *tree)
 	return tree->path_at == tree->path_count;
 }
 
-/* Variables with more users come first; among equals those with fewer points. */
+/* More users first; among equals fewer points. */
 static bool is_sooner(const struct run_points *a, const struct run_points *b,
 	const struct run_variable *variables)
 {
@@ -272,7 +270,6 @@ static void note_points(
 	tree->points_used += count;
 }
 
-/* Stores the result of the run in its node. */
 static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool is_extended,
 	const struct run_variable *variables)
 {
@@ -282,7 +279,6 @@ static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool
 		note_points(tree, node, variables);
 }
 
-/* The current run can have no children and needs no node. */
 static bool is_leaf(const struct run_tree *tree)
 {
 	return !run_tree_is_at_roots(tree) && !tree->values &&

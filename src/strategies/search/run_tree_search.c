@@ -1,12 +1,11 @@
 /*
- * Selection of the next run: the search among the children of all runs for one that is within the
- * bounds and not equivalent to another. See run_tree.h.
+ * Selection of the next run: a child of any run that is within the bounds and not equivalent to
+ * another.
  */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
 
-/* Number of variables of the run's changes and `variable`. */
 static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
 	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1] = {variable};
@@ -23,8 +22,7 @@ static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uin
 	return count;
 }
 
-/* The largest loop number among the run's changes and `variable`; variables outside of the heap
- * have 1. */
+/* Variables outside of the heap have loop number 1. */
 static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, uint16_t variable,
 	const struct run_variable *variables)
 {
@@ -36,7 +34,6 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 	return most ? most : 1;
 }
 
-/* Is the child within the bounds, and not within completed ones? */
 static bool run_tree_search_is_wanted(
 	struct run_tree *tree, const struct run_node *node, uint16_t variable, uint32_t alternative)
 {
@@ -132,7 +129,7 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	run_tree_forget_passed(tree);
 }
 
-/* The scan of all runs in this phase is complete. */
+/* All runs of this phase are scanned. */
 static void end_of_scan(struct run_tree *tree)
 {
 	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
@@ -153,7 +150,7 @@ static void end_of_scan(struct run_tree *tree)
 	run_tree_begin_node(tree, 0);
 }
 
-/* Skips points that are equivalent to others and defers their runs. True: another point is left. */
+/* Defers the runs of points that are equivalent to others. True: another point is left. */
 static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
 	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
@@ -174,7 +171,7 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 	return tree->ordinal;
 }
 
-/* Advances to a child with a change at the entry's variable and the current place. False: none. */
+/* The next child with a change at the entry's variable and the current place. False: none. */
 static bool is_at_place(
 	struct search *search, const struct run_node *node, const struct run_points *points)
 {
@@ -195,7 +192,7 @@ static bool is_at_place(
 	return pass_same(tree, points->variable);
 }
 
-/* Advances to a child with a change. False: none; continues with the next run. */
+/* False: none; continues with the next run. */
 static bool is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;
@@ -218,7 +215,7 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 	return false;
 }
 
-/* Advances to a child with another value. False: none. */
+/* False: none. */
 static bool is_at_value(struct run_tree *tree, struct run_node *node)
 {
 	for (uint32_t i = 0; i < node->points_count; i++) {
@@ -245,7 +242,7 @@ bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *no
 	       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
 }
 
-/* Has the search reached the range of a task, or the end of its own range? */
+/* Whether the search has reached the range of a task, or the end of its own range. */
 static bool run_tree_search_is_at_limit(struct run_tree *tree)
 {
 	if (tree->phase != RUN_TREE_CHANGES)

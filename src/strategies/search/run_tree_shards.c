@@ -1,8 +1,8 @@
 /*
- * Shards of a tree. Every shard makes the runs that may be extended, so all shards have and omit
- * the same ones. Runs with the maximum number of changes are distributed by a hash of the path to
- * the last change and its place. Of equivalent points, also those of other variables, only one is
- * run, so they belong to one shard.
+ * Shards of a tree. Every shard makes the runs that may be extended: all shards have and omit the
+ * same ones. Runs with the maximum number of changes are distributed by a hash of the path to the
+ * last change and its place. Equivalent points, also of other variables, belong to one shard, which
+ * runs only one of them.
  */
 #include "strategies/search/run_tree.h"
 
@@ -44,7 +44,7 @@ uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names)
 {
 	uint64_t sum = 0;
 
-	/* A sum, because tasks are joined in any order. */
+	/* A sum: tasks are joined in any order. */
 	for (uint32_t i = 0; i < tree->node_count; i++) {
 		const struct run_node *node = &run_tree_nodes(tree)[i];
 

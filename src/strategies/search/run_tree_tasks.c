@@ -1,22 +1,20 @@
 /*
  * Tasks of a tree: a range of the runs whose children, with one more change each, are made one
  * after the other. The task gets these nodes and their ancestors. Its runs are independent of other
- * runs, except for the equivalence with earlier ones. The join determines equivalence, where the
- * owner knows all runs (run_tree_close()). The owner's range comes first, followed by those of the
- * tasks and the free range.
+ * runs, except for the equivalence with earlier ones, which the join determines (run_tree_close()).
+ * The owner's range is first, followed by those of the tasks and the free range.
  */
 #include "strategies/search/run_tree.h"
 #include "strategies/search/run_tree_internal.h"
 
 #include <string.h>
 
-/* Limits for the number of children of a task, counted as points times places. */
+/* Children count as points times places. */
 #define CHILDREN_LEAST 32
 #define CHILDREN_MOST 16384
 /* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
 #define SHARE 4
 
-/* A range of runs in a scan. */
 struct stretch {
 	const struct run_variable *variables;
 	uint32_t first, end;
@@ -38,8 +36,7 @@ static uint64_t count_children(
 	return count;
 }
 
-/* Sets the end such that the range has `wanted` children, or to the last run; returns their
- * number. */
+/* To `wanted` children, or to the last run; returns their number. */
 static uint64_t run_tree_tasks_extend(
 	struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
 {
@@ -66,8 +63,7 @@ static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t n
 	task->points_used += node->points_count;
 }
 
-/* Copies the runs of the range and their ancestors. Parents are in the order of their children, so
- * hardly any parent is copied twice. */
+/* With their ancestors. Parents are in the order of their children: hardly any is copied twice. */
 static void give_nodes(struct run_tree *tree, struct run_tree *task, uint32_t first, uint32_t count)
 {
 	const struct run_node *from = run_tree_nodes(tree);
@@ -201,7 +197,7 @@ static void join_node(struct run_tree *tree, struct run_tree *task, uint32_t num
 	tree->points_used += node->points_count;
 }
 
-/* Moves the owner to the task's position, or behind its range. */
+/* To the task's position, or behind its range. */
 static void join_place(struct run_tree *tree, const struct run_tree *task)
 {
 	if (task->is_done) {
