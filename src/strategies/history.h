@@ -1,11 +1,10 @@
 /*
  * The last run as its strategy saw it. A strategy is a deterministic function of its inputs.
  * Replaying the recorded views into the strategy therefore shows, without running the program, how
- * long a prefix the next run shares with the last one. A host with a checkpoint of the program
- * within this prefix can resume there (runtime/restart/checkpoint.h).
+ * long a prefix the next run shares with the last one. A checkpoint of the program within this
+ * prefix can be resumed (runtime/restart/checkpoint.h).
  *
- * The history wraps any strategy that makes its own value choices, and changes no choice. The
- * strategy receives the same views in the same order as if every run started at the beginning.
+ * The history wraps any strategy that makes its own value choices, and changes no choice.
  *
  * Terms: an *entry* is a decision or a value choice, numbered within the run from 0. An entry is
  * *told* if the strategy has already been asked about it for the run that begins.
@@ -35,7 +34,7 @@ struct history {
 	uint32_t count;	     /* number of entries */
 	uint32_t told;	     /* number of leading entries that are told */
 	uint32_t last_words; /* size of the last entry in words */
-	/* the view of the next entry is known from the record, but its choice is not */
+	/* the next entry's view is known from the record, but not its choice */
 	bool is_next_shown;
 	bool is_open;	 /* the last told decision is chosen, but not yet reported as executed */
 	uint32_t number; /* number of the next entry in the current run */
@@ -57,14 +56,14 @@ void history_begin(
 void history_forget(struct history *history);
 
 /*
- * Begins a run for the history and the strategy, and replays the prefix shared with the last run
- * into the strategy. Returns the number of the first entry that may differ from the last run.
+ * Begins a run of the history and the strategy, and replays the shared prefix into the strategy.
+ * Returns the number of the first entry that may differ from the last run.
  */
 uint32_t history_begin_run(struct history *history, uint64_t seed);
-/* The current run resumes before entry `number`, at most the result of history_begin_run(). `at`:
- * position of the entry in the record. */
+/* The run resumes before entry `number`, at most that of history_begin_run(), `at` in the record.
+ */
 void history_resume(struct history *history, uint32_t number, uint64_t at);
-/* Does the view equal the recorded view of this point? True if nothing was recorded. */
+/* Whether the view equals the recorded view of this point. True if nothing was recorded. */
 bool history_meets(const struct history *history, const struct schedule_view *view);
 
 /* The strategy to use for the run, with the history as its state. */

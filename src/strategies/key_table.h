@@ -1,7 +1,6 @@
 /*
- * A set of 64-bit keys, each with a dense index in order of insertion, for strategies that learn by
- * name. A plain value without pointers, of fixed capacity, empty when zeroed. Keys are never
- * removed individually.
+ * A set of 64-bit keys, each with a dense index in order of insertion. A plain value without
+ * pointers, of fixed capacity, empty when zeroed. Keys are never removed individually.
  */
 #ifndef RADDLE_STRATEGIES_KEY_TABLE_H
 #define RADDLE_STRATEGIES_KEY_TABLE_H
@@ -11,7 +10,7 @@
 #include "base/hash.h"
 
 #define KEY_TABLE_CAPACITY 8192
-/* a power of two; half of the slots stay free, so that searches end */
+/* half of the slots stay free, so that searches end */
 #define KEY_TABLE_SLOTS (2 * KEY_TABLE_CAPACITY)
 #define KEY_TABLE_NONE UINT32_MAX
 
@@ -21,7 +20,7 @@ struct key_table {
 	uint64_t keys[KEY_TABLE_CAPACITY];
 };
 
-/* The slot of `key`, or the free slot where `key` would be inserted. */
+/* Or the free slot where `key` would be inserted. */
 static inline uint32_t key_table_slot(const struct key_table *table, uint64_t key)
 {
 	uint32_t slot = (uint32_t)hash_mix(key) & (KEY_TABLE_SLOTS - 1);
@@ -31,7 +30,7 @@ static inline uint32_t key_table_slot(const struct key_table *table, uint64_t ke
 	return slot;
 }
 
-/* The index of `key`, or KEY_TABLE_NONE. */
+/* KEY_TABLE_NONE: not in the table. */
 static inline uint32_t key_table_find(const struct key_table *table, uint64_t key)
 {
 	const uint32_t slot = key_table_slot(table, key);
@@ -39,8 +38,7 @@ static inline uint32_t key_table_find(const struct key_table *table, uint64_t ke
 	return table->slots[slot] ? table->slots[slot] - 1u : KEY_TABLE_NONE;
 }
 
-/* The index of `key`, inserted if necessary (then equal to the old count); KEY_TABLE_NONE: the
- * table is full. */
+/* Inserts `key` if necessary (index: the old count); KEY_TABLE_NONE: the table is full. */
 static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
 {
 	const uint32_t slot = key_table_slot(table, key);

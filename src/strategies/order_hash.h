@@ -1,8 +1,8 @@
 /*
- * Hash of the partial order (happens-before) of a run's ops. The value is equal for runs that
- * differ only in the order of independent ops, except for hash collisions. The hash of an op covers
- * the previous op of its thread and the last op on its object that was no read. The sum over all
- * ops is the hash of the order. A plain value, initially all zero.
+ * Hash of the partial order (happens-before) of a run's ops: equal for runs that differ only in the
+ * order of independent ops. The hash of an op covers the previous op of its thread and the last op
+ * on its object that was no read; their sum is the hash of the order. A plain value, initially all
+ * zero.
  */
 #ifndef RADDLE_STRATEGIES_ORDER_HASH_H
 #define RADDLE_STRATEGIES_ORDER_HASH_H
@@ -33,7 +33,6 @@ static inline void order_hash_begin(struct order_hash *order)
 	order->known = 0;
 }
 
-/* The thread performs its pending op. */
 static inline void order_hash_add(
 	struct order_hash *order, const struct schedule_view *view, struct thread_id thread)
 {

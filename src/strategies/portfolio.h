@@ -1,6 +1,4 @@
-/*
- * A campaign reports the strategy that found a failure: of a portfolio the arm that made the run.
- */
+/* Of a portfolio, a campaign reports the arm that found a failure. */
 #ifndef RADDLE_STRATEGIES_PORTFOLIO_H
 #define RADDLE_STRATEGIES_PORTFOLIO_H
 

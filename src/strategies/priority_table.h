@@ -1,6 +1,6 @@
 /*
- * Thread priorities of a run, and the change points at which a thread's priority is lowered. Shared
- * by pct and rpro (Burckhardt et al., ASPLOS 2010, section 4). Plain values without pointers.
+ * Thread priorities of a run, and the change points at which a priority is lowered (Burckhardt et
+ * al., ASPLOS 2010, section 4). Plain values without pointers.
  */
 #ifndef RADDLE_STRATEGIES_PRIORITY_TABLE_H
 #define RADDLE_STRATEGIES_PRIORITY_TABLE_H
@@ -22,7 +22,6 @@ struct priority_table {
 	uint64_t priority[THREAD_CAPACITY];
 };
 
-/* Gives every new thread a random initial priority. */
 static inline void priority_table_add_thread(
 	struct priority_table *table, struct rng *rng, const struct schedule_view *view)
 {
@@ -30,7 +29,7 @@ static inline void priority_table_add_thread(
 		table->priority[table->known++] = rng_next(rng) | PRIORITY_INITIAL;
 }
 
-/* The enabled thread with the highest priority; of equal ones the lowest index. */
+/* Of equal priorities the lowest index. */
 static inline uint32_t priority_table_highest(
 	const struct priority_table *table, const struct schedule_view *view)
 {
@@ -74,9 +73,8 @@ static inline bool priority_table_has_top(
 }
 
 /*
- * As priority_table_highest(), but faster if very many threads are enabled, because the top thread
- * is enabled most of the time. Requires that priorities are random and only decrease, and that a
- * run begins with top_count 0.
+ * As priority_table_highest(), but faster with many enabled threads. Requires that priorities are
+ * random and only decrease, and that a run begins with top_count 0.
  */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
@@ -138,8 +136,8 @@ static inline void change_points_fall(
 }
 
 /*
- * The length of runs, learnt from complete runs: the maximum, and the expected length. Shorter runs
- * reduce the expectation slowly, so a single long run affects the campaign only for a while.
+ * The length of complete runs: maximum and expectation. Shorter runs reduce the expectation slowly:
+ * a single long run affects the campaign only for a while.
  */
 struct run_length {
 	uint64_t expected; /* 0: not known */

@@ -3,23 +3,21 @@
  * campaign fills the state.
  *
  * Exact mode follows the segments one by one. The run diverges at the first step whose thread does
- * not exist or is not enabled, or at the first value choice out of place. `diverged` is set, and
- * the run continues without preemptions. A run that continues beyond the last segment has not
- * diverged: the schedule was a prefix.
+ * not exist or is not enabled, or at the first value choice out of place: `diverged` is set, and
+ * the run continues without preemptions. A run beyond the last segment has not diverged: the
+ * schedule was a prefix.
  *
  * Loose mode follows *directives*: "when thread A has performed `after` ops and would move next,
  * thread B moves instead". Without a directive view_default() decides: the current thread if it is
- * enabled, else the lowest enabled thread. A directive thus names a preempted thread, or the thread
- * that would have followed a blocked thread. A directive is used once, or never if B is not enabled
+ * enabled, else the lowest enabled thread. A directive is used once, or never if B is not enabled
  * there. Each directive depends only on the progress of A, and stays meaningful when others are
- * removed. Minimisation needs this property (delta debugging over context switches).
+ * removed: minimisation needs this property (delta debugging over context switches).
  *
- * Priority mode schedules as pct does: the enabled thread with the highest priority moves.
- * Directives are *falls*: "when thread A has reached `after` and would move, its priority drops
- * below all others" (`next` is ignored). Here `after` is 2^16 times the number of locks that A has
- * acquired, plus its ops since the last acquisition. The total number of ops would be less stable:
- * for example, the last thread at a barrier does not wait. `names` gives the order of the initial
- * priorities.
+ * Priority mode schedules as pct does. Directives are *falls*: "when thread A has reached `after`
+ * and would move, its priority drops below all others" (`next` is ignored). Here `after` is 2^16
+ * times the number of locks that A has acquired, plus its ops since the last acquisition. The total
+ * number of ops would be less stable: for example, the last thread at a barrier does not wait.
+ * `names` gives the order of the initial priorities.
  *
  * Recording mode follows the segments as exact mode does. It writes into the space for directives
  * the falls that priority mode needs to reproduce the run, starting from the order of `names`.
@@ -52,29 +50,29 @@ struct replay_state {
 	uint32_t segment_count;
 	uint32_t directive_count;
 	uint32_t directives_used; /* switches made, or falls made or written, in this run */
-	/* priority mode: contested acquisitions so far, counted as rpro counts them */
+	/* priority mode: contested acquisitions, counted as rpro does */
 	uint64_t acquisitions;
-	/* priority mode: acquisitions before the first and the last fall */
+	/* priority mode: acquisitions before these falls */
 	uint64_t first_fall;
 	uint64_t last_fall;
 	uint64_t lowest;	    /* priority of the thread that fell last */
 	uint64_t step;		    /* the last step, for reports of mismatching value choices */
 	uint64_t directives_offset; /* bytes from the start of the state */
-	/* for each directive, 1 + the next directive of the same thread, or 0 */
+	/* per directive: 1 + the thread's next directive, or 0 */
 	uint64_t links_offset;
 	uint64_t segments_offset; /* loose mode uses only the value segments */
 	uint64_t bytes;		  /* size of the whole block */
 	bool has_names;		  /* segments refer to `names` instead of thread indices */
 	bool is_random_after;	  /* exact mode: see replay_state_set_random() */
 	bool knows_few_values;	  /* exact mode: see replay_state_set_few_values() */
-	/* exact mode: steps of a thread that is not enabled are skipped, without divergence */
+	/* exact mode: steps of disabled threads are skipped, without divergence */
 	bool skips_disabled;
 	struct rng rng; /* seeded by the run */
 
-	/* Threads that the plan names, by their index in `names`. */
+	/* Threads of the plan, by index in `names`. */
 	struct key_table names;
 	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index of a directive; 0: none */
-	/* thread index in this run; UINT16_MAX: not created */
+	/* UINT16_MAX: not created */
 	uint16_t index_of[KEY_TABLE_CAPACITY];
 
 	/* By thread index of this run. */
@@ -89,7 +87,6 @@ static inline struct replay_directive *replay_directives(struct replay_state *st
 	return (struct replay_directive *)((char *)state + state->directives_offset);
 }
 
-/* Size in bytes of a state with this capacity. */
 size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);
 
 /*
@@ -101,22 +98,21 @@ void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct replay_directive *directives, uint32_t directive_count);
 
 /*
- * After replay_state_init(), for schedules that refer to names: segment.thread becomes an index
- * into `names`, independent of thread indices. The names are distinct, at most THREAD_CAPACITY, and
- * copied.
+ * For schedules that refer to names: segment.thread becomes an index into `names`, which are
+ * distinct, at most THREAD_CAPACITY, and copied.
  */
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count);
 
 /*
- * After replay_state_init(), exact mode: beyond the last segment each enabled thread is chosen with
- * equal probability, by the run's seed. The default is a schedule without preemptions.
+ * Exact mode: beyond the last segment each enabled thread is equally likely, by the run's seed. The
+ * default is a schedule without preemptions.
  */
 void replay_state_set_random(struct replay_state *state);
 
 /*
- * After replay_state_init(), exact mode, for a constructed schedule: a value choice that the
- * schedule omits takes the first possibility and is no divergence.
+ * Exact mode, for a constructed schedule: a value choice that the schedule omits gets the first
+ * possibility and is no divergence.
  */
 void replay_state_set_few_values(struct replay_state *state);
 

@@ -1,13 +1,12 @@
-/* Hash of a thread's pending op that is equal in every run and every process. Strategies that
- * repeat a prefix compare these hashes to detect that the program varies. */
+/* Hash of a pending op that is equal in every run and process. A difference within a repeated
+ * prefix shows that the program varies. */
 #ifndef RADDLE_STRATEGIES_STEP_PRINT_H
 #define RADDLE_STRATEGIES_STEP_PRINT_H
 
 #include "base/hash.h"
 #include "model/view.h"
 
-/* The hash uses only the lowest bits of code addresses, because modules may be loaded at different
- * pages. */
+/* Only the lowest bits of code addresses: modules may be loaded at different pages. */
 #define STEP_PRINT_SITE_BITS 12
 
 static inline uint64_t step_print(const struct schedule_view *view, uint32_t thread)

@@ -6,9 +6,9 @@
  * metrics, replay of a prefix and determinism checks are implemented around strategies.
  *
  * The state is one block of state_bytes() bytes in shared memory, zeroed before begin_campaign().
- * The block contains indices and values, but no pointers, because it may be mapped at another
- * address in the next run. The block outlives rewinds, forks and crashes of the target. end_run()
- * is also called, from outside the run, after a run that died.
+ * The block contains no pointers, because it may be mapped at another address in the next run. The
+ * block outlives rewinds, forks and crashes of the target. end_run() is also called, from outside
+ * the run, after a run that died.
  *
  * Runs are made in *rounds*, so that several processes can share the work and the result does not
  * depend on their number. A run depends only on the *lessons* of earlier rounds. Each run has a
@@ -32,16 +32,15 @@
 #include "model/schedule.h"
 #include "model/view.h"
 
-/* An option as written after the name: `pct,depth=3`. Values are integers. */
+/* As written after the name: `pct,depth=3`. Values are integers. */
 struct strategy_option {
 	const char *name; /* NULL ends the list */
-	/* default value; a default outside of least..most means that the strategy chooses the
-	 * value */
+	/* default; outside of least..most: the strategy chooses the value */
 	int64_t standard;
 	int64_t least;
 	int64_t most;
 	const char *help; /* a phrase that includes the reason for the default value */
-	/* names of the values from 0, terminated by NULL; NULL: the option takes numbers */
+	/* names of the values from 0, NULL-terminated; NULL: the option has numbers */
 	const char *const *words;
 };
 
@@ -53,75 +52,67 @@ struct strategy_option {
 struct strategy_config {
 	int64_t option[STRATEGY_OPTIONS_MAX]; /* checked values in the order of strategy->options */
 	uint32_t thread_capacity;	      /* the maximum number of threads in a run */
-	/* This configuration explores shard `shard` (from 1) of `shards` independent shards; 0: the
-	 * search is not divided. Only for strategies with is_elsewhere(). */
+	/* Shard `shard` (from 1) of `shards` independent shards; 0: the search is not divided. Only
+	 * for strategies with is_elsewhere(). */
 	uint32_t shard, shards;
-	/* with shards: the seed of the first run of shard 1, the same in every shard */
+	/* with shards: the seed of the first run of shard 1, in every shard */
 	uint64_t seed;
 };
 
-/* Summary of a run, for strategies that learn. */
 struct run_summary {
 	uint32_t thread_count;
 	uint64_t step_count; /* number of scheduling points from the first thread creation on */
 	enum outcome_kind outcome;
 };
 
-/* Proven lower bound of the probability that one run shows a bug: 1 / (threads *
- * steps^(depth-1)). */
+/* Proven lower bound of the probability that one run shows a bug: 1/(threads * steps^(depth-1)). */
 struct strategy_guarantee {
 	double probability; /* per run, for a bug of `depth`; 0 as long as n and k are not known */
 	uint32_t depth;
 	uint32_t threads; /* n, as measured */
 	uint64_t steps;	  /* k, as measured */
-	/* r: the events of the bug are at most r events apart; 0: no such condition */
+	/* r: the bug's events are at most r events apart; 0: no such condition */
 	uint64_t radius;
 	uint32_t variables, variable_total; /* v of m variables; 0: no such condition */
 	uint32_t order_threads; /* t: number of threads whose order matters; 0: no such condition */
-	/* fraction of the runs to which the guarantee applies, already included in `probability`;
-	 * 0: all runs */
+	/* fraction of the runs with the guarantee, included in `probability`; 0: all */
 	double share;
 	const char *formula; /* "1/(n*k^(d-1))" */
 };
 
-/* Reason why a strategy could not repeat the prefix of an earlier run. */
+/* Why the prefix of an earlier run was not repeated. */
 #define STRATEGY_PROGRAM_VARIES                                                                    \
 	"a variable, or an access to it, was not there when its run was made again; the program "  \
 	"does not do the same in every run (time, random numbers, files?)"
 
 #define STRATEGY_PLANS 32u
 
-/* Result of an exhaustive search so far. */
 struct strategy_verdict {
 	bool is_complete;    /* every run that the strategy promises has been made */
 	bool is_up_to_order; /* runs that differ only in the order of independent ops count as one */
 	uint64_t runs;
-	/* number of redundant executions among `runs`: equivalent to others, or counted in another
-	 * shard */
+	/* runs among `runs` that are equivalent to others, or counted in another shard */
 	uint64_t redundant;
 	const char *missing; /* the reason why the search can never be complete; NULL: none */
-	/* Options that this program cannot satisfy, as "problem; remedy"; empty: none. */
+	/* Options that this program cannot satisfy, as "problem; remedy"; may be empty. */
 	char refusal[96];
 	/*
-	 * Shards only: hashes that all shards must have in common. If they differ, the shards
-	 * together may miss runs. The entry at index scope_order modulo STRATEGY_PLANS belongs to
-	 * that scope_order. 0: no hash.
+	 * Shards only: hashes that all shards must have in common; otherwise the shards together
+	 * may miss runs. Index: scope_order modulo STRATEGY_PLANS. 0: no hash.
 	 */
 	uint64_t plans[STRATEGY_PLANS];
 	double missed; /* upper bound of the probability that a run within `scope` is missing */
-	/* A larger number means a scope that includes the scopes of all smaller numbers. The scope
-	 * of all shards together is the one with the smallest number. */
+	/* A larger number includes the scopes of all smaller ones. All shards together have the
+	 * smallest. */
 	uint64_t scope_order;
-	/* the schedules that are all explored, such as "with at most 2 preemptions"; empty: all
-	 * schedules if is_complete, else none */
+	/* "with at most 2 preemptions"; empty: all schedules if is_complete, else none */
 	char scope[160];
 };
 
 /*
- * Tasks of an exhaustive strategy (`tasks`). Other processes explore a task ahead of time, with the
- * same result as one process. A task is itself a state of the strategy, exhausted when its runs are
- * made. The owner's state joins a task at the place in the search where the runs of the task
- * belong.
+ * Tasks of an exhaustive strategy. Other processes explore a task ahead of time, with the same
+ * result as one process. A task is itself a state of the strategy, exhausted when its runs are
+ * made. The owner's state joins a task at the place in the search where the task's runs belong.
  *
  * State and task are blocks of state_bytes() bytes. The caller holds both blocks and calls these
  * functions outside of runs.
@@ -129,29 +120,25 @@ struct strategy_verdict {
 struct strategy_tasks {
 	/*
 	 * Moves runs that will certainly be needed, but not soon, into the block `task`, whose old
-	 * content is lost. `number`: identifies the task; not 0, not in use. `most`: an upper limit
-	 * of the useful number of runs. `is_exact`: as in join(). Returns false if no such runs
-	 * exist now.
+	 * content is lost. `number`: the task; not 0, not in use. `most`: an upper limit of useful
+	 * runs. `is_exact`: as in join(). False: no such runs exist now.
 	 */
 	bool (*split)(void *state, void *task, uint32_t number, uint64_t most, bool is_exact);
-	/* Copies the current state of a task into another block. */
 	void (*copy)(void *to, const void *task);
-	/* The number of the task that must be joined or left before the next run; 0: none. */
+	/* The task that must be joined or left before the next run; 0: none. */
 	uint32_t (*awaited)(const void *state);
-	/* Number of runs that the task has made. */
 	uint64_t (*runs)(const void *task);
 	/*
-	 * Synchronises state and task: each imports results of the other that concern runs outside
-	 * of its own subtree. Allowed between two runs of either, if the order of runs does not
-	 * matter (is_exact false). Returns false if their assumptions conflict: the task must
-	 * return to its last synchronised copy, or is useless. NULL: synchronisation is not needed.
+	 * Each imports the other's results about runs outside of its own subtree. Allowed between
+	 * two runs of either, if is_exact is false. False: their assumptions conflict, and the task
+	 * must return to its last synchronised copy, or is useless. NULL: not needed.
 	 */
 	bool (*synchronise)(void *state, void *task);
 	/*
-	 * Joins the awaited task in its current state, between two of its runs. `is_exact`: the
-	 * runs must be the runs of a single state, in the same order; otherwise only their number
-	 * and their findings must be the same. Returns false if the assumptions of the task turned
-	 * out wrong: nothing is joined, and the state makes these runs itself.
+	 * Joins the awaited task between two of its runs. `is_exact`: the runs must be those of a
+	 * single state, in the same order; otherwise only their number and findings must be. False:
+	 * the task's assumptions were wrong, nothing is joined, and the state makes these runs
+	 * itself.
 	 */
 	bool (*join)(void *state, void *task, bool is_exact);
 	/* Cancels the task: the state makes its runs itself. 0: cancels all tasks. */
@@ -159,71 +146,66 @@ struct strategy_tasks {
 };
 
 /*
- * Learning from rounds of runs that several workers make. All functions are set or all are NULL. Between two rounds one state
- * gathers the lessons of all workers, learns, and the workers share the result.
+ * Learning from rounds of runs that several workers make: between two rounds one state gathers the
+ * lessons of all workers, learns, and the workers share the result. All are set or all NULL.
  */
 struct strategy_learning {
-	/* Sets the place in its round of the run that begins next; the default is 0. */
+	/* Place in its round of the run that begins next; the default is 0. */
 	void (*begin_place)(void *state, uint32_t place);
-	/* Imports the lessons of `count` runs from `place` on, which were made with the state
-	 * `other`. */
+	/* Imports the lessons of `count` runs from `place` on, made with the state `other`. */
 	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
-	/* Learns from a finished round of `count` runs. The next round has at most `next` runs. */
+	/* From a finished round of `count` runs. The next round has at most `next` runs. */
 	void (*learn)(void *state, uint32_t count, uint32_t next);
-	/* Copies the knowledge of `other`. */
+	/* The knowledge of `other`. */
 	void (*share)(void *state, const void *other);
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */
 struct strategy_search {
-	/* Are all runs made? NULL: never. */
+	/* All runs are made. NULL: never. */
 	bool (*is_exhausted)(const void *state);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
 	/*
-	 * Asked at the end of a run. True: every shard makes this run to divide the search, but
-	 * another shard counts it. NULL: the strategy cannot be divided into shards.
+	 * At the end of a run. True: every shard makes this run to divide the search, but another
+	 * shard counts it. NULL: the search cannot be divided into shards.
 	 */
 	bool (*is_elsewhere)(const void *state);
 	const struct strategy_tasks *tasks; /* NULL: the search cannot be divided into tasks */
 };
 
-/* Calls that save others: a strategy is correct without any of them. Each may be NULL. */
+/* Optional: a strategy is correct without any of these calls. */
 struct strategy_fast_path {
 	/*
 	 * Replaces begin_run() after a complete run whose choices were recorded. Returns the number
-	 * of leading choices, including value choices, that this run shares with the recorded one.
-	 * The strategy counts these choices as made and executed. NULL: the strategy must be asked
-	 * for each choice.
+	 * of leading choices that both runs share, including value choices; the strategy counts
+	 * these as made and executed. NULL: the strategy must be asked for each choice.
 	 */
 	uint32_t (*repeat_prefix)(void *state, uint64_t seed);
 	/*
 	 * Fills `objects` with the objects at whose accesses the run with this seed may do anything
-	 * but continue, at most `capacity`. An entry may also be a class number (op_class()) for
-	 * all memory of one allocation site. Accesses to other memory then need not be scheduling
-	 * points. Returns the number of entries; 0: the run needs all accesses. The call is
-	 * optional before a run. NULL: every run needs all accesses.
+	 * but continue, or with class numbers (op_class()) for all memory of one allocation site.
+	 * Accesses to other memory need not be scheduling points. Returns their number; 0, or NULL:
+	 * the run needs all accesses. The call is optional.
 	 */
 	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
 	/*
-	 * Leases. The chosen thread has made a memory access. lease() returns how many accesses it
-	 * may make next without a call, because choose() would name this thread at each. executed()
-	 * is not called for them; end_lease() reports their number before any other call.
-	 * `is_focused`: all these accesses are to objects of focus(). Both functions or neither.
+	 * The chosen thread has made a memory access. lease() returns how many accesses it may make
+	 * next without a call, because choose() would name this thread at each. end_lease() reports
+	 * their number, instead of executed(), before any other call. `is_focused`: all these
+	 * accesses are to objects of focus(). Both functions or neither.
 	 */
 	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
 	void (*end_lease)(void *state, const struct schedule_view *view, uint64_t count);
 	/*
-	 * The current thread's op is ready, and fairness does not delay the thread.
-	 * True: choose() would name this thread, and the step counts as chosen and executed. False:
-	 * choose() decides. Only current, thread_count and step of the view are valid. NULL:
-	 * choose() always decides.
+	 * The current thread's op is ready, and fairness does not delay the thread. True: choose()
+	 * would name this thread, and the step counts as chosen and executed. Only current,
+	 * thread_count and step of the view are valid. NULL: choose() always decides.
 	 */
 	bool (*keeps_current)(void *state, const struct schedule_view *view);
 	/*
-	 * Called between two scheduling points: must the current thread make the next step,
-	 * whatever other threads are enabled ("must continue")? If so, a thread that computes for
-	 * long does not let others run (engine_spin_point()). The view is as for keeps_current(). NULL:
-	 * not known.
+	 * Between two scheduling points: the current thread must make the next step, whatever other
+	 * threads are enabled. A thread that computes for long then does not let others run
+	 * (engine_spin_point()). The view is as for keeps_current(). NULL: not known.
 	 */
 	bool (*must_continue)(void *state, const struct schedule_view *view);
 };
@@ -232,36 +214,32 @@ struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
 	const struct strategy_option *options; /* NULL: none */
-	/* the view must provide loop numbers (object_place), which makes allocations slower */
+	/* the view must have loop numbers (object_place), which slows allocations down */
 	bool wants_places;
 
-	/* Checks options that are each within their range. Returns "problem; remedy", or NULL if
-	 * they are consistent. May be NULL. */
+	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);
 	size_t (*state_bytes)(const struct strategy_config *config);
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
 
-	/* Returns an enabled thread. Called at every scheduling point, even if only one thread is
-	 * enabled. */
+	/* Returns an enabled thread. Called at every scheduling point, even with one enabled
+	 * thread. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);
 	/*
 	 * `thread` is about to perform its pending op. Called after every choice, including choices
-	 * of a replayed prefix. NULL: the strategy does not need it.
+	 * of a replayed prefix. May be NULL.
 	 */
 	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
 	/*
-	 * The run ends in a deadlock, an exit or a failure. `view` contains the pending ops, which
-	 * never happen. Called in the run, at most once; not called when the process dies. May be
-	 * NULL.
+	 * The run ends in a deadlock, an exit or a failure; the pending ops of `view` never happen.
+	 * Called at most once; not called when the process dies. May be NULL.
 	 */
 	void (*ending)(void *state, const struct schedule_view *view);
-	/* Returns a value below `count` for a choice that does not concern threads. NULL: uniformly
-	 * random, derived from the seed. */
+	/* A value below `count` that names no thread. NULL: random, derived from the seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
-	/* Stores the run's lesson; without `learning`, learns at once. NULL: the strategy does not
-	 * learn. */
+	/* Stores the run's lesson; without `learning`, learns at once. May be NULL. */
 	void (*end_run)(void *state, const struct run_summary *summary);
 	/* NULL: no guarantee */
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out);
@@ -270,14 +248,14 @@ struct strategy {
 	struct strategy_fast_path fast_path;
 };
 
-/* All strategies, in the order of strategies.def. */
+/* In the order of strategies.def. */
 extern const struct strategy *const strategies[];
 extern const uint32_t strategy_count;
 
 /*
- * The maximum number of runs of the next round after `before` runs. The first rounds double the
- * total, so that early runs learn from each other. Later rounds grow slowly: the knowledge changes
- * slowly, and short runs should not wait for each other often.
+ * Most runs of the next round after `before` runs. The first rounds double the total, so that early
+ * runs learn from each other. Later rounds grow slowly: the knowledge changes slowly, and short
+ * runs should rarely wait for each other.
  */
 static inline uint32_t strategy_round_runs(uint64_t before)
 {
@@ -292,7 +270,7 @@ static inline uint32_t strategy_round_runs(uint64_t before)
 	return (uint32_t)most;
 }
 
-/* Ends a run that is a round by itself. */
+/* A run that is a round by itself. */
 static inline void strategy_end_single_run(
 	const struct strategy *strategy, void *state, const struct run_summary *summary)
 {
@@ -302,13 +280,13 @@ static inline void strategy_end_single_run(
 		strategy->learning.learn(state, 1, 1);
 }
 
-/* Must the runs be made one after the other in one process? */
+/* Whether the runs must be made one after the other in one process. */
 static inline bool strategy_is_sequential(const struct strategy *strategy)
 {
 	return strategy->search.is_exhausted || (strategy->end_run && !strategy->learning.learn);
 }
 
-/* The strategy with this name of `length` bytes; NULL: none. */
+/* `length` in bytes; NULL: no such strategy. */
 const struct strategy *strategy_find(const char *name, size_t length);
 
 #define STRATEGY_DECLARE(symbol) extern const struct strategy strategy_##symbol

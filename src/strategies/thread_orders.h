@@ -11,25 +11,23 @@
 
 #define THREAD_ORDERS_MOST 5u /* the maximum number of threads in an order (t) */
 
-/* Fixed orders that cover common patterns of threads that wait for each other. */
+/* They cover common patterns of threads that wait for each other. */
 enum thread_order {
 	THREAD_ORDER_CREATION,
 	THREAD_ORDER_REVERSE, /* each thread runs as soon as it exists */
 	THREAD_ORDER_LATEST,  /* all threads are created, then the latest runs first */
-	/* all threads are created, then every second one runs first, because roles often
-	 * alternate */
+	/* all threads are created, then every second one runs first: roles often alternate */
 	THREAD_ORDER_ALTERNATE,
 	THREAD_ORDERS_FIXED /* orders from here on are random, by seed */
 };
 
 #define THREAD_ORDER_NUMBERS KEY_TABLE_CAPACITY
-/* Distance between the priorities of adjacent threads in a fixed order; stopped threads are placed
- * in between. */
+/* Between adjacent threads in a fixed order; stopped threads are placed in between. */
 #define THREAD_ORDER_STEP (UINT64_C(1) << 40)
 
 /*
- * Priority of the thread with this number, from 0; a larger value runs first. Numbers follow names,
- * not runs. For any two threads, the first two orders therefore contain both relative orders.
+ * Of the thread with this number, from 0; a larger value runs first. Numbers follow names, not
+ * runs: the first two orders contain both relative orders of any two threads.
  */
 static inline uint64_t thread_order_priority(
 	uint32_t order, uint64_t seed, uint32_t number, thread_name name)
@@ -52,9 +50,9 @@ static inline uint64_t thread_order_priority(
 }
 
 /*
- * Number of random orders of n threads (`among`) such that, with probability 1 - 10^-risk, every
- * order of every t of them occurs. There are C(n,t)*t! such orders; one random order misses each of
- * them with probability 1 - 1/t!. The result is at most `most`; 0: the fixed orders are sufficient.
+ * Random orders of n threads (`among`) in which, with probability 1 - 10^-risk, every order of
+ * every t of them occurs. There are C(n,t)*t! such orders; one random order misses each with
+ * probability 1 - 1/t!. At most `most`; 0: the fixed orders are sufficient.
  */
 static inline uint32_t thread_orders_needed(
 	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)

@@ -2,25 +2,24 @@
  * The state of strategy `directed`, which drives threads to chosen operations at the same time, and
  * then releases them in a chosen order. The layout is public, because the caller fills the state.
  *
- * A *meeting* consists of places. A thread whose pending op matches a free place stops there
- * instead of performing the op. When all places are taken, the threads perform their ops in the
- * order of the places, as far as they are enabled. The run then continues at random. If only
- * stopped threads are enabled, a random one of them is released past its op (the papers'
- * thrashing). A thread is also released after the others have made DIRECTED_PATIENCE steps. A
- * released thread may stop again at a later op.
+ * A *meeting* consists of places. A thread whose pending op matches a free place stops there. When
+ * all places are taken, the threads perform their ops in the order of the places, as far as they
+ * are enabled; then the run continues at random. If only stopped threads are enabled, a random one
+ * of them is released past its op (the papers' thrashing), as is a thread after DIRECTED_PATIENCE
+ * steps of the others. A released thread may stop again at a later op.
  *
  * The places of a *ring* are for threads that each wait for an object held by the thread of the
  * next place: a deadlock. Two of three runs of a ring are wider: any thread matches a place, and in
- * one of them also any object that closes the ring. Threads of a pool and objects on the heap have
- * other names in every run. If threads met and no deadlock followed, they are driven to meet again.
+ * one of them also any object that closes the ring, as threads of a pool and objects on the heap
+ * have other names in every run. If no deadlock followed a meeting, the threads are driven to meet
+ * again.
  *
- * A thread that stops while it holds a lock may block threads that have not arrived. In half of the
- * runs of a ring, threads therefore first stop where they are about to acquire the lock that they
- * will hold (the *approach*). When all have arrived there, only these threads continue to their
- * places.
+ * A stopped thread that holds a lock may block others. In half of the runs of a ring, threads
+ * therefore first stop where they are about to acquire the lock that they will hold (the
+ * *approach*). When all have arrived there, only these threads continue to their places.
  *
- * Besides or instead of a meeting, the state may contain orders of accesses (directed_order.h) and
- * a scenario (directed_scenario.h).
+ * The state may also contain orders of accesses (directed_order.h) and a scenario
+ * (directed_scenario.h).
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
 #define RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
@@ -37,7 +36,7 @@
 /* Long enough to reach a meeting in programs whose other threads never become idle. */
 #define DIRECTED_PATIENCE 20000
 
-/* Conditions of a place; a field that is 0 matches everything. */
+/* A field that is 0 matches everything. */
 struct directed_place {
 	thread_name thread;
 	object_name object; /* of the pending op */
@@ -45,7 +44,7 @@ struct directed_place {
 	uint64_t site;	    /* of the pending op */
 	uint32_t context;   /* of the pending op */
 	uint8_t kind;	    /* enum op_kind */
-	/* Op that acquires `held`; 0: no approach, the thread goes directly to its place. */
+	/* Op that acquires `held`; 0: the thread goes directly to its place. */
 	uint8_t approach_kind;
 	uint64_t approach_site;
 };
@@ -60,7 +59,7 @@ enum directed_width {
 struct directed_state {
 	uint32_t place_count;
 	bool is_ring;
-	/* a race: the threads meet before the same object, and then continue at random */
+	/* a race: the threads stop before the same object, and then continue at random */
 	bool shares_object;
 	struct directed_place places[DIRECTED_PLACES_MAX];
 	uint32_t order_count;
@@ -73,13 +72,11 @@ struct directed_state {
 	uint64_t arrivals[DIRECTED_PLACES_MAX]; /* runs in which a thread stopped at the place */
 	uint64_t thrashes;			/* number of threads released by thrashing */
 
-	/* Of the current run. */
 	struct rng rng;
 	uint8_t width;	     /* enum directed_width */
 	bool by_approach;    /* threads first stop at their approaches */
 	bool is_approaching; /* the threads are being driven to their approaches */
 	uint64_t gone_since; /* step at which the threads left their approaches */
-	/* index of the thread that left each place's approach */
 	uint16_t gone[DIRECTED_PLACES_MAX];
 	bool has_met;
 	bool has_met_before; /* the meeting was complete at least once in this run */
@@ -91,25 +88,23 @@ struct directed_state {
 	uint64_t is_stopped[(THREAD_CAPACITY + 63) / 64];
 	uint64_t is_let_on[(THREAD_CAPACITY + 63) / 64]; /* released past its pending op */
 	uint64_t candidates[(THREAD_CAPACITY + 63) / 64];
-	/* in the return from a wait: the thread counts as holding the mutex */
+	/* in the return from a wait: counts as holding the mutex */
 	uint64_t is_returning[(THREAD_CAPACITY + 63) / 64];
-	/* Locks held, by thread: acquired and not released, newest last. */
+	/* By thread: acquired and not released, newest last. */
 	uint8_t held_count[THREAD_CAPACITY];
 	object_name held[THREAD_CAPACITY][8];
 };
 
-/* Initialises a zeroed block; `place_count` >= 1. The places are copied. */
+/* A zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
-/* directed_state_set_race(): the threads meet before the same object.
- * directed_state_set_scenario(): adds a scenario; the ops are copied. directed_state_set_ring():
- * the places form a ring. */
+/* set_race: the threads stop before one object. set_scenario: adds a scenario; the ops are copied.
+ * set_ring: the places form a ring. */
 void directed_state_set_race(struct directed_state *state);
 void directed_state_set_scenario(
 	struct directed_state *state, const struct directed_op *ops, uint32_t op_count);
 void directed_state_set_ring(struct directed_state *state);
-/* Initialises a zeroed block, or adds orders to a meeting; at most DIRECTED_ORDERS_MAX. The orders
- * are copied. */
+/* A zeroed block, or one with places; at most DIRECTED_ORDERS_MAX orders, which are copied. */
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);
 

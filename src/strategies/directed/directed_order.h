@@ -1,15 +1,15 @@
 /*
- * Orders of memory accesses that strategy `directed` forces or forbids; part of its state. An order
- * consists of one to four accesses by two threads to one or two objects (model/pattern.h lists the
- * relevant patterns). Threads and objects are bound to the first that match.
+ * Orders of memory accesses that strategy `directed` forces or forbids. An order consists of one to
+ * four accesses by two threads to one or two objects (model/pattern.h lists the relevant patterns).
+ * Threads and objects are bound to the first that match.
  *
  * Forced: a thread at the second access waits until another thread has made the first. The first
  * thread then avoids the object until its next access is due. The order is repeated as often as
  * possible.
  *
  * Forbidden: while a thread is between its first and its last access, no other thread makes an
- * access that would lie between them. No other thread begins the same order, if that would
- * conflict. For two accesses, the first waits until the second has been made.
+ * access between them, or begins the same order if that would conflict. For two accesses, the first
+ * waits until the second has been made.
  *
  * An order of one access is a read of a location that no thread has written. Forced: other threads
  * do not write to `object` before the read. Forbidden: the read waits until a thread has written.
@@ -55,13 +55,14 @@ struct directed_order {
 		homes[2]; /* forced: the objects, in half of the runs; 0: the first that match */
 
 	/*
-	 * Forbidden, learnt over all runs: locks whose holder waited for a thread that was between
-	 * its first and last access and waited for them. No other thread acquires them meanwhile.
+	 * Forbidden, learnt over all runs: locks whose holder waited for a thread between its first
+	 * and last access, while that thread waited for the lock. No other thread acquires them
+	 * meanwhile.
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
-	/* Forced, learnt over all runs: the choices of the last run in which the order was reached;
-	 * half of the runs repeat them. */
+	/* Forced: the choices of the last run that reached the order; half of the runs repeat them.
+	 */
 	struct directed_order_draw good;
 	bool has_good;
 
@@ -74,8 +75,8 @@ struct directed_order {
 	object_name objects[2]; /* 0: not yet known */
 	/* forbidden: bits of orders whose threads would mutually wait with this one's */
 	uint32_t mutual;
-	/* Forbidden: threads between their first and last access, or objects for which the order
-	 * can no longer occur. */
+	/* Forbidden: threads between first and last access, or objects whose order can no longer
+	 * occur. */
 	uint64_t written[DIRECTED_WRITTEN_BITS / 64]; /* set of written objects, by hash */
 	uint32_t open_count;
 	struct {
@@ -85,21 +86,21 @@ struct directed_order {
 };
 
 void directed_order_begin_run(struct directed_order *order, struct rng *rng);
-/* Relates the orders of a run to each other; call after each has begun. */
+/* Call after each order has begun. */
 void directed_orders_relate(struct directed_order *orders, uint32_t count);
-/* Must this thread wait before its pending op because of orders[at]? */
+/* Whether the thread must wait before its pending op because of orders[at]. */
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread);
-/* Would its pending op lie between accesses that must be atomic? */
+/* Whether its pending op would lie between accesses that must be atomic. */
 bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
-/* directed_order_has_gate(): is the object a gate of a forbidden order? directed_order_is_open():
- * is another thread between its accesses? directed_order_begins(): does the op begin the order? */
+/* has_gate: whether the object is a gate of a forbidden order. is_open: whether another thread is
+ * between its accesses. begins: whether the op begins the order. */
 bool directed_order_has_gate(const struct directed_order *order, object_name object);
 bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t but_for_thread);
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op);
-/* Only waiting threads are enabled: finds the lock that causes it and makes it a gate. */
+/* Only waiting threads are enabled: the lock that causes it becomes a gate. */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
  * For runs in parallel: a run begins with the known state (share); its new knowledge, relative to
@@ -109,7 +110,7 @@ void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);
 void directed_orders_learn(struct directed_order *known, const struct directed_order *base,
 	const struct directed_order *run, uint32_t count);
-/* Is the thread's pending op the one that is due in an order that has begun? */
+/* Whether the pending op is the one that is due in an order that has begun. */
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 void directed_order_executed(

@@ -1,17 +1,17 @@
 /*
- * A scenario that strategy `directed` forces, part of its state: up to four ops of two threads, the
- * *parties*, one after the other. Threads and objects are bound to the first that match; the ops
- * use one or two objects.
+ * A scenario that strategy `directed` forces: up to four ops of two threads, the *parties*, one
+ * after the other. Threads and objects are bound to the first that match; the ops use one or two
+ * objects.
  *
  * An op is *due* when all earlier ops have been performed. A thread at a later op is stopped before
- * the op. If other threads need a lock that it would acquire on the way, the thread is stopped
- * before that lock (the *gate*). It is never stopped between lock and op, where it would block the
- * other party. After its first op a thread therefore continues until it has released the lock: the
- * papers' vulnerable-window lockset.
+ * the op, or before a lock that it would acquire before the op and that others need (the *gate*).
+ * It is never stopped between lock and op, where it would block the other party. After its first op
+ * a thread therefore continues until it has released the lock: the papers' vulnerable-window
+ * lockset.
  *
  * If only stopped threads are enabled, a random one of them moves (thrashing). A party that moves
- * out of turn in this way resets the scenario. Other threads may never become idle: after threads
- * have waited for SCENARIO_PATIENCE steps, the run continues at random.
+ * out of order in this manner resets the scenario. Other threads may never become idle: after a
+ * wait of SCENARIO_PATIENCE steps, the run continues at random.
  *
  * Lai, Cheung, Chan, ICSE 2010, section 4.2; for lock operations Park, Sen, "Randomized Active
  * Atomicity Violation Detection in Concurrent Programs", FSE 2008.
@@ -28,7 +28,7 @@
 #define SCENARIO_OPS_MAX 4
 /* Two ops of a scenario are rarely further apart, and a traced step costs a microsecond. */
 #define SCENARIO_PATIENCE 5000
-/* The number of threads whose visits are counted; scenarios may begin in any thread. */
+/* Threads whose visits are counted; scenarios may begin in any thread. */
 #define SCENARIO_THREADS 64
 
 struct directed_op {
@@ -41,7 +41,7 @@ struct directed_op {
 
 /*
  * Where the scenario may begin: a thread's visit `ordinal` to the first op's site. `is_alone`:
- * until the first completion others move only if neither thread of the scenario is enabled.
+ * until the first completion others move only if neither party is enabled.
  */
 struct directed_start {
 	uint32_t ordinal;	/* from 1; 0: not known */
@@ -53,8 +53,8 @@ struct directed_scenario {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t op_count;		/* 0: no scenario */
 	struct directed_start recorded; /* the start in the recorded run */
-	/* The start with which the scenario was completed, whether a run failed then, and the
-	 * remaining trust in it. */
+	/* The start that completed the scenario, whether a run failed then, and the trust left in
+	 * it. */
 	struct directed_start proven;
 	bool has_failed;
 	uint8_t trust;
@@ -70,11 +70,11 @@ struct directed_scenario {
 	struct directed_start wanted;  /* the required start; ordinal 0: anywhere */
 	struct directed_start began;   /* the most recent start */
 	struct directed_start completed_from; /* the start of the first completion */
-	/* number of visits of each thread to the first op's site */
+	/* by thread: visits to the first op's site */
 	uint32_t comings[SCENARIO_THREADS];
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */
-	/* step + 1 at which a thread was first delayed for the op that is due */
+	/* step + 1 at which a thread was first delayed for the due op */
 	uint64_t waiting_since;
 	uint8_t seen;	   /* bits of performed ops */
 	uint8_t completed; /* number of completions */
@@ -82,24 +82,20 @@ struct directed_scenario {
 
 /*
  * Usually the proven start. Otherwise half of the runs use the recorded one, alone or not; the
- * others draw one of as many first ops as the last run had, early ones more often.
+ * others draw one of the last run's first ops, early ones more often.
  */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
-/* Reports the result of the run, before the next one begins. */
 void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed);
-/* Must the thread wait before its pending op? */
 bool directed_scenario_holds(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
-/* An enabled thread was delayed. */
 void directed_scenario_waits(struct directed_scenario *scenario, const struct schedule_view *view);
-/* Is the thread's pending op the one that is due, and the thread a known party? */
+/* Whether the pending op is due and the thread a known party. */
 bool directed_scenario_wants(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
-/* directed_scenario_is_alone(): do only the parties move now? directed_scenario_is_outsider(): is
- * the thread none of the parties? */
+/* is_alone: only the parties move now. is_outsider: the thread is none of the parties. */
 bool directed_scenario_is_alone(const struct directed_scenario *scenario);
 bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
-/* Must this thread move next, whatever its pending op? */
+/* Whether this thread must move next, whatever its pending op. */
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);

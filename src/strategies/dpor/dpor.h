@@ -25,8 +25,7 @@
 
 #define DPOR_THREADS 64
 #define DPOR_NONE UINT32_MAX
-/* clocks are processed in blocks of this many entries, which compile to a few vector
- * instructions */
+/* clocks have blocks of this many entries, which compile to vector instructions */
 #define DPOR_LANES 16
 #define DPOR_BUCKETS 256 /* number of buckets of steps, by dpor_key(); a power of two */
 #define DPOR_RACY 1024	 /* number of bits in the set of raced objects; a power of two */
@@ -42,15 +41,14 @@ struct dpor_op {
 	bool is_plain;	 /* only `object` determines the dependence of this op */
 };
 
-/* A node of a wakeup tree: this op comes next, followed by one of the children. */
+/* A node of a wakeup tree: this op is next, followed by one of the children. */
 struct dpor_branch {
 	struct dpor_op op;
 	uint32_t child, sibling; /* DPOR_NONE: none; the free list is linked by `sibling` */
 	uint32_t task;		 /* number of the task that explores the branch; 0: none */
 	/*
-	 * Number of the task that found this branch ahead of time; 0: none. In other states, this
-	 * branch and later siblings settle no race. Some runs with the race may begin with this
-	 * branch, and would be missed here.
+	 * Task that found this branch ahead of time; 0: none. In other states, this branch and
+	 * later siblings settle no race: some runs with the race may begin with this branch.
 	 */
 	uint32_t finder;
 	uint32_t born; /* number of runs of the finder when it created the branch */
@@ -59,13 +57,12 @@ struct dpor_branch {
 #define DPOR_FINDER_OTHER                                                                          \
 	UINT32_MAX /* finder of a branch that another state found after this task was split off */
 
-/* Sleep-set entry: the thread need not run from here until an op dependent on `op` has happened. */
+/* Sleep-set entry: the thread need not run until an op dependent on `op` has happened. */
 struct dpor_sleeper {
 	struct dpor_op op;
 };
 
-/* Summary of a wakeup tree: its slots (UINT64_MAX: not known), and the dpor_key_bit() of its
- * ops. */
+/* Slots of a wakeup tree (UINT64_MAX: not known), and the dpor_key_bit() of its ops. */
 struct dpor_plan {
 	uint64_t slots, keys;
 };
@@ -80,19 +77,18 @@ struct dpor_step {
 	uint32_t alike;	      /* previous step of the same bucket; DPOR_NONE: none */
 	uint32_t wide;	      /* previous wide step */
 	uint32_t open_before; /* open steps only: the previous open step */
-	/* wakeup tree: branches to explore from here; the first one is the current one */
+	/* branches to explore from here; the first one is the current one */
 	uint32_t wakeup;
-	/* index of its first sleeper; the range has sleeper_count entries */
+	/* index of its first sleeper, of sleeper_count */
 	uint32_t sleeper;
 	uint32_t sleeper_count;
 	uint64_t enabled;	  /* enabled slots */
 	struct dpor_plan planned; /* a superset of the remaining wakeup tree */
 	uint32_t leads,
-		/* bits of shard pairs of which this step is the leading event, or the waiting
-		 * event */
+		/* bits of shard pairs of which this step is the leading, or the waiting, event */
 		follows;
 	uint32_t changes; /* number of changes of `wakeup` by races */
-	/* tasks: value of `changes` at the split or at the last synchronisation */
+	/* tasks: `changes` at the split or the last synchronisation */
 	uint32_t changes_had;
 };
 
@@ -112,24 +108,20 @@ struct dpor {
 	uint64_t left_slots;		   /* slots with an entry in `left` */
 	uint64_t left_enabled;		   /* those slots that are enabled */
 
-	/*
-	 * Objects of races in this campaign, by hash of the object's name. A collision only costs
-	 * time.
-	 */
+	/* Objects of races, by hash of the name. A collision only costs time. */
 	uint64_t racy[DPOR_RACY / 64];
 	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
 	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 
-	/* Task fields (dpor_tasks.c). `task` 0: this is the owner's state. */
+	/* Task fields (dpor_tasks.c). */
 	/* steps below `base` belong to the owner: the task explores no branches there */
 	uint32_t base;
 	uint32_t task; /* number of the task */
-	/* the step of the branch at which the task was split off; less than `base` */
+	/* step of the branch at the split; less than `base` */
 	uint32_t last;
 	uint32_t split_runs; /* number of runs of the owner at that time */
 	bool is_exact;	     /* the task must make exactly the runs of a single state */
-	/* the first run has reached the step that becomes `base`; until then `base` is
-	 * provisional */
+	/* the first run has reached the final `base` */
 	bool has_arrived;
 	uint64_t tree_hash; /* hash of the branch's wakeup tree at the split */
 	uint64_t open_hash; /* hash of the open steps below `last` at the split */
@@ -140,30 +132,30 @@ struct dpor {
 	uint32_t awaited; /* the task that must be joined before the next run; 0: none */
 	bool is_exhausted;
 	bool is_blocked; /* a redundant execution: all enabled threads sleep */
-	/* the run did not repeat the ops of earlier runs: the program varies */
+	/* the run did not repeat earlier ops: the program varies */
 	bool has_diverged;
 	bool is_lost; /* memory, threads or steps are exhausted: no verdict */
 	uint64_t runs, blocked_runs, diverged_runs;
 
 	thread_name names[DPOR_THREADS]; /* by slot */
-	/* thread index of a slot in this run; UINT16_MAX: not created */
+	/* thread index of a slot; UINT16_MAX: not created */
 	uint16_t index_of[DPOR_THREADS];
 	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
 	uint32_t known;			  /* number of thread indices with a slot */
 	bool is_straight;		  /* in this run every index equals its slot */
 	uint32_t last_step[DPOR_THREADS]; /* by slot, in this run */
-	/* the step that created the slot's thread; DPOR_NONE: none */
+	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];
 
 	/*
-	 * Cache of dpor_bystander(): slots whose pending op contends with another thread.
+	 * Slots whose pending op contends with another thread: a cache of dpor_bystander().
 	 * dpor_note_moved() invalidates entries.
 	 */
 	uint64_t contended;
 
 	/*
-	 * The last step of each bucket in this run. All steps on which an op depends are in its
-	 * bucket, except wide steps. A *wide* step may depend on any step.
+	 * The last step of each bucket. All steps on which an op depends are in its bucket, except
+	 * *wide* steps, which may depend on any step.
 	 */
 	uint32_t last_alike[DPOR_BUCKETS];
 	uint32_t last_wide;
@@ -177,8 +169,7 @@ static inline struct dpor_step *dpor_steps(struct dpor *dpor)
 	return (struct dpor_step *)((char *)dpor + dpor->steps_at);
 }
 
-/* Vector clock of a step: by slot, the number of steps of that thread that happen before or are the
- * step. */
+/* Vector clock: by slot, the number of steps of that thread that happen before or are the step. */
 static inline uint32_t *dpor_clock(struct dpor *dpor, uint32_t step)
 {
 	return (uint32_t *)((char *)dpor + dpor->clocks_at) + (uint64_t)step * DPOR_THREADS;
@@ -200,15 +191,15 @@ static inline uint32_t *dpor_scratch(struct dpor *dpor)
 	return (uint32_t *)((char *)dpor + dpor->scratch_at);
 }
 
-/* Allocates a leaf; DPOR_NONE, with is_lost set: no space. */
+/* A leaf; DPOR_NONE, with is_lost set: no space. */
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
-/* Frees the branch and its subtree; its siblings remain. */
+/* With its subtree; its siblings remain. */
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
 
-/* Backtracks at the end of a run to the last step with a branch to explore. */
+/* To the last step with a branch to explore, at the end of a run. */
 void dpor_back_up(struct dpor *dpor);
 
 struct strategy_tasks;
@@ -219,7 +210,7 @@ static inline uint8_t dpor_class_of(const struct dpor_op *op)
 	return op_descriptions[op->kind].object;
 }
 
-/* Classes whose ops may influence each other although their objects have different names. */
+/* Ops of these classes may influence each other although their objects differ. */
 static inline bool dpor_is_entangled(uint8_t class)
 {
 	return class == OBJECT_FD || class == OBJECT_CHILD || class == OBJECT_SIGNAL ||
@@ -256,7 +247,7 @@ static inline bool dpor_is_wide(const struct dpor_op *op)
 	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) || dpor_is_exit(op));
 }
 
-/* Key of the bucket of an op; 0: the op depends on no other op. */
+/* The op's bucket; 0: the op depends on no other op. */
 static inline uint64_t dpor_key(const struct dpor_op *op)
 {
 	uint8_t class;
@@ -275,10 +266,7 @@ static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 	return key ? UINT64_C(1) << ((key ^ key >> 16 ^ key >> 32) & 63) : 0;
 }
 
-/*
- * Copies the op through two words. Reading several freshly written small fields by one wide load
- * would stall the processor until all stores complete.
- */
+/* Two words: a wide load of several freshly written small fields would stall the processor. */
 static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 {
 	const uint64_t first = (uint64_t)op->object | (uint64_t)op->kind << 32 |
@@ -292,7 +280,7 @@ static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 	return whole;
 }
 
-/* Has an op with the same key been in a race? */
+/* Whether an op with the same key has been in a race. */
 static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -311,7 +299,7 @@ static inline void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op)
 
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 
-/* Can exchanging two ops of different threads change the result? */
+/* Whether exchanging two ops of different threads can change the result. */
 static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 {
 	if (a->flags & b->flags & OP_READ)
@@ -326,7 +314,6 @@ static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
 	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
 }
 
-/* Assigns slots to new threads. */
 void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view);
 
 static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
@@ -335,7 +322,7 @@ static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view
 		dpor_meet_new(dpor, view);
 }
 
-/* Removes the thread that was added last. */
+/* The thread that was added last. */
 void dpor_forget_thread(struct dpor *dpor);
 static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
@@ -354,30 +341,23 @@ static inline struct dpor_op dpor_op_of(
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);
 uint64_t dpor_enabled_slots(const struct dpor *dpor, const struct schedule_view *view);
 
-/* ---- choice of the next thread (dpor_turns.c) ---- */
-
-/* A thread outside the sleep set; DPOR_NONE: all enabled threads sleep. */
+/* Outside the sleep set; DPOR_NONE: all enabled threads sleep (dpor_turns.c). */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
-/* A thread that may run before the step's wakeup tree, because its op is independent of the tree;
- * DPOR_NONE: none. */
+/* May run before the step's wakeup tree, as its op is independent of the tree; or DPOR_NONE. */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view);
-/* A step with this op was made: updates the cache of dpor_bystander(). */
+/* Updates the cache of dpor_bystander() after a step with this op. */
 void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op);
-/* Summarises a wakeup tree. */
 struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch);
 
-/* Adds the last step of the run to its bucket. */
+/* Adds the run's last step to its bucket, or removes it (strike). */
 void dpor_enlist(struct dpor *dpor, uint32_t step);
-/* Removes the last step of the run from its bucket. */
 void dpor_strike(struct dpor *dpor, uint32_t step);
-/* Computes the clock of a step. */
 void dpor_note_step(struct dpor *dpor, uint32_t step);
-/* Widens the clocks of all steps on the stack for a new slot. */
+/* Widens the clocks of all steps for a new slot. */
 void dpor_widen(struct dpor *dpor);
-/* Records the pending ops at the end of the run that could happen before one of its steps. Threads
- * held by the shard are excluded. */
+/* Pending ops at the end of the run that could precede one of its steps; no held threads. */
 void dpor_note_left(struct dpor *dpor, const struct schedule_view *view);
 /* After a run: adds a branch for the other order of each race that is not yet covered. */
 void dpor_reverse_races(struct dpor *dpor);

@@ -1,5 +1,4 @@
-/* Merges the wakeup trees of dpor's state and of a task, if both have changed since the split:
- * dpor_tasks.c. */
+/* Merges the wakeup trees of dpor's state and of a task if both have changed since the split. */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_MERGE_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_MERGE_H
 
@@ -17,7 +16,7 @@ static inline bool dpor_same_op(const struct dpor_op *a, const struct dpor_op *b
 	return dpor_hash_op(a) == dpor_hash_op(b);
 }
 
-/* Tasks: has the step's tree changed since the split? */
+/* Tasks: whether the step's tree has changed since the split. */
 static inline bool dpor_has_changed(const struct dpor_step *step)
 {
 	return step->changes != step->changes_had;
@@ -26,36 +25,34 @@ static inline bool dpor_has_changed(const struct dpor_step *step)
 enum dpor_tree { DPOR_TREE_OURS, DPOR_TREE_THEIRS, DPOR_TREE_NEITHER };
 
 /*
- * Chooses the tree of the step that a single state would have. Orders that both states found are in
- * both trees. Orders that only one found are behind these, where they hide no others.
+ * The tree of the step that a single state would have. Orders that both states found are in both
+ * trees; orders that only one found follow these, where they hide no others.
  */
 enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t step);
 
 /*
- * Merges the trees of the task into the owner's where dpor_choose_tree() chooses neither. False:
- * the owner's tree may not cover orders that the task left out. The owner's tree may then have
- * additional branches, which is harmless.
+ * Merges the task's trees into the owner's where dpor_choose_tree() chooses neither. False: the
+ * owner's tree may not cover orders that the task left out; additional branches are harmless.
  */
 bool dpor_merge_trees(struct dpor *dpor, struct dpor *task);
 
-/* Copies the branch, its siblings and their subtrees; sets is_lost if there is no space. */
+/* With siblings and subtrees; sets is_lost if there is no space. */
 uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
-/* Hash of the branch, its siblings and their subtrees. */
+/* With siblings and subtrees. */
 uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
-/* Do both states assign the same slots to the threads that both know? */
+/* Whether both states assign the same slots to the threads that both know. */
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task);
 /* Imports slots that only `other` knows. */
 void dpor_meet_slots(struct dpor *dpor, const struct dpor *other);
 /*
- * Did the task follow the path from its branch to the first leaf, as the owner would? Ops
+ * Whether the task followed the path from its branch to the first leaf, as the owner would. Ops
  * independent of the tree may have been inserted: dpor_bystander().
  */
 bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
- * As in struct strategy_tasks: merges the trees above the task's base and makes both equal, while
- * both are explored. Each state thus learns about orders before it omits many others because of its
- * own. The owner's tree keeps added branches even if the task is later useless, because they lead
- * to real orders.
+ * As in struct strategy_tasks: makes the trees above the task's base equal while both are explored.
+ * Each state thus knows orders before it omits many others because of its own. The owner keeps
+ * added branches even if the task is later useless, because they lead to real orders.
  */
 bool dpor_synchronise(void *state, void *task);
 /* After a join: the branches found by this task become ordinary branches. */

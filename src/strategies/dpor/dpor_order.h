@@ -1,14 +1,13 @@
 /*
- * Orders in a run of dpor: happens-before clocks (dpor_order.c), and sequences of steps that are
- * inserted into wakeup trees (dpor_wakeup.c).
+ * Orders in a run of dpor: happens-before clocks (dpor_order.c), and sequences of steps for wakeup
+ * trees (dpor_wakeup.c).
  */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
 
 #include "strategies/dpor/dpor.h"
 
-/* Operations on one block of a clock: a loop of constant length compiles to a few vector
- * instructions. Step numbers are below 2^31. */
+/* One block of a clock: the loops compile to vector instructions. Step numbers are below 2^31. */
 static inline void dpor_join_lanes(uint32_t *restrict to, const uint32_t *restrict from)
 {
 	for (uint32_t i = 0; i < DPOR_LANES; i++)
@@ -46,12 +45,11 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
 	return dpor_clock(dpor, second)[step->op.thread] >= step->ordinal;
 }
 
-/* The clock of the previous step of the same thread, or of the step that created the thread: what
- * happens before the step independently of other threads. Valid as long as these steps are on the
- * stack. */
+/* The clock of the thread's previous step, or of its creation: what precedes the step independently
+ * of other threads. Valid as long as these steps are on the stack. */
 const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
-/* The variable with the last step of the op's bucket; NULL: the op has no object. */
+/* The last step of the op's bucket; NULL: the op has no object. */
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
 /* Iterates over earlier steps of other threads that are not in `past`, newest first. */
@@ -67,7 +65,7 @@ uint32_t dpor_look_back_next(
 
 /*
  * The nearest earlier step that races with `second` and satisfies the condition; DPOR_NONE: none.
- * Whether the other order is possible is not checked.
+ * The other order may be impossible.
  */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second));
@@ -79,8 +77,8 @@ struct dpor_sequence {
 };
 
 /*
- * Adds the sequence to the wakeup tree of `step`, unless a sleeper there shows that it is covered.
- * True: the race is settled for all runs that contain it; see dpor_reverse_races().
+ * Adds the sequence to the wakeup tree of `step`, unless a sleeper covers it. True: the race is
+ * settled for all runs that contain it; see dpor_reverse_races().
  */
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence);
 

@@ -27,7 +27,6 @@
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
 #define DPOR_TAUGHT_WORDS 16
 
-/* Op number `ordinal` of a thread on an object, from 1. */
 struct dpor_event {
 	object_name object;
 	uint32_t ordinal;
@@ -36,7 +35,6 @@ struct dpor_event {
 	uint32_t before; /* in the current run: number of such ops so far */
 };
 
-/* events[0] is an op without OP_READ. */
 struct dpor_pair {
 	struct dpor_event events[2];
 	uint8_t lead; /* index of the event that must happen first; the other event waits */
@@ -45,18 +43,18 @@ struct dpor_pair {
 struct dpor_share {
 	uint32_t shard, shards; /* 0: no shards */
 	uint32_t levels;	/* maximum number of pairs on the path to a class */
-	/* number of the current block of classes; each block has one class per shard */
+	/* current block of classes; each block has one class per shard */
 	uint32_t block;
 	uint32_t leaf;	  /* number of the class that is explored or searched for */
 	bool is_scouting; /* this run only finds the next pair */
-	/* the current run belongs to no class of this shard; every shard makes it to learn the same
-	 * facts */
+	/* every shard makes this run to learn the same facts; it belongs to no class of this shard
+	 */
 	bool is_elsewhere;
 	uint32_t pair_count;
 	struct dpor_pair pairs[DPOR_PAIRS_MOST];
 	uint64_t held;	 /* slots held at the current point until the first event of a pair */
 	bool is_held_up; /* only held threads are enabled: the run cannot continue */
-	/* dpor's `racy` after the learning runs, equal in all shards */
+	/* `racy` after the learning runs, equal in all shards */
 	uint64_t taught[DPOR_TAUGHT_WORDS];
 	/* hash of the facts that must be equal in all shards */
 	uint64_t plan;
@@ -69,19 +67,17 @@ struct schedule_view;
 
 /* The learning runs are complete: this state becomes one of the shards. */
 void dpor_share_begin(struct dpor *dpor);
-/* Proceeds to the shard's next class; false: no class is left. */
+/* False: no class is left. */
 bool dpor_share_next(struct dpor *dpor);
 /* Ends a run that searched for the next pair. */
 void dpor_share_scouted(struct dpor *dpor);
 /* Recounts the events of the steps below `depth`. */
 void dpor_share_recount(struct dpor *dpor);
-/* Determines the held slots. */
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view);
-/* Counts the events of a new step. */
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step);
 /* Only held threads are enabled: the run ends for this class. */
 void dpor_share_hold_up(struct dpor *dpor);
-/* Does the ended run belong to another class, or was it redundant? */
+/* Whether the ended run belongs to another class, or was redundant. */
 bool dpor_share_is_in_vain(const struct dpor *dpor);
 /* Bits of the pairs for which this pending op is the waiting event. */
 uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);

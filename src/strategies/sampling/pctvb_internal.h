@@ -12,7 +12,7 @@
 /* The new priority of a thread at a change point. */
 enum pctvb_falls {
 	FALLS_LOWEST, /* below all threads */
-	/* directly below one of the threads from the next one downwards, with equal probability */
+	/* with equal probability directly below one of the threads from the next one downwards */
 	FALLS_PLACES,
 	FALLS_RANDOM /* a random priority below that of the next thread */
 };
@@ -36,12 +36,11 @@ struct pctvb_drawn {
 
 struct pctvb_change {
 	uint32_t drawn; /* index in `drawn` */
-	/* number of the access, from 0, before which the thread's priority changes */
+	/* number of the access, from 0, before which the priority changes */
 	uint64_t access;
 };
 
-/* The number of runs of a round that produce lessons, and the size of a lesson. The access counts
- * stabilise within a few runs. */
+/* Runs of a round that produce lessons: access counts stabilise within a few runs. */
 #define PCTVB_TEACHING 16u
 #define PCTVB_LESSON_VARIABLES 4096u
 
@@ -55,7 +54,7 @@ struct pctvb_taught {
 struct pctvb_lesson {
 	uint32_t outcome; /* enum outcome_kind */
 	uint32_t threads;
-	/* accesses to variables that are not drawn may not have been scheduling points */
+	/* other variables' accesses may not have been scheduling points */
 	bool is_focused;
 	uint32_t drawn_count;
 	uint16_t drawn[PCTVB_VARIABLES_MOST];
@@ -83,23 +82,21 @@ struct pctvb {
 	struct pctvb_lesson lessons[PCTVB_TEACHING];
 };
 
-/* Does the current run produce a lesson? */
 static inline bool pctvb_teaches(const struct pctvb *pctvb)
 {
 	return pctvb->place < PCTVB_TEACHING;
 }
 
-/* Ops on threads (creation, begin, end, join) cannot be reordered and have no variable. */
+/* Ops on threads (creation, begin, end, join) cannot be reordered. */
 static inline bool pctvb_has_variable(const struct pending_op *op)
 {
 	return op->object && op_descriptions[op->kind].object != OBJECT_THREAD;
 }
 
 void pctvb_begin_lesson(struct pctvb *pctvb);
-/* Reports contested accesses of this class at which no other thread was pending. */
+/* Contested accesses of this class at which no other thread was pending. */
 void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 
-/* Members of struct strategy. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);
 void pctvb_end_run(void *state, const struct run_summary *summary);
 void pctvb_begin_place(void *state, uint32_t place);

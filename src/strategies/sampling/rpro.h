@@ -1,5 +1,5 @@
-/* Queries about the state of rpro: the member of its grid that made the last run, and what it has
- * learnt. */
+/* Queries about the state of rpro: the member of its grid that made the last run, and its
+ * knowledge. */
 #ifndef RADDLE_STRATEGIES_SAMPLING_RPRO_H
 #define RADDLE_STRATEGIES_SAMPLING_RPRO_H
 
@@ -8,8 +8,7 @@
 
 enum rpro_events { RPRO_EVENTS_ACQUIRE, RPRO_EVENTS_ALL, RPRO_EVENTS_COUNT };
 
-/* A member of the grid: bugs of this depth whose change points lie at most `radius` events
- * apart. */
+/* Bugs of this depth whose change points lie at most `radius` events apart. */
 struct rpro_pair {
 	uint32_t depth;
 	uint64_t radius; /* 0: not applicable (depth 2) */
@@ -18,9 +17,8 @@ struct rpro_pair {
 	uint64_t runs; /* number of runs of this member */
 };
 
-/* The pair of the current or last run. */
 struct rpro_pair rpro_last_pair(const void *state);
-/* Number of pairs that the campaign uses in turn; 1 if depth and radius are given. */
+/* 1 if depth and radius are given. */
 uint32_t rpro_pair_count(const void *state);
 struct rpro_pair rpro_pair(const void *state, uint32_t index);
 /* Contested events of the longest run so far, by kind of event; 0: none, or no run yet. */

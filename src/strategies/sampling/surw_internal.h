@@ -26,7 +26,7 @@ struct surw_object {
 	struct surw_locks common; /* locks held at all of these ops */
 };
 
-/* The number of runs of a round that produce lessons, and the size of a lesson. */
+/* Runs of a round that produce lessons, and the size of a lesson. */
 #define SURW_TEACHING 16u
 #define SURW_LESSON_THREADS 1024u
 #define SURW_LESSON_OBJECTS 1024u
@@ -63,11 +63,11 @@ struct surw {
 	uint32_t known;		   /* number of threads of this run with a weight */
 	bool is_exhausted;	   /* no weight is left: random walk */
 	uint32_t eligible_count;
-	/* indices in `objects` of objects that two threads share */
+	/* indices in `objects` of shared objects */
 	uint16_t eligible[KEY_TABLE_CAPACITY];
 
 	/* By thread index of this run. */
-	/* remaining interesting ops, including those of descendants not yet created */
+	/* remaining interesting ops, with those of descendants not yet created */
 	uint32_t weight[THREAD_CAPACITY];
 	struct surw_locks held[THREAD_CAPACITY];
 	uint64_t candidates[BITSET_WORDS(THREAD_CAPACITY)];
@@ -77,18 +77,17 @@ struct surw {
 	struct key_table objects; /* object_name */
 	struct key_table pairs;	  /* index in `threads` << 32 | object_name */
 	uint32_t parent[KEY_TABLE_CAPACITY];
-	/* expected number of ops on this run's object, including descendants */
+	/* expected ops on this run's object, with descendants */
 	uint32_t subtree[KEY_TABLE_CAPACITY];
 	struct surw_object object_of[KEY_TABLE_CAPACITY];
 	struct surw_pair pair_of[KEY_TABLE_CAPACITY];
 
-	/* Learning runs: index of an object in the lesson, and of a thread's ops on an object. */
+	/* Learning runs: indices in the lesson. */
 	struct key_table run_objects; /* object_name */
 	struct key_table run_pairs;   /* thread index << 32 | index of the object */
 	struct surw_lesson lessons[SURW_TEACHING];
 };
 
-/* Does the current run produce a lesson? */
 static inline bool surw_teaches(const struct surw *surw)
 {
 	return surw->place < SURW_TEACHING;
@@ -99,10 +98,9 @@ void surw_add_thread_to_lesson(
 	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
 void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thread);
 
-/* Can this op be reordered with other ops on its object? */
+/* Whether the op can be reordered with other ops on its object. */
 bool surw_may_interest(const struct pending_op *op);
 
-/* Members of struct strategy. */
 void surw_end_run(void *state, const struct run_summary *summary);
 void surw_begin_place(void *state, uint32_t place);
 void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);

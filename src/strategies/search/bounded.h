@@ -1,11 +1,10 @@
-/* Queries about strategy `bounded` beyond the common interface. */
+/* Queries about strategy `bounded`. */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_H
 
 #include <stdint.h>
 
-/* Parameters of a run: number of priority changes, number of variables with changes, thread bound
- * t. */
+/* Numbers of priority changes and of variables with changes; thread bound t. */
 struct bounded_run {
 	uint32_t changes, variables, threads;
 };

@@ -1,4 +1,4 @@
-/* State of strategy `bounded`, shared by bounded.c (runs), bounded_bounds.c (sequence of bounds),
+/* State of strategy `bounded`: bounded.c (runs), bounded_bounds.c (sequence of bounds),
  * bounded_places.c (priorities of stopped threads) and bounded_tasks.c (tasks). */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
@@ -28,12 +28,11 @@ enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 #define CHANGES_MOST 16
 #define CHANGES_FIRST 2u /* default of c: most known bugs need at most 2 changes */
 
-/* Phases of the search, in this order; the last two are repeated for each v and t. */
+/* In this order; the last two are repeated for each v and t. */
 enum bounded_pass {
 	PASS_NONE,
 	PASS_ROOTS, /* runs without changes, in the fixed orders */
-	/* Changes to the lowest place only, in the first two fixed orders; these runs find most
-	 * bugs. */
+	/* Changes to the lowest place, in the first two fixed orders, which find most bugs. */
 	PASS_FIXED,
 	PASS_ALL /* changes to all places, and random orders */
 };
@@ -47,42 +46,39 @@ struct bounded {
 	uint32_t variables, threads;
 	/* the last completed bounds; 0: none */
 	uint32_t done_changes, done_variables, done_threads;
-	/* number of shared variables known when the first runs of the tree were made */
+	/* shared variables known at the first runs of the tree */
 	uint32_t shared_used;
 	uint32_t threads_most;
-	/* thread names; the index of a name is its number in the fixed orders */
+	/* a name's index is its number in the fixed orders */
 	struct key_table names;
 	uint32_t names_used; /* number of names known when the first runs of the tree were made */
 	uint64_t runs, diverged_runs;
-	/* a thread has yielded in some run; then the number of points that other threads pass
-	 * matters */
+	/* a thread has yielded: the number of points that other threads pass matters */
 	bool has_paused;
 	uint64_t seed;
 	bool has_focus; /* the host calls focus() */
 
-	/* Task fields (bounded_tasks.c). `task`: number of the task; 0: this is the owner's state.
-	 * `noted_count`: runs noted for the owner. `runs_had`: runs of the owner before the split.
-	 * `knowledge`: hash of the knowledge at the split. */
+	/* Task fields (bounded_tasks.c). `task` 0: the owner's state. `noted_count`: runs noted for
+	 * the owner. `runs_had`: the owner's runs before the split. `knowledge`: its hash at the
+	 * split. */
 	uint32_t task, noted_count;
 	uint64_t runs_had, knowledge;
 
-	/* Shard fields. */
 	bool is_elsewhere; /* for the current run */
-	/* the total, and the total at the split of a task */
+	/* in total, and at the split of a task */
 	uint64_t runs_elsewhere, elsewhere_had;
 	uint32_t ends; /* number of completed bounds */
 	uint64_t plans[STRATEGY_PLANS];
 
-	/* Fields of the current run. */
 	uint64_t order_seed;
 	bool is_focused; /* accesses to variables without a change may not be scheduling points */
-	/* the focused run diverged for this reason: it is repeated with all accesses */
+	/* the focused run diverged: it is repeated with all accesses */
 	bool needs_all;
 	uint32_t order; /* enum thread_order, then random orders */
 	uint32_t changes_made;
-	/* number of threads whose priority was lowered because they yielded too often */
+	/* threads whose priority was lowered after many yields */
 	uint32_t lowered;
-	/* hash of the point that the thread after the last stop passed without a check; 0: none */
+	/* point that the thread after the last stop passed unchecked, as a hash; 0: none */
 	uint64_t passed;
 	struct priority_table priorities;
 	uint64_t present[BITSET_WORDS(KEY_TABLE_CAPACITY)]; /* names of the threads of this run */
@@ -102,7 +98,7 @@ static inline uint32_t bounded_option_of(const struct bounded *bounded, enum bou
 	return (uint32_t)bounded->config.option[option];
 }
 
-/* Initial priority of a thread by the number of its name. A stop or a yield replaces it. */
+/* By the number of the thread's name. A stop or a yield replaces it. */
 static inline uint64_t bounded_initial_priority(
 	const struct bounded *bounded, uint32_t number, thread_name name)
 {
@@ -110,47 +106,40 @@ static inline uint64_t bounded_initial_priority(
 	       thread_order_priority(bounded->order, bounded->order_seed, number, name);
 }
 
-/* ---- bounded_tasks.c ---- */
-
 extern const struct strategy_tasks bounded_tasks;
-/* A task has made a run with this graph; stored for the owner. */
+/* A task's run with this graph, for the owner. */
 void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 
-/* ---- bounded_places.c ---- */
-
-/* Priority ranges below the initial priorities: stopped threads at place 0, and below them threads
- * that yielded. */
+/* Below the initial priorities: stopped threads at place 0, and below them threads that yielded. */
 #define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 
 /*
- * Number of places that the thread `stopped` can get at this point, where `next` moves instead.
- * Place 0 is below all threads. Place i lies directly below the i-th thread, counted downwards from
- * `next`. Live threads and known threads that are not yet created count.
+ * Places that the thread `stopped` can get at this point, where `next` moves instead. Place 0 is
+ * below all threads. Place i lies directly below the i-th thread, counted downwards from `next`.
+ * Live threads and known threads that are not yet created count.
  */
 uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next);
-/* Priority of a place; that of place 0 if the place does not exist. */
+/* If the place does not exist, the priority of place 0. */
 uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next, uint32_t place);
-/* Hash of the relative order of the threads: equal if a further stop must have the same effect. */
+/* Of the relative order of the threads: equal if a further stop must have the same effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
-/* ---- bounded_bounds.c ---- */
-
-/* Starts the sequence of bounds with an empty tree. */
+/* With an empty tree. */
 void bounded_begin_walk(struct bounded *bounded);
-/* Have more threads or shared variables been found since the first runs of the tree? For those
- * runs, the number of places was different. */
+/* Whether more threads or shared variables are known than at the first runs of the tree, for which
+ * the number of places was different. */
 bool bounded_has_learnt_more(const struct bounded *bounded);
 /* Option v is given and exceeds the number of shared variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);
 /*
- * Restarts the walk early if the runs without changes find more shared variables. The first run of
- * a tree does not count points of variables found later, and a restart is still cheap.
+ * Restarts the walk, while that is cheap, if the runs without changes find more shared variables:
+ * the first run of a tree does not count their points.
  */
 void bounded_watch_variables(struct bounded *bounded);
-/* Call after the learning run and after each end of a pass: selects the next pass or bounds. */
+/* Called after the learning run and each end of a pass: selects the next pass or bounds. */
 void bounded_advance(struct bounded *bounded);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * Tree of the runs of a bounded search. A run is identified by its *deviations* from the standard
  * schedule of a thread order. A deviation is at point number n of a variable behind the previous
- * deviation. Later knowledge about other variables therefore moves no point. At a deviation the
- * thread gets a *place* in the order, the lowest one (number 0) or another. The children of a run
- * deviate once more behind its last deviation. Each run is made once, however often the bounds
- * grow: completed bounds are stored for each order.
+ * deviation: later knowledge about other variables moves no point. At a deviation the thread gets a
+ * *place* in the order, the lowest one (number 0) or another. The children of a run deviate once
+ * more behind its last deviation. Each run is made once, however often the bounds grow: completed
+ * bounds are stored for each order.
  *
  * Up to its last deviation, a run must equal its parent and its siblings. Hashes (*prints*) check
  * this at each point. One print covers all synchronisation before the point, together with the
@@ -28,7 +28,7 @@
 	UINT16_MAX /* pseudo-variable of a value choice, which is free of cost, unlike a change */
 #define RUN_TREE_SAME_SLOTS 16384 /* half of the slots stay free */
 
-/* Points of one variable behind the last deviation of a run. */
+/* Behind the last deviation of a run. */
 struct run_points {
 	uint32_t count;
 	uint16_t variable;
@@ -45,7 +45,7 @@ struct run_node {
 	uint16_t order;
 	uint8_t changes;   /* number of changes of priority */
 	uint8_t is_closed; /* has no children, because an equivalent run was extended */
-	/* known to be equivalent to another run; made only when its children are needed */
+	/* known to be equivalent to another run; made when its children are needed */
 	uint8_t is_deferred;
 	uint8_t is_placed;  /* one of its changes has a place other than the lowest */
 	uint8_t has_values; /* its value choices have been explored */
@@ -54,10 +54,8 @@ struct run_node {
 	uint32_t points_at;
 };
 
-/* Facts about a variable that the search needs. */
 struct run_variable {
-	/* number of the block among those allocated with one call stack, from 1; 0: not on the
-	 * heap */
+	/* number among the heap blocks of one call stack, from 1; 0: not on the heap */
 	uint16_t loop;
 	bool is_shared;
 	uint64_t users; /* threads that use the variable, as hashed bits */
@@ -86,11 +84,10 @@ struct run_tree {
 	uint32_t changes_most;	/* the maximum number of changes in any run */
 	uint32_t shard, shards; /* from 1; 0: no shards. Set before run_tree_begin() */
 	uint64_t diverged_runs; /* number of runs that could not deviate where they should */
-	/* number of runs that did not equal their parent or siblings up to the last deviation */
+	/* runs that did not equal their parent or siblings up to the last deviation */
 	uint64_t varied_runs;
 	struct run_bounds bounds;
-	/* By order: the number of variables up to which all runs are made, with lowest places only
-	 * and with all places. */
+	/* By order: variables up to which all runs are made, with lowest places, and with all. */
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
 
 	/* Selection of the next run. */
@@ -101,22 +98,22 @@ struct run_tree {
 	uint32_t depth_most; /* maximum number of deviations of any run */
 	enum run_tree_phase {
 		RUN_TREE_DEFERRED, /* deferred runs themselves */
-		/* children with one more change; the last point of a variable comes first */
+		/* children with one more change; a variable's last point is first */
 		RUN_TREE_CHANGES,
 		RUN_TREE_VALUES /* children with another value */
 	} phase;
-	/* the points of the entry are being explored: the next is number ordinal - 1 */
+	/* the entry's points are being explored: the next is number ordinal - 1 */
 	bool is_begun;
 	uint32_t loop;	    /* only variables with this maximum loop number are explored now */
 	uint32_t next_loop; /* the next larger loop number seen; UINT32_MAX: none */
 	uint32_t node, entry, ordinal, alternative;
 
-	/* Ranges of tasks in the current scan for changes; the nearest one is last. */
+	/* In the current scan for changes; the nearest one is last. */
 	struct run_tree_limit limits[RUN_TREE_TASKS_MOST];
 	uint32_t limit_count;
 	uint32_t awaited; /* the task whose first child is next; 0: none */
-	/* Task fields; task 0: this is the owner's state. The task received nodes_given nodes. The
-	 * first of them are the nodes [given_first, given_end) of the owner. */
+	/* Task fields; task 0: the owner's state. The first of the nodes_given nodes are the nodes
+	 * [given_first, given_end) of the owner. */
 	uint32_t task, given_first, given_end, nodes_given;
 
 	/* The current run. */
@@ -139,16 +136,16 @@ struct run_tree {
 		uint16_t variable, alternative;
 	} same[RUN_TREE_SAME_SLOTS];
 	uint32_t values; /* number of value choices behind the last deviation */
-	/* print of synchronisation, and of the deviations' variables up to their deviation */
+	/* of synchronisation, and of the deviations' variables up to their deviation */
 	uint64_t print;
 	uint64_t whole; /* print that also covers all variables */
-	/* prints of variables at their last point behind the last deviation */
+	/* of variables at their last point behind the last deviation */
 	uint32_t prints[KEY_TABLE_CAPACITY];
 	uint32_t wholes[KEY_TABLE_CAPACITY]; /* likewise, for `whole` */
 	bool is_partial;		     /* the run has a focus */
 	bool has_varied;
 
-	/* Prints at points that children of `node` have passed. */
+	/* At points that children of `node` have passed. */
 	uint32_t passed_count, passed_epoch;
 	struct run_passed {
 		uint32_t epoch, ordinal, print, whole;
@@ -158,56 +155,52 @@ struct run_tree {
 };
 
 size_t run_tree_bytes(uint32_t node_capacity);
-/* Discards all runs. `tree` is zeroed or has been used. */
+/* `tree` is zeroed or has been used. */
 void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most);
-/* Sets the bounds; runs within earlier bounds are not made again. */
+/* Runs within earlier bounds are not made again. */
 void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 	const struct run_variable *variables);
-/* Marks the bounds of run_tree_widen() as completed. */
+/* The bounds of run_tree_widen() are completed. */
 void run_tree_note_done(struct run_tree *tree);
 
 /* `is_partial`: the run has a focus and reports only the variables at which it deviates. */
 void run_tree_begin_run(struct run_tree *tree, bool is_partial);
 uint32_t run_tree_order(struct run_tree *tree);
-/* Adds a synchronisation event to the prints; `what` is a hash that is equal in every run. */
+/* A synchronisation event; `what` is a hash that is equal in every run. */
 static inline void run_tree_note(struct run_tree *tree, uint64_t what)
 {
 	tree->print = hash_pair(tree->print, what);
 	tree->whole = hash_pair(tree->whole, what);
 }
 /*
- * The thread is at a point of the variable, with at least one place. Does this run deviate here?
- * `what`: hash of the pending op, as in run_tree_note().
+ * The thread is at a point of the variable, with at least one place. Returns whether this run
+ * deviates here. `what`: hash of the pending op.
  */
 bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
-/* The place of that deviation. */
 uint32_t run_tree_place(const struct run_tree *tree);
-/* At a choice among `count` values, at least 2: the value of this run. */
+/* A choice among `count` values, at least 2. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 /*
- * If the next run has no children except by value choices: fills `set` with the variables of its
- * deviations, in ascending order, and returns their number. 0: the run may have children, or does
- * not deviate.
+ * If the next run has no children except by value choices: the variables of its deviations, in
+ * ascending order. Returns their number; 0: the run may have children, or does not deviate.
  */
 uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set);
-/* Fills `set` with the variables of the current run's deviations, in ascending order; returns their
- * number. */
+/* The variables of the current run's deviations, in ascending order; returns their number. */
 uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 uint32_t run_tree_changes(const struct run_tree *tree);
-/* Has the run made its last deviation? */
+/* Whether the run has made its last deviation. */
 bool run_tree_is_past(const struct run_tree *tree);
-/* Number of the point of the last run_tree_at() call. */
+/* Of the last run_tree_at() call. */
 static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
 {
 	return tree->counts[variable] - 1;
 }
 /*
- * Before the end of a run: a run with its last change at this point would differ only in the order
- * of independent ops. That run is omitted, or deferred until its children are needed.
+ * Before the end of a run: a run with its last change at this point would be equivalent. That run
+ * is omitted, or deferred until its children are needed.
  */
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
-/* The run did not equal its parent and siblings up to its last deviation, or did not reach the
- * deviation. */
+/* The run differed from parent or siblings before its last deviation, or did not reach it. */
 static inline bool run_tree_has_strayed(const struct run_tree *tree)
 {
 	return tree->has_varied || tree->path_at != tree->path_count;
@@ -218,28 +211,24 @@ void run_tree_drop_run(struct run_tree *tree);
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
 
-/* ---- run_tree_shards.c ---- */
-
-/* Do all shards make the current run, while another shard counts it? */
+/* Whether all shards make the current run, while another shard counts it. */
 bool run_tree_is_elsewhere(const struct run_tree *tree);
-/* Hash of the extended runs, with variables by name: equal if all shards distribute the same
- * runs. */
+/* Of the extended runs, with variables by name: equal if all shards distribute the same runs. */
 uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
-/* ---- run_tree_tasks.c: tasks, as in struct strategy_tasks ---- */
+/* Tasks, as in struct strategy_tasks (run_tree_tasks.c). */
 
 bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t number, uint64_t most,
 	const struct run_variable *variables);
 void run_tree_copy(struct run_tree *to, const struct run_tree *from);
-/* Is there space for the nodes of the task? */
+/* Whether there is space for the nodes of the task. */
 bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task);
 /* Joins the awaited task. Its closed runs (run_tree_close()) have no children. */
 void run_tree_join(
 	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables);
 /* The task's run with this node is equivalent to an earlier run. */
 void run_tree_close(struct run_tree *task, uint32_t node);
-/* The node of the run that has just ended, given the node count before; UINT32_MAX: no node was
- * added. */
+/* Node of the run that has just ended, given the node count before; UINT32_MAX: none was added. */
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before);
 void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_variable *variables);
 

@@ -1,9 +1,9 @@
 /*
- * The users of each variable, learnt by `bounded` from the ops of a campaign. A variable is a
- * synchronisation object or eight bytes of memory. A variable is *shared* once two threads have
- * used it. Its number is its order of discovery. When half of the capacity is used, further memory
- * is grouped into *arrays*: one variable per heap block, and one per code site for other memory. A
- * plain value without pointers, empty when zeroed.
+ * The users of each variable, learnt from the ops of a campaign. A variable is a synchronisation
+ * object or eight bytes of memory, *shared* once two threads have used it. Its number is its order
+ * of discovery. When half of the capacity is used, further memory is grouped into *arrays*: one
+ * variable per heap block, and one per code site for other memory. A plain value without pointers,
+ * empty when zeroed.
  */
 #ifndef RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
 #define RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
@@ -12,28 +12,26 @@
 #include "strategies/key_table.h"
 #include "strategies/search/run_tree.h"
 
-/* the number of variables from which memory is grouped into arrays */
+/* from here on, memory is grouped into arrays */
 #define SHARED_VARIABLES_SINGLE (KEY_TABLE_CAPACITY / 2)
 
 struct shared_variables {
 	uint32_t shared_count;
 	struct key_table objects, thread_names;
-	/* 1 + the first thread that used the variable; by variable */
+	/* by variable: 1 + the first thread that used the variable */
 	uint16_t thread[KEY_TABLE_CAPACITY];
 	struct run_variable variable[KEY_TABLE_CAPACITY];
 };
 
-/* Does the op concern a variable? */
 static inline bool shared_variables_has(const struct pending_op *op)
 {
 	return op->object && op_descriptions[op->kind].object != OBJECT_THREAD;
 }
 
-/* Number of the op's variable; KEY_TABLE_NONE: the table is full. */
+/* KEY_TABLE_NONE: the table is full. */
 uint32_t shared_variables_number(struct shared_variables *variables,
 	const struct schedule_view *view, const struct pending_op *op);
 
-/* Records the op that the thread performs. */
 void shared_variables_learn(struct shared_variables *variables, const struct schedule_view *view,
 	struct thread_id thread);
 
