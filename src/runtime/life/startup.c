@@ -1,12 +1,11 @@
 /*
- * Set-up of the runtime in a target, from the loader to the target's main. Runs in the process's
- * only thread, before libc may be ready: raw system calls only, until main is reached.
+ * Set-up of the runtime in a target, from the loader to the target's main, in the process's only
+ * thread. libc may not be ready: raw system calls only, until main is reached.
  *
- * runtime_set_up() runs at the first interposed call or in the library's constructor, whichever
- * comes first. It maps the contract, reads the plan, chooses executor and restart, and gives the
- * engine its hooks (struct engine_host). __libc_start_main() is interposed so that
- * startup_run_main() surrounds the target's main. The handler of on_exit() is registered before all
- * others, so it runs last and ends the run.
+ * runtime_set_up() runs at the first interposed call or in the library's constructor. It maps the
+ * contract, reads the plan, chooses executor and restart, and gives the engine its hooks (struct
+ * engine_host). __libc_start_main() is interposed so that startup_run_main() surrounds main. The
+ * handler of on_exit() is registered before all others, so it runs last and ends the run.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -33,8 +32,8 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-HOT_STATE struct runtime runtime; /* see runtime.h for its writers */
-bool runtime_is_up;		  /* written by runtime_set_up() and at the begin of a run */
+HOT_STATE struct runtime runtime;
+bool runtime_is_up; /* written by runtime_set_up() and at the begin of a run */
 
 void bug_report(const char *condition, const char *file, int line)
 {
@@ -54,8 +53,8 @@ void bug_report(const char *condition, const char *file, int line)
 
 		text_init(&reason, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
-		/* The runtime's state lies in the target's address space, so a wild write of the
-		 * target may have damaged it. */
+		/* The runtime's state lies in the target's address space: a wild write may have
+		 * damaged it. */
 		text_add(&reason,
 			"the target wrote over raddle's memory, or the runtime has a bug (");
 		text_add(&reason, condition);
@@ -94,8 +93,7 @@ static void startup_read_plan(struct contract *contract)
 		runtime.executor = &executor_kernel;
 }
 
-/* True when personality() is refused and the relocator (src/relocate/) gave up. The relocator
- * unmaps the vDSO. */
+/* personality() is refused and the relocator (src/relocate/), which unmaps the vDSO, gave up. */
 static bool startup_has_random_addresses(void)
 {
 	const long persona = platform_call(SYS_personality, 0xffffffff);
@@ -104,10 +102,10 @@ static bool startup_has_random_addresses(void)
 	       getauxval(AT_SYSINFO_EHDR);
 }
 
-/* libc's own sbrk(): an allocator that defines sbrk() (tcmalloc) is not initialised yet. */
+/* An allocator that defines sbrk() itself (tcmalloc) is not initialised yet. */
 extern void *__sbrk(intptr_t bytes);
 
-/* Must run before the program's first allocation. */
+/* Before the program's first allocation. */
 static void startup_apply_layout(uint32_t number)
 {
 	const struct layout *layout = &runtime.layout;
@@ -116,10 +114,10 @@ static void startup_apply_layout(uint32_t number)
 	/* A failure only leaves the heap unchanged. */
 	if (layout->heap_bytes)
 		(void)__sbrk((intptr_t)layout->heap_bytes);
-	/* The kernel places mappings downwards: later mappings lie below this one. */
+	/* The kernel places mappings downwards: later ones lie below this one. */
 	if (layout->map_bytes)
 		(void)platform_call(SYS_mmap, NULL, layout->map_bytes, PROT_NONE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* as above */
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 static void startup_run_over(struct outcome *outcome) __attribute__((noreturn));
@@ -127,8 +125,7 @@ static void startup_run_over(struct outcome *outcome)
 {
 	if (runtime.contract && !runtime.is_forked_child)
 		stuck_children_add_waits(outcome);
-	/* Before the first thread creation there is no run, and the engine has a private
-	 * outcome. */
+	/* Before the first thread creation there is no run: the engine has a private outcome. */
 	if (runtime.contract && !runtime.is_forked_child && outcome != &runtime.contract->outcome)
 		runtime.contract->outcome = *outcome;
 	runtime_finish_run();
@@ -137,10 +134,10 @@ static void startup_run_over(struct outcome *outcome)
 static void startup_last_thread_ended(void) __attribute__((noreturn));
 static void startup_last_thread_ended(void)
 {
-	exit(0); /* POSIX: as if the process called exit(0) when its last thread ends */
+	exit(0); /* POSIX: as if the process called exit(0) */
 }
 
-/* Index + 1 of the thread that is the operation's object; 0: none. */
+/* Of the thread that is the operation's object; 0: none. */
 static uint16_t startup_other(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
@@ -187,7 +184,7 @@ static void startup_observe(
 	contract->trace_count++;
 }
 
-/* The newest event belongs to this operation, because only its thread has moved since. */
+/* The newest event is this operation's: only its thread has moved since. */
 static void startup_observe_result(
 	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
 {
@@ -284,11 +281,9 @@ void runtime_enter(uint64_t site)
 	}
 }
 
-/* libc's list of all streams. */
 extern FILE *_IO_list_all;
 
-/* True when libc still has output to write, or must set back the offset of a file that it has read
- * ahead. */
+/* libc still has output to write, or must reset the offset of a file that it has read ahead. */
 static bool startup_has_open_streams(void)
 {
 	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -298,8 +293,8 @@ static bool startup_has_open_streams(void)
 	return false;
 }
 
-/* True in the last exit handler when libc would only call the kernel next, where dispatch would end
- * the run. */
+/* In the last exit handler, when libc would only call the kernel next, where dispatch would end the
+ * run. */
 static bool startup_ends_here(const struct contract *contract)
 {
 	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
@@ -317,8 +312,7 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
-/* Flushes all streams, as exit() does next. Takes no locks, because a thread that no longer runs
- * may hold one. */
+/* As exit() does next. No locks: a thread that no longer runs may hold one. */
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -334,8 +328,7 @@ static void startup_at_exit(int status, void *unused)
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);
-	/* With dispatch armed the end of the process is trapped as a system call, after stdio's
-	 * flush. */
+	/* With dispatch armed the end of the process is trapped, after stdio's flush. */
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;
@@ -343,9 +336,8 @@ static void startup_at_exit(int status, void *unused)
 	runtime_run_ended(status & 0xff);
 }
 
-/* A sanitizer ends the process by its own system call, which is trapped only with dispatch
- * armed. A target that registers its own callback later replaces this one; its run then has only
- * the sanitizer's exit status. */
+/* A sanitizer ends the process by its own system call, trapped only with dispatch armed. If the
+ * target replaces this callback, the run has only the sanitizer's exit status. */
 static void startup_sanitizer_ends(void)
 {
 	if (runtime.contract && runtime.contract->plan.sanitizer_status && !runtime.has_dispatch &&
@@ -373,7 +365,7 @@ __attribute__((constructor)) static void startup_constructor(void)
 }
 
 typedef int startup_main(int, char **, char **);
-static startup_main *startup_target_main; /* written once, by __libc_start_main */
+static startup_main *startup_target_main;
 
 static int startup_run_main(int argument_count, char **arguments, char **environment)
 {
@@ -382,7 +374,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	int status;
 
 	attach_clean_environment(environment);
-	/* One arena: with several, a thread's arena depends on earlier address choices. */
+	/* With several arenas, a thread's arena depends on earlier address choices. */
 	(void)mallopt(M_ARENA_MAX, 1);
 	/* On failure only direct callers of the vDSO see real time. */
 	if (runtime.has_virtual_time)
@@ -402,7 +394,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		__builtin_trap();
 	}
 	__pthread_register_cancel(&buffer);
-	/* All frames of the program lie below this address. */
+	/* Lies above all frames of the program. */
 	room = __builtin_alloca(runtime.layout.main_stack_bytes + 1);
 	__asm__ volatile("" : : "r"(room) : "memory");
 	status = startup_target_main(argument_count, arguments, environment);

@@ -1,25 +1,24 @@
-/* Finds the definitions that the runtime's interposed functions replace. Runs in any thread of
- * the target, and in set-up, where an allocation would enter the runtime. The loader's tables
- * are therefore read directly: a failed dlsym() allocates, and replaces the message that the
- * program reads by dlerror(). */
+/* Finds the definitions that the runtime's interposed functions replace. Runs in any thread of the
+ * target, and in set-up, where an allocation would enter the runtime. The loader's tables are read
+ * directly: a failed dlsym() allocates, and replaces the program's dlerror(). */
 #include <elf.h>
 #include <link.h>
 
 #include "base/bug.h"
 #include "runtime/interpose.h"
 
-/* Bit of a DT_VERSYM entry: the symbol is not the default version. */
+/* DT_VERSYM: not the default version. */
 #define VERSION_HIDDEN 0x8000
 
-/* Begin and end of the array of slots; defined by the linker. */
+/* The array of slots; defined by the linker. */
 extern struct symbol_slot __start_raddle_symbols[] __attribute__((visibility("hidden")));
 extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hidden")));
 
-/* Dynamic symbols of a module by the GNU hash table. */
+/* By the GNU hash table. */
 struct symbol_table {
 	const ElfW(Sym) * symbols;
 	const char *names;
-	const uint16_t *versions; /* NULL: there are none */
+	const uint16_t *versions;
 	const uint32_t
 		*hash; /* buckets, first hashed symbol, words and shift of the filter, the filter */
 };
@@ -55,8 +54,7 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
-/* Does not use strcmp(): a sanitizer's strcmp() first looks itself up by dlsym(), and thus comes
- * back here. */
+/* Not strcmp(): a sanitizer's looks itself up by dlsym(), which calls this function. */
 static bool symbol_is_named(const char *symbol, const char *name)
 {
 	while (*symbol && *symbol == *name) {
@@ -81,7 +79,7 @@ static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbo
 	return (void *)value;
 }
 
-/* The module's own definition of this name; NULL: none. */
+/* NULL: none. */
 static void *symbol_in_module(const struct link_map *module, const char *name)
 {
 	const struct symbol_table table = symbol_table_of(module);
@@ -119,8 +117,8 @@ void *runtime_own_symbol(const char *name)
 	return symbol_in_module(symbol_own_module(), name);
 }
 
-/* Tests linked with libraddle-check.so contain the interposed functions a second time. That
- * library then becomes inactive, and the look-up continues behind it. */
+/* Tests linked with libraddle-check.so contain the interposed functions a second time: that library
+ * becomes inactive, and the look-up continues behind it. */
 void *runtime_symbol_behind(const char *name)
 {
 	void *found = NULL;

@@ -1,6 +1,6 @@
-/* dlsym(), dlvsym(), dlopen() and dlmopen(), see symbol.c. Each entry calls `answer` with its
- * arguments and the caller's address. If `answer` returns NULL, the entry jumps to the loader's
- * function, with the caller's return address on the stack. */
+/* Entries of symbol.c: each calls `answer` with its arguments and the caller's address. If `answer`
+ * returns NULL, the entry jumps to the loader's function, with the caller's return address on the
+ * stack. */
 	.text
 
 .macro LOADER_ENTRY name, answer, behind

@@ -1,18 +1,16 @@
-/* See contexts.h. Runs in the moving thread. The state is in shared memory, which a rewind does
- * not restore. */
+/* The state is in shared memory, which a rewind does not restore. */
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Upper bound of the distance from the stack pointer to a frame pointer. A value further away is
- * no frame pointer. */
+/* A larger distance from the stack pointer is no frame pointer. */
 #define FRAME_DISTANCE_MOST (UINT64_C(1) << 24)
 
 struct context_frame {
-	uint64_t site;		 /* site of the function's entry */
-	uint64_t return_address; /* 0: unknown */
+	uint64_t site;
+	uint64_t return_address;
 	uintptr_t frame;
 	uint32_t context;
 	bool is_told; /* the trace contains the function's OP_ENTER */
@@ -25,7 +23,7 @@ struct context_stack {
 	struct context_frame frames[CONTEXTS_DEPTH];
 };
 
-/* Shared memory, mapped once by contexts_set_up(). */
+/* Shared memory, mapped once. */
 static struct context_table {
 	uint32_t generation;
 	struct context_stack stacks[THREAD_CAPACITY];
@@ -104,9 +102,8 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 	return true;
 }
 
-/* Drops the frames of functions that have been left, which lie below `below` because stacks grow
- * downwards. `returning`: frame of a function that returns now; 0: none. Other dropped frames
- * were left by a tail call, an exception or longjmp. */
+/* Drops the frames below `below`, whose functions have been left. `returning`: frame of a function
+ * that returns now; 0: none. Others were left by a tail call, an exception or longjmp. */
 static void context_drop(
 	struct thread_id thread, struct context_stack *stack, uintptr_t below, uintptr_t returning)
 {
@@ -142,14 +139,13 @@ static void context_enter(
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
-/* True if the innermost function has left by a tail call to this one: both have the same frame
- * and return address. */
+/* After a tail call both functions have the same frame and return address. */
 static bool context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {
 	const struct context_frame *top = stack->depth ? &stack->frames[stack->depth - 1] : NULL;
 
-	/* The same function again is more likely a new call by its caller than a tail call. */
+	/* The same function again is more likely a new call than a tail call. */
 	return top && top->is_tail && top->frame == frame &&
 	       top->return_address == ((const uint64_t *)frame)[1] &&
 	       top->site != context_site(record);

@@ -1,6 +1,5 @@
-/* Feeds the detectors of plan.detectors with the operations that the engine performs. Runs in
- * the moving thread. The detectors' state is in the contract's shared memory and survives
- * rewinds and forks. */
+/* Feeds the detectors of plan.detectors with the operations that the engine performs. Their state
+ * is in the contract and survives rewinds and forks. */
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
 #include "base/hot_state.h"
@@ -10,22 +9,22 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Detectors see accesses in pieces of one granule, because a granule has one name. */
+/* Detectors see accesses by granules, because each granule has one name. */
 #define DETECT_WORD 8u
 
-/* States of the run's detectors; NULL: the detector is off. Set when the run begins. */
+/* NULL: the detector is off. Set when the run begins. */
 static void *detect_states[DETECTOR_COUNT];
 /* Only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;
-/* Only the patterns detector is on, and no inspection waits for an access. */
+/* The same, of the patterns detector. */
 static HOT_STATE bool records_quickly;
 
 /* A race detector that only watches (races are no failures) runs in the first runs and in every
- * 16th after them. Most races show in any schedule, so few runs suffice and cost little. */
+ * 16th after them: most races show in any schedule. */
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_EVERY 16
 
-/* A suppressed race is reported at once, because the other access is not known later. */
+/* At once, because the other access is not known later. */
 static void detect_let_pass(const struct detector_event *event)
 {
 	if (!race_is_watching(detect_states[DETECTOR_race]) &&
@@ -44,7 +43,6 @@ static void detect_event(const struct detector_event *event)
 		detect_let_pass(event);
 }
 
-/* Fields that are the same in all events; the rest is zero. */
 static HOT_STATE struct detector_event quick_event;
 
 bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
@@ -70,7 +68,7 @@ void *runtime_detects_quickly(void)
 	return detects_quickly ? detect_states[DETECTOR_race] : NULL;
 }
 
-/* The engine names at most the first two granules of an access; this function names the others. */
+/* The engine names at most the first two granules of an access. */
 static void detect_access(struct detector_event *event, object_name next)
 {
 	uint64_t end = event->address + event->bytes;
@@ -100,7 +98,6 @@ static void detect_access(struct detector_event *event, object_name next)
 	}
 }
 
-/* Fields that are the same in all events; the rest is zero. */
 static HOT_STATE struct detector_event plain_event = {
 	.class_of = memory_class,
 	.other = {UINT16_MAX},
@@ -117,7 +114,7 @@ static void record_word(uint64_t address, uint64_t end, object_name name)
 		detect_states[DETECTOR_patterns], &plain_event, &verdict);
 }
 
-/* Fast path of the patterns detector: plain accesses to one or two granules. */
+/* Plain accesses to one or two granules, for the patterns detector. */
 static bool record_quickly(const struct engine_performed *performed)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
@@ -142,8 +139,8 @@ static bool record_quickly(const struct engine_performed *performed)
 	return true;
 }
 
-/* A compare-exchange that is not yet executed. No other thread moves, so the value in memory now
- * decides whether the compare-exchange writes. */
+/* Before a compare-exchange. No other thread moves, so the value in memory decides whether it
+ * writes. */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
 	uint64_t found;
@@ -158,8 +155,8 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 	event->order = performed->order_of_failure;
 }
 
-/* True if the plan inspects this access. Accesses that are no scheduling points share the number
- * of the next step, so code address and memory address must match too. */
+/* Accesses that are no scheduling points share the next step's number: code and memory address must
+ * match, too. */
 static bool detect_is_wanted(
 	const struct contract_plan *plan, const struct engine_performed *performed)
 {
@@ -170,7 +167,7 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
-/* True for the classes of objects whose operations form patterns. */
+/* Operations on these classes form patterns. */
 static bool detect_names_objects(enum object_class class)
 {
 	return class >= OBJECT_THREAD && class <= OBJECT_FUTEX;
@@ -202,8 +199,7 @@ static void detect_any(const struct engine_performed *performed)
 		event.role = (uint64_t)(uintptr_t)thread->start;
 		event.name = thread->name;
 		event.class_of = memory_class;
-		/* The object got its name when the op was announced, so this look-up creates no
-		 * name. */
+		/* Named when the op was announced: the look-up creates no name. */
 		if (!event.object && event.address && detect_names_objects(class) &&
 			patterns_includes_orders(detect_states[DETECTOR_patterns]))
 			event.object = engine_object_name(performed->address);
@@ -234,7 +230,7 @@ bool runtime_looks_for_races(void)
 	return detect_states[DETECTOR_race] != NULL;
 }
 
-/* True if the only detector merely watches, and this is not one of its runs. */
+/* The only detector merely watches, and this is not one of its runs. */
 static bool detect_is_idle(const struct contract *contract, void *block)
 {
 	const uint64_t number = contract->run_number;

@@ -1,4 +1,3 @@
-/* See focus.h. */
 #include "runtime/focus.h"
 
 #include <errno.h>
@@ -14,12 +13,12 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* Set when a run begins; restored with the run. */
+/* Restored with the run. */
 static HOT_STATE bool focus_is_on;
 
-/* Focus is off when threads spin under a strategy that re-executes prefixes. The time for which
- * a spinning thread is held back depends on how many points other threads pass. With fewer
- * points, the strategy would not reach the same state again. */
+/* Off when threads spin under a strategy that re-executes prefixes: the time for which a spinning
+ * thread is held back depends on the number of points, and the strategy would not reach the same
+ * state. */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
@@ -27,7 +26,6 @@ static bool focus_is_possible(const struct contract_memory *memory, const struct
 	       !runtime.contract->spin.is_needed;
 }
 
-/* Set of groups. */
 struct focus_groups {
 	uint32_t count;
 	uint16_t groups[MEMORY_FOCUS_MAX];
@@ -46,8 +44,7 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
-/* Adds the group that may touch this granule of the object. False: the group is unknown, or the
- * set is full. */
+/* The group for this granule of the object. False: unknown, or the set is full. */
 static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
 	uint64_t distance, struct focus_groups *focus)
 {
@@ -90,8 +87,7 @@ static bool focus_add_static(
 	return has_any;
 }
 
-/* Adds the groups that may touch a variable with a known address. False: the groups are unknown,
- * or the set is full. */
+/* Of a variable with a known address. */
 static bool focus_add_placed(const struct contract_memory *memory,
 	const struct memory_variable *variable, struct focus_groups *focus)
 {
@@ -106,7 +102,6 @@ static bool focus_add_placed(const struct contract_memory *memory,
 	return false;
 }
 
-/* Adds the groups of a variable. False: the groups are unknown, or the set is full. */
 static bool focus_add(const struct contract_memory *memory, const struct memory_variable *variable,
 	struct focus_groups *focus)
 {
@@ -123,10 +118,9 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 	return true;
 }
 
-/* Collects the groups of all variables that were allocated at one place. An empty result means:
- * unknown, or no room. A variable that became a point only in this round is skipped, because its
- * groups are known in the next round only. Most of them are groups of the place's other
- * variables. */
+/* The groups of all variables allocated at one place; empty: unknown, or no room. Skips variables
+ * that became points in this round, whose groups are known in the next. Most of them are groups of
+ * the place's other variables. */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
 {
@@ -144,8 +138,7 @@ static void focus_gather_place(
 	}
 }
 
-/* The groups of a place do not change within a round, and the search is slow; the result is
- * cached. */
+/* Cached: constant within a round, and the search is slow. */
 static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
 {
 	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
@@ -160,8 +153,7 @@ static const struct memory_place_groups *focus_place(struct contract_memory *mem
 	return known;
 }
 
-/* Makes all variables that were allocated at the place points of this run. False: their groups
- * are unknown, or there is no room. */
+/* False: groups unknown, or no room. */
 static bool focus_on_place(
 	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
 {
@@ -184,7 +176,7 @@ static void focus_forget(struct contract_memory *memory)
 	memory->focused_count = memory->focused_place_count = 0;
 }
 
-/* Makes all variables of that name points of this run. False: there is no room. */
+/* False: no room. */
 static bool focus_on(struct contract_memory *memory, object_name object)
 {
 	uint32_t slot = memory_variable_slot(object);
@@ -200,7 +192,7 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 	return true;
 }
 
-/* Collects the groups of the objects that the strategy needs. False: an object is unknown. */
+/* False: an object is unknown. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
 	struct focus_groups *focus)
 {
@@ -221,14 +213,13 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	return true;
 }
 
-/* Spinning threads must be seen at any variable, so accesses are filtered only if no thread has
- * spun. */
+/* Spinning must be seen at any variable: filter only if no thread has spun. */
 static bool focus_filters(const struct contract_memory *memory)
 {
 	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
 }
 
-/* Hash of the set of variables that alone are points; 0: there may be other points. */
+/* Hash of the variables that alone are points; 0: there may be other points. */
 static uint64_t focus_points(const struct contract_memory *memory)
 {
 	uint64_t points = 1;

@@ -1,11 +1,10 @@
-/* See main_locals.h. */
 #include "runtime/main_locals.h"
 
 #include "runtime/memory_variable.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-extern void *__libc_stack_end; /* from the loader: end of main's stack */
+extern void *__libc_stack_end;
 
 /* Written before the first run; part of a rewind's image. */
 static struct {
@@ -39,7 +38,7 @@ static uintptr_t main_stack_end(void)
 	return (uintptr_t)__libc_stack_end & ~(uintptr_t)(GRANULE_BYTES - 1);
 }
 
-/* True if the address lies at or above a reported local. */
+/* At or above a reported local. */
 static bool is_told_of(uintptr_t address)
 {
 	for (uint32_t i = 0; i < main_locals.count; i++)

@@ -1,10 +1,6 @@
-/*
- * Decides which memory accesses are scheduling points, and learns which variables are shared. The
- * knowledge is in the contract and survives rewinds, forks and processes; see contract_memory.h.
- *
- * The path of an access up to the decision is compiled to use general registers only
- * (CMakeLists.txt), with all functions that it calls: see site_thunk.S.
- */
+/* Decides which memory accesses are scheduling points, and learns which variables are shared
+ * (contract_memory.h). The path up to the decision is compiled, with all callees, to use general
+ * registers only (CMakeLists.txt): see site_thunk.S. */
 #include "runtime/memory/memory_internal.h"
 
 #include <string.h>
@@ -20,8 +16,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Upper bound of the granules of a range that are looked at; the rest of a longer range is
- * ignored. */
+/* Granules beyond in a longer range are ignored. */
 #define RANGE_GRANULES_MOST 512
 
 static bool memory_is_write(uint8_t kind)
@@ -73,18 +68,17 @@ bool memory_wants(
 	}
 }
 
-/* Set by memory_give_turn() in a signal handler: the next access must yield to other threads. */
+/* Set in a signal handler: the next access must yield. */
 static HOT_STATE volatile bool turn_is_wanted;
 
-/* True if a lease may cover the access. Under a *lease* the strategy grants the moving thread a
- * number of points at which it is not asked. */
+/* May a lease (engine.h) cover the access? */
 static bool memory_is_leasable(const struct memory_access *access)
 {
 	return memory_kind_is_range(access->kind) ||
 	       (access->kind <= SITE_STORE && access->bytes <= 2 * GRANULE_BYTES);
 }
 
-/* True if the strategy need not be asked at this access, should the access be a point. */
+/* Need the strategy not be asked, should the access be a point? */
 static bool memory_has_lease(const struct memory_access *access)
 {
 	struct heap_free freed;
@@ -93,7 +87,7 @@ static bool memory_has_lease(const struct memory_access *access)
 	       !heap_was_freed(access->address, &freed);
 }
 
-/* The place is looked up once per variable. */
+/* Once per variable. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
@@ -116,8 +110,7 @@ uint16_t memory_allocated_at(
 	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
 }
 
-/* If all variables allocated at a place are points of the run, decides once per variable whether
- * it is one of them. */
+/* For places whose variables are points, decides once per variable whether it is one of them. */
 static void memory_look_at_place(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
@@ -141,7 +134,7 @@ bool memory_place(object_name object, struct object_place *out)
 	return true;
 }
 
-/* Notes that the site has touched a point, which keeps the site on. */
+/* Keeps the site on. */
 static void memory_mark_site(struct contract_memory *memory, const struct memory_access *access)
 {
 	if (!access->site_state || *access->site_state & SITE_SHARED || memory->is_frozen)
@@ -150,8 +143,7 @@ static void memory_mark_site(struct contract_memory *memory, const struct memory
 	memory->has_site_news = true;
 }
 
-/* Learns about every granule of the access and finds the point among them. False: a granule has
- * no quick name. */
+/* Learns about every granule and finds the point among them. False: a granule has no quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
 	variable_name (*name_of)(const void *address))
 {
@@ -167,11 +159,10 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 
 		if (!known)
 			return false;
-		/* Nothing more is learnt about variables that are points. */
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
-			/* Looked up before the variable becomes a point: the process that makes
-			 * it one may know only some of its accesses. */
+			/* Before the variable becomes a point: the process that makes it one may
+			 * know only some of its accesses. */
 			if (memory->group_count)
 				(void)memory_allocated_at(memory, known, (const void *)at);
 		}
@@ -203,8 +194,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	return true;
 }
 
-/* The access had a lease and goes to the engine nevertheless: looks up what memory_look() has
- * left out. */
+/* The access had a lease and enters the engine nevertheless: what memory_look() left out. */
 static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
 {
 	const uintptr_t at = visit->unplaced;
@@ -238,10 +228,10 @@ void memory_point(const struct memory_visit *visit, object_name name)
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
-	(void)engine_perform(&op); /* memory operations never fail */
+	(void)engine_perform(&op);
 }
 
-/* Handles an access that is no scheduling point. */
+/* No scheduling point. */
 static void memory_pass(const struct memory_visit *visit)
 {
 	const struct engine_op op = memory_engine_op(&visit->access, visit->told);
@@ -251,11 +241,11 @@ static void memory_pass(const struct memory_visit *visit)
 }
 
 /*
- * Spinning. A thread may wait in a loop for a variable that is not yet known to be shared; then
- * none of its accesses is a point. memory_waits() therefore makes a read a scheduling point after
- * WAITING_VISITS repetitions at the same site and address, with no step and no write in between.
- * The second limit separates waiting loops, which make few other reads, from loops over data. The
- * state is restored with the run, which keeps the decision equal in every run.
+ * A thread may wait in a loop for a variable not yet known to be shared, so that none of its
+ * accesses is a point. memory_waits() makes a read a scheduling point after WAITING_VISITS
+ * repetitions at the same site and address, without a step or write in between. The second limit
+ * separates waiting loops, which make few other reads, from loops over data. The state is restored
+ * with the run.
  */
 #define WAITING_VISITS 1000
 #define WAITING_READS_BETWEEN 64
@@ -312,15 +302,14 @@ bool memory_turn_is_wanted(void)
 	return turn_is_wanted;
 }
 
-/* Passes the access to the detectors, granule by granule. False: some part needs the full path. */
+/* Granule by granule. False: some part needs the full path. */
 static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
 {
 	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
 	struct memory_access part = visit->access;
 	uintptr_t at = (uintptr_t)visit->access.address;
 
-	/* Vector accesses fit into this size; the names of longer accesses are looked up one by
-	 * one anyway. */
+	/* Vector accesses fit into this size; longer accesses are named one by one anyway. */
 	if (visit->access.bytes > QUICK_BYTES_MOST)
 		return false;
 	for (uintptr_t next; at < end; at = next) {
@@ -343,7 +332,7 @@ bool memory_is_watched(void)
 	       !runtime.is_run_over;
 }
 
-/* Remembers the access, so that equal ones take the fast path of quick.h. */
+/* Equal accesses then use the fast path of quick.h. */
 static void memory_done(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
@@ -357,15 +346,15 @@ static void memory_done(const struct memory_visit *visit)
 			!visit->told);
 }
 
-/* True if the table already says that the moving thread has read (or written) the variable. */
+/* The moving thread has already read (or written) the variable. */
 static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 {
 	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&
 	       (known->flags & VARIABLE_MANY || known->thread == engine_current()->name);
 }
 
-/* While the lease lasts, further accesses to the access's granules are handled by quick.h. A
- * granule of a range that is no point needs nothing more from this thread. */
+/* While the lease lasts, quick.h handles further accesses to these granules. A granule of a range
+ * that is no point needs nothing more from this thread. */
 static void memory_remember_points(const struct memory_access *access)
 {
 	const struct contract_memory *memory = sites_memory();
@@ -388,8 +377,7 @@ static void memory_remember_points(const struct memory_access *access)
 	}
 }
 
-/* Spends one access of the lease on a point, and makes the granules known to quick.h. True: the
- * thread continues without a scheduling point. */
+/* Spends one access of the lease. True: the thread continues without a scheduling point. */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
 	if (!visit->point || !visit->is_named || visit->told || !memory_has_lease(&visit->access))
@@ -421,8 +409,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (memory_is_leased(visit))
 		return false;
-	/* With only some sites on, the thread's writes may be missed, and the test would be
-	 * wrong. */
+	/* With only some sites on, the thread's writes may be missed. */
 	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
 	if (visit->is_waiting)

@@ -1,11 +1,6 @@
-/*
- * Freeing a block counts as a write of the whole block, and a later access to the block is a
- * failure. This holds only for blocks that instrumented code has accessed. Runs in the moving
- * thread.
- *
- * A freed block keeps its name and its record until the allocator reuses its memory (heap.h). A
- * use after free is detected only until then.
- */
+/* Freeing a block counts as a write of the whole block, and a later access is a failure; only for
+ * blocks that instrumented code has accessed. A use after free is detected until the allocator
+ * reuses the memory (heap.h). */
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"
 #include "runtime/record.h"
@@ -13,7 +8,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Only the beginning of a longer block is looked at, as of ranges. */
+/* Of a longer block only the beginning counts. */
 #define FREED_BYTES_MOST 4096
 
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
@@ -34,8 +29,7 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Handles one granule of a freed block. Does not create variables that no thread has accessed.
- * True: accesses to the granule are points. */
+/* Creates no variables. True: accesses to the granule are points. */
 static bool memory_free_variable(
 	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
 {
@@ -56,8 +50,7 @@ static bool memory_free_variable(
 
 void memory_freed(const void *start, uint64_t site)
 {
-	/* An address within the call instruction: the return address may belong to another
-	 * source line. */
+	/* Within the call instruction: the return address may belong to another source line. */
 	struct memory_visit visit = {
 		.access = {
 			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};

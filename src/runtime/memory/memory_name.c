@@ -1,6 +1,5 @@
-/* Names of memory that are equal in every run: docs/decisions/0002. Runs in the moving thread,
- * on the path of each watched access, and makes no system call, takes no lock and allocates
- * nothing. */
+/* Names of memory that are equal in every run: docs/decisions/0002. On the path of each watched
+ * access: no system calls, no locks, no allocation. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -12,23 +11,22 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Separates the names of different kinds of memory. */
 enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
 
-/* Upper bound of glibc's block of a thread, which lies above the thread-local base. */
+/* Bound of glibc's block of a thread, above the thread-local base. */
 #define THREAD_BLOCK_BYTES 4096
-/* Upper bound of main's static thread-local variables, which lie below its thread-local base. */
+/* Bound of main's static thread-local variables, below its base. */
 #define MAIN_LOCALS_BYTES 65536
-/* Upper bound of main's arguments and environment, which lie above the end of its stack. */
+/* Bound of main's arguments and environment, above its stack. */
 #define MAIN_ARGUMENTS_BYTES ((uintptr_t)1 << 20)
-/* Upper bound of stacks whose size the program chose. */
+/* Bound of stacks whose size the program chose. */
 #define STACK_BYTES_MOST ((uintptr_t)1 << 30)
-/* Extra bytes below a stack pointer that belong to the stack. */
+/* Below a stack pointer, belongs to the stack. */
 #define RED_ZONE_BYTES 256
 
-extern void *__libc_stack_end; /* from the loader: end of main's stack */
+extern void *__libc_stack_end;
 
-/* Default stack size; 0: not yet known. Written by the moving thread. */
+/* 0: not yet known. Written by the moving thread. */
 static size_t stack_standard_bytes;
 
 static variable_name memory_name_name_of(uint64_t family, uint64_t owner, uint64_t offset)
@@ -41,15 +39,15 @@ static void find_stack_standard(void)
 	pthread_attr_t none;
 
 	if (!stack_standard_bytes) {
-		(void)pthread_attr_init(&none); /* these three cannot fail in glibc */
+		(void)pthread_attr_init(&none);
 		(void)pthread_attr_getstacksize(&none, &stack_standard_bytes);
 		(void)pthread_attr_destroy(&none);
 	}
 }
 
-/* Size of the thread's stack area. Stack, thread-local variables and glibc's thread block lie in
- * one mapping, in this order, with the thread-local base at a fixed place. The distance to the
- * base is therefore a name that is the same under every executor and in every pooled stack. */
+/* Stack, thread-local variables and glibc's block lie in one mapping, in this order, with the
+ * thread-local base at a fixed place. The distance to the base is a name that is equal under every
+ * executor and in every pooled stack. */
 static uintptr_t stack_reach(const struct engine_thread *thread)
 {
 	const uintptr_t pointer = thread == engine_current()
@@ -62,8 +60,7 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 		       : stack_standard_bytes;
 }
 
-/* Separates depths in main's original frames from depths in the stack that main's part of a run
- * has of its own. */
+/* Separates main's original frames from the stack of its own that main's code may have. */
 #define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
 
 static bool main_holds(uintptr_t address, uint64_t *depth)
@@ -75,8 +72,8 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 		*depth = runtime.main_stack_end - address;
 		if (*depth < stack_standard_bytes)
 			return true;
-		/* Memory above main's frame: depths from the stack's end vary with the
-		 * environment's size, so they count from the frame. */
+		/* Above main's frame: depths count from the frame, because the environment's size
+		 * varies. */
 		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
 		if (address >= runtime.main_frame && address < end)
 			return true;
@@ -101,7 +98,7 @@ static bool thread_holds(const struct engine_thread *thread, uintptr_t address, 
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
-/* The owner of a stack address is the thread with the nearest thread-local base above it. */
+/* The thread with the nearest thread-local base above the address. */
 static variable_name stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
@@ -126,7 +123,7 @@ static variable_name stack_name(uintptr_t address)
 	return 0;
 }
 
-/* Static data of modules that were loaded after the engine got its list of modules. */
+/* Of modules loaded after the engine got its list. */
 static variable_name late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;
@@ -199,8 +196,7 @@ variable_name memory_variable_name(const void *pointer)
 	name = memory_quick_name(pointer);
 	if (!name)
 		name = late_module_name(address);
-	/* All other memory (loader, sanitizers, early mappings) has its address as its name,
-	 * which is equal while the layout is. */
+	/* Loader, sanitizers, early mappings: the address, equal while the layout is. */
 	return name ? name : memory_name_name_of(FAMILY_REST, 0, address);
 }
 
@@ -210,7 +206,7 @@ object_name memory_object_name(const void *pointer)
 
 	find_stack_standard();
 	name = memory_quick_name(pointer);
-	/* Several small objects may share one granule, so the offset is part of the name. */
+	/* Small objects may share one granule: the offset is part of the name. */
 	return name ? (object_name)hash_pair(name, (uintptr_t)pointer & 7) | 1 : 0;
 }
 

@@ -1,16 +1,14 @@
 /*
  * Before a run, makes the knowledge about memory effective: shared variables become points, and
- * sites are switched on or off. All decisions are made before the run begins.
+ * sites are switched on or off.
  *
- * A *profiling run* has all sites on, to find rare code paths and late sharing. Profiling runs
- * are the first few, each run after new points were learnt, and one in 64 (later fewer). Any
- * other run has two kinds of sites on: sites that have touched a point, and sites that have not
- * been reached yet and so cost nothing.
+ * A *profiling run* has all sites on, to find rare code paths and late sharing: the first few runs,
+ * each run after new points were learnt, and one in 64 (later fewer). Any other run has on the
+ * sites that have touched a point, and the sites not reached yet, which cost nothing.
  *
- * Where the command has chosen the variables, the sites that may touch them are on. Of the other
- * sites, only those where threads have spun are on outside of profiling runs, because spinning
- * must be seen. Once the timer of spin.c has detected a spinning thread, the other sites are on
- * as without a choice.
+ * Where the command has chosen the variables, the sites that may touch them are on, and those where
+ * threads have spun, because spinning must be seen. Once the timer of spin.c has detected a
+ * spinning thread, the other sites are on as without a choice.
  */
 #include "base/bitset.h"
 #include "detectors/detector.h"
@@ -19,11 +17,11 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* One run to see which threads touch which variables, one to see which sites touch shared
- * variables, one for safety. */
+/* To see which threads touch which variables, then which sites touch shared ones; one for
+ * safety. */
 #define PROFILE_RUNS_FIRST 3
-/* Profiling slows down about 2 % of the runs. After run 1024 the interval between profiling runs
- * grows: each doubling of the run number brings 8 to 16 of them. */
+/* About 2 % of the runs. After run 1024 the interval grows: each doubling of the run number brings
+ * 8 to 16 profiling runs. */
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
@@ -41,7 +39,7 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
-/* In a partial run, only the sites of some groups are on: this collects the groups. */
+/* Of a partial run. */
 static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
 {
 	for (uint32_t word = 0; word < MEMORY_GROUPS_MAX / 64; word++)
@@ -97,8 +95,8 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 	memory->points_changed = 1;
 }
 
-/* Clears "seen" of the sites that have touched no point. Each of them may have touched a new
- * point before it was one, so it stays on until it is reached again. */
+/* "Seen" sites without a point may have touched a new point before it was one: on again until
+ * reached. */
 static void memory_see_again(struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->site_count; i++)
@@ -106,7 +104,6 @@ static void memory_see_again(struct contract_memory *memory)
 			memory->sites[i] &= (uint8_t)~SITE_SEEN;
 }
 
-/* Makes the variables that were found to be shared points. */
 static void memory_promote(struct contract_memory *memory)
 {
 	memory_see_again(memory);
@@ -121,7 +118,7 @@ static void memory_promote(struct contract_memory *memory)
 	memory->has_changed = true;
 }
 
-/* The first run of a round in this process: the command has merged the knowledge of all workers. */
+/* The first run of a round here: the command has merged the knowledge of all workers. */
 static void memory_enter_round(struct contract_memory *memory)
 {
 	memory->round = runtime.contract->plan.round;
@@ -144,7 +141,7 @@ static void memory_enter_round(struct contract_memory *memory)
 	}
 }
 
-/* True if sites must be chosen anew. */
+/* True: choose sites anew. */
 static bool memory_prepare_in_round(
 	struct contract_memory *memory, uint64_t number, bool *is_profile)
 {
@@ -220,7 +217,7 @@ bool memory_take_change(void)
 	return has_changed;
 }
 
-/* A race detector must see every atomic access, because atomics order other accesses. */
+/* Atomics order other accesses: a race detector must see each of them. */
 static bool site_is_watched(uint8_t kind)
 {
 	return runtime.contract->plan.detectors >> DETECTOR_race & 1 &&

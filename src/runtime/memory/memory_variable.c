@@ -1,4 +1,3 @@
-/* See memory_variable.h. */
 #include "runtime/memory_variable.h"
 
 #include "base/bitset.h"
@@ -8,7 +7,7 @@
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 
-/* The variable's entry. NULL: the variable is unknown, and `add` is false or the table is full. */
+/* NULL: unknown, and `add` is false or the table is full. */
 static struct memory_variable *memory_variable(
 	struct contract_memory *memory, variable_name name, bool add)
 {
@@ -21,8 +20,7 @@ static struct memory_variable *memory_variable(
 	}
 	if (!add)
 		return NULL;
-	/* A load of at most three quarters keeps searches short and guarantees a free slot that
-	 * ends them. */
+	/* Keeps searches short, and guarantees a free slot that ends them. */
 	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
 		memory->variables_lost++;
 		return NULL;
@@ -41,8 +39,7 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 	return memory->variables[slot].name ? &memory->variables[slot] : NULL;
 }
 
-/* Entry of memory whose name may soon change (stacks), and of variables that are not in the
- * table. */
+/* Memory whose name may soon change (stacks), and variables that are not in the table. */
 static HOT_STATE struct memory_known passing;
 
 void memory_next_epoch(struct contract_memory *memory)
@@ -64,7 +61,7 @@ void memory_renamed(uintptr_t start, size_t bytes)
 		return;
 	quick_forget(start, bytes);
 	if (memory->known_used != memory->known_epoch)
-		return; /* the cache is empty */
+		return;
 	if (bytes > RENAMED_BYTES_MOST) {
 		memory_next_epoch(memory);
 		return;
@@ -83,11 +80,10 @@ void memory_given_back(uintptr_t start, size_t bytes)
 		quick_forget(start, bytes);
 }
 
-/* Prefetch distance: code that walks through a block needs the name there soon. */
+/* In code that walks through a block. */
 #define AHEAD_BYTES (4 * GRANULE_BYTES)
 
-/* Table entries are scattered by hash, so a look-up mostly waits for memory; this prefetches the
- * next entry. */
+/* Table entries are scattered by hash: prefetches the next one. */
 static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
 {
 	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
@@ -111,8 +107,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		return NULL;
 	memory_fetch_ahead(memory, at);
 	variable = memory_variable(memory, name, add);
-	/* An entry that was merely not added now may be added later, so its absence is not
-	 * cached. */
+	/* An absence is cached only if it will last. */
 	if (is_lasting && (variable || add || memory->is_frozen)) {
 		known = &memory->known[granule % MEMORY_KNOWN_MAX];
 		memory->known_used = memory->known_epoch;
@@ -167,7 +162,7 @@ void memory_note_news(struct contract_memory *memory, struct memory_variable *va
 	memory->news_count++;
 }
 
-/* Notes that the variable becomes a point, or racy, from the next run or round on. */
+/* It becomes a point, or racy, from the next run or round on. */
 static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
 {
 	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
@@ -193,7 +188,7 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* In a round, notes the group unless it meets (focus.h) a group that was known before the round. */
+/* Unless the group meets (focus.h) one that was known before the round. */
 static void memory_note_group_in_round(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {
@@ -219,8 +214,7 @@ void memory_note_group(
 	const uint16_t group = site ? memory->groups[site - memory->sites] : 0;
 	struct memory_variable *variable;
 
-	/* Fast exit: this group is known for the variable. It avoids a cache miss on the
-	 * variable. */
+	/* This group is known for the variable: avoids a cache miss. */
 	if (known->slot == MEMORY_NO_VARIABLE || (group && known->group == group))
 		return;
 	known->group = group;

@@ -13,10 +13,9 @@ void __libc_free(void *block);
 
 #define BLOCKS 64
 #define LINES 1024
-/* Granularity of the look-up. Two glibc blocks are at least this far apart, so a line belongs to
- * one block. */
+/* At most one block per line: two glibc blocks are at least this far apart. */
 #define LINE_BYTES 32
-/* glibc maps larger blocks: after a free, any mapping may reuse their address. */
+/* glibc maps larger blocks, whose address any mapping may reuse. */
 #define BYTES_MOST (64 << 10)
 
 struct returned_block {
@@ -27,25 +26,25 @@ struct returned_block {
 	struct thread_id thread;
 };
 
-/* latest[line % LINES] is 1 + the index of the block that was freed last in that line. Uses and
- * new allocations look an address up by its line alone, so both find the same entry. */
+/* latest[line % LINES] is 1 + the index of the block freed last in that line. Uses and allocations
+ * look up by the line alone, so both find the same entry. */
 static struct {
 	struct returned_block blocks[BLOCKS];
 	uint8_t latest[LINES];
-	uint32_t count; /* blocks freed in the run */
-	bool is_busy;	/* a signal handler has interrupted a call here */
+	uint32_t count;
+	bool is_busy; /* a signal handler has interrupted a call here */
 } returned __attribute__((aligned(4096)));
 
-/* AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h):
- * one byte per 2^scale bytes of memory. AddressSanitizer keeps freed blocks in quarantine, and
- * its shadow marks them: a certain answer, also for blocks that are not known here. */
+/* AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h): one
+ * byte per 2^scale bytes. It marks freed blocks in quarantine: a certain answer, also for blocks
+ * not known here. */
 #define SHADOW_FREED 0xfd
 struct shadow {
 	bool is_looked_for;
 	size_t scale; /* 0: no shadow memory */
 	size_t offset;
 };
-static struct shadow shadow; /* of the process; the first run writes it once */
+static struct shadow shadow; /* the first run writes it once */
 
 static bool shadow_says_freed(uintptr_t address)
 {
@@ -84,7 +83,7 @@ static struct returned_block *returned_find(uintptr_t address)
 	return block && address - block->start < block->bytes ? block : NULL;
 }
 
-/* Ends the run with a verdict. `block` NULL: the thread that freed the block is unknown. */
+/* `block` NULL: the thread that freed the block is unknown. */
 static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
 	uintptr_t address, uint64_t site, enum op_kind op)
 {
@@ -105,14 +104,13 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	engine_fail_by_verdict(&verdict);
 }
 
-/* True if free() is glibc's. Another allocator may reuse memory without a call that the runtime
- * sees. */
+/* Another allocator may reuse memory without a call that the runtime sees. */
 static bool returned_goes_to_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
 
-/* Assigns the lines [line, end) to the next block. */
+/* [line, end) belong to the next block. */
 static void returned_mark(uintptr_t line, uintptr_t end)
 {
 	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);

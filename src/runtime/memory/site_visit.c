@@ -1,6 +1,5 @@
 /* Accesses at instrumented sites, from the thunk (site_thunk.S) to memory.c, or to record.c in
- * recorded runs. Runs in the moving thread. site_reached() and its callees are compiled to use
- * general registers only (CMakeLists.txt). */
+ * recorded runs. site_reached() and its callees use general registers only (CMakeLists.txt). */
 #include "runtime/sites.h"
 
 #include "base/hot_state.h"
@@ -13,10 +12,10 @@
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 
-/* Passed from site_reached() to site_perform(); no thread of the target moves in between. */
+/* From site_reached() to site_perform(); no thread of the target moves in between. */
 static HOT_STATE struct memory_visit site_visit;
 
-/* Moves the start of an appending access to the end of the string. */
+/* To the end of the string. */
 static void memory_append(struct memory_access *access, const struct site_record *record)
 {
 	size_t bytes;
@@ -27,7 +26,7 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
-/* The report of a recorded run. It follows the scheduling point, if there is one. */
+/* Of a recorded run, after the scheduling point. */
 static HOT_STATE struct {
 	const struct site_record *site;
 	uint64_t address, length;
@@ -41,8 +40,7 @@ static bool site_is_chosen(const struct site_record *record)
 	return state && *state & SITE_CHOSEN;
 }
 
-/* Handles an access of a recorded run, whose scheduling points are the accesses at chosen sites.
- * True: site_perform() is needed. */
+/* Scheduling points are the accesses at chosen sites. True: site_perform() is needed. */
 static bool site_recorded(const struct site_record *record)
 {
 	const bool is_live = memory_is_watched();
@@ -75,7 +73,7 @@ static void site_perform_recorded(void)
 	record_report(record, address, length, frame);
 }
 
-/* True if no granule of the access is a point (filter.h) and no detector needs the access. */
+/* No granule is a point (filter.h) and no detector needs the access. */
 static bool site_is_unwanted(const struct memory_access *access)
 {
 	return access->kind != SITE_FENCE &&

@@ -1,15 +1,14 @@
 /*
- * Spinning threads that reach no scheduling point, such as those in code without sites. Since one
- * thread moves at a time, no other thread can write the value that the spinning thread waits for.
- * When a run makes no step for a second of processor time, the command asks the runtime to look.
- * From then on a timer on the process's processor time ticks; after several ticks without a step,
- * other threads are scheduled (engine_spin_point). Programs without spinning pay nothing.
+ * Spinning threads that reach no scheduling point, such as in code without sites. Only one thread
+ * moves, so the value that such a thread waits for cannot change. When a run makes no step for a
+ * second of processor time, the command asks the runtime to look. From then on a timer on processor
+ * time ticks; after several ticks without a step, other threads are scheduled (engine_spin_point).
+ * Programs without spinning pay nothing.
  *
- * This is a liveness fallback. It depends on time and so decides slowly: only a second without a
- * step counts as spinning. A place where a thread has spun once is trusted at the next tick.
+ * A liveness fallback that depends on time: only a second without a step counts as spinning. A
+ * place where a thread has spun once is trusted at the next tick.
  *
- * The command's request and the timer arrive as SIGSYS, which the runtime owns (dispatch.c), in
- * the moving thread.
+ * The command's request and the timer arrive as SIGSYS (dispatch.c), in the moving thread.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -23,17 +22,16 @@
 #include "runtime/sites.h"
 
 #define TICK_NS 20000000
-/* One second: compression programs compute for half a second between two locks. */
+/* Compression programs compute for half a second between two locks. */
 #define TICKS_BEFORE_SPIN 50
-/* Two code addresses within this distance belong to one loop. */
+/* Code addresses within this distance belong to one loop. */
 #define LOOP_BYTES 512
 
-/* Bounds of the runtime's own code, from the linker. A tick inside of it is handled at a later
- * point. */
+/* The runtime's own code, from the linker. A tick inside of it is handled later. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-/* The kernel's timer id. Written when a run creates the timer, at most once per process. */
+/* Written when a run creates the timer, at most once per process. */
 static int spin_timer;
 
 void runtime_spin_watch(void)
@@ -53,7 +51,6 @@ void runtime_spin_watch(void)
 	if (platform_failed(
 		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
 		return; /* without the timer, spinning ends as a hang */
-	/* The arguments are valid, so the call cannot fail */
 	(void)platform_call(SYS_timer_settime, timer, 0, &every, NULL);
 	spin->is_watched = process;
 	spin_timer = timer;
@@ -64,7 +61,7 @@ void runtime_spin_stop(void)
 	struct contract_spin *spin = &runtime.contract->spin;
 
 	if (spin->is_watched == (uint32_t)platform_call(SYS_getpid))
-		(void)platform_call(SYS_timer_delete, spin_timer); /* the timer exists */
+		(void)platform_call(SYS_timer_delete, spin_timer);
 	spin->is_watched = 0;
 }
 
@@ -81,8 +78,7 @@ static bool spin_is_own_code(uint64_t site)
 	return site >= (uint64_t)(uintptr_t)__ehdr_start && site < (uint64_t)(uintptr_t)etext;
 }
 
-/* The loop around `site` spins: remembers the loop and lets other threads run, now or at the
- * thread's next access. */
+/* Remembers the loop and lets other threads run, now or at the next access. */
 static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
 {
 	if (!spin_is_known(spin, site) &&
@@ -93,14 +89,13 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		memory_give_turn();
 	else
 		engine_spin_point(site);
-	/* A cancellation request must be noticed here: a loop that only computes may reach no
-	 * other cancellation point. */
+	/* A loop that only computes may reach no other cancellation point. */
 	if (!is_own_code)
 		runtime_test_cancel_anywhere();
 }
 
-/* Code address of the spinning loop. In loops with instrumented accesses most ticks interrupt
- * the runtime itself; then the address is that of the last access. 0: unknown. */
+/* In loops with instrumented accesses most ticks interrupt the runtime itself: then the site of the
+ * last access. 0: unknown. */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)
 {
 	*is_own_code = spin_is_own_code(site);
@@ -110,11 +105,11 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 /* True: the next interposed call enters runtime_spin_enter(). Restored with the run. */
 static struct {
 	bool is_awaited;
-	bool was_up; /* value of runtime_is_up before */
+	bool was_up; /* of runtime_is_up before */
 } next_call;
 
-/* In a loop of interposed calls most ticks interrupt the runtime itself. The thread then yields
- * at its next interposed call. */
+/* Most ticks interrupt the runtime in a loop of interposed calls: the thread yields at the next
+ * one. */
 static void spin_wait_for_call(void)
 {
 	if (!next_call.is_awaited)
@@ -123,11 +118,11 @@ static void spin_wait_for_call(void)
 	runtime_is_up = false;
 }
 
-/* The current stretch of the run without a step; restored with the run. */
+/* Current stretch without a step; restored with the run. */
 static struct {
 	uint64_t step; /* step number + 1 */
 	uint32_t extensions;
-	/* Value of sites_are_live before the sites were turned off; 0: the sites are on */
+	/* of sites_are_live before the sites were turned off; 0: on */
 	uint8_t sites_before;
 } stretch;
 
@@ -223,7 +218,7 @@ void runtime_spin_tick(uint64_t site)
 	uint64_t step = engine_step();
 	bool is_own_code;
 
-	if (!runtime.contract) /* the process is no longer controlled; this tick was pending */
+	if (!runtime.contract) /* this tick was pending */
 		return;
 	spin = &runtime.contract->spin;
 	if (step != spin->last_step) {

@@ -1,11 +1,9 @@
 /*
- * Spinning in instrumented code. A thread that repeats the same reads with the same values,
- * and writes nothing that other threads can see, waits for another thread. From the REPEATS-th
- * repeated read on, the thread yields at every such read (engine/fairness.c). Loops on flags
- * therefore end under every strategy, at the same step in every run. An atomic update counts as a
- * read while the value that it finds is unchanged, as in a try-lock loop.
- *
- * Runs in the moving thread; the state is restored with the run.
+ * Spinning in instrumented code. A thread that repeats the same reads with the same values, and
+ * writes nothing that others can see, waits for another thread. From the REPEATS-th repeated read
+ * on, it yields at every such read (engine/fairness.c). Loops on flags thus end under every
+ * strategy, at the same step in every run. An atomic update counts as a read while the value that
+ * it finds is unchanged, as in a try-lock loop. The state is restored with the run.
  */
 #include "runtime/spinning.h"
 
@@ -14,20 +12,19 @@
 #include "runtime/interpose.h"
 #include "runtime/sites.h"
 
-/* Distinct reads of one loop iteration; conditions of more variables are rare. */
+/* Of one iteration; conditions of more variables are rare. */
 #define READS_MAX 8
-/* A second read is normal, and so is a third after a wake-up; a fourth means that the whole loop
- * repeats. */
+/* A second read is normal, a third after a wake-up; a fourth means that the whole loop repeats. */
 #define REPEATS 4
 
 struct spinning_thread {
-	uint64_t reads[READS_MAX]; /* hashes of site, address and value */
+	uint64_t reads[READS_MAX]; /* of site, address and value */
 	uint8_t count;
-	uint8_t repeats; /* consecutive reads that were known */
+	uint8_t repeats; /* consecutive known reads */
 	uint8_t oldest;
 };
 
-/* Indexed by thread. Threads beyond the array never yield here. */
+/* By thread. Threads beyond never yield here. */
 static struct spinning_thread spinning[256];
 
 void spinning_begin_run(uint32_t count)
@@ -42,8 +39,7 @@ static bool spinning_is_read(uint8_t kind)
 	       kind == SITE_COMPARE_EXCHANGE;
 }
 
-/* In a partial run, the thread's writes may be missed. A read then counts only at a site where
- * spinning was seen before. */
+/* In a partial run, writes may be missed: only at a site where spinning was seen before. */
 static bool spinning_is_sure(const struct memory_access *access)
 {
 	return !sites_memory()->is_partial ||

@@ -1,6 +1,5 @@
-/* Accesses that ThreadSanitizer's calls report (src/compiler/tsan/), on their way to
- * memory_access(). These calls cannot be switched off: the variable alone decides whether an
- * access is a point. */
+/* Accesses that ThreadSanitizer's calls report (src/compiler/tsan/). They cannot be switched off:
+ * the variable alone decides whether an access is a point. */
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"

@@ -1,12 +1,12 @@
 /*
- * Writes the record of a run (branches/record/record.h), in the moving thread. Called for each
- * report of a site that is on and whose quick stub (record_stubs.c) does not predict it. The
- * first part of the path uses general registers only (CMakeLists.txt), as memory.c does.
+ * Writes the record of a run (branches/record/record.h), in the moving thread: each report of a
+ * site that is on and that its quick stub (record_stubs.c) does not predict. The first part of the
+ * path uses general registers only (CMakeLists.txt).
  *
  * A site reports before its access. A written value is looked at when the thread makes its next
- * report; until then the write is *pending*. If code without bitcode may have run in between, the
- * write is dropped instead. `raddle branches` re-executes the record (the *walk*) and must make
- * the same predictions; every rule here has its counterpart there.
+ * report; until then the write is *pending*, and is dropped if code without bitcode may have run in
+ * between. `raddle branches` re-executes the record (the *walk*) and must make the same
+ * predictions: every rule here has its counterpart there.
  */
 #include "runtime/record.h"
 
@@ -85,7 +85,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 				(uint32_t)bytes);
 		return;
 	}
-	/* Fast path: neither range wraps around the copy's end, and the ranges do not overlap. */
+	/* Neither range wraps around the copy's end, and they do not overlap. */
 	if (bytes >= 8 && source + bytes <= RECORD_MEMORY_BYTES &&
 		target + bytes <= RECORD_MEMORY_BYTES && is_apart) {
 		done = guarded_same_copied(
@@ -98,7 +98,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 	record_copy_known(memory, from + done, to + done, bytes - done);
 }
 
-/* True if the word has a zero byte at index `byte` or later. */
+/* At index `byte` or later. */
 static bool record_has_zero(uint64_t value, uint64_t byte)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -107,7 +107,7 @@ static bool record_has_zero(uint64_t value, uint64_t byte)
 	return (value - ones) & ~value & ones << 7;
 }
 
-/* Records a word whose value differs from the copy. */
+/* If the value differs from the copy. */
 static void record_string_word(uint8_t *place, uint64_t value, uint64_t known)
 {
 	if (record_entry(record_state.moving->thread, RECORD_READ))
@@ -115,14 +115,13 @@ static void record_string_word(uint8_t *place, uint64_t value, uint64_t known)
 	record_put(place, value, sizeof value);
 }
 
-/* Progress of record_string(). */
 struct string_progress {
-	uint64_t word;	/* next word */
-	bool has_ended; /* the string has ended */
-	bool has_page;	/* the page of this word is readable */
+	uint64_t word;
+	bool has_ended;
+	bool has_page; /* the page of this word is readable */
 };
 
-/* Compares the first words, which are recorded in any case, as long as they equal the copy. */
+/* First words, which are recorded in any case, while they equal the copy. */
 static struct string_progress record_string_start(uint64_t address, uint64_t most)
 {
 	const uint64_t first = address & ~UINT64_C(7), page = (address & ~UINT64_C(4095)) + 4096;
@@ -141,7 +140,7 @@ void record_string(uint64_t address, uint64_t length)
 {
 	const uint64_t most = length < SITE_CONTENTS_MOST ? length : SITE_CONTENTS_MOST;
 	struct string_progress progress = record_string_start(address, most);
-	/* Added to `left` at the end or at an entry, to avoid a chain of dependent stores */
+	/* Added to `left` late, to avoid a chain of dependent stores */
 	int64_t same = 0;
 
 	for (; progress.word < address + most; progress.word += 8) {
@@ -172,7 +171,6 @@ void record_string(uint64_t address, uint64_t length)
 	record_state.moving->left -= same;
 }
 
-/* Records whole words. */
 void record_range(uint64_t address, uint64_t length)
 {
 	const uint64_t first = address & ~UINT64_C(7);
@@ -238,7 +236,7 @@ static void record_checked(uint32_t site, uint64_t address)
 	struct record_moving *moving = record_state.moving;
 	const bool has_room = record_entry(moving->thread, RECORD_REPORT);
 
-	/* Checked records must not change the length of time slices: the entry is not counted. */
+	/* Checked records must not change the length of time slices. */
 	moving->mark = ++moving->left;
 	if (!has_room)
 		return;
@@ -285,13 +283,13 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 	}
 }
 
-/* Kinds of sites whose reports the walk checks one by one. */
+/* The walk checks reports of these kinds one by one. */
 static bool is_checked_kind(uint8_t kind)
 {
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;
 }
 
-/* Settles the pending write at the next report. The walk does the same at the same reports. */
+/* At the next report, as the walk does. */
 static void record_look_back(const struct site_record *site)
 {
 	switch (site->kind) {
@@ -349,9 +347,9 @@ void record_report(
 	}
 }
 
-/* Settles the pending write before other threads run: at a scheduling point, or because the time
- * slice ends. The walk learns of the end of a slice only at the report. Both must therefore
- * treat the write as the report alone would: behind a SITE_RESULT it is dropped. */
+/* Before other threads run, at a scheduling point or the end of the time slice, of which the walk
+ * learns only at the report. Both treat the write as the report alone would: behind a SITE_RESULT
+ * it is dropped. */
 void record_settle(const struct site_record *site, bool is_point)
 {
 	struct record_moving *moving = record_state.moving;
@@ -371,7 +369,7 @@ bool record_may_end_turn(const struct site_record *site)
 	       site->kind == SITE_RESULT || site->kind == SITE_ADDRESS;
 }
 
-/* Fast path of record_report() for the most frequent kinds, in records that are not checked. */
+/* For the most frequent kinds, in records that are not checked. */
 static bool record_often(const struct site_record *site, uint64_t address)
 {
 	if (site->kind == SITE_LOAD && site->bytes <= 8 && !site->order) {

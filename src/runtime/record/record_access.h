@@ -1,5 +1,4 @@
-/* Reads memory and compares it with what the thread knows of it, for record.c and
- * record_missed.c. All code uses general registers only. */
+/* Reads memory and compares it with the thread's copy. General registers only. */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 #define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 
@@ -8,8 +7,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record/record_internal.h"
 
-/* Reads up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a
- * page. */
+/* Up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a page. */
 static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t part;
@@ -36,7 +34,7 @@ static inline uint8_t *record_place(uint64_t address)
 	return record_state.moving->memory + record_place_of(address);
 }
 
-/* Stores up to eight bytes. libc's functions are avoided because they use vector registers. */
+/* libc's functions would use vector registers. */
 static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 {
 	const uint32_t half = (uint32_t)value;
@@ -55,7 +53,7 @@ static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 	}
 }
 
-/* Loads up to eight bytes of a copy, which has eight accessible bytes at `at`. */
+/* Has eight accessible bytes at `at`. */
 static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t value;
@@ -64,7 +62,7 @@ static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
 }
 
-/* Records a read of up to eight bytes. False: the memory is not readable. */
+/* False: not readable. */
 static inline bool record_read_part(uint64_t address, uint32_t bytes)
 {
 	struct record_moving *moving = record_state.moving;
@@ -101,7 +99,7 @@ static inline void record_value(uint32_t slot, uint64_t value)
 	*known = value;
 }
 
-/* Makes a write pending, which the thread executes next. */
+/* The thread executes the write next. */
 static inline void record_pend(uint64_t address, uint32_t bytes)
 {
 	record_state.moving->pending = address;

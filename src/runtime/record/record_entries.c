@@ -1,5 +1,5 @@
-/* Storage of the record's entries (branches/record/record.h). Each thread appends to chunks of
- * its own, and has its own copy of memory. */
+/* The record's entries (branches/record/record.h). Each thread appends to chunks of its own, and
+ * has its own copy of memory. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -35,8 +35,7 @@ static bool has_room(const struct record_area *area)
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
-/* Populates the pages of the next chunk at once, since a thread that filled one chunk fills the
- * next. Kernels without MADV_POPULATE_WRITE ignore it. */
+/* A thread that filled one chunk fills the next. Kernels without MADV_POPULATE_WRITE ignore it. */
 static void make_pages(void *chunk)
 {
 	static uintptr_t end; /* end of the populated pages */
@@ -106,8 +105,7 @@ void record_park(struct record_moving *moving)
 	parked->copied_from = moving->copied_from;
 }
 
-/* A thread's copy of memory is mapped when the thread first runs; most of its pages stay
- * untouched. */
+/* Mapped when the thread first runs; most pages stay untouched. */
 void record_resume_thread(uint32_t index)
 {
 	struct record_moving *moving = record_state.moving;

@@ -1,16 +1,15 @@
 /*
- * Shared declarations of the recorder. A recorded run stores, per thread, the values that its
- * code reads and that a walk of the thread's bitcode alone cannot predict
- * (branches/record/record.h). Each thread has a copy of the memory that it read and wrote. A read
- * whose value equals the copy is *predicted* and only counted; every other report makes an entry.
+ * Shared declarations of the recorder. A recorded run stores, per thread, the values that its code
+ * reads and that a walk of the thread's bitcode alone cannot predict (branches/record/record.h).
+ * Each thread has a copy of the memory that it read and wrote. A read whose value equals the copy
+ * is *predicted* and only counted; every other report makes an entry.
  *
  * A write is *pending* from its site until the thread's next report, or until other threads run.
- * The recorder then copies the written bytes into the thread's copy (flush). If code without
- * bitcode may have written them since, the recorder sets the bytes in the copy to 0 instead
- * (drop). The walk does the same at the same reports.
+ * The recorder then copies the written bytes into the copy (flush), or sets them to 0 if code
+ * without bitcode may have written there since (drop). The walk does the same at the same reports.
  *
- * struct record_moving is the state of the moving thread. Quick stubs (record_stubs.c) and
- * record_near.S access it by absolute addresses of 32 bits.
+ * Quick stubs (record_stubs.c) and record_near.S access struct record_moving by absolute addresses
+ * of 32 bits.
  */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_INTERNAL_H
 #define RADDLE_RUNTIME_RECORD_RECORD_INTERNAL_H
@@ -23,23 +22,22 @@
 #include "branches/record/op_stream.h"
 #include "abi/instrument_abi.h"
 
-/* Written by the moving thread; private to the process. */
+/* Of the moving thread; private to the process. */
 struct record_moving {
 	int64_t left;	  /* predicted reports until the thread yields */
-	uint64_t pending; /* address of the pending write; 0: none */
+	uint64_t pending; /* of the pending write; 0: none */
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
-	uint8_t *memory;  /* Copy of memory that the thread read and wrote, by record_place_of() */
+	uint8_t *memory;  /* what the thread read and wrote, by record_place_of() */
 	uint64_t *values; /* last values, by record_value_slot() */
 	int64_t mark;	  /* `left` at the last entry */
 	struct record_thread *thread;
 	uint32_t index;
-	uint32_t entered;     /* site of the function entry whose arguments follow */
+	uint32_t entered;     /* whose arguments follow */
 	uint64_t copied_from; /* source of a copy whose write is the next report */
 };
 
-/* State of a thread that is not moving. */
 struct record_parked {
 	uint64_t pending;
 	uint32_t pending_bytes, wants_arguments, entered;
@@ -49,41 +47,36 @@ struct record_parked {
 	uint64_t *values;
 };
 
-/* Private to the process. A recorded run has a process of its own, so one state suffices. */
+/* Private to the process, which makes one run. */
 struct record_state {
-	struct record_area *area; /* NULL: the run is not recorded */
+	struct record_area *area; /* NULL: not recorded */
 	/* Return address of the last call from code without sites; 0: none */
 	uintptr_t outside;
 	struct record_moving *moving;
 	struct record_moving without_stubs;
-	uintptr_t code_start, code_end; /* the module that last called one of its own functions */
+	uintptr_t code_start, code_end; /* that last called one of its own functions */
 	bool has_chosen;		/* some sites are scheduling points */
 	bool may_link;			/* function addresses may be those of PLT entries */
-	struct executor executor;	/* the run's executor, wrapped to switch threads here */
+	struct executor executor;	/* wrapped to switch threads here */
 	const struct executor *below;
 	struct record_parked parked[THREAD_CAPACITY];
 	struct op_stream ops;
 };
 
-/* Written by the moving thread, in all files of the recorder. */
 extern struct record_state record_state;
 
-/* Time slice of a recorded run: a thread that makes this many reports without an op may be
- * spinning, and yields. */
+/* A thread that makes this many reports without an op may be spinning, and yields. */
 #define REPORTS_IN_A_TURN 200000
 
-/* ---- record_entries.c ---- */
-
-/* Waits until the command has emptied the area. */
 void record_have_emptied(void);
-/* Gives the thread another chunk. False: the record is full. */
+/* False: the record is full. */
 bool record_more(struct record_thread *thread);
-/* Ends the thread's record where the area is full. */
+/* The area is full. */
 void record_close(struct record_thread *thread);
 
 #define RECORD_ENTRY_MOST (OP_STREAM_MOST + RECORD_NUMBER_SLACK)
 
-/* Makes room for one entry of any kind. False: the record is full. */
+/* One entry of any kind. False: the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
 	return __builtin_expect(thread->end - thread->at >= RECORD_ENTRY_MOST, 1) ||
@@ -95,7 +88,7 @@ static inline void record_number(struct record_thread *thread, uint64_t number)
 	thread->at = record_number_put(thread->at, number);
 }
 
-/* Begins an entry; the caller appends its numbers. False: the record is full. */
+/* The caller appends its numbers. False: the record is full. */
 static inline bool record_entry(struct record_thread *thread, enum record_tag tag)
 {
 	struct record_moving *moving = record_state.moving;
@@ -111,43 +104,33 @@ static inline bool record_entry(struct record_thread *thread, enum record_tag ta
 	return true;
 }
 
-/* Saves the state of the moving thread before another thread runs. */
 void record_park(struct record_moving *moving);
-/* Loads the state of a thread that runs next. */
 void record_resume_thread(uint32_t index);
 
-/* ---- record_ops.c ---- */
-
-/* The moving thread stops at this op. Flushes its pending write if instrumented code announced
- * the op, else drops the write: code without bitcode may have written there. */
+/* The moving thread stops at this op. Flushes its pending write if instrumented code announced the
+ * op, else drops it: code without bitcode may have written there. */
 void record_stand(const struct engine_op *op);
 
-/* ---- record.c ---- */
-
-/* Copies the bytes of the pending write into the thread's copy of memory. */
 void record_flush(void);
-/* True if the address lies in code with sites. */
+/* In code with sites. */
 bool record_is_inside(uintptr_t code);
-/* True if the bytes that the site reads are written next, and no other site reports that write. */
+/* The bytes that the site reads are written next, and no other site reports that write. */
 static inline bool record_pends(const struct site_record *site)
 {
 	return site->kind == SITE_LOAD && site_record_info(site)->flags & SITE_WRITTEN_BACK;
 }
 
-/* Records a read of any number of bytes. */
 void record_read(uint64_t address, uint64_t bytes);
-/* Records a read of memory that the thread copies next. The destination then holds the same
- * values. */
+/* The thread copies the memory next: the destination then holds the same values. */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
-/* Records a read of whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes
- * unless the page ends before. */
+/* Whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes unless the page ends
+ * before. */
 void record_string(uint64_t address, uint64_t length);
 void record_range(uint64_t address, uint64_t length);
-/* Records an argument of the function that code without bitcode called last. */
+/* Of the function that code without bitcode called last. */
 void record_argument(uint64_t value);
-/* Records a function entry, whose caller may be code without bitcode. */
+/* The caller may be code without bitcode. */
 void record_enter(uint32_t site, uintptr_t frame);
-/* Drops the pending write: sets its bytes in the copy to 0. */
 void record_drop_pending(void);
 static inline void record_drop(void)
 {
@@ -155,11 +138,9 @@ static inline void record_drop(void)
 		record_drop_pending();
 }
 
-/* ---- record_missed.c ---- */
-
-/* Slow paths of quick stubs for reports that are not predicted, called by record_near.S. `known`
- * describes the site: bytes of a read, slot of a value, or site of a function entry. False:
- * nothing is recorded, and the stub must use the general path. */
+/* Slow paths of quick stubs, for record_near.S. `known` describes the site: bytes of a read, slot
+ * of a value, or site of a function entry. False: nothing is recorded, and the stub must use the
+ * general path. */
 bool record_missed_read(uint64_t address, uint64_t known);
 bool record_missed_update(uint64_t address, uint64_t known);
 bool record_missed_result(uint64_t value, uint64_t known);
@@ -175,23 +156,18 @@ bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, u
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
 
-/* ---- record_marks.c ---- */
-
-/* True if raddle-cc has marked the function at this address (instrument_abi.h). Any address is
- * allowed. */
+/* Marked by raddle-cc (instrument_abi.h). Any address is allowed. */
 bool record_is_marked(uint64_t function);
-/* The called function, at a site with SITE_CALLEE_NAMED; 0: none. */
+/* At a site with SITE_CALLEE_NAMED; 0: none. */
 uint64_t record_callee(const struct site_record *site);
-/* After a call: true if the called function is marked. Then the site reports nothing. */
+/* After a call of a marked function the site reports nothing. */
 bool record_is_recomputed(const struct site_record *site, uint64_t length);
-/* Reads how modules are linked. Must run before stubs are made. */
+/* Before stubs are made. */
 void record_look_at_linkage(void);
 
-/* ---- record_near.S ---- */
-
-void record_near_read(void); /* of any number of bytes */
+void record_near_read(void);
 void record_near_update(void);
-/* Called by a site's quick stub, which has already read the word. */
+/* The site's quick stub has already read the word. */
 void record_near_read1(void);
 void record_near_read2(void);
 void record_near_read4(void);
@@ -210,12 +186,10 @@ void record_near_string(void);
 void record_near_contents(void);
 void record_near_range(void);
 
-/* ---- record_stubs.c ---- */
-
-/* Maps the state in the first 2 GiB. NULL: not possible, and no quick stubs are made. */
+/* In the first 2 GiB. NULL: not possible, and no quick stubs are made. */
 struct record_moving *record_stubs_open(void);
-/* Machine code for a site. The code handles a predicted report and jumps to the site's own stub
- * for every other one. NULL: the site gets none. */
+/* Handles a predicted report, and jumps to the site's own stub for every other. NULL: the site gets
+ * none. */
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end);
 

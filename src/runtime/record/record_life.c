@@ -1,5 +1,5 @@
-/* Life cycle of a recorded run: which sites report, and the image of static data when the run
- * becomes controlled. */
+/* Which sites of a recorded run report, and the image of static data when the run becomes
+ * controlled. */
 #include <link.h>
 #include <string.h>
 
@@ -15,8 +15,7 @@ bool record_is_on(void)
 	return record_state.area != NULL;
 }
 
-/* Copies the object's writable data into the area. Parts above a size limit, or without room,
- * are left out. */
+/* Parts above a size limit, or without room, are left out. */
 static void record_add_images(const struct dl_phdr_info *info)
 {
 	struct record_area *area = record_state.area;
@@ -57,9 +56,9 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
-/* True if the site's report carries no information: a function entry called only by code with
- * sites; a write to the bytes that the previous site read, which has it pending already; the
- * result of a marked function. */
+/* The report carries no information: a function entry called only by code with sites; a write to
+ * the bytes that the previous site read, which is pending already; the result of a marked
+ * function. */
 static bool record_needs_no_report(const struct site_record *site)
 {
 	switch (site->kind) {
@@ -111,11 +110,10 @@ void record_begin(void)
 
 void record_go_live(void)
 {
-	/* Images are larger than chunks, so the area is emptied first. */
+	/* Images are larger than chunks: the area is emptied first. */
 	if (record_state.area->is_emptied && record_state.area->used > record_state.area->bytes / 2)
 		record_have_emptied();
 	record_state.area->object_count = 0;
-	/* Objects beyond the capacity stay unnamed */
 	(void)dl_iterate_phdr(record_add_object, NULL);
 	record_drop();
 	(void)record_entry(

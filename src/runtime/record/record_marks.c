@@ -1,5 +1,5 @@
-/* Functions that raddle-cc has marked (instrument_abi.h): the walk recomputes their results.
- * Called before vector registers are saved, with general registers only (CMakeLists.txt). */
+/* Functions that raddle-cc has marked (instrument_abi.h): the walk recomputes their results. Before
+ * vector registers are saved: general registers only (CMakeLists.txt). */
 #include <link.h>
 #include <string.h>
 
@@ -18,9 +18,8 @@ bool record_is_marked(uint64_t function)
 	return fetch(function - sizeof mark, sizeof mark, &mark) && mark == SITE_FUNCTION_MARK;
 }
 
-/* The target of a PLT entry. An executable that is not position-independent may use a PLT entry
- * as the address of a library's function. The target is known after the first call of the entry.
- * 0: the code is no PLT entry. */
+/* Behind a PLT entry, which an executable that is not position-independent may use as a library
+ * function's address. Known after the first call of the entry. 0: no PLT entry. */
 static uint64_t record_behind_linkage(uint64_t function)
 {
 	uint64_t code, distance, target;
@@ -67,8 +66,7 @@ static int note_first(struct dl_phdr_info *info, size_t size, void *out)
 	return 1;
 }
 
-/* dl_iterate_phdr() visits the executable first. Base 0: the executable is not
- * position-independent. */
+/* The executable comes first. Base 0: it is not position-independent. */
 void record_look_at_linkage(void)
 {
 	uint64_t base = 0;

@@ -1,6 +1,5 @@
-/* Slow paths of quick stubs for reports that are not predicted, called by record_near.S. They do
- * the same as record_report(), with the site's properties as arguments. General registers only
- * (CMakeLists.txt). */
+/* Slow paths of quick stubs, called by record_near.S. As record_report(), with the site's
+ * properties as arguments. General registers only (CMakeLists.txt). */
 #include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record/record_access.h"
@@ -35,7 +34,7 @@ static bool record_is_quiet(void)
 	return !record_state.area || sites_are_live == SITES_QUIET;
 }
 
-/* True if the report may be recorded at once: recording is on, and the time slice is not over. */
+/* Recording is on, and the time slice is not over. */
 static bool record_goes_on(void)
 {
 	return !record_is_quiet() && record_state.moving->left > 0;
@@ -101,7 +100,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 	return true;
 }
 
-/* Settles the pending write before a read is recorded. False: nothing is recorded now. */
+/* Before a read is recorded. False: nothing is recorded now. */
 static bool begin_reading(void)
 {
 	if (record_is_quiet())

@@ -1,12 +1,10 @@
 /*
  * Bridge from a quick stub (record_stubs.c) whose report is not predicted to the function that
- * records it (record_missed.c). The stub passes all properties of the site, so the record is not
- * looked up. x86-64.
+ * records it (record_missed.c). The stub passes all properties of the site. x86-64.
  *
  * On entry %r10 is the operand and %r11 the site's property; the return address is that of the
- * point. If the function returns false, it has changed nothing, and the general path
- * (site_thunk.S) handles the report. The functions use general registers only (CMakeLists.txt),
- * so no other registers are saved.
+ * point. If the function returns false, it has changed nothing, and the general path (site_thunk.S)
+ * handles the report. The functions use general registers only, so no others are saved.
  */
 #include "runtime/quick.h"
 #include "runtime/record/record_near.h"
@@ -72,10 +70,9 @@ record_near_\name:
 
 
 /*
- * The most frequent reports are recorded here in assembly: words that are read, results, and
- * calls from outside with their arguments. The code does the same as record_missed.c. In rarer
- * cases (end of the time slice, a full chunk, most pending writes) it jumps to \otherwise before
- * it has changed anything.
+ * The most frequent reports in assembly: words that are read, results, and calls from outside with
+ * their arguments. As record_missed.c; rarer cases (end of the time slice, a full chunk, most
+ * pending writes) jump to \otherwise before anything has changed.
  *
  * %rdx: the moving thread's state; %rsi: its struct record_thread; %rdi: write position; %rax and
  * %rcx: scratch for numbers.
@@ -110,7 +107,6 @@ record_near_\name:
 	jl	9f
 	.endm
 
-	/* Restores the registers that BEGIN has saved. */
 	.macro	RESTORE
 	popq	%rcx
 	.cfi_adjust_cfa_offset -8
@@ -186,7 +182,7 @@ record_near_\name:
 	NUMBER
 	.endm
 
-	/* A word at %r10, which the stub has already read. */
+	/* At %r10, which the stub has already read. */
 	.macro	WORD name:req, bytes:req, load:req, value:req, extend, pends:req
 	BEGIN	\name, raddle_site_v3
 	movq	NEAR_LEFT(%rdx), %rcx
@@ -231,8 +227,8 @@ record_near_\name:
 	WORDS	read, 0
 	WORDS	update, 1
 
-	/* %r10: the value, %r11: its slot. The value may equal the prediction; then a pending
-	 * write alone has led here, and is dropped. */
+	/* %r10: the value, %r11: its slot. If the value equals the prediction, a pending write
+	 * alone has led here, and is dropped. */
 	BEGIN	result, record_near_far_result
 	movq	NEAR_LEFT(%rdx), %rcx
 	testq	%rcx, %rcx
@@ -265,8 +261,8 @@ record_near_\name:
 8:
 	END	result, record_near_far_result
 
-	/* %r11: the site. The fast path needs the return address of the last call that was found
-	 * to be from outside. */
+	/* %r11: the site. Fast only for the return address of the last call found to be from
+	 * outside. */
 	BEGIN	enter, record_near_far_enter
 	movq	8(%rbp), %rax
 	cmpq	%rax, NEAR_OUTSIDE+record_state(%rip)

@@ -1,9 +1,9 @@
-/* Offsets and constants of the recorder's state (record_internal.h, branches/record/record.h)
- * for record_near.S. record_missed.c asserts that they agree with the structs. */
+/* Offsets and constants of record_internal.h and branches/record/record.h for record_near.S.
+ * record_missed.c asserts that they agree with the structs. */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 #define RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
 
-/* Offsets in struct record_moving. */
+/* struct record_moving */
 #define NEAR_LEFT 0
 #define NEAR_PENDING 8
 #define NEAR_PENDING_BYTES 16
@@ -14,12 +14,12 @@
 #define NEAR_THREAD 48
 #define NEAR_ENTERED 60
 
-/* Offsets in struct record_thread. */
+/* struct record_thread */
 #define NEAR_AT 16
 #define NEAR_END 24
 #define NEAR_PREDICTED 32
 
-/* Offsets in struct record_state, whose area comes first. */
+/* struct record_state, whose area comes first */
 #define NEAR_OUTSIDE 8
 
 #define NEAR_ROOM 89 /* RECORD_ENTRY_MOST */

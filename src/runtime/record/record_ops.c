@@ -1,5 +1,4 @@
-/* The engine's events for the recorder: steps, thread switches and performed operations
- * (branches/record/record.h). */
+/* The engine's events for the recorder: steps, thread switches, performed operations. */
 #include "runtime/record.h"
 
 #include "model/op.h"
@@ -11,7 +10,7 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
-/* Takes the next position of the run and returns its distance from the thread's last one. */
+/* Returns its distance from the thread's last position. */
 static uint64_t record_next_position(struct record_thread *thread)
 {
 	const uint64_t position = record_state.area->position++;
@@ -21,7 +20,7 @@ static uint64_t record_next_position(struct record_thread *thread)
 	return difference;
 }
 
-/* Cuts the record here: no thread records anything more, as if the area were full. */
+/* No thread records anything more, as if the area were full. */
 static void record_cut(void)
 {
 	struct record_area *area = record_state.area;
@@ -47,16 +46,15 @@ void record_stand(const struct engine_op *op)
 		record_flush();
 		return;
 	}
-	/* Code without bitcode is spinning, and the record has no op for it. The thread's next
-	 * report settles the write. */
+	/* Code without bitcode is spinning, without an op. The thread's next report settles the
+	 * write. */
 	if (op && op->kind == OP_SPIN)
 		return;
 	record_drop_pending();
 	record_state.parked[moving->index].has_dropped = true;
 }
 
-/* Entry of an op. The short form serves the usual case that step and position have both grown by
- * one. */
+/* The short form serves the case that step and position have both grown by one. */
 static void record_sync(uint32_t index, uint64_t step)
 {
 	struct record_thread *own = &record_state.area->threads[index];
@@ -96,7 +94,6 @@ void record_resume(void)
 {
 	struct record_thread *thread = record_state.moving->thread;
 
-	/* The record has no op for this switch */
 	record_state.parked[record_state.moving->index].has_dropped = false;
 	if (record_entry(thread, RECORD_TURN))
 		record_number(thread, record_next_position(thread));

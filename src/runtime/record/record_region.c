@@ -1,4 +1,4 @@
-/* See record_region.h. Runs while a single thread moves, before the module's code runs. */
+/* Runs while a single thread moves, before the module's code runs. */
 #include "runtime/record/record_region.h"
 
 #include <errno.h>
@@ -54,8 +54,8 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 	PUT(writer, "\xc3");
 }
 
-/* Writes the routine that copies the bytes of the pending write into the thread's copy of
- * memory. Unusual sizes are copied byte by byte. */
+/* Copies the bytes of the pending write into the thread's copy of memory; unusual sizes byte by
+ * byte. */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const ways[WAY_COUNT])(void) = {
@@ -114,7 +114,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 
 static bool region_map(struct stub_region *region, uintptr_t code_start)
 {
-	/* Memory below the module, because the heap grows above the executable. */
+	/* Below the module, because the heap grows above the executable. */
 	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
 
 	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;

@@ -2,9 +2,9 @@
  * Executable memory near the modules for the code of record_stubs.c, and the writer of that code.
  * x86-64.
  *
- * A *region* lies within the reach of a module's jumps. It begins with the routine that looks at
- * the pending write. One *piece* of code per site follows. A table at the region's end maps each
- * piece to its fallback after a fault.
+ * A *region* lies within the reach of a module's jumps. It begins with the routine that flushes the
+ * pending write; one *piece* of code per site follows. A table at its end maps each piece to its
+ * fallback after a fault.
  */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_REGION_H
 #define RADDLE_RUNTIME_RECORD_RECORD_REGION_H
@@ -15,8 +15,7 @@
 
 #include "runtime/record/record_internal.h"
 
-/* Fallback of a piece: execution continues there after a fault, on a path that does not assume
- * readable memory. */
+/* After a fault, execution continues on a path that does not assume readable memory. */
 struct stub_piece {
 	uint32_t start, slow; /* offsets from the region's start */
 };
@@ -51,18 +50,18 @@ struct stub_region {
 	unsigned char *start, *at, *end;
 	struct stub_piece *pieces; /* grows downwards from the region's end */
 	uint32_t piece_count;
-	unsigned char *ways;  /* table of jump targets, indexed by enum stub_way */
-	unsigned char *flush; /* routine that flushes the pending write; changes %r10 and %r11 */
+	unsigned char *ways;  /* jump targets by enum stub_way */
+	unsigned char *flush; /* changes %r10 and %r11 */
 	unsigned char *flush_failed;
-	/* The only instruction of that routine that copies byte by byte */
+	/* its only instruction that copies byte by byte */
 	unsigned char *flush_bytes;
 	unsigned char *flush_bytes_failed;
 };
 
-/* Has a 32-bit address. record_stubs_open() writes it once. */
+/* Has a 32-bit address. */
 extern struct record_moving *record_region_state;
 
-/* A region within reach of the module's code, with room for one more piece; NULL: none. */
+/* With room for one more piece; NULL: none. */
 struct stub_region *record_region_for(uintptr_t code_start);
 
 struct writer {
@@ -90,16 +89,16 @@ static inline void put_byte(struct writer *writer, unsigned value)
 	*writer->at++ = (unsigned char)value;
 }
 
-/* Writes the 32-bit displacement that ends a jump or call instruction. */
+/* Ends a jump or call instruction. */
 static inline void put_distance(struct writer *writer, const unsigned char *target)
 {
 	put_word(writer, (uint64_t)(target - (writer->at + 4)));
 }
 
-/* Address of a field of the state as a 32-bit operand. */
+/* As a 32-bit operand. */
 #define STATE(field) ((uintptr_t)record_region_state + offsetof(struct record_moving, field))
 
-/* Writes a placeholder displacement. land() fills it in. */
+/* land() fills in the displacement. */
 static inline unsigned char *put_forward(struct writer *writer)
 {
 	put_word(writer, 0);

@@ -1,18 +1,16 @@
 /*
- * Quick stubs: machine code made at start-up, one piece per site. A piece handles a predicted
- * report in a few instructions. A point that is on calls the piece instead of the site's own
- * stub. For every other report the piece restores all registers and jumps to a slow path
- * (record_near.S) or to the own stub's path (site_thunk.S, record.c). x86-64.
+ * Quick stubs: machine code made at start-up, one piece per site. A point that is on calls the
+ * piece instead of the site's own stub. A piece handles a predicted report in a few instructions.
+ * For every other report it restores all registers and jumps to a slow path (record_near.S) or to
+ * the own stub's path (site_thunk.S, record.c). x86-64.
  *
- * A piece uses only %r10 and %r11, which are dead at a point, and leaves the return address on
- * the stack. The four bytes before a piece are the distance to the site's record. A piece gets
- * its operand by a copy of the instruction that loads %r10 in the site's own stub. If that
- * instruction is none that points.c writes, the site gets no piece. A slow path loads the operand
- * again, so a piece may overwrite %r10.
+ * A piece uses only %r10 and %r11, which are dead at a point, and leaves the return address on the
+ * stack. The four bytes before it are the distance to the site's record. It copies the instruction
+ * that loads %r10 in the site's own stub; a site with an unknown instruction gets no piece. A slow
+ * path loads the operand again, so a piece may overwrite %r10.
  *
- * Pieces of wide reads and of updates also need %rdx, which they save below the stack pointer;
- * functions with sites have no red zone. The moving thread's state (record_internal.h) has a
- * 32-bit address, which a piece near any module can use.
+ * Pieces of wide reads and of updates save %rdx below the stack pointer: functions with sites have
+ * no red zone. The moving thread's state (record_internal.h) has a 32-bit address.
  *
  * Runs while a single thread moves, before the module's code runs.
  */
@@ -21,7 +19,7 @@
 #include "branches/record/record.h"
 #include "runtime/record/record_region.h"
 
-/* Offsets (8 bits, negative) from the stack pointer, below the reach of calls. */
+/* Offsets from the stack pointer (8 bits, negative), below the reach of calls. */
 enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
 
 /* cmpq $0, pending */
@@ -49,13 +47,13 @@ struct piece {
 	struct stub_region *region;
 	const struct site_record *site;
 	const unsigned char *own; /* the site's own stub */
-	unsigned char *slow[16];  /* jumps to the slow path */
+	unsigned char *slow[16];
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to the code that restores `left`; NULL: none */
 	uint32_t counted;    /* amount that is restored */
-	enum stub_way way;   /* slow path of the site */
-	uint32_t known;	     /* argument of the slow path */
-	bool needs_d;	     /* the piece uses %rdx */
+	enum stub_way way;
+	uint32_t known; /* for the slow path */
+	bool needs_d;
 };
 
 static void slow_if(struct piece *piece, const char *jump)
@@ -69,13 +67,12 @@ static void slow_if(struct piece *piece, const char *jump)
 #define ALWAYS "\x90\xe9" /* nop; jmp */
 #define IF_NEGATIVE "\x0f\x88"
 
-/* Every operand instruction is followed by push %r11. */
 static bool ends_operand(const unsigned char *at)
 {
 	return at[0] == 0x41 && at[1] == 0x53;
 }
 
-/* Length of the instruction that loads the operand into %r10; 0: an unknown instruction. */
+/* 0: an unknown instruction. */
 static size_t operand_bytes(const unsigned char *at)
 {
 	const unsigned char mode = at[2];
@@ -94,7 +91,7 @@ static size_t operand_bytes(const unsigned char *at)
 	return 3 + ((mode & 7) == 4) + address;
 }
 
-/* True if the operand is %rsp or an address relative to it. */
+/* %rsp or an address relative to it. */
 static bool is_of_stack(const unsigned char *at)
 {
 	if (at[0] == 0x41) /* the operand is 0 */
@@ -104,8 +101,8 @@ static bool is_of_stack(const unsigned char *at)
 	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
 }
 
-/* Writes a copy of the operand instruction, which in the stub follows pop %r11. An operand
- * relative to the stack pointer or to %rip is adjusted. False: the instruction is unknown. */
+/* In the stub the operand instruction follows pop %r11. Adjusts an operand relative to the stack
+ * pointer or to %rip. False: the instruction is unknown. */
 static bool put_operand(struct piece *piece)
 {
 	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
@@ -136,7 +133,7 @@ static bool put_operand(struct piece *piece)
 	return true;
 }
 
-/* Writes the distance to the record before the piece. False: the record is too far away. */
+/* False: the record is too far away. */
 static bool put_record(struct piece *piece)
 {
 	const int64_t distance =
@@ -169,8 +166,7 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/* Compares a part of memory with the thread's copy. The value is loaded into %rdx, or over the
- * operand in %r10. */
+/* With the thread's copy. The value is loaded into %rdx, or over the operand in %r10. */
 static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;
@@ -188,7 +184,7 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 	slow_if(piece, IF_NOT_EQUAL);
 }
 
-/* Slow path for reads or updates of this size: each word size has its own. */
+/* Each word size has its own slow path. */
 static enum stub_way way_of(enum stub_way way, uint32_t bytes)
 {
 	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);
@@ -233,8 +229,7 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_count(piece, 1);
 }
 
-/* Writes a return for the case that the callee in %rsi is marked: its result is recomputed and
- * not recorded. */
+/* A return if the callee in %rsi is marked: its result is recomputed. */
 static void put_unless_marked(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
@@ -261,7 +256,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 	return true;
 }
 
-/* Entry of a function. The predicted case is a call from the same module. */
+/* Predicted is a call from the same module. */
 static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
@@ -283,7 +278,7 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 	return true;
 }
 
-/* The report has no fast path. */
+/* No fast path. */
 static void put_looked_at(struct piece *piece, enum stub_way way)
 {
 	piece->way = way;
@@ -376,7 +371,7 @@ static bool needs_d(const struct site_record *site)
 	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
-/* Writes the end of a piece: a return, or the jump to the slow path. */
+/* A return, or the jump to the slow path. */
 static void put_end(struct piece *piece, bool is_slow)
 {
 	struct writer *writer = &piece->writer;

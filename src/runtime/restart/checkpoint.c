@@ -1,4 +1,3 @@
-/* See checkpoint.h. */
 #include "runtime/restart/checkpoint.h"
 
 #include <sys/mman.h>
@@ -11,11 +10,10 @@
 #include "runtime/undo.h"
 
 #define CHECKPOINTS_MAX 512
-/* Limit for the run's own mappings together, in pages. */
+/* For the run's own mappings together, in pages. */
 #define OWN_PAGES_MAX (UINT32_C(1) << 18)
 
-/* Bytes that are no page of the image: part of a stack, an engine table, or a page that the run
- * mapped. */
+/* No page of the image: part of a stack, an engine table, or a page that the run mapped. */
 struct checkpoint_piece {
 	char *start;
 	uint64_t bytes;
@@ -27,14 +25,14 @@ struct checkpoint {
 	struct checkpoint_place place;
 	struct image_moment moment;
 	uint64_t uses;	      /* runs that began here */
-	uint64_t memory_used; /* memory.used before this checkpoint */
+	uint64_t memory_used; /* before this checkpoint */
 	uint32_t versions;    /* last version of its chain */
 	struct checkpoint_piece *pieces;
 	struct undo_memory *own; /* memory that the starting point does not have */
-	uint32_t segments;	 /* length of the recorded schedule at this point */
-	uint64_t steps;		 /* steps of that schedule */
+	uint32_t segments;	 /* of the recorded schedule at this point */
+	uint64_t steps;
 	bool is_truncated;
-	/* The last segment at this point; the run extends that segment later. */
+	/* The run extends that segment later. */
 	struct schedule_segment last_segment;
 };
 
@@ -67,7 +65,7 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 	checkpoints->memory.used = 0;
 }
 
-/* The checkpoint being taken. `is_complete`: everything has found room so far. */
+/* `is_complete`: everything has found room so far. */
 struct collection {
 	struct checkpoints *checkpoints;
 	struct checkpoint *checkpoint;
@@ -100,7 +98,7 @@ static bool checkpoint_is_own(const struct undo_memory *own, const char *pointer
 	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
 }
 
-/* The lowest mapped page of the stack: main's stack grows on demand. */
+/* main's stack grows on demand. */
 static char *stack_bottom(const struct image_stack *stack, char *page)
 {
 	unsigned char residency;
@@ -111,7 +109,7 @@ static char *stack_bottom(const struct image_stack *stack, char *page)
 	return page;
 }
 
-/* Keeps every touched page of a stack whose used part is unknown. */
+/* Every touched page: the used part is unknown. */
 static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
 {
 	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
@@ -131,8 +129,8 @@ static void keep_whole_stack(struct collection *collection, const struct image_s
 			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
 }
 
-/* Keeps the part of a thread's stack in use since the starting point. A thread that runs on
- * other memory (coroutines, signal handlers) still has frames on its own stack. */
+/* The part in use since the starting point. A thread that runs on other memory (coroutines, signal
+ * handlers) still has frames on its own stack. */
 static void keep_stack(
 	struct collection *collection, const struct engine_thread *thread, const void *pointer)
 {
@@ -268,7 +266,7 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
 	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
 }
 
-/* Pages without a copy in the checkpoint were not resident, and read as zero. */
+/* Pages without a copy were not resident, and read as zero. */
 static void clear_own(const struct undo_memory *own)
 {
 	const struct undo_range heap = grown_heap(own);

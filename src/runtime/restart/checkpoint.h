@@ -1,13 +1,11 @@
 /*
- * Checkpoints: the memory of a run at one of its decisions, stored relative to the image of the
- * starting point. Checkpoints form a stack. Each holds the differences to the one below, and is
- * dropped when the next run does not pass through it.
+ * Checkpoints: the memory of a run at one of its decisions, relative to the image of the starting
+ * point. Checkpoints form a stack: each holds the differences to the one below, and is dropped when
+ * the next run does not pass through it.
  *
- * A checkpoint holds only memory of the target. A run that has changed any other state takes no
- * checkpoint after that (undo_obstacle(), undo.h). All checkpoints lie in one block of shared
- * memory of fixed size.
- *
- * Runs in the rewind server, while no thread of the target moves.
+ * A checkpoint holds only memory of the target. A run that has changed any other state takes none
+ * after that (undo_obstacle(), undo.h). All lie in one block of shared memory of fixed size. Runs
+ * in the rewind server, while no thread of the target moves.
  */
 #ifndef RADDLE_RUNTIME_RESTART_CHECKPOINT_H
 #define RADDLE_RUNTIME_RESTART_CHECKPOINT_H
@@ -21,38 +19,34 @@
 
 struct checkpoints;
 
-/* The position in the run: before entry `entry` of its history, whose record is at `at`. */
+/* Before entry `entry` of the run's history, whose record is at `at`. */
 struct checkpoint_place {
-	struct context context; /* context of the moving thread */
+	struct context context; /* of the moving thread */
 	uint32_t entry;
 	uint64_t at;
-	uint64_t ticks;	  /* ticks that the run had taken until then */
-	bool is_timed;	  /* taken because the run was long: see pay.h */
+	uint64_t ticks;	  /* of the run until then */
+	bool is_timed;	  /* because the run was long: see pay.h */
 	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 
-/* Allocates `bytes` of memory for all checkpoints together, without an image. NULL: out of
- * memory. */
+/* Memory for all checkpoints together, without an image; NULL: out of memory. */
 struct checkpoints *checkpoints_new(uint64_t bytes);
-/* Starts with a new image and no checkpoints. */
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
-/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has
- * changed then. */
+/* False: no room, or a thread's stack pointer is in unknown memory; nothing has changed then. */
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
-/* The newest checkpoint; NULL: none. */
+/* Or NULL. */
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
-/* Drops the newest checkpoint. */
 void checkpoints_drop(struct checkpoints *checkpoints);
-/* Counts a run that begins at the newest checkpoint. */
+/* A run begins at the newest checkpoint. */
 void checkpoints_count_use(struct checkpoints *checkpoints);
-/* Ticks that the newest checkpoint has saved its runs, compared with the checkpoint before it. */
+/* Ticks that the newest has saved its runs, compared with the one before it. */
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
-/* Restores memory to the newest checkpoint, or without any to the starting point. Adds to the
- * count of pages. False: impossible, and the process is unusable. */
+/* To the newest checkpoint, or without any to the starting point. Adds to the count of pages.
+ * False: impossible, and the process is unusable. */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);
 

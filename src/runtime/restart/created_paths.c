@@ -1,6 +1,5 @@
-/* See created_paths.h. Runs in the moving thread after the call, when the path may be gone: a
- * path is identified by its text and the folder it starts from. A path created under one
- * spelling and removed under another counts as foreign, which costs speed but never correctness. */
+/* Runs after the call, when the path may be gone: a path is identified by its text and the folder
+ * it starts from. One created under another spelling counts as foreign, which costs only speed. */
 #include "runtime/restart/created_paths.h"
 
 #include <fcntl.h>
@@ -13,7 +12,7 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* Uses no string functions of libc: these may belong to a sanitizer. */
+/* libc's string functions may belong to a sanitizer. */
 static uint64_t path_name(long folder, const char *path)
 {
 	size_t length = 0;
@@ -35,7 +34,7 @@ static uint64_t *path_slot(struct created_paths *paths, uint64_t name)
 	return &paths->names[at];
 }
 
-/* A path beyond the table's size is not stored, and so counts as foreign. */
+/* Paths beyond the table's size count as foreign. */
 static void path_add(struct created_paths *paths, long folder, const char *path)
 {
 	uint64_t name = path_name(folder, path);
@@ -47,8 +46,7 @@ static void path_add(struct created_paths *paths, long folder, const char *path)
 	paths->count++;
 }
 
-/* Names are never removed from the set: a path that the run created and removed may be removed
- * again. */
+/* Names are never removed: the run may create and remove a path again. */
 static bool path_is_foreign(struct created_paths *paths, long folder, const char *path)
 {
 	return !*path_slot(paths, path_name(folder, path));
@@ -83,7 +81,7 @@ static bool note_rename(struct created_paths *paths, long from_folder, const cha
 	return is_foreign;
 }
 
-/* Records a socket's name in the file system, which is removed like a file's. */
+/* A socket's name in the file system is removed like a file's. */
 static void note_bind(struct created_paths *paths, const struct sockaddr *address, long bytes)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
@@ -93,11 +91,11 @@ static void note_bind(struct created_paths *paths, const struct sockaddr *addres
 		return;
 	while (end < bytes && ((const char *)local)[end])
 		end++;
-	if (end < bytes) /* the string ends inside the address, as usual */
+	if (end < bytes)
 		path_add(paths, AT_FDCWD, local->sun_path);
 }
 
-/* Records paths of calls that also concern descriptors, which the caller logs. */
+/* Calls that also concern descriptors, which the caller logs. */
 static void note_descriptor(struct created_paths *paths, long number, const long a[6], long result)
 {
 	switch (number) {

@@ -1,4 +1,3 @@
-/* See harmless_calls.h. */
 #include "runtime/restart/harmless_calls.h"
 
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* See image.h. Runs in the rewind server: uses no libc state, and no target memory except the
- * memory it restores. */
+/* Runs in the rewind server: uses no libc state, and no target memory except the memory it
+ * restores. */
 #include "runtime/restart/image_internal.h"
 
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "runtime/runtime.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-/* Main's stack grows on demand; the kernel keeps more than this free below it. */
+/* The kernel keeps more than this free below main's stack, which grows on demand. */
 #define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
 
-/* Finds the part to save of a mapping that holds the stack of a pooled thread. */
+/* The part to save of a mapping with a pooled thread's stack. */
 struct image_stack_search {
 	char *start, *end;
 	char *top;
@@ -81,8 +81,8 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/* Forbids huge pages: with these the kernel may make pages resident without a fault, which
- * image_find_late() needs. */
+/* With huge pages the kernel may make pages resident without a fault, which image_find_late()
+ * needs. */
 static void image_keep_small(struct image_area *area)
 {
 	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)
@@ -104,8 +104,7 @@ static bool image_add_stack(struct image *image, char *start, char *end, char *f
 	return true;
 }
 
-/* Splits main's stack. Its upper pages hold arguments and environment, which hardly ever change:
- * an area like others. */
+/* The upper pages of main's stack hold arguments and environment: an area of their own. */
 static bool image_add_main_stack(struct image *image, char *start, char *end)
 {
 	char *pointer = (char *)(uintptr_t)image->stack_pointer;
@@ -192,9 +191,8 @@ void image_release(struct image *image)
 	platform_unmap(image, sizeof *image);
 }
 
-/* Finds pages that were absent and have been touched since. A page becomes resident by a fault,
- * so the search is skipped while the fault count is unchanged. The exception: where huge pages
- * could not be forbidden, the kernel may collapse pages without a fault. */
+/* Pages that were absent and have been touched since. Skipped while the fault count is unchanged,
+ * except where huge pages could not be forbidden. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
@@ -213,7 +211,7 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 	}
 }
 
-/* Clears an absent page that was touched: the page must read as at the starting point. */
+/* Reads as at the starting point. */
 static void image_clear_page(const struct image_area *area, size_t page)
 {
 	char *start = area->start + page * PAGE_BYTES;
@@ -238,7 +236,6 @@ static uint64_t image_clear_late(const struct image_area *area)
 	return cleared;
 }
 
-/* For an area some of whose pages have versions. */
 static uint64_t image_restore_versions(const struct image *image, struct image_area *area)
 {
 	const size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -302,7 +299,7 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-/* True when runs no longer write the page: it is protected again. */
+/* True: runs no longer write the page, which is protected again. */
 static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
 {
 	const char *content = image_content(image, area, page);
@@ -349,8 +346,7 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 	       !(moment && bitset_has(moment->alive, area->pool_index));
 }
 
-/* Records that the area is as it was at that moment, so that later uses of the stack are
- * forgotten. */
+/* The area is as at that moment: later uses of the stack are forgotten. */
 static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
 {
 	uint64_t *used_at = fiber_used_at(area->pool_index);

@@ -1,12 +1,7 @@
-/*
- * The memory image: every private writable page of the process at the starting point, and its
+/* The memory image: every private writable page of the process at the starting point, and its
  * restore. The kernel tracks writes to large areas (userfaultfd write protection), so a restore
- * copies only the pages that a run wrote. Small areas are copied whole where the kernel cannot
- * track their pages cheaply.
- *
- * All state of the image lies in shared memory and survives the restore. A restart server uses it,
- * on a stack in shared memory.
- */
+ * copies only the pages that a run wrote; small areas may be copied whole. All state lies in shared
+ * memory and survives the restore. A restart server uses it, on a stack in shared memory. */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_H
 
@@ -18,23 +13,20 @@
 
 struct image;
 
-/* Takes the image. `stack_pointer`: where the target's own thread stands; only the part of its
- * stack above counts. Returns NULL if the process has more areas than an image can hold, or
- * memory is short. */
+/* `stack_pointer`: of the target's own thread; only its stack above counts. NULL: too many areas,
+ * or memory is short. */
 struct image *image_take(const void *stack_pointer);
-/* A point in the last run. The restore skips the stack of a thread that did not exist then,
- * unless the stack was given to a thread later: no code reads it. */
+/* A point in the last run. The restore skips the stack of a thread that did not exist then, unless
+ * the stack was given to a thread later. */
 struct image_moment {
 	uint64_t time;
 	uint64_t alive[BITSET_WORDS(
 		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
-/* Restores memory to that moment, with the newest versions; NULL: to the starting point. Returns
- * the number of pages copied. *is_complete false: tracking failed, and the memory is not
- * restored. */
+/* NULL: to the starting point. Returns the number of pages copied. *is_complete false: tracking
+ * failed, and the memory is not restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
-/* Frees the image and its copies. */
 void image_release(struct image *image);
 bool image_is_tracked(const struct image *image);
 

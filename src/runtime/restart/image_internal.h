@@ -2,11 +2,10 @@
  * What image.c (the starting point), image_track.c (which pages have been written) and
  * image_versions.c (later contents of pages) share.
  *
- * An image is a table of *areas*. How an area is restored depends on its size and on the kernel. A
- * *tracked* area is large: the kernel reports the pages written since it was last protected. A
- * *watched* area is small: pages that a run has written become *busy*, and every restore copies all
- * busy pages. A page that is unchanged for a while is protected again. All other areas are copied
- * as a whole.
+ * An image is a table of *areas*. A *tracked* area is large: the kernel reports the pages written
+ * since it was last protected. A *watched* area is small: pages that a run has written become
+ * *busy*, and every restore copies all busy pages; a page that is unchanged for a while is
+ * protected again. All other areas are copied as a whole.
  */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
@@ -21,8 +20,7 @@
 #define PAGE_BYTES ((size_t)4096)
 /* A stack for each possible thread, and as many other areas. */
 #define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
-/* Bytes below the stack pointer of a suspended context that it still uses: the red zone and the
- * frame of the switch. */
+/* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
 #define STACK_MARGIN_BYTES 256
 #define IMAGE_SCAN_REGIONS 4096
 
@@ -33,57 +31,54 @@ struct image_scan_region {
 enum image_presence {
 	PAGE_ABSENT,
 	PAGE_SAVED, /* resident at the starting point, and copied */
-	PAGE_LATE   /* first touched by a later run: reads as zero at the starting point */
+	PAGE_LATE   /* first touched by a later run: reads as zero */
 };
 
-/* A range of memory that existed when the image was taken. */
 struct image_area {
 	char *start;
 	size_t bytes;
-	char *copy; /* Of the same size, in shared memory; holes where no page was resident. */
+	char *copy;		/* in shared memory; holes where no page was resident */
 	unsigned char *present; /* per page: enum image_presence */
 	size_t resident_bytes;
-	bool is_tracked; /* large: written pages are found after a run and protected again */
-	/* small: written pages are busy for a while, and every restore copies busy pages. */
+	bool is_tracked;
 	bool is_watched;
-	bool has_gaps;	  /* some pages were not resident */
+	bool has_gaps;
 	bool may_be_huge; /* the kernel may use huge pages here */
 	bool is_file;	  /* absent pages read as the file, not as zero */
-	/* Page numbers: no page outside of this range was saved. */
+	/* No page outside of this range was saved. */
 	size_t first_present, end_present;
-	/* Page numbers: no page outside of this range is late. */
+	/* No page outside of this range is late. */
 	size_t first_late, end_late;
-	/* Start of the mapping whose end this area is; NULL: the area is the whole mapping. */
+	/* Of the mapping whose end this area is; NULL: the whole mapping. */
 	char *mapping_start;
-	/* Pool index of the thread that has this stack; FIBER_NOT_POOLED: not a pooled stack. */
+	/* Of the thread with this stack, or FIBER_NOT_POOLED. */
 	uint32_t pool_index;
-	char *stack_floor; /* Lowest address to which this stack may grow; NULL: not a stack. */
-	uint32_t *latest;  /* Per page: its newest version, 0: none; NULL: no page has a version. */
+	char *stack_floor;	   /* may grow down to here; NULL: not a stack */
+	uint32_t *latest;	   /* per page: its newest version or 0; NULL: no versions */
 	uint32_t version_count;	   /* nonzero entries of `latest` */
 	struct image_watch *watch; /* per page of a watched area */
 };
 
-/* Invariant: a page of a watched area that is not busy has its wanted content, or the kernel
- * knows that it was written. */
+/* A page that is not busy has its wanted content, or the kernel knows that it was written. */
 struct image_watch {
 	bool is_busy; /* not protected: restored before every run */
-	uint8_t idle; /* consecutive checks that found it unchanged */
-	/* After more idle checks than this the page is protected again. Grows after each
-	 * protection that was too early. */
+	uint8_t idle; /* consecutive checks without a change */
+	/* Idle checks until the page is protected again; grows after each protection that was too
+	 * early. */
 	uint8_t patience;
-	uint32_t cooled; /* value of `restores` at that time */
+	uint32_t cooled; /* `restores` at that time */
 };
 
 struct image_busy {
 	uint32_t area, page;
 };
 
-/* The content of a page at a checkpoint. Versions lie in the memory of the checkpoints. A
- * version is identified by its position there, in words, plus 1. */
+/* Content of a page at a checkpoint, in the memory of the checkpoints. Identified by its position
+ * there, in words, plus 1. */
 struct image_version {
-	uint32_t previous; /* version of the same page before; 0: the starting point */
+	uint32_t previous; /* of the same page; 0: the starting point */
 	uint32_t area, page;
-	uint32_t next; /* next version of the same checkpoint; 0: the last of the chain */
+	uint32_t next; /* of the same checkpoint; 0: the last */
 	char content[];
 };
 
@@ -93,19 +88,19 @@ struct image {
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	const char *stack_pointer;
-	/* Page faults of the process at the last search for late pages; -1: no search yet. */
+	/* At the last search for late pages; -1: no search yet. */
 	long fault_count;
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
 	char *versions;		 /* start of the checkpoints' memory */
-	struct image_busy *busy; /* busy pages of all watched areas; has room for all pages */
+	struct image_busy *busy; /* of all watched areas; has room for all pages */
 	uint32_t busy_count;
-	uint64_t watch_bytes; /* size of `busy`, including the image_watch entries behind it */
+	uint64_t watch_bytes; /* including the image_watch entries behind it */
 	uint64_t watch_pages;
-	uint32_t restores; /* restores of watched areas so far */
+	uint32_t restores;
 };
 
-/* Bytes of this page that belong to the area; fewer than a page at its end. */
+/* Fewer than a page at the area's end. */
 static inline size_t image_page_bytes(const struct image_area *area, size_t page)
 {
 	const size_t left = area->bytes - page * PAGE_BYTES;
@@ -118,7 +113,7 @@ static inline struct image_version *image_version(const struct image *image, uin
 	return (struct image_version *)(image->versions + ((size_t)place - 1) * sizeof(uint64_t));
 }
 
-/* The content to restore; NULL: the content before the page was first touched. */
+/* NULL: the content before the page was first touched. */
 static inline const char *image_content(
 	const struct image *image, const struct image_area *area, size_t page)
 {
@@ -127,32 +122,29 @@ static inline const char *image_content(
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }
 
-/* True when no thread has used the area, a thread's stack, since that moment. */
+/* No thread has used the stack since that moment. */
 bool image_is_untouched(const struct image_area *area, const struct image_moment *moment);
 
 /* `content` NULL: zeroes. libc's memcmp takes no lock and runs at memory speed. */
 bool image_is_same(const char *page, const char *content, size_t bytes);
 
-/* Page faults of the process since the last call; UINT64_MAX: unknown. */
+/* Of the process since the last call; UINT64_MAX: unknown. */
 uint64_t image_new_faults(struct image *image);
-/* Marks pages that were absent and have been touched since. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
 
-/* Lets the kernel track writes from here on, where the kernel can and tracking is cheaper than
- * copying. */
+/* Where the kernel can, and tracking is cheaper than copying. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
-/* Makes all written pages of watched areas busy. False: the kernel cannot report them. */
+/* All written pages of watched areas. False: the kernel cannot report them. */
 bool image_find_busy(struct image *image);
 void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
-/* True when this restore should check the busy pages for unchanged ones. Called once per
- * restore. */
+/* This restore should check the busy pages for unchanged ones. Once per restore. */
 bool image_is_look(struct image *image);
-/* Records the check of a busy page. True: the page is protected again and no longer busy. */
+/* True: the page is protected again and no longer busy. */
 bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);
 
-/* Visits the parts of a tracked area that were written since their last protection, and protects
- * them again. False: the kernel cannot report them, or the visitor returned false. */
+/* Parts of a tracked area written since their last protection; protects them again. False: the
+ * kernel cannot report them, or the visitor returned false. */
 typedef bool image_visit_written(struct image *image, struct image_area *area,
 	const struct image_scan_region *region, void *argument);
 bool image_each_written(

@@ -1,6 +1,6 @@
-/* Finds the pages written since a point, by the kernel's userfaultfd write protection in
- * asynchronous mode (Linux 6.7): the kernel removes the protection of a page at the first write.
- * Runs in the rewind server. */
+/* Finds the pages written since a point, by userfaultfd write protection in asynchronous mode
+ * (Linux 6.7): the kernel removes the protection of a page at the first write. Runs in the rewind
+ * server. */
 #include "runtime/restart/image_internal.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "runtime/runtime.h"
 
-/* Linux 6.7: finds written pages. Declared here because older kernel headers do not have it. */
+/* Linux 6.7; older kernel headers do not have it. */
 struct image_scan {
 	uint64_t size, flags, start, end, walk_end, vector, vector_length, max_pages;
 	uint64_t category_inverted, category_mask, category_any_mask, return_mask;
@@ -21,19 +21,18 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_ASYNC (1 << 15)
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
-/* Only larger areas (resident bytes) are tracked: smaller ones are as fast to copy whole. */
+/* Areas with fewer resident bytes are as fast to copy whole. */
 #define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
-/* Every LOOK_EVERY-th restore checks which busy pages are unchanged. */
+/* Restores between two checks which busy pages are unchanged. */
 #define LOOK_EVERY 37
 #define PATIENCE_MOST 127
 /* A page written again within this number of restores was protected too early. */
 #define SOON 256
-/* A small area with more address space than this is mostly holes, which would have to be protected,
- * too. */
+/* A small area with more address space is mostly holes, which would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
-/* Moves a descriptor of the runtime to a high number, because some programs close all low ones. */
+/* Some programs close all low descriptors. */
 static long image_raise_descriptor(long descriptor)
 {
 	long raised =
@@ -56,8 +55,7 @@ static bool image_protect(struct image *image, uint64_t start, uint64_t end)
 
 static bool image_track(struct image *image, struct image_area *area)
 {
-	/* Registers the whole mapping: a split mapping would no longer be recognised as main's
-	 * stack. */
+	/* A split mapping would no longer be recognised as main's stack. */
 	char *start = area->mapping_start ? area->mapping_start : area->start;
 	struct uffdio_register enrol = {
 		.range = {.start = (uint64_t)(uintptr_t)start,
@@ -89,7 +87,7 @@ static bool image_is_watchable(const struct image_area *area)
 	       !((uintptr_t)area->start % PAGE_BYTES) && !(area->bytes % PAGE_BYTES);
 }
 
-/* Allocates the tables of watched areas. Without them these areas are copied whole. */
+/* Without these tables watched areas are copied whole. */
 static bool image_make_watches(struct image *image)
 {
 	uint64_t pages = 0;
@@ -167,7 +165,7 @@ uint64_t image_new_faults(struct image *image)
 	return before < 0 ? UINT64_MAX : (uint64_t)(image->fault_count - before);
 }
 
-/* One scan of the kernel, as far as `regions` has room. *at: start of the next scan. */
+/* As far as `regions` has room. *at: start of the next scan. */
 static long image_scan_written(struct image *image, uint64_t *at, uint64_t end)
 {
 	struct image_scan scan = {.size = sizeof scan,

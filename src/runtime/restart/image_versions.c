@@ -1,4 +1,3 @@
-/* See image_versions.h. */
 #include "runtime/restart/image_versions.h"
 
 #include <string.h>
@@ -156,8 +155,8 @@ void image_drop_versions(struct image *image, uint32_t last)
 
 		area->latest[version->page] = version->previous;
 		area->version_count -= !version->previous;
-		/* The kernel regards the page as unwritten since the version was saved, but the
-		 * restore must include it. */
+		/* The kernel regards the page as unwritten since then, but the restore must include
+		 * it. */
 		if (area->is_tracked)
 			*page = *page;
 		else if (area->is_watched)

@@ -9,7 +9,7 @@
 
 #include "runtime/restart/image.h"
 
-/* A block of words used as a stack: filled from its beginning, emptied from its end. */
+/* Used as a stack. */
 struct image_memory {
 	char *start;
 	uint64_t used, capacity; /* in words */
@@ -18,30 +18,28 @@ struct image_memory {
 /* NULL: no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
-/* Saves every page that has changed since the last versions, which were saved at the moment
- * `before` (NULL: none). *last: the chain of new versions, to be passed to image_drop_versions()
- * even after a failure. */
+/* Every page that has changed since the last versions, saved at the moment `before` (NULL: none).
+ * *last: the chain of new versions, for image_drop_versions() even after a failure. */
 bool image_keep_versions(struct image *image, struct image_memory *memory,
 	const struct image_moment *before, uint32_t *last);
-/* Drops the newest versions: image_restore() restores the versions before them. */
+/* The newest versions. */
 void image_drop_versions(struct image *image, uint32_t last);
 
-/* A stack of which the image has only the part from `end` on. Memory between `floor` and `end`
- * has come into use since. */
+/* The image has only the part from `end` on. Memory between `floor` and `end` was used since. */
 struct image_stack {
 	char *floor, *end;
 };
 
 enum image_whereabouts {
 	IMAGE_NOWHERE, /* not in the image */
-	IMAGE_MEMORY,  /* memory that the image has */
-	IMAGE_STACK    /* a stack, in any part of it */
+	IMAGE_MEMORY,
+	IMAGE_STACK /* any part of a stack */
 };
 
-/* Classifies an address. Fills `stack` for stacks. */
+/* Fills `stack` for stacks. */
 enum image_whereabouts image_find(
 	const struct image *image, const char *place, struct image_stack *stack);
-/* An address in the stack of the thread that took the image. */
+/* In the stack of the thread that took the image. */
 const char *image_main_stack(const struct image *image);
 
 #endif

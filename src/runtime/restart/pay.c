@@ -1,33 +1,31 @@
-/* See pay.h. Runs in the rewind server and in the moving thread. */
+/* Runs in the rewind server and in the moving thread. */
 #include "runtime/restart/pay.h"
 
-/* Runs in one stretch. Stretches with checkpoints are longer, because their first runs take the
- * checkpoints. */
+/* Runs in one stretch; more with checkpoints, because the first runs take them. */
 #define RUNS_WITHOUT 16
 #define RUNS_WITH 64
-/* Stretches per mode, alternating. The fastest counts, because disturbances can only slow a stretch
- * down. */
+/* Per mode, alternating. The fastest counts: disturbances only slow a stretch down. */
 #define STRETCHES 3
 /* Some milliseconds: a stretch without checkpoints ends early when a few runs take this long, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
 #define RUNS_FEW 4
 /* or when its runs take this long, however few. */
 #define TICKS_LONG (UINT64_C(1) << 26)
-/* The next trial follows after this many runs, doubled each time. */
+/* Runs until the next trial, doubled each time. */
 #define RUNS_STAY 2048
 #define RUNS_STAY_MOST (UINT64_C(1) << 20)
-/* Between trials, runs with checkpoints are checked in portions of this size. */
+/* Runs per check between trials. */
 #define RUNS_WATCH 256
 #define FACTOR_MOST 1024
 /* Counts of a parting are halved after this many runs. A new parting replaces the rarest one. */
 #define RUNS_REMEMBERED 4096
-/* During this many first runs partings are unknown. After that a timed checkpoint must save
- * TICKS_BLIND times more. */
+/* First runs, without known partings. After that a timed checkpoint must save TICKS_BLIND times
+ * more. */
 #define RUNS_BLIND 64
 #define TICKS_BLIND 16
-/* Total cost of a checkpoint, as a multiple of its taking: it is also restored and dropped. */
+/* Cost of a checkpoint as a multiple of its taking: it is also restored and dropped. */
 #define TAKING_IN_ALL 2
-/* Before this many runs the counts of a parting are not reliable. */
+/* Runs until the counts of a parting are reliable. */
 #define RUNS_KNOWN 8
 /* A first guess, for a small image. */
 #define TAKING_GUESS 20000
@@ -47,13 +45,12 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = pay->longest = 0;
 }
 
-/* True when the mean is lower by at least a sixteenth: smaller differences may be chance. */
+/* Lower by at least a sixteenth: smaller differences may be chance. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
 	return mean + pay->mean[PAY_WITHOUT] / 16 < pay->mean[PAY_WITHOUT];
 }
 
-/* Ends a trial and chooses the mode. */
 static void pay_decide(struct pay *pay)
 {
 	if (pay->stay_next < RUNS_STAY_MOST)
@@ -63,21 +60,19 @@ static void pay_decide(struct pay *pay)
 		pay->stay_next);
 }
 
-/* Mean without the longest run, which may have been disturbed. */
+/* Without the longest run, which may have been disturbed. */
 static uint64_t pay_mean(const struct pay *pay)
 {
 	return pay->runs > RUNS_FEW ? (pay->ticks - pay->longest) / (pay->runs - 1)
 				    : pay->ticks / pay->runs;
 }
 
-/* Ends a trial early when checkpoints save more than a quarter. A wrong decision is noticed
- * soon. */
+/* Checkpoints save more than a quarter: the trial ends early. A wrong decision is noticed soon. */
 static bool pay_is_clear(const struct pay *pay)
 {
 	return pay->mean[PAY_WITH] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / 4 * 3;
 }
 
-/* Ends a stretch and chooses the next one. */
 static void pay_judge(struct pay *pay)
 {
 	const enum pay_way other = pay->way == PAY_WITH ? PAY_WITHOUT : PAY_WITH;
@@ -108,7 +103,7 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 				: pay->way == PAY_WITH ? RUNS_WITH
 						       : RUNS_WITHOUT;
 
-	/* The very first run warms up the process for all others. */
+	/* The very first run warms up the process. */
 	if (!pay->is_warm) {
 		pay->is_warm = true;
 		return;
@@ -133,8 +128,7 @@ void pay_run_ended(struct pay *pay, uint64_t ticks)
 
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 {
-	/* The first checkpoints touch fresh memory and are slow: follows decreases at once,
-	 * increases slowly. */
+	/* The first checkpoints touch fresh memory: follows decreases at once, increases slowly. */
 	if (ticks < pay->taking)
 		pay->taking = ticks;
 	else
@@ -144,7 +138,7 @@ void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks)
 	pay->spent += ticks < 2 * pay->taking ? ticks : 2 * pay->taking;
 	if (pay->spent < 64 * pay->taking)
 		return;
-	/* Adjusts the threshold so that timed checkpoints save what they cost. */
+	/* Timed checkpoints must save what they cost. */
 	if (pay->saved < 2 * pay->spent && pay->factor < FACTOR_MOST)
 		pay->factor *= 2;
 	else if (pay->saved > 4 * pay->spent && pay->factor > 1)
@@ -196,8 +190,8 @@ void pay_parted(struct pay *pay, uint32_t entry)
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 {
 	const struct pay_parting *parting = &pay->partings[pay->parting_at[entry] - 1];
-	/* Stretches between two runs that differ earlier: the first run of each takes the
-	 * checkpoint, the others use it. */
+	/* Between two runs that differ earlier, the first takes the checkpoint and the others use
+	 * it. */
 	const uint64_t stretches = parting->before + 1;
 
 	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&

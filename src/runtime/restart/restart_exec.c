@@ -1,5 +1,4 @@
-/* Restart by exec: a fresh process for every run, with no state to revert or share. The command
- * starts the next process. */
+/* A fresh process for every run, which the command starts: nothing to revert or share. */
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -33,8 +32,7 @@ static void exec_finish(int status)
 
 	runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
 	if (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) {
-		/* Dies by the signal that the outcome names, so that parents and core patterns
-		 * see the true signal. */
+		/* Dies by the signal that the outcome names, for parents and core patterns. */
 		struct {
 			void *handler;
 			unsigned long flags;

@@ -1,13 +1,11 @@
 /*
- * Restart by raw fork: a server process stands at the target's starting point (before main, or at
- * the first thread creation), and every run is a child of it. The fork is a raw clone without exit
- * signal: the target sees no SIGCHLD, no atfork handler runs, and no lock of glibc is involved.
+ * Restart by raw fork: a server process stands at the starting point (before main, or at the first
+ * thread creation), and every run is a child of it. The fork is a raw clone without exit signal: no
+ * SIGCHLD, no atfork handler, no lock of glibc.
  *
  * The child sets guest_pid and begins the run; fork_serve() returns in the child only. The server
  * waits for the child, completes an outcome that the child could not write, and accounts for the
- * run.
- *
- * The server runs in the target's main thread, before any other thread exists.
+ * run. It runs in the target's main thread, before any other thread exists.
  */
 #include <sched.h>
 #include <signal.h>
@@ -26,8 +24,8 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/* Thread blocks that the last run lacked, written by the child. Blocks made in the server serve
- * all later runs; blocks made in a child cost a kernel thread per run. */
+/* Thread blocks that the last run lacked. Blocks made in the server serve all later runs; blocks
+ * made in a child cost a kernel thread per run. */
 static uint32_t *fork_made_in_run; /* in shared memory; set before the first fork */
 
 static void fork_child_set_up(void)
@@ -44,7 +42,7 @@ static void fork_child_set_up(void)
 	contract->taint = TAINT_NONE;
 }
 
-/* Derives the outcome from the exit status, if the child wrote none. */
+/* From the exit status, if the child wrote none. */
 static void fork_complete_outcome(struct contract *contract, int status)
 {
 	struct outcome *outcome = &contract->outcome;
@@ -64,8 +62,7 @@ static long restart_fork_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
-	/* glibc keeps the thread's id in a word known to the kernel; the child's word must hold the
-	 * child's id. */
+	/* For glibc, the child's word must hold the child's id. */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
@@ -79,8 +76,7 @@ static void fork_grow_pool(void)
 	*fork_made_in_run = 0;
 }
 
-/* Makes one batch of the plan. In the server, returns 0 when the batch is over, and sets
- * *report. Returns 1 in a child. */
+/* In the server: 0 at the end of the batch, and sets *report. In a child: 1. */
 static int fork_batch(uint64_t *number, enum contract_report *report)
 {
 	struct contract *contract = runtime.contract;
@@ -108,14 +104,14 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-		/* The sender of SIGKILL is unknown, and the command judges that case. The server
-		 * dies the same way, as under other restarts. */
+		/* The command judges a SIGKILL of unknown sender; the server dies the same way, as
+		 * under other restarts. */
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
 			contract->outcome.kind == OUTCOME_NONE)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
-		/* The run shared a pipe or a similar object with the server, so its failure proves
+		/* The run shared a pipe or a similar object with the server: its failure proves
 		 * nothing. */
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
@@ -123,7 +119,6 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		/* The daemon that the run left is uncontrolled: the command tries the next
 		 * restart. */
 		if (contract->daemon == DAEMON_LEFT && runtime.restart == &restart_fork_main) {
-			/* The fork itself is no reason for a taint. */
 			contract->taint = TAINT_NONE;
 			runtime_taint("leaves its work to a daemon", 0);
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
@@ -141,7 +136,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 	return 0;
 }
 
-/* Serves runs. Returns once per run, in a child, with the number of the run. */
+/* Returns once per run, in a child, with the number of the run. */
 static uint64_t fork_serve(void)
 {
 	enum contract_report report = REPORT_READY;

@@ -9,8 +9,8 @@
  * made again. A run whose effects cannot be reverted (contract->taint) breaks the server, and the
  * command changes to another restart.
  *
- * The server lives on a stack and in a struct of shared memory, which the image does not contain.
- * It runs in the target's main kernel thread with main's thread-local base, and uses no libc state.
+ * The server lives on a stack and in a struct of shared memory, outside of the image. It runs in
+ * the main kernel thread with main's thread-local base, and uses no libc state.
  */
 #include <sys/syscall.h>
 
@@ -24,16 +24,14 @@
 
 #define SERVER_STACK_BYTES ((size_t)256 * 1024)
 
-/* Forked job: what the starting point does when the server resumes it. */
+/* What the starting point does when the server resumes it (forked job). */
 enum rewind_job {
-	FORKED_JOB_RUN,	  /* begin a run */
-	FORKED_JOB_GO_ON, /* continue at a decision, after the checkpoint was taken */
-	/* Make more thread blocks and return to the server, which takes a new image that includes
-	 * the blocks. */
+	FORKED_JOB_RUN,
+	FORKED_JOB_GO_ON, /* at a decision, after the checkpoint was taken */
+	/* Make more thread blocks; the server then takes a new image, with them */
 	FORKED_JOB_GROW_POOL
 };
 
-/* Why a run switches to the server. */
 enum rewind_request {
 	REQUEST_END,
 	REQUEST_CHECKPOINT,
@@ -43,20 +41,20 @@ enum rewind_request {
 /* In shared memory; written by the server and by the run in turn. */
 struct rewind {
 	struct context server;
-	struct context start; /* context of the starting point */
+	struct context start;
 	enum rewind_job job;
 	enum rewind_request request;
 	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
 	uint32_t pool_wanted;
-	uint64_t number;      /* number of the run to begin */
-	uint32_t made_in_run; /* thread blocks that the run made because the pool was empty */
+	uint64_t number;
+	uint32_t made_in_run; /* because the pool was empty */
 	struct fiber_made made[THREAD_CAPACITY];
-	bool is_broken; /* the last run cannot be reverted: no further run in this process */
+	bool is_broken; /* the last run cannot be reverted */
 	struct image *image;
 	void *stack;
 };
 
-/* Set before the starting point, then constant. */
+/* Constant from the starting point on. */
 static struct rewind *rewind_server;
 
 static void rewind_switch(struct context *from, struct context *to)
@@ -94,8 +92,7 @@ static void rewind_break(const char *why)
 	runtime_taint(why, 0);
 }
 
-/* Waits for a kernel thread that is ending: until its end the kernel may write to its thread
- * block. */
+/* Until its end the kernel may write to its thread block. */
 static void rewind_await_leaving(int kernel_id)
 {
 	const long process = platform_call(SYS_getpid);
@@ -104,9 +101,8 @@ static void rewind_await_leaving(int kernel_id)
 		(void)platform_call(SYS_sched_yield); /* always succeeds */
 }
 
-/* Adds thread blocks to the pool after a run that needed more: a rewind discards blocks made
- * during a run. Blocks of standard size become permanent, at the same addresses. Each run makes
- * blocks of other sizes anew. */
+/* After a run that needed more, because a rewind discards blocks made during a run. Blocks of
+ * standard size become permanent, at the same addresses; other sizes are made anew in each run. */
 static void rewind_grow_pool(void)
 {
 	struct rewind *server = rewind_server;
@@ -127,8 +123,7 @@ static void rewind_grow_pool(void)
 		rewind_break("made so many threads that memory is too scattered for an image");
 }
 
-/* Reverts kernel objects after a run. Memory is restored later, when the beginning of the next run
- * is known. */
+/* Kernel objects only: the beginning of the next run determines the memory to restore. */
 static void rewind_undo(void)
 {
 	struct rewind *server = rewind_server;
@@ -143,8 +138,7 @@ static void rewind_undo(void)
 		rewind_grow_pool();
 }
 
-/* Makes one run, and takes the checkpoints that the run requests. False: the run was abandoned
- * and must be made again. */
+/* With the checkpoints that the run requests. False: abandoned, must be made again. */
 static bool rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
@@ -163,7 +157,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 	}
 }
 
-/* False: the run was abandoned and must be made again, or its memory cannot be restored. */
+/* False: abandoned, or its memory cannot be restored. */
 static bool rewind_make_run(uint64_t number)
 {
 	const struct checkpoint_place *place;
@@ -238,8 +232,7 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
-/* Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. Later runs
- * may continue from here. */
+/* At each decision (engine_set_deciding()): takes a checkpoint if one is due. */
 static void rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;
@@ -264,7 +257,7 @@ static void rewind_at_first_create(void)
 	struct rewind *server;
 
 	if (!rewind_is_possible()) {
-		/* Without dispatch the runtime does not see what a run changes in the kernel. */
+		/* Without dispatch the runtime does not see a run's changes in the kernel. */
 		runtime.contract->taint = TAINT_REWIND;
 		runtime.restart = &restart_fork_create;
 		runtime.restart->at_first_create();
@@ -304,7 +297,6 @@ static void rewind_finish(int status)
 	struct context unused;
 
 	(void)status;
-	/* Before the first creation there is no server: the process simply ends. */
 	if (!rewind_server)
 		restart_exec.finish(status);
 	rewind_server->made_in_run =

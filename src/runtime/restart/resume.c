@@ -1,4 +1,3 @@
-/* See resume.h. */
 #include "runtime/restart/resume.h"
 
 #include <string.h>
@@ -11,10 +10,10 @@
 #include "runtime/undo.h"
 #include "strategies/history.h"
 
-/* The history of a run gets this fraction of the memory for checkpoints. */
+/* Share of the checkpoints' memory for a run's history. */
 #define HISTORY_SHARE 8
 
-/* Without known partings, only every n-th decision is considered for a checkpoint. */
+/* Without known partings, only every n-th decision may become a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
 /* In shared memory; `resume` is set before the starting point. */
@@ -22,16 +21,16 @@ struct resume {
 	struct history *history;
 	uint64_t history_bytes;
 	struct checkpoints *checkpoints;
-	struct contract_plan plan; /* plan under which the history was written */
-	bool is_known;		   /* a history exists */
-	bool is_on;		   /* the current run has a history */
+	struct contract_plan plan;
+	bool is_known; /* a history exists */
+	bool is_on;    /* the current run has a history */
 	bool is_given_up;
 	bool is_profile; /* the current run is a profiling run */
 	struct pay pay;
 	uint64_t begun; /* ticks when work on the run began */
-	/* Ticks when the run began or continued, at the starting point or at a checkpoint. */
+	/* When the run began or continued, at the starting point or a checkpoint. */
 	uint64_t moved;
-	uint64_t behind; /* ticks of the run before `moved` */
+	uint64_t behind; /* of the run before `moved` */
 };
 
 static struct resume *resume;
@@ -59,7 +58,7 @@ void resume_begin(struct image *image)
 		checkpoints_begin(resume->checkpoints, image);
 }
 
-/* True for exhaustive strategies and runs whose whole state a checkpoint holds. */
+/* For exhaustive strategies and runs whose whole state a checkpoint holds. */
 static bool resume_is_possible(const struct contract *contract)
 {
 	const struct contract_plan *plan = &contract->plan;
@@ -82,8 +81,7 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
-/* Drops checkpoints behind that entry. With `is_profiled` also drops checkpoints of runs that
- * were not profiling runs until there. */
+/* Behind that entry. `is_profiled`: also those of runs that were not profiling runs until there. */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
 	const struct checkpoint_place *last;
@@ -128,7 +126,6 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	resume->is_on =
 		resume_is_possible(contract) &&
 		(contract->plan.checkpoints == CHECKPOINTS_ALWAYS || resume->pay.way == PAY_WITH);
-	/* The command changes the plan between batches only. */
 	if (!resume->is_on ||
 		(number == contract->plan.run_first && !resume_is_same_plan(contract->plan)))
 		resume_forget();
@@ -205,15 +202,14 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
-/* True when a checkpoint is worth its cost. `ticks`: duration since the run began, continued or
- * had its last obstacle. */
+/* `ticks`: since the run began, continued or had its last obstacle. */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
 	const struct history *history = resume->history;
 
 	*is_timed = pay_wants(&resume->pay, ticks);
-	/* At a known parting its counts decide. The exception is the entry where this run leaves
-	 * the last one: runs hardly return there. */
+	/* At a known parting its counts decide, except where this run leaves the last one: runs
+	 * hardly return there. */
 	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
 		*is_timed = false;
 		return pay_wants_at(&resume->pay, history->number,
@@ -222,8 +218,7 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/* True where a checkpoint is considered at all. Reading the clock at every decision would cost
- * as much as the decision. */
+/* Reading the clock at every decision would cost as much as the decision. */
 static bool resume_is_place(void)
 {
 	const struct history *history = resume->history;

@@ -1,10 +1,7 @@
-/*
- * Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint
- * that an earlier run left at one of its decisions. Combines the history of the last run
- * (strategies/history.h), the checkpoints (checkpoint.h) and their cost model (pay.h).
- *
- * Checkpoints change no result: runs, their numbers and their findings are the same without them.
- */
+/* Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint
+ * of an earlier run. Combines the history of the last run (strategies/history.h), the checkpoints
+ * (checkpoint.h) and their cost model (pay.h). Checkpoints change no result: runs, their numbers
+ * and their findings are the same without them. */
 #ifndef RADDLE_RUNTIME_RESTART_RESUME_H
 #define RADDLE_RUNTIME_RESTART_RESUME_H
 
@@ -16,36 +13,33 @@
 
 struct history;
 
-/* Called once, before the starting point. Without enough memory all runs begin at the starting
- * point. */
+/* Once, before the starting point. Without enough memory all runs begin there. */
 void resume_set_up(void);
-/* Called in the server after it took an image. */
+/* In the server, after the image. */
 void resume_begin(struct image *image);
 
-/* Called in the server before each run. Begins the run for the strategy if the run has a
- * history. Returns the checkpoint to begin at; NULL: the starting point. */
+/* In the server, before each run; begins the run for the strategy if it has a history. NULL: the
+ * starting point. */
 const struct checkpoint_place *resume_choose(uint64_t number);
-/* Restores the memory for the chosen run. False: impossible. */
+/* For the chosen run. False: impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
-/* The history that wraps the strategy in this run; NULL: none. */
+/* Wraps the strategy in this run; or NULL. */
 struct history *resume_history(void);
-/* Called after each run. */
 void resume_run_ended(void);
-/* Drops all checkpoints and the history. */
+/* Checkpoints and history. */
 void resume_forget(void);
-/* Called when the program did not repeat its earlier behaviour: takes no more checkpoints in this
- * process. */
+/* The program did not repeat its earlier behaviour: no more checkpoints in this process. */
 void resume_give_up(void);
 
-/* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is
- * filled except for its context. RESUME_ABANDON: the run differs from its history and must be
- * made again. */
+/* In the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is filled
+ * except for its context. RESUME_ABANDON: the run differs from its history and must be made
+ * again. */
 enum resume_wish { RESUME_GO_ON, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place);
-/* Called in the server: takes the checkpoint. */
+/* In the server. */
 void resume_take(const struct checkpoint_place *place);
-/* Called in the moving thread when it continues after a checkpoint was taken, or from one. */
+/* In the moving thread, when it continues after a checkpoint was taken, or from one. */
 void resume_go_on(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* See undo.h. Runs in the moving thread (logging) and in a restart server (reverting). */
+/* Runs in the moving thread (logging) and in a restart server (reverting). */
 #include "runtime/restart/undo_internal.h"
 
 #include <fcntl.h>
@@ -14,9 +14,8 @@
 
 struct undo_log *undo;
 
-/* Duplicates a descriptor so that a run may close it. Not for pipes and sockets: while a
- * duplicate is open, the other side sees no end of file. The standard descriptors are the
- * exception: the command holds their other side. */
+/* So that a run may close it. Not for pipes and sockets, whose other side would see no end of file;
+ * except the standard descriptors, whose other side the command holds. */
 static void undo_save_descriptor(long fd, mode_t mode)
 {
 	bool is_harmless =
@@ -31,7 +30,7 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	undo->spare[fd] = runtime_high_descriptor(fd);
 }
 
-/* True when writes to the descriptor have no effect: /dev/null, or closed. */
+/* Writes have no effect: /dev/null, or closed. */
 static bool undo_is_null(long fd)
 {
 	struct stat status;
@@ -126,8 +125,7 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
-/* True for descriptors that the run opened. Without dispatch opening calls are not seen: every
- * descriptor absent at the start counts. */
+/* Opened by the run. Without dispatch: every descriptor absent at the start. */
 static bool undo_is_opened(long fd)
 {
 	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
@@ -148,7 +146,7 @@ static void undo_note_closed(long fd)
 			TAINT_SHARED, "closed a pipe or socket of the starting point", SYS_close);
 }
 
-/* Logs input or output on a descriptor. Use of the run's own descriptors needs no revert. */
+/* Use of the run's own descriptors needs no revert. */
 static void undo_note_use(long fd, bool is_write, long number)
 {
 	if (undo_is_opened(fd) || (is_write && fd >= 1 && fd < STANDARD_DESCRIPTORS))
@@ -267,9 +265,9 @@ static bool undo_note_io(long number, const long a[6])
 	}
 }
 
-/* Logs a change of the file system. No restart reverts such changes: every run behaves as if the
- * program was started again. But a path that the program created before its first thread, and
- * the run removes, exists again only for a program that starts at main. */
+/* No restart reverts the file system: every run behaves as if the program was started again. But a
+ * path that the program created before its first thread, and the run removes, exists again only for
+ * a program that starts at main. */
 static bool undo_note_path(long number, const long a[6], long result)
 {
 	bool is_foreign;
@@ -281,7 +279,7 @@ static bool undo_note_path(long number, const long a[6], long result)
 	return is_known;
 }
 
-/* True for isatty and similar calls; the table names the harmless requests. */
+/* isatty and similar calls. */
 static bool undo_is_harmless_control(long number, const long a[6])
 {
 	return number == SYS_ioctl &&
@@ -318,7 +316,7 @@ void undo_begin_run(void)
 	undo_begin_shared();
 }
 
-/* Called after the run's own descriptors are closed. */
+/* After the run's own descriptors are closed. */
 static void undo_restore_descriptors(void)
 {
 	for (long fd = 0; undo->closed; fd++, undo->closed >>= 1)
@@ -337,7 +335,6 @@ void undo_world(void)
 	undo->is_noting = false;
 	if (undo->opened_end) {
 		bitset_each (fd, undo->opened, undo->opened_end) {
-			/* The run opened it, so no other code uses it. */
 			(void)platform_call(SYS_close, fd);
 			bitset_remove(undo->opened, fd);
 		}

@@ -1,4 +1,4 @@
-/* What undo.c, undo_memory.c and undo_shared.c share: the log of a run's changes in the kernel. */
+/* The log of a run's changes in the kernel, for undo.c, undo_memory.c and undo_shared.c. */
 #ifndef RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
 #define RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
 
@@ -11,7 +11,7 @@
 #include "runtime/undo.h"
 
 #define UNDO_MAPPINGS_MAX 4096
-#define UNDO_DESCRIPTORS 4096 /* a descriptor beyond taints the run */
+#define UNDO_DESCRIPTORS 4096 /* beyond, a descriptor taints the run */
 #define STANDARD_DESCRIPTORS 3
 #define UNDO_SPARES                                                                                \
 	64 /* lower descriptors of the starting point are duplicated, where a duplicate has no side effect */
@@ -29,11 +29,11 @@ struct undo_log {
 	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* regular files that this run has used */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
-	long spare[UNDO_SPARES]; /* Duplicate of the descriptor with a high number; 0: none. */
+	long spare[UNDO_SPARES];	/* with a high number; 0: none */
 	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
 	long descriptor_flags[UNDO_SPARES];
-	uint64_t closed;  /* bits of starting descriptors that the run closed or replaced */
-	uint64_t flagged; /* bits of starting descriptors whose flags the run changed */
+	uint64_t closed;  /* starting descriptors that the run closed or replaced */
+	uint64_t flagged; /* starting descriptors whose flags the run changed */
 	bool has_moved_affinity;
 	unsigned char affinity[128];
 	long program_break;
@@ -41,19 +41,19 @@ struct undo_log {
 	struct created_paths created;
 };
 
-/* In shared memory; the pointer is set before the starting point and never changes. */
+/* In shared memory; set before the starting point. */
 extern struct undo_log *undo;
 
-/* Taints the run: a rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED),
- * cannot revert the effect. */
+/* A rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED), cannot revert the
+ * effect. */
 void undo_taint(enum contract_taint taint, const char *what, long number);
-/* Forbids checkpoints from this point of the run on. */
+/* No checkpoints from this point of the run on. */
 void undo_obstruct(const char *what);
 
-/* undo_memory.c: logs calls about memory and processor affinity. False: another call. */
+/* Calls about memory and processor affinity. False: another call. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
-/* undo_shared.c: called before each run. */
+/* Before each run. */
 void undo_begin_shared(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The memory that a run has in addition to the starting point. See undo.h. */
+/* Memory of a run that the starting point does not have. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -23,7 +23,7 @@ static void undo_note_mapped(uintptr_t start, size_t bytes)
 		(struct undo_range){start, start + ((bytes + 4095) & ~(size_t)4095)};
 }
 
-/* A partly unmapped mapping may stay in the list, because a second unmapping is harmless. */
+/* May stay in the list if partly unmapped: a second unmapping is harmless. */
 static void undo_note_unmapped(uintptr_t start, size_t bytes)
 {
 	uintptr_t end = start + ((bytes + 4095) & ~(size_t)4095);

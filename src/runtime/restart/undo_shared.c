@@ -1,6 +1,6 @@
-/* Memory that the program has mapped shared. The image of a process does not hold it, and forked
- * runs share it. Its content at the starting point is saved, and written back after each run.
- * Runs in the moving thread (logging) and in a restart server. */
+/* Shared mappings of the program, which the image does not hold and forked runs share. Their
+ * content at the starting point is saved, and written back after each run. Runs in the moving
+ * thread (logging) and in a restart server. */
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
@@ -10,8 +10,7 @@
 
 #define SHARED_MAX 64
 #define PAGE_BYTES UINT64_C(4096)
-/* A run may take as long as copying this much. Programs with more shared memory get fresh
- * processes instead of copies. */
+/* Programs with more shared memory get fresh processes instead of copies. */
 #define SHARED_BYTES_MAX (UINT64_C(64) << 20)
 
 struct shared_memory {
@@ -39,7 +38,7 @@ void undo_note_shared(void *start, size_t bytes)
 	shared.is_too_much = true;
 }
 
-/* Forgets every mapping that overlaps the range, even when a part of the mapping remains. */
+/* Also where a part of the mapping remains. */
 void undo_forget_shared(const void *start, size_t bytes)
 {
 	const char *end = (const char *)start + bytes;
@@ -53,7 +52,7 @@ void undo_forget_shared(const void *start, size_t bytes)
 	}
 }
 
-/* Copies what it can: the kernel skips pages that are gone or not writable. */
+/* The kernel skips pages that are gone or not writable. */
 static void shared_copy(void *to, const void *from, size_t bytes)
 {
 	(void)platform_read(from, to, bytes);

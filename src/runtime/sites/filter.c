@@ -1,4 +1,3 @@
-/* See filter.h. */
 #include "runtime/filter.h"
 
 #include <string.h>
@@ -11,19 +10,18 @@
 #include "runtime/memory_variable.h"
 
 #define LINE_BYTES (1u << FILTER_LINE_BITS)
-/* site_thunk.S looks only at an access's first byte. An access that begins this many bytes
- * before a variable may still touch it. */
+/* site_thunk.S tests only an access's first byte, which may lie this far before the variable. */
 #define BYTES_BEFORE 15
 
-/* State of the run. Written when the run begins and when a block is allocated. */
+/* Written when the run begins and when a block is allocated. */
 static HOT_STATE struct {
 	bool is_on;
 	bool wants_blocks;
 	const struct contract_memory *memory;
-	struct wanted_memory wanted; /* bounds of the static variables and of the heap blocks */
+	struct wanted_memory wanted; /* of the static variables and of the heap blocks */
 } filter;
 
-/* One byte per line, for filter_lines while the filter is on. */
+/* filter_lines while the filter is on. */
 static uint8_t lines_wanted[FILTER_LINES];
 
 static const struct wanted_memory wanted_nothing = {
@@ -31,8 +29,7 @@ static const struct wanted_memory wanted_nothing = {
 static const struct wanted_memory wanted_all = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
-/* Read by compiled loops (instrument_abi.h). The bounds enclose every line that the filter
- * wants. */
+/* Read by compiled loops (instrument_abi.h). Encloses every line that the filter wants. */
 EXPORT HOT_STATE struct wanted_memory raddle_wanted_v5 = {
 	.parts = {{.end = UINT64_MAX}, {.start = UINT64_MAX}}};
 
@@ -89,8 +86,7 @@ void filter_add_block(const struct heap_block *block)
 		raddle_wanted_v5 = filter.wanted;
 }
 
-/* Adds the memory of a variable that is a point. False: its address is unknown, and the filter
- * cannot be used. */
+/* False: its address is unknown, and the filter cannot be used. */
 static bool filter_add_variable(const struct memory_variable *variable)
 {
 	const void *address;

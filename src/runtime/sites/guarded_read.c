@@ -1,19 +1,18 @@
-/* See guarded_read.h. guarded_read_code.S has all instructions that may fault. After a fault inside
- * of it, the signal handler continues at the end of the routine. Runs in the moving thread. */
+/* All instructions that may fault are in guarded_read_code.S. After a fault there, the signal
+ * handler continues at the end of the routine. */
 #include "runtime/guarded_read.h"
 
 #include <ucontext.h>
 
-/* guarded_read_code.S. Each returns 0 and leaves *value untouched if the address is not
- * readable. */
+/* Return 0 and leave *value untouched if the address is not readable. */
 int guarded_read_1(const void *address, uint64_t *value);
 int guarded_read_2(const void *address, uint64_t *value);
 int guarded_read_4(const void *address, uint64_t *value);
 int guarded_read_8(const void *address, uint64_t *value);
-/* Index of the first byte that is zero or not readable; `most` if there is none. */
+/* First byte that is zero or not readable; or `most`. */
 size_t guarded_find_zero(const char *string, size_t most);
 
-/* Bounds of the code that may fault, and the address where each part continues after a fault. */
+/* The code that may fault, and where each part continues after a fault. */
 extern const char guarded_words_start[], guarded_words_end[], guarded_words_failed[];
 extern const char guarded_string_start[], guarded_string_end[], guarded_string_failed[];
 extern const char guarded_told_start[], guarded_told_end[], guarded_told_failed[];
@@ -46,7 +45,7 @@ bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context)
 	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	const char *at = (const char *)(uintptr_t)*next;
 
-	/* Only faults from the kernel count: another process may send these signals too. */
+	/* Not sent by another process. */
 	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
 		return false;
 	if (at >= guarded_words_start && at < guarded_words_end)

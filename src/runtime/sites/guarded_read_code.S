@@ -1,5 +1,5 @@
-/* The instructions of guarded_read.c that may fault; see there. They use no stack, and every
- * routine can therefore return immediately after a fault. */
+/* The instructions of guarded_read.c that may fault. No stack: every routine can return immediately
+ * after a fault. */
 	.text
 
 	.macro	HIDDEN name:req
@@ -83,9 +83,8 @@ guarded_string_start:
 2:	ret
 	.cfi_endproc
 
-	/* size_t (const void *from, const void *known, void *target, size_t bytes), at least
-	 * eight bytes. A partial last word is compared as the last eight bytes, which overlap
-	 * bytes that are already known to be equal. */
+	/* size_t (const void *from, const void *known, void *target, size_t bytes). A partial last
+	 * word is compared as the last eight bytes, which overlap known equal bytes. */
 	.type	guarded_same_copied, @function
 	.p2align 4
 guarded_same_copied:
@@ -125,8 +124,7 @@ guarded_find_zero:
 	je	guarded_string_end
 	incq	%rax
 	jmp	1b
-	/* Aligned words never cross a page. In the word-wise zero test, the lowest 0x80 marks
-	 * the first zero byte. */
+	/* Aligned words never cross a page. The lowest 0x80 marks the first zero byte. */
 2:	movabsq	$0x0101010101010101, %rcx
 	movq	%rcx, %r8
 	shlq	$7, %r8
@@ -153,7 +151,7 @@ guarded_string_failed:
 	.cfi_endproc
 
 	/* struct guarded_same (const void *address, const void *known, size_t words, uint64_t
-	 * ahead): bits set in `ahead` are bytes of the first word that precede the string. */
+	 * ahead): bits set in `ahead` are bytes before the string. */
 	.type	guarded_same_string, @function
 	.p2align 4
 guarded_same_string:

@@ -1,5 +1,4 @@
-/* See quick.h. Runs in the moving thread, on the path of every access, with general registers
- * only. */
+/* Runs in the moving thread, on the path of every access, with general registers only. */
 #include "runtime/quick.h"
 
 #include "base/hot_state.h"
@@ -11,36 +10,32 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* Spinning. A thread may wait in a loop of plain reads, which memory.c detects only if it sees
- * the accesses. After every ACCESSES_BETWEEN fast accesses, the next ACCESSES_WATCHED go to
- * memory.c, enough for WAITING_VISITS iterations. This costs little and ends such a loop within
- * some milliseconds. */
+/* memory.c detects loops of plain reads only if it sees the accesses. After every ACCESSES_BETWEEN
+ * fast accesses, the next ACCESSES_WATCHED go to memory.c, enough for WAITING_VISITS iterations:
+ * waiting loops end within some milliseconds. */
 #define ACCESSES_BETWEEN (1 << 20)
 #define ACCESSES_WATCHED 4096
 
-/* Upper bounds of the numbers in keys and tags. At a bound, the table is cleared and the numbers
- * start again. */
+/* Bounds of the numbers in keys and tags, at which the table is cleared. */
 #define EPOCHS_MOST (UINT64_C(0x7f000000) * ENGINE_EPOCH)
 #define OWNERSHIPS_MOST (UINT64_C(1) << 18)
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPOCH)
 #define TAGS_MOST (UINT64_C(1) << 19)
 
-/* Above these sizes, the whole table is invalidated instead of single entries. */
+/* Above these sizes, the whole table is invalidated. */
 #define FORGOTTEN_MOST 512
 #define FORGOTTEN_GRANULES_MOST 4096
 
-/* State of the run. Written when the run begins. */
+/* Written when the run begins. */
 static HOT_STATE struct {
 	struct contract_memory *memory;
-	void *race;	  /* state of the race detector */
-	uint32_t watched; /* accesses that still go to memory.c; also written during the run */
-	/* Shared variables are points and no detector wants other accesses: tags of granules are
-	 * used */
+	void *race;
+	uint32_t watched; /* accesses that still go to memory.c */
+	/* Shared variables are points and no detector wants other accesses: granules are used */
 	bool is_plain;
-	uint32_t generation; /* tags of other generations are invalid */
+	uint32_t generation;
 } quick;
 
-/* The tag of each thread. */
 static struct {
 	uint32_t generation;
 	uint32_t tag; /* valid in that generation */
@@ -67,14 +62,13 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 	return block->tag;
 }
 
-/* Invalidates all tags. */
 static void quick_drop_tags(void)
 {
 	quick.generation++;
 	sites_now.point_tag = sites_now.engine.slice_tag = 0;
 }
 
-/* Tag of the granules about which nothing more is learnt from the moving thread. */
+/* Granules about which nothing more is learnt from the moving thread. */
 static uint64_t quick_own_tag(struct contract_quick *block)
 {
 	const uint32_t thread = engine_current()->id.index;
@@ -104,8 +98,7 @@ static void quick_next_ownership(struct contract_quick *block)
 	sites_now.engine.slice_key = 0;
 }
 
-/* True if leases are possible: the strategy grants them, and every access that is no point can
- * be ignored. */
+/* The strategy grants leases, and every access that is no point can be ignored. */
 static bool quick_wants_lease(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -116,8 +109,7 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/* True in a partial run, where fast accesses are not checked for spinning: some writes are not
- * seen anyway. */
+/* Fast accesses are then not checked for spinning: some writes are not seen anyway. */
 static bool quick_is_partial(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -233,7 +225,7 @@ void quick_remember_point(uint64_t address, uint32_t properties)
 		return;
 	if (!sites_now.point_tag)
 		sites_now.point_tag = quick_next_tag(block) * QUICK_TAG;
-	/* A point is a point for reads and for writes. */
+	/* For reads and for writes. */
 	quick_put_granules(block, address, properties | 1, sites_now.point_tag);
 	quick_put_granules(block, address, properties & ~1u, sites_now.point_tag);
 }
@@ -253,8 +245,7 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		return;
 	}
 	key = sites_now.engine.epoch;
-	/* When all thread indices are in use, indices are reused, and a key could belong to two
-	 * threads. */
+	/* Reused thread indices: a key could belong to two threads. */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
 		key = sites_now.engine.slice_key = QUICK_OWN | block->ownership * OWNERSHIP |
 						   engine_current()->id.index * ENGINE_EPOCH;
@@ -269,7 +260,7 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* True if memory.c shall see this access because of spinning. */
+/* Because of spinning. */
 static bool quick_is_watched(void)
 {
 	if (--sites_now.left < 0) {
@@ -283,7 +274,7 @@ static bool quick_is_watched(void)
 	return true;
 }
 
-/* What is known of the address, if the access teaches nothing new; else NULL. */
+/* NULL: the access teaches something new. */
 static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is_write)
 {
 	const uint16_t way = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
@@ -293,8 +284,8 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 	if (known->granule != granule || known->epoch != quick.memory->known_epoch ||
 		known->flags & VARIABLE_RACY)
 		return NULL;
-	/* memory.c must see the first access to a point, to learn its site. Every process does
-	 * so, which keeps their runs equal. */
+	/* memory.c must see the first access to a point, to learn its site: in every process, so
+	 * that their runs are equal. */
 	if (quick.is_plain && known->flags & VARIABLE_POINT)
 		return NULL;
 	if (quick.memory->is_frozen)
@@ -307,7 +298,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		       : NULL;
 }
 
-/* End of the part of an access that begins at `at` and lies in one granule. */
+/* Of the part of an access in one granule. */
 static uint64_t quick_part_end(uint64_t at, uint64_t end)
 {
 	const uint64_t next = (at | (GRANULE_BYTES - 1)) + 1;
@@ -315,8 +306,7 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 	return next < end ? next : end;
 }
 
-/* Reports the access's shared granules to the race detector. False: the detector needs the full
- * path. */
+/* False: the race detector needs the full path. */
 static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,

@@ -2,32 +2,30 @@
  * Target of a site's stub when the site is on (instrument_abi.h): saves the registers, calls
  * site_reached() with the access and, if that returns true, site_perform(). x86-64.
  *
- * On entry %r10 is the address; %rsi is a length, for some kinds. The return address is that of
- * the point, so unwinders see the user's function call the thunk. The four bytes before the
- * return address are the distance to the stub. The four bytes before the stub are the distance to
- * the record.
+ * On entry %r10 is the address; %rsi is a length, for some kinds. The return address is that of the
+ * point, so unwinders see the user's function call the thunk. The four bytes before it are the
+ * distance to the stub, those before the stub the distance to the record.
  *
- * To the compiler a site is no call. Only %r10, %r11 and the flags are dead; all other registers
- * may be live, including vector registers and the x87 stack. site_reached() uses general
- * registers only (CMakeLists.txt), so most accesses save no others. Before site_perform() the
- * rest is saved: %xmm0 to 15 always, other components if the processor reports them in use.
- * libc's string functions leave %zmm16 to 31 in use. The thunk saves these by hand, because xsave
- * and xrstor are several times slower; xsave serves the other cases.
+ * To the compiler a site is no call: only %r10, %r11 and the flags are dead. site_reached() uses
+ * general registers only (CMakeLists.txt). Before site_perform() the rest is saved: %xmm0 to 15
+ * always, other components if the processor reports them in use. libc's string functions leave
+ * %zmm16 to 31 in use; the thunk saves these by hand, because xsave and xrstor are several times
+ * slower.
  */
 #include "runtime/filter.h"
 #include "runtime/quick.h"
 
 	.text
 
-#define RETURN 72		/* from %rbp: the return address */
+#define RETURN 72		/* the return address, from %rbp */
 #define COMPONENTS 0xe7		/* x87, SSE, AVX, AVX-512 */
-#define XSAVE_BYTES 2752	/* size of these components, rounded up to 64 */
+#define XSAVE_BYTES 2752	/* rounded up to 64 */
 #define XSAVE_HEADER 512
 #define HAND_BYTES 1344		/* %xmm0 to 15, %zmm16 to 31, %k0 to 7 */
-#define MASKS 1280		/* offset of %k0 to 7 */
+#define MASKS 1280
 #define FXAM_MASK 0x4500
 #define FXAM_EMPTY 0x4100
-#define GRANULES 2*16*QUICK_PLACES	/* offset in struct contract_quick */
+#define GRANULES 2*16*QUICK_PLACES	/* in struct contract_quick */
 
 	.macro	PUSH name:req
 	pushq	%\name
@@ -41,8 +39,8 @@
 	.cfi_restore \name
 	.endm
 
-/* Fast path of quick.h by granules. If the granules are known, the access returns, or goes to
- * raddle_site_v3 if they are points and the lease is over. Otherwise execution falls through. */
+/* Fast path of quick.h by granules: returns if they are known, or goes to raddle_site_v3 if they
+ * are points and the lease is over. Otherwise execution falls through. */
 	.macro	GRANULE number:req, bytes:req
 	.if	\bytes > 1
 	testb	$((\bytes - 1) & 7), %r10b
@@ -57,7 +55,6 @@
 	addq	sites_quick(%rip), %r11
 	xorq	GRANULES+8*QUICK_GRANULES*\number(%r11), %rax
 	.if	\bytes == 16
-	/* The second granule must have the same tag. */
 	cmpq	%rax, QUICK_OWN_TAG+sites_now(%rip)
 	je	6f
 	cmpq	%rax, QUICK_POINT_TAG+sites_now(%rip)
@@ -89,15 +86,15 @@
 8:
 	.endm
 
-/* Fast path of quick.h: returns at once if the access repeats an earlier one of its epoch, or
- * touches the thread's own memory. */
+/* Fast path of quick.h: returns if the access repeats one of its epoch, or touches the thread's own
+ * memory. */
 	.macro	PLAIN kind:req, number:req, bytes:req
 	.globl	raddle_site_\kind\bytes\()_v3
 	.type	raddle_site_\kind\bytes\()_v3, @function
 	.p2align 4
 raddle_site_\kind\bytes\()_v3:
 	.cfi_startproc
-	movl	%r10d, %r11d		/* test of the filter (filter.h) */
+	movl	%r10d, %r11d		/* the filter (filter.h) */
 	shrl	$FILTER_LINE_BITS, %r11d
 	andl	$(FILTER_LINES - 1), %r11d
 	addq	filter_lines(%rip), %r11

@@ -1,7 +1,5 @@
-/* Modules with sites, and the patching of their points. A module registers itself by a constructor
- * when it is loaded. It gets a range of bytes in contract_memory.sites, which is the same in every
- * process and every run. Points are patched only between runs or while a single thread moves.
- * Patched code is private memory outside of a rewind's image, and a rewind does not change it. */
+/* Modules with sites, and the patching of their points (sites.h). Points are patched only between
+ * runs or while a single thread moves. */
 #include "runtime/sites.h"
 
 #include <cpuid.h>
@@ -22,27 +20,26 @@
 
 #define POINT_BYTES 5
 #define PAGE_BYTES UINT64_C(4096)
-/* Number of records at either end that identify a build. */
+/* Records at either end that identify a build. */
 
 struct site_module {
 	const struct site_record *first;
 	uint32_t count;
-	uint32_t site_first;  /* index in contract_memory.sites */
+	uint32_t site_first;  /* in contract_memory.sites */
 	bool has_place;	      /* false: contract_memory is full, and the sites stay off */
 	uintptr_t start, end; /* of its mapping; both 0: unknown */
 };
 
-/* Written when modules are loaded or unloaded. Part of a rewind's image, so modules that a run
- * loaded disappear with the run. */
+/* Part of a rewind's image: modules that a run loaded disappear with the run. */
 static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
-	/* All loaded modules, also of a process that is not controlled yet. */
+	/* Also of a process that is not controlled yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;
 
-/* Module of the latest look-up. */
+/* Of the latest look-up. */
 static HOT_STATE const struct site_module *sites_last;
 
 HOT_STATE uint8_t sites_are_live;
@@ -76,7 +73,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 	return memory_module_name(name);
 }
 
-/* Finds or allocates the module's range of bytes. False: there is no room. */
+/* False: no room for the module's bytes. */
 static bool sites_find_place(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {
@@ -117,7 +114,7 @@ static void sites_refuse(const char *why)
 	text_add(&text, why);
 }
 
-/* Components of the processor state, as bits of XCR0. */
+/* As bits of XCR0. */
 #define VECTORS_ALL 0xe4u
 #define VECTORS_512 0xe0u
 #define VECTORS_BY_HAND 0xa0u /* %zmm16 to 31 and the mask registers */
@@ -176,8 +173,8 @@ static void sites_add_module(const struct instrumented_module *module)
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
-		/* A new process, or a module loaded during a run: applies the current choice. On
-		 * failure the contract has the reason. */
+		/* A new process, or a module loaded during a run. On failure the contract has the
+		 * reason. */
 		(void)sites_apply();
 	/* The recorder does not need the locals of main. */
 	if (own->has_place && !runtime.contract->plan.is_recorded)
@@ -243,7 +240,7 @@ uint32_t site_index(const struct site_record *record)
 	return state ? (uint32_t)(state - sites_memory()->sites) : UINT32_MAX;
 }
 
-/* Called before vector registers are saved, so the loader must not be asked here. */
+/* Before vector registers are saved: the loader must not be asked. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 {
 	for (uint32_t i = 0; i < sites.module_count; i++) {
@@ -293,7 +290,7 @@ static bool site_has_point(const struct site_record *record)
 	return record->kind != SITE_OPAQUE;
 }
 
-/* Makes the pages of [first, end), which are code, writable or read-only. */
+/* Code pages: writable or read-only. */
 static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
 {
 	const uintptr_t start = first & ~(PAGE_BYTES - 1);
@@ -345,7 +342,7 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 	return true;
 }
 
-/* Turns on the sites of main's locals, which report before the first run. */
+/* They report before the first run. */
 static void sites_watch_main(const struct site_module *module)
 {
 	for (uint32_t i = 0; i < module->count; i++) {
