@@ -73,9 +73,7 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	va_end(args);
 }
 
-/*
- * A checkpoint does not hold the race detector's state: exhaustive strategies do not watch races.
- */
+/* Exhaustive strategies use checkpoints, which do not hold the race detector's state. */
 bool campaign_watches_races(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
@@ -168,10 +166,7 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 	return campaign_save(campaign, "running", err);
 }
 
-/*
- * Path of the file behind standard input, which each process opens again. NULL: no file. The caller
- * frees it.
- */
+/* Each process opens the file behind standard input again. NULL: none. The caller frees it. */
 static char *campaign_input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;
@@ -180,10 +175,7 @@ static char *campaign_input_file(struct campaign *campaign)
 
 	if (fstat(STDIN_FILENO, &ours) != 0)
 		return NULL;
-	/*
-	 * The only run may read standard input itself, unless that is a terminal, which would stop
-	 * the run's process group in the background.
-	 */
+	/* The only run may read standard input itself; a terminal would stop its process group. */
 	campaign->program.reads_ours = campaign->options->forwards_signals &&
 				       (S_ISFIFO(ours.st_mode) || S_ISSOCK(ours.st_mode));
 	if (campaign->program.reads_ours)
@@ -298,10 +290,7 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
-/*
- * Output that is shown and input that is read must belong to a single run, unless the user asks for
- * several workers.
- */
+/* Shown output and read input belong to a single run, unless several workers are requested. */
 static uint32_t campaign_wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
@@ -348,10 +337,7 @@ static int campaign_find_program(struct campaign *campaign, struct error *err)
 	campaign->restart = options->is_restart_forced
 				    ? options->restart
 				    : restart_fastest(options->settings.executor);
-	/*
-	 * --check judges a process that has ended. Standard input cannot be read again: no other
-	 * restart can be tried later.
-	 */
+	/* --check judges an ended process. Standard input cannot be read again. */
 	if (campaign->program.settings.check ||
 		(campaign->program.reads_ours && !options->is_restart_forced))
 		campaign->restart = RESTART_EXEC;

@@ -75,9 +75,7 @@ struct campaign_options {
 	uint64_t checkpoint_bytes; /* memory for all checkpoints of one worker */
 	enum campaign_focus focus;
 	bool has_digest; /* computes the digest of the result */
-	/*
-	 * Each run is a batch, followed by a call of the listener; trace_events limits its trace.
-	 */
+	/* Each run is a batch, and the listener is called; limits its trace. */
 	bool is_one_by_one;
 	const uint64_t *known_failures; /* keys (failure.h) of failures that are not investigated */
 	uint32_t known_failure_count;
@@ -137,9 +135,7 @@ struct campaign_listener {
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	/* text: one line, lower case, no full stop */
 	void (*notice)(void *context, const char *text);
-	/*
-	 * One line, as for notice(): the campaign misses behaviour of the program. NULL: notice().
-	 */
+	/* One line: the campaign misses behaviour of the program. NULL: notice(). */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
 	/* The context of the following functions, which take part in making the runs. */

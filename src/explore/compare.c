@@ -62,8 +62,7 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 	if (!tasks->compares || !contract->plan.has_operations)
 		return;
 	/*
-	 * A run with outcome TAINTED is made again, and compared then. With memory sites it has
-	 * already changed the view of memory: nothing is compared.
+	 * A TAINTED run is made again, and compared then, unless it has changed the view of memory.
 	 */
 	if (report == REPORT_TAINTED && contract->outcome.kind == OUTCOME_TAINTED &&
 		!contract->has_memory_sites)
@@ -131,9 +130,7 @@ static void compare_leave(struct campaign *campaign, struct campaign_worker *wor
 	worker->is_comparing = worker->is_busy = worker->was_ended_here = false;
 }
 
-/*
- * No other process of the target exists meanwhile. *report: REPORT_NONE if the campaign ends first.
- */
+/* No other process of the target runs. *report: REPORT_NONE if the campaign ends first. */
 static int compare_make_exclusive(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
 {

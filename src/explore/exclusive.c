@@ -13,10 +13,7 @@
 /* A run that takes longer than this grace period is killed and made again. */
 #define EXCLUSIVE_GRACE_NS UINT64_C(500000000)
 
-/*
- * With is_one_by_one: true while an earlier run is under way. The deferred worker receives no new
- * batch, so that its report stays valid.
- */
+/* With is_one_by_one: an earlier run is under way. The deferred report stays valid. */
 static bool exclusive_must_wait(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {

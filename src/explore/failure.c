@@ -25,8 +25,8 @@
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * An investigation near the end of --time gets this constant plus this part of --time: enough for
- * minimising in the default minute, and for a replay and the trace of a slow run.
+ * An investigation near the end of --time gets this constant plus this part of --time: enough to
+ * minimise in the default minute, and to replay and trace a slow run.
  */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
@@ -142,10 +142,7 @@ static int fallback_open(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : fallback_begin_row(campaign, err);
 }
 
-/*
- * Negative: the finding, which the store refused with `err`, could not be stored; `err` is
- * unchanged.
- */
+/* Negative: the refused finding could not be stored here, either; `err` is unchanged. */
 static int fallback_keep(
 	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
 {
@@ -323,10 +320,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 		finding_release(&finding);
 	} else if (result == 0) {
 		failure_finish_finding(campaign, caught, &finding);
-		/*
-		 * One source line may have several code places, and each pair of places is a
-		 * failure of its own.
-		 */
+		/* One source line may have several code places: other failures. */
 		if (outcome.kind != OUTCOME_RACE ||
 			failure_is_new_key(campaign, finding.signature)) {
 			result = failure_keep_finding(campaign, investigation, &finding, err);

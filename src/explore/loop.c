@@ -112,10 +112,7 @@ static void loop_report_ran(struct campaign *campaign, struct campaign_worker *w
 		campaign->is_stopping = true;
 }
 
-/*
- * The restart cannot undo the run. Either the run was valid, or its outcome is TAINTED and the run
- * is made again.
- */
+/* The run was valid although the restart cannot undo it, or is TAINTED and made again. */
 static int loop_take_taint(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -314,10 +311,7 @@ static void loop_take_last_runs(
 		loop_done_until(campaign, worker, contract->run_number + is_made);
 }
 
-/*
- * At the end of the time or an interrupt, a failure within the grace period counts. The caller
- * kills the remaining processes.
- */
+/* A failure within the grace period counts. The caller kills the remaining processes. */
 static int loop_end_workers(struct campaign *campaign, struct error *err)
 {
 	uint64_t until = platform_monotonic_ns() + signals_grace_ns(campaign);

@@ -1,7 +1,4 @@
-/*
- * What the processes of a campaign know of memory: the initial view, and the groups of sites for
- * focused runs, in which only sites that may access the strategy's variables are on.
- */
+/* The view of memory that processes begin with, and the groups of sites for focused runs. */
 #include "explore/services_internal.h"
 
 #include <string.h>

@@ -21,10 +21,7 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (campaign->noticed.start)
 		return;
 	campaign->noticed.start = true;
-	/*
-	 * Without dispatch the runtime falls back to fork: a rewind would miss the effects of
-	 * system calls.
-	 */
+	/* Without dispatch a rewind would miss the effects of system calls: fork. */
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
 		campaign_notice(campaign,

@@ -1,6 +1,5 @@
 /*
- * Progress of a campaign over time, for charts. When the array is full, every other sample is
- * dropped and the interval is doubled.
+ * Progress over time, for charts. A full array drops every other sample and doubles the interval.
  */
 #include <inttypes.h>
 #include <stdlib.h>

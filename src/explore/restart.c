@@ -88,10 +88,7 @@ int restart_worker_died(
 	return restart_fall_back(campaign, restart, reason, false, err);
 }
 
-/*
- * Strategies without rounds are excluded: they would search each seed of each child and still miss
- * schedules. A campaign of one run has no run to repeat.
- */
+/* Strategies without rounds would search each seed of each child and still miss schedules. */
 bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {

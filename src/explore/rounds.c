@@ -1,7 +1,4 @@
-/*
- * Rounds: assigns places to workers, and exchanges lessons, shared memory and ignored races between
- * rounds.
- */
+/* Assigns places to workers, and exchanges lessons, memory and ignored races between rounds. */
 #include "explore/rounds_internal.h"
 
 #include <stdlib.h>
@@ -18,10 +15,7 @@
 #include "model/layout.h"
 #include "strategies/strategy.h"
 
-/*
- * Batches become smaller towards the end of a round, down to the usual batch divided by
- * BATCH_DIVISOR, so that all workers end at about the same time.
- */
+/* Batches shrink to this part of the usual one, so that all workers end at about the same time. */
 #define BATCH_DIVISOR 512
 /* The first run has no preemptions: a few runs show the number of steps and locks. */
 #define RUNS_BEFORE_REMARK 8
@@ -143,10 +137,7 @@ static void rounds_take_over(struct campaign *campaign, struct campaign_worker *
 	}
 }
 
-/*
- * Whether the process starts before runs are assigned: its start would delay the end of a short
- * round.
- */
+/* A process that starts late would delay the end of a short round. */
 static bool rounds_starts_ahead(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {

@@ -70,10 +70,7 @@ void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker,
 	worker->run_first = end;
 }
 
-/*
- * Runs after a failure that may end the campaign are not needed: sets `hold` and stops workers
- * beyond.
- */
+/* Runs after a failure that may end the campaign are not needed. */
 static void rounds_find_hold(struct campaign *campaign)
 {
 	struct rounds *round = campaign->rounds;

@@ -47,10 +47,7 @@ static const struct store_campaign *runs_find_earlier(const struct campaign *cam
 	return found;
 }
 
-/*
- * Runs after the saved state are made again. The store's row may be older or newer than the state:
- * its run count is set to that of the state.
- */
+/* Later runs are made again: the row's count, older or newer, becomes that of the state. */
 static int runs_resume_from_state(
 	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
 {

@@ -6,17 +6,11 @@
 
 /* failure.c: from a failing run to a stored finding. */
 
-/*
- * Copies the failure of the worker's last run; failure_discard() releases it. False: a known or
- * ignored failure; `out` needs no release.
- */
+/* Of the worker's last run; failure_discard() releases it. False: known or ignored, no release. */
 bool failure_copy_from(struct campaign *campaign, const struct campaign_worker *from,
 	struct campaign_failure *out);
 void failure_discard(struct campaign_failure *failure);
-/*
- * Investigates the failure unless its key is known, and stores the finding. Sets
- * campaign->is_stopping where the finding ends the campaign.
- */
+/* Stores a finding unless the key is known. Sets is_stopping where it ends the campaign. */
 int failure_investigate(
 	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key);
@@ -40,18 +34,12 @@ int exclusive_begin(struct campaign *campaign, const char *notice, struct error 
  * all later ones.
  */
 bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
-/*
- * Detects that the target binds a name that its other processes would bind as well. A process whose
- * name is in use may wait forever instead of failing.
- */
+/* Detects names that the target binds, for which other processes of it would wait forever. */
 int exclusive_check_names(struct campaign *campaign, struct error *err);
 /* Discards all assigned runs. Every worker except the reporting one becomes idle. */
 void exclusive_forget_others(struct campaign *campaign);
 
-/*
- * The server process of a worker's runs has ended. 0: the worker may start again, possibly with
- * another restart.
- */
+/* A worker's server process has ended. 0: it may start again, possibly with another restart. */
 int restart_worker_died(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
@@ -75,10 +63,7 @@ void signals_pass_on(struct campaign *campaign);
 bool signals_have_ended(const struct campaign *campaign);
 /* Time for unfinished runs to complete at the end, before their processes are killed. */
 uint64_t signals_grace_ns(const struct campaign *campaign);
-/*
- * Whether a signal that raddle passed on killed the worker's last run. The run is no failure and
- * does not count; the campaign ends as if interrupted.
- */
+/* A signal that raddle passed on killed the worker's last run: no failure, but an interruption. */
 bool signals_was_run_ended(struct campaign *campaign, struct campaign_worker *worker);
 
 /* Reports the properties of the target once, after the first thread creation. */
@@ -102,10 +87,7 @@ char *progress_text(const struct progress *progress);
 
 /* state.c: exhaustive searches that a later campaign continues. */
 
-/*
- * Saves the strategy's state if due or `is_last`, unless worker 0 is busy. Removes the saved state
- * when the search is complete.
- */
+/* Saves the strategy's state if due or `is_last`, or removes it once the search is complete. */
 void state_save(struct campaign *campaign, bool is_last);
 /* Whether campaign `id` has left a saved state. */
 bool state_is_kept(const struct campaign *campaign, int64_t id);

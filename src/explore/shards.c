@@ -160,10 +160,7 @@ static bool shards_is_same_campaign(const struct store_campaign *a, const struct
 	       shards_is_same_text(a->options, b->options);
 }
 
-/*
- * Includes the runs of the shard's earlier campaigns; NULL: none. The caller releases the
- * reference.
- */
+/* Includes the shard's earlier campaigns; may be NULL. The caller releases the reference. */
 static json_t *shards_last_of_shard(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, uint32_t shards)
 {
@@ -187,10 +184,7 @@ static json_t *shards_last_of_shard(const struct summing *summing,
 	return last;
 }
 
-/*
- * Whether a shard's scope replaces the combined one: of shards cut short the smallest, of complete
- * shards the largest, as a shard without schedules of that scope is complete for it as well.
- */
+/* Of shards cut short the smallest scope counts, of complete shards the largest. */
 static bool shards_is_scope_of_all(
 	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
 {

@@ -1,7 +1,4 @@
-/*
- * Verdicts of shards. Each shard of an exhaustive search stores its verdict as a document of its
- * campaign. After the stores are merged, shards_list() combines the verdicts of one search.
- */
+/* Verdicts of an exhaustive search's shards, documents of their campaigns in merged stores. */
 #ifndef RADDLE_EXPLORE_SHARDS_H
 #define RADDLE_EXPLORE_SHARDS_H
 
@@ -16,16 +13,11 @@
 struct shards {
 	char strategy[256];
 	uint32_t count, here; /* number of shards, and of those in this store */
-	/*
-	 * All shards saw the same shared variables and divided the work equally. Otherwise their
-	 * verdicts cannot be combined.
-	 */
+	/* Equal shared variables and division; else verdicts cannot be combined. */
 	bool is_one_memory;
 	char absent
 		[64]; /* numbers of missing shards, shortened if there are too many for it: "2, 5, ..." */
-	/*
-	 * A missing shard of which this store has a different search, and the difference; 0: none.
-	 */
+	/* A missing shard of which the store has a different search; 0: none. */
 	uint32_t stranger;
 	const char *difference;
 	char cut[64]; /* likewise: shards that did not complete their work */

@@ -1,6 +1,4 @@
-/*
- * Signals sent to raddle: which of them end the campaign, and which are passed on to the program.
- */
+/* Signals that end the campaign, and those that are passed on to the program. */
 #include "explore/services_internal.h"
 #include "process/forward.h"
 #include "plan/stop.h"

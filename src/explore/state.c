@@ -185,10 +185,7 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	return true;
 }
 
-/*
- * The resumed owner makes its first run before it joins tasks: an awaited task returns to the
- * owner. Such a task is rare, as the owner waits only until its worker stops.
- */
+/* The resumed owner makes its first run before it joins tasks. An awaited task is rare. */
 static void state_leave_awaited(struct campaign *campaign)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -260,10 +257,7 @@ void state_save(struct campaign *campaign, bool is_last)
 		return;
 	}
 	fd = store_state_create(campaign->store, campaign->row.id);
-	/*
-	 * store_state_publish() reads the file through `fd` to seal it: fclose() must not close
-	 * `fd`.
-	 */
+	/* store_state_publish() reads through `fd`: fclose() must not close it. */
 	file = fd < 0 ? NULL : fdopen(dup(fd), "wb");
 	if (file) {
 		is_whole =

@@ -21,10 +21,7 @@
 #include "platform/platform.h"
 #include "worker/remote.h"
 
-/*
- * Time that the owner runs before it is interrupted to split off a task; doubled when no task could
- * be split off.
- */
+/* The owner is interrupted to split off a task; doubled when there was none. */
 #define PATIENCE_LEAST_NS UINT64_C(300000)
 #define PATIENCE_MOST_NS UINT64_C(20000000)
 /* Runs of a task without a budget in runs. */
@@ -38,9 +35,7 @@ static void tasks_open(struct campaign *campaign)
 	campaign->tasks->patience_ns = PATIENCE_LEAST_NS;
 }
 
-/*
- * With a budget in runs, or a digest. With a budget in time the runs always depend on the workers.
- */
+/* With a budget in runs, or a digest. With a budget in time, runs depend on the workers. */
 bool tasks_are_exact(const struct campaign *campaign)
 {
 	return campaign->options->schedules || campaign->options->has_digest;
@@ -138,10 +133,7 @@ static bool tasks_split(struct campaign *campaign, struct campaign_worker *worke
 	return true;
 }
 
-/*
- * Focused campaigns have no tasks: their runs depend on the sites that earlier runs of the same
- * worker have switched on.
- */
+/* Focused campaigns have no tasks: runs depend on sites that the worker's earlier runs use. */
 static int tasks_split_for_all(struct campaign *campaign, struct error *err)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -419,10 +411,7 @@ static bool tasks_is_any_free(const struct campaign *campaign)
 	return false;
 }
 
-/*
- * Interrupts the owner when another worker is idle, or starts a due synchronisation. Returns the
- * time until the next of these.
- */
+/* Interrupts the owner for an idle worker, or to synchronise. Returns the time until the next. */
 static uint64_t tasks_wait_ns(struct campaign *campaign)
 {
 	struct campaign_worker *owner = &campaign->workers[0];

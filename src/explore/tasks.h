@@ -49,10 +49,7 @@ struct tasks {
 };
 
 void *tasks_state_of(const struct campaign_worker *worker);
-/*
- * Whether the exact runs and their order, not only their number, must not depend on the number of
- * workers.
- */
+/* Whether the exact runs must not depend on the number of workers, not only their number. */
 bool tasks_are_exact(const struct campaign *campaign);
 /* The next run has other scheduling points, as the last run showed new shared memory. */
 bool tasks_has_new_memory(const struct contract *contract);
@@ -74,17 +71,14 @@ void *tasks_map_state(const struct campaign *campaign);
 /* `task` may be NULL. */
 void tasks_release_task(struct campaign *campaign, struct task *task);
 
-/*
- * Nanoseconds until the next synchronisation; 0: due, all workers were asked to stop. UINT64_MAX:
- * none.
- */
+/* Nanoseconds; 0: all workers were asked to stop. UINT64_MAX: no synchronisation. */
 uint64_t tasks_synchronise_due(struct campaign *campaign);
 /* Both worker and owner are idle. False: the task was discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);
 bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker);
 /*
- * Called while the owner is idle: synchronises the tasks of stopped workers and lets them continue.
- * Complete tasks leave their worker, except the task that is joined next.
+ * Synchronises stopped workers with the idle owner. Complete tasks leave their worker, except the
+ * task that is joined next.
  */
 int tasks_settle(struct campaign *campaign, struct error *err);
 

@@ -66,10 +66,7 @@ static void tasks_save_state(struct campaign *campaign, struct campaign_worker *
 	task->synchronised_failures = task->failure_count;
 }
 
-/*
- * Back to the last synchronisation; discards later runs. Requires task->synchronised: the task
- * would only diverge again without it.
- */
+/* Requires task->synchronised: without it the task would only diverge again. */
 static void tasks_go_back(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct task *task = worker->task;
@@ -117,9 +114,7 @@ bool tasks_is_complete(const struct campaign *campaign, const struct campaign_wo
 	       strategy->search.is_exhausted(contract_strategy(worker->worker.contract));
 }
 
-/*
- * The task is complete before the owner reaches it: its worker is free after its state is copied.
- */
+/* The task's state is copied for a later join: its worker is free. */
 static void tasks_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;

@@ -1,6 +1,6 @@
 /*
- * A set of hashes behind a strategy's state, at a distance in bytes, because states contain no
- * pointers. A set that is half full is cleared; the strategy then only makes some redundant runs.
+ * A set of hashes at a distance behind a strategy's state, as states contain no pointers. A half
+ * full set is cleared; the strategy then only makes some redundant runs.
  */
 #ifndef RADDLE_STRATEGIES_HASH_SET_H
 #define RADDLE_STRATEGIES_HASH_SET_H

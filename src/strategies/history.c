@@ -4,10 +4,7 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 
-/*
- * Followed by the words of `enabled` and, without repeat_prefix(), by the names of new threads and
- * the changed ops.
- */
+/* The words of `enabled` follow, and without repeat_prefix() new names and changed ops. */
 struct history_entry {
 	uint32_t words;	 /* size of the entry including this header */
 	uint16_t chosen; /* thread, or value */
@@ -298,8 +295,7 @@ static struct thread_id history_choose(void *state, const struct schedule_view *
 	struct history_entry *entry = take_told(history);
 	struct thread_id chosen;
 
-	/* A decision at a spin point is no step (engine_spin_point); it depends on real time and
-	 * cannot be replayed. */
+	/* A decision at a spin point is no step (engine_spin_point) and depends on real time. */
 	if (history->awaits_executed)
 		history->is_whole = false;
 	history->awaits_executed = true;

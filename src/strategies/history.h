@@ -55,13 +55,9 @@ void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state);
 void history_forget(struct history *history);
 
-/*
- * Begins a run of the history and the strategy, and replays the shared prefix into the strategy.
- * Returns the number of the first entry that may differ from the last run.
- */
+/* Replays the shared prefix into the strategy. Returns the first entry that may differ. */
 uint32_t history_begin_run(struct history *history, uint64_t seed);
-/* The run resumes before entry `number`, at most that of history_begin_run(), `at` in the record.
- */
+/* Resumes before entry `number`, at most that of history_begin_run(), `at` in the record. */
 void history_resume(struct history *history, uint32_t number, uint64_t at);
 /* Whether the view equals the recorded view of this point. True if nothing was recorded. */
 bool history_meets(const struct history *history, const struct schedule_view *view);

@@ -15,8 +15,7 @@
 
 struct priority_table {
 	uint32_t known; /* number of threads of this run with a priority */
-	/* Cache: of the first `top_count` threads, the one with the highest priority that had not
-	 * ended, and that priority. */
+	/* Cache: of the first `top_count` threads, the highest live one and its priority. */
 	uint32_t top_count, top;
 	uint64_t top_priority;
 	uint64_t priority[THREAD_CAPACITY];
@@ -73,8 +72,7 @@ static inline bool priority_table_has_top(
 }
 
 /*
- * As priority_table_highest(), but faster with many enabled threads. Requires that priorities are
- * random and only decrease, and that a run begins with top_count 0.
+ * Faster with many enabled threads. Random priorities only decrease; a run begins with top_count 0.
  */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
@@ -135,10 +133,7 @@ static inline void change_points_fall(
 		points->next < points->count ? points->items[points->next].point : CHANGE_NEVER;
 }
 
-/*
- * The length of complete runs: maximum and expectation. Shorter runs reduce the expectation slowly:
- * a single long run affects the campaign only for a while.
- */
+/* A single long run affects the campaign only for a while: shorter ones reduce the expectation. */
 struct run_length {
 	uint64_t expected; /* 0: not known */
 	uint64_t most;

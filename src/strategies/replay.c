@@ -263,8 +263,7 @@ static struct thread_id replay_priority(
 
 		chosen = replay_highest(replay, view);
 		mine = &replay->directive[chosen.index];
-		/* A fall of the only enabled thread takes effect at the thread's next contested
-		 * point. */
+		/* A fall of the only enabled thread is delayed to its next contested point. */
 		if (!*mine || directives[*mine - 1].after > replay->performed[chosen.index])
 			break;
 		*mine = replay_links(replay)[*mine - 1];

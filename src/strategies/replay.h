@@ -89,31 +89,19 @@ static inline struct replay_directive *replay_directives(struct replay_state *st
 
 size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);
 
-/*
- * Fills a zeroed block of replay_state_bytes(...). Arrays are copied. Directives of one thread must
- * be sorted by `after`.
- */
+/* `state`: zeroed. Arrays are copied. Directives of one thread must be sorted by `after`. */
 void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct schedule_segment *segments, uint32_t segment_count,
 	const struct replay_directive *directives, uint32_t directive_count);
 
-/*
- * For schedules that refer to names: segment.thread becomes an index into `names`, which are
- * distinct, at most THREAD_CAPACITY, and copied.
- */
+/* segment.thread becomes an index into `names`: distinct, at most THREAD_CAPACITY, copied. */
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count);
 
-/*
- * Exact mode: beyond the last segment each enabled thread is equally likely, by the run's seed. The
- * default is a schedule without preemptions.
- */
+/* Exact mode: beyond the last segment each enabled thread is equally likely, by the run's seed. */
 void replay_state_set_random(struct replay_state *state);
 
-/*
- * Exact mode, for a constructed schedule: a value choice that the schedule omits gets the first
- * possibility and is no divergence.
- */
+/* Exact mode: a value choice that the schedule omits gets the first possibility. */
 void replay_state_set_few_values(struct replay_state *state);
 
 #endif

@@ -1,5 +1,4 @@
-/* Hash of a pending op that is equal in every run and process. A difference within a repeated
- * prefix shows that the program varies. */
+/* Hash of a pending op, equal in every run and process unless the program varies. */
 #ifndef RADDLE_STRATEGIES_STEP_PRINT_H
 #define RADDLE_STRATEGIES_STEP_PRINT_H
 

@@ -52,8 +52,7 @@ struct strategy_option {
 struct strategy_config {
 	int64_t option[STRATEGY_OPTIONS_MAX]; /* checked values in the order of strategy->options */
 	uint32_t thread_capacity;	      /* the maximum number of threads in a run */
-	/* Shard `shard` (from 1) of `shards` independent shards; 0: the search is not divided. Only
-	 * for strategies with is_elsewhere(). */
+	/* shard, from 1, of independent `shards`; 0: not divided (is_elsewhere()) */
 	uint32_t shard, shards;
 	/* with shards: the seed of the first run of shard 1, in every shard */
 	uint64_t seed;
@@ -97,13 +96,12 @@ struct strategy_verdict {
 	/* Options that this program cannot satisfy, as "problem; remedy"; may be empty. */
 	char refusal[96];
 	/*
-	 * Shards only: hashes that all shards must have in common; otherwise the shards together
-	 * may miss runs. Index: scope_order modulo STRATEGY_PLANS. 0: no hash.
+	 * Shards only: must be equal in all shards, or the shards together may miss runs. Index:
+	 * scope_order modulo STRATEGY_PLANS. 0: no hash.
 	 */
 	uint64_t plans[STRATEGY_PLANS];
 	double missed; /* upper bound of the probability that a run within `scope` is missing */
-	/* A larger number includes the scopes of all smaller ones. All shards together have the
-	 * smallest. */
+	/* Larger scopes include smaller ones. All shards together have the smallest. */
 	uint64_t scope_order;
 	/* "with at most 2 preemptions"; empty: all schedules if is_complete, else none */
 	char scope[160];
@@ -223,13 +221,9 @@ struct strategy {
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
 
-	/* Returns an enabled thread. Called at every scheduling point, even with one enabled
-	 * thread. */
+	/* Returns an enabled thread, at every scheduling point. */
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);
-	/*
-	 * `thread` is about to perform its pending op. Called after every choice, including choices
-	 * of a replayed prefix. May be NULL.
-	 */
+	/* `thread` is about to perform its pending op, also in a replayed prefix. May be NULL. */
 	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
 	/*
 	 * The run ends in a deadlock, an exit or a failure; the pending ops of `view` never happen.

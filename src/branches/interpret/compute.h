@@ -54,9 +54,7 @@ uint64_t compute_conversion(const struct code *code, uint64_t a);
 /* `second` receives the overflow flag of the with.overflow intrinsics. */
 uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
-/*
- * Layout of a vector: `count` lanes of `width` bits. compute_as_lanes() converts between layouts.
- */
+/* A vector of `count` lanes of `width` bits. compute_as_lanes() converts between layouts. */
 struct compute_lanes {
 	uint32_t count, width;
 };

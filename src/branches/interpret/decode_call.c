@@ -235,9 +235,7 @@ static bool never_returns(LLVMValueRef call)
 		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
-/*
- * By name only: code without bitcode is unknown. C++ operators match with further parameters, too.
- */
+/* By name only: code without bitcode is unknown. C++ operators may have further parameters. */
 static enum allocation allocation_of(LLVMValueRef callee)
 {
 	static const struct {

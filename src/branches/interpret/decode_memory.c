@@ -189,10 +189,7 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 		decode_memory_add_address(decoder, instruction, lane);
 }
 
-/*
- * The first instruction, perhaps an alloca, also carries the sites of parameters, which are
- * skipped.
- */
+/* The first instruction also carries the sites of parameters, which are skipped. */
 static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);

@@ -41,8 +41,8 @@ static bool is_same_build(const struct program_file *file, const struct run_modu
 }
 
 /*
- * Refuses units that were optimised at link time, which Clang marks. Their bitcode does not match
- * the program: functions are inlined across units, sites reordered, and variables merged.
+ * Optimisation at link time, which Clang marks, inlines functions and merges variables across
+ * units.
  */
 static int check_units(const struct image *image, struct error *err)
 {
@@ -118,10 +118,7 @@ static bool has_locals_of(
 	return !first || symbol_file_find(symbols, LLVMGetValueName2(first, &length), group);
 }
 
-/*
- * Local symbols follow the name of their source file. Groups with the same file name are in the
- * order of the units; groups with different names are in any order.
- */
+/* Local symbols follow their source file's name. Groups of one name have the order of the units. */
 static uint32_t find_group(const struct symbol_file *symbols, const struct unit *unit,
 	const char *name, const bool *is_taken)
 {
@@ -244,10 +241,7 @@ static bool image_is_named(LLVMValueRef function, const char *name)
 	return name && strncmp(own, name, plain) == 0 && (own[plain] == '\0' || own[plain] == '.');
 }
 
-/*
- * Sites are in the order of units and functions. A unit is skipped if the linker kept another
- * unit's copy of its inline functions.
- */
+/* Units of which the linker kept another unit's copy of inline functions are skipped. */
 static uint32_t unit_of_site(
 	const struct image *image, uint32_t file, const struct site *site, uint32_t from)
 {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * `position` orders the threads (record.h); `count` orders events of one thread between positions.
+ * `position` orders the threads (record.h); `count` orders one thread's events between positions.
  */
 struct object_time {
 	uint64_t position;

@@ -27,10 +27,7 @@ static inline void *slots_find(const void *slots, uint64_t capacity, size_t byte
 	}
 }
 
-/*
- * Ensures room for one more than `count` slots; a new table gets `least`. The caller frees the
- * table.
- */
+/* Ensures room for one more than `count` slots; a new table gets `least`. The caller frees it. */
 void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least);
 
 #endif

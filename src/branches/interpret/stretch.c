@@ -8,10 +8,7 @@
 #include "base/bug.h"
 
 #define HUGE_BYTES (UINT64_C(1) << 21)
-/*
- * Slower than 512 small pages, a huge page is no gain. A virtual machine whose host has reclaimed
- * free memory is slow: the host supplies each small page, about 4 ms in total.
- */
+/* A huge page may take 4 ms in a virtual machine whose host has reclaimed the memory. */
 #define HUGE_NS_MOST 700000u
 /* Small pages are populated in steps: half of the cost of a single fault is the kernel's entry. */
 #define SMALL_STEP_BYTES (UINT64_C(1) << 17)

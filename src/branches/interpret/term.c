@@ -4,10 +4,7 @@
 
 #include "base/bug.h"
 
-/*
- * Sums and products with constants, as in addresses. Overflow of a product is ignored, which may
- * lose solutions with huge indices.
- */
+/* Sums and products with constants. Ignored overflow of a product may lose huge indices. */
 static bool is_one_to_one(const struct term_like *like)
 {
 	const struct term *const variable =

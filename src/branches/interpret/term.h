@@ -20,19 +20,14 @@
 /* The operations of code.h have the same meaning in terms. */
 enum term_op { TERM_VARIABLE = 128, TERM_CONSTANT };
 
-/*
- * A walk creates millions of terms in fresh memory, so a term is small. Operands are distances to
- * earlier terms. Variables and constants omit those fields.
- */
+/* A term is small, as a walk creates millions of them. Operands are distances to earlier terms. */
 struct term {
 	uint8_t op; /* enum code_op or term_op */
 	uint8_t sub;
 	uint8_t width; /* bits of the value */
 	uint8_t size;  /* number of operations in the expression, at most 255 */
 	union {
-		/*
-		 * Pinning a term that is one-to-one in its only variable also fixes that variable.
-		 */
+		/* Pinning a one-to-one term also fixes its only variable. */
 		struct {
 			uint32_t is_pinned : 1;
 			uint32_t is_fixed : 1; /* TERM_VARIABLE: see the file comment */

@@ -39,10 +39,7 @@ enum event_kind {
 	EVENT_READ,  /* of shared memory; `term` is the new variable */
 	EVENT_WRITE, /* to shared memory; `term` is NULL if the value is the same in every run */
 	EVENT_STEPS, /* stands for all steps before the part, up to this one */
-	/*
-	 * If another schedule may change the outcome, `term` is the outcome and `address` the other
-	 * value. Otherwise `term` is NULL.
-	 */
+	/* `term`: an outcome that may differ, with `address` as the other value; or NULL. */
 	EVENT_OP,
 	EVENT_BRANCH,
 	/* A select instruction: no effect on control flow */
@@ -62,10 +59,7 @@ enum event_kind {
 	EVENT_ONCE
 };
 
-/*
- * 48 bytes, as a run has millions of events: terms are places in the arena (term.h), and
- * instruction pointers have 48 bits.
- */
+/* 48 bytes, as a run has millions of events: places in the arena (term.h), 48-bit pointers. */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
@@ -94,10 +88,7 @@ struct walk_event {
 		struct {
 			uint32_t at; /* READ, WRITE: place of the term of an open address; else 0 */
 			union {
-				/*
-				 * WRITE: place of a one-bit term; the write takes place only if it
-				 * is 1, as in this run. 0: always
-				 */
+				/* WRITE: place of a one-bit condition; 0: always */
 				uint32_t when;
 				/* READ by a library function: index of the argument */
 				uint32_t argument;
@@ -169,10 +160,7 @@ struct shared_map {
 	uint64_t count, capacity;
 	struct shared_access *accesses; /* all except the first access of each word */
 	uint32_t access_count, access_capacity;
-	/*
-	 * By thread: the first segment in which the thread may have read shared memory. Its later
-	 * writes may differ between runs.
-	 */
+	/* By thread: first segment with a read of shared memory. Later writes may differ. */
 	uint16_t *tainted;
 	uint32_t thread_count;
 	bool is_ordered; /* false: no segments are available */
@@ -222,8 +210,8 @@ struct walk_watch {
 };
 
 /*
- * A function that the walk cannot follow: it wrote unknown values to shared memory (is_read false),
- * or received shared or symbolic data and has an unknown result (is_read true).
+ * A function that the walk cannot follow: it wrote unknown values to shared memory, or (is_read)
+ * has an unknown result of shared or symbolic data.
  */
 struct walk_unknown {
 	const char *name; /* name in the bitcode */
@@ -321,10 +309,7 @@ void walk_close(struct walk *walk);
 /* Walks every thread. WALK_EVENTS requires an earlier walk with another mode. */
 void walk_run(struct walk *walk, unsigned mode);
 
-/*
- * Divides the run into parts of about events_most events. Returns their number; the caller frees
- * *parts. Requires WALK_CHOOSING.
- */
+/* Parts of about events_most events. The caller frees *parts. Requires WALK_CHOOSING. */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
 /* The part that ends after `position`, or with the run. Requires WALK_CHOOSING. */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);

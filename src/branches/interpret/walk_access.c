@@ -328,10 +328,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }
 
-/*
- * In an excluded function the result of an update is a constant. It is pinned after the write, as
- * read and write are one access.
- */
+/* The constant result of an update in an excluded function is pinned after the write. */
 static void forget_old(struct walker *walker, const struct code *code)
 {
 	if (!walker->frames[walker->frame_count - 1].function->is_excluded)

@@ -94,10 +94,7 @@ static enum step call_inside(
 	return STEP_MOVED;
 }
 
-/*
- * A symbolic allocation size may become smaller, but not zero: the block of this run has room for
- * the accesses. Both factors of a product, and the size of a realloc(), are pinned.
- */
+/* A symbolic allocation size may become smaller, but not zero. Other sizes are pinned. */
 static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
 	struct term_arena *arena = &walker->walk->terms;
@@ -177,9 +174,7 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/*
- * Whether the function received the address of shared memory and its effect depends on that memory.
- */
+/* Whether the function's effect depends on shared memory whose address it received. */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||

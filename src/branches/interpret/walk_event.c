@@ -20,10 +20,7 @@ void walk_begin_events(struct walked_thread *out)
 	out->critical_count = out->branch_count = 0;
 }
 
-/*
- * The last array in memory grows in place, as always when threads are walked one after the other.
- * If threads alternate (walk_again.c), the events move after those of all others.
- */
+/* The last array in memory grows in place. If threads alternate (walk_again.c), it moves. */
 void walk_grow_events(struct walker *walker)
 {
 	struct walk *walk = walker->walk;

@@ -214,10 +214,7 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 	}
 }
 
-/*
- * Whether the access was a scheduling point of the run: the recorder settles the pending write
- * before it (record_settle()).
- */
+/* At a scheduling point the recorder settles the pending write first: record_settle(). */
 static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 {
 	const uint64_t *points = walker->walk->record->points;
@@ -297,10 +294,7 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 /* Counts a step of the thread if the site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
-/*
- * The term of a value that was read: a new variable for shared memory, else the stored term or
- * NULL.
- */
+/* A new variable for a read of shared memory, else the stored term or NULL. */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
@@ -333,9 +327,7 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 
 /* The call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
-/*
- * Pins the term: what follows is only valid for its value. NULL: the term was determined already.
- */
+/* What follows is only valid for the term's value. NULL: the term was determined already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
@@ -360,10 +352,7 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
-/*
- * The term of a load from a constant table: a choice among its entries. NULL: the address is
- * constant or must be pinned.
- */
+/* A choice among a constant table's entries. NULL: the address is constant or must be pinned. */
 struct term *walk_table_term(struct walker *walker, const struct code *code);
 
 /* Called before a call that may perform or skip an operation. */

@@ -110,9 +110,7 @@ static void walk_library_note(
 	}
 }
 
-/*
- * Shared memory is read by words; memory of one thread by bytes, which may have terms of their own.
- */
+/* Shared memory is read by words; memory of one thread by bytes, which may have own terms. */
 static void walk_library_read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_walk *library)
 {

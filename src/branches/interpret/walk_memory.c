@@ -103,10 +103,7 @@ static bool walk_memory_find_first(
 	for (uint32_t i = 0; i < record->image_count; i++) {
 		const struct record_image *image = &record->images[i];
 
-		/*
-		 * Unsigned subtraction also rejects addresses below the image and near the end of
-		 * memory.
-		 */
+		/* Unsigned: also rejects addresses below the image and wild ones. */
 		if (bytes > image->bytes || address - image->address > image->bytes - bytes)
 			continue;
 		memcpy(value, record->image_bytes + image->offset + (address - image->address),
@@ -198,10 +195,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 		if (compute_mask(part->value ^ value, part->width) == 0)
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
 	}
-	/*
-	 * The read spans several shadows, or code without bitcode has overwritten them: only the
-	 * value of this run is known.
-	 */
+	/* The shadows do not cover the read, or are obsolete: this run's value is kept. */
 	for (; shadow; shadow = overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);
 		walk_pin(walker, EVENT_VALUE, shadow->when, code);

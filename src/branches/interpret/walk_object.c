@@ -85,8 +85,8 @@ static bool find_part(
 }
 
 /*
- * The base pointer is symbolic too, but only the bounds of this run's object are known: the result
- * equals the address while the base has this run's value, and this run's address otherwise.
+ * Only the bounds of this run's object are known: the result is the address while the base has this
+ * run's value, and this run's address otherwise.
  */
 static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
 {
@@ -190,9 +190,7 @@ static void tell_address(
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
 		!((is_open || base) && is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
-	/*
-	 * For a known object the question is whether the index leaves it, not whether it is null.
-	 */
+	/* For a known object the question is whether the index leaves it. */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
 			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);

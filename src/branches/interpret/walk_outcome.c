@@ -1,7 +1,4 @@
-/*
- * Outcomes of operations, such as try-locks. A result is a variable, as a read of shared memory is.
- * branches/solve/constraints_outcomes.c decides under which schedules it differs.
- */
+/* Outcomes of operations, such as try-locks, are variables, as reads of shared memory are. */
 #include <errno.h>
 #include <stdlib.h>
 #include <threads.h>
@@ -100,10 +97,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	return term;
 }
 
-/*
- * A futex wait reads the futex within the operation. The comparison decides which operations
- * follow: its result is pinned.
- */
+/* The comparison decides which operations follow: its result is pinned. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op)
 {
 	const uint64_t found = op->argument & UINT32_MAX, expected = op->argument >> 32;

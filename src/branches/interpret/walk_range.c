@@ -207,10 +207,7 @@ static enum step walk_range_read_told(
 	return STEP_NEXT;
 }
 
-/*
- * Whether the record reports the bytes of a copy. Mirrors the recorder, which uses the site's
- * flags.
- */
+/* Whether the record reports the bytes of a copy. Mirrors the recorder. */
 static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
@@ -240,10 +237,7 @@ static void look_back(struct walker *walker, const struct code *code)
 		drop_before(walker, code->site_to);
 }
 
-/*
- * *source: NULL if the walk does not store it. Returns false for an address outside of stored
- * memory.
- */
+/* *source: NULL if the walk does not store it. False: the address is outside of stored memory. */
 static bool find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
 {

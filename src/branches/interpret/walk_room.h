@@ -1,7 +1,4 @@
-/*
- * Work memory of one thread's walk, reused for the next. Without reuse the kernel's zeroing and
- * freeing of pages dominates the walk of short threads.
- */
+/* Work memory that the walks of threads reuse: zeroing of pages would dominate short walks. */
 #ifndef RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
 #define RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
 

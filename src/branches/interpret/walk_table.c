@@ -1,7 +1,4 @@
-/*
- * Loads from constant tables with a symbolic index. The result is a choice among the table's
- * entries: the index need not be pinned.
- */
+/* Loads from constant tables: a symbolic index gives a choice among the entries, without a pin. */
 #include <string.h>
 
 #include "branches/interpret/walk_internal.h"

@@ -40,10 +40,7 @@ enum op_stream_tag {
 	OP_AS_EXPECTED, /* the predicted slot and its last op */
 	OP_AS_BEFORE,	/* operand: slot; its last op */
 	OP_NEW,		/* operands: slot, then the differences from its last op */
-	/*
-	 * The predicted slot and its last op but for the argument. Operand: the argument's
-	 * difference.
-	 */
+	/* As expected but for the argument. Operand: the argument's difference. */
 	OP_ARGUMENT
 };
 

@@ -31,9 +31,7 @@
 enum record_tag {
 	/* At most eight bytes. Operand: record_difference() from the predicted value. */
 	RECORD_READ,
-	/*
-	 * At a site of kind SITE_RESULT or later. Operand: record_difference() from the last value.
-	 */
+	/* At a site of kind SITE_RESULT or later. Operand: difference from the last value. */
 	RECORD_VALUE,
 	/*
 	 * Code without bitcode calls an instrumented function. Operands: site; then for each of its

@@ -1,6 +1,4 @@
-/*
- * Contents of a record file: numbers and byte strings in a fixed order. See docs/record-format.md.
- */
+/* Contents of a record file: numbers and byte strings in a fixed order (docs/record-format.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,10 +132,7 @@ static uint64_t record_contents_get_number(struct reader *reader, uint64_t most,
 	return reader->status == 0 ? number : 0;
 }
 
-/*
- * A count of items that take at least `bytes` bytes each; the check bounds the allocation by the
- * file's size.
- */
+/* A count of items of at least `bytes` bytes each; the file's size bounds the allocation. */
 static uint64_t record_contents_get_count(
 	struct reader *reader, uint64_t most, size_t bytes, const char *what)
 {

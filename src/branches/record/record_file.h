@@ -1,7 +1,4 @@
-/*
- * The record of a run as a file, for a later invocation; docs/record-format.md describes the
- * format. A damaged or foreign file gives an error of one line that names cause and remedy.
- */
+/* The record of a run as a file (docs/record-format.md). A damaged or foreign file is an error. */
 #ifndef RADDLE_BRANCHES_RECORD_RECORD_FILE_H
 #define RADDLE_BRANCHES_RECORD_RECORD_FILE_H
 

@@ -36,10 +36,7 @@ static uint64_t chunk_used(
 	       (uint64_t)(thread->end - thread->at);
 }
 
-/*
- * Polynomial digest: independent of how the bytes are split into calls, computed eight bytes at a
- * time.
- */
+/* Polynomial digest of eight bytes at a time, independent of the split into calls. */
 #define DIGEST_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size)

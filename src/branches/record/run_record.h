@@ -35,10 +35,7 @@ struct run_record;
 /* Receives the next entries of each thread, in `piece`. False: no more are wanted. */
 typedef bool run_taker(void *context, const struct run_record *piece, bool is_last);
 
-/*
- * Repeats a run whose record was not kept. The source reports its own errors; after an error no
- * piece is the last one.
- */
+/* Repeats a run. The source reports its own errors; then no piece is the last one. */
 struct run_source {
 	void (*perform)(struct run_source *source, const struct run_record *record, run_taker *take,
 		void *context);
@@ -61,10 +58,7 @@ struct run_record {
 	uint64_t bytes;		     /* of all threads and ops */
 	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */
 	bool is_checked;
-	/*
-	 * The address that a thread crashed at. Whether the access was a write is unknown. Not in
-	 * files.
-	 */
+	/* Whether the crashing access was a write is unknown. Not in files. */
 	bool has_crashed;
 	uint16_t crashed_thread;
 	uint64_t crash_address;

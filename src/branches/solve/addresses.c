@@ -157,10 +157,7 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		const struct place *place = place_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
-		/*
-		 * Static data that the run did not access: for example the vtable pointer of an
-		 * object.
-		 */
+		/* Not accessed static data, as a vtable pointer. */
 		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);

@@ -23,10 +23,7 @@
  * threads: with two hundred threads the constraints become unusable.
  */
 #define PARTNERS_MOST 3
-/*
- * Near windows admit this many partners, each of which writes anything that the first thread reads:
- * a counter that several threads increment needs all of them.
- */
+/* Near windows need all threads that write to a counter, for example. */
 #define PARTNERS_NEAR_MOST 8
 /* A thread that the first one waits for precedes all writers as a partner. */
 #define SCORE_OF_WAIT 1000
@@ -388,8 +385,8 @@ static void add_past(const struct order *order, struct order_window *window, str
 }
 
 /*
- * Sets all window beginnings to where the threads stand when the thread reaches its event. Threads
- * that do not exist yet are created, unless that needs events of the thread's own window.
+ * Windows begin where the threads stand when the thread reaches its event. Threads that do not
+ * exist yet are created, unless that needs events of the thread's own window.
  */
 static void begin_windows(
 	const struct order *order, struct event_id event, struct order_window *window)

@@ -271,10 +271,7 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	}
 }
 
-/*
- * The cut does not separate the write of an atomic update, or the pieces of a copy, from the event
- * before.
- */
+/* The cut does not divide atomic updates, or the pieces of a copy. */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];

@@ -124,9 +124,7 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
-/*
- * The event happens, and its moment is strictly smaller. Unordered events may have equal moments.
- */
+/* The event happens, at a smaller moment. Unordered events may have equal moments. */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 /* The event does not happen before the other one. */
@@ -155,20 +153,14 @@ Z3_ast constraints_is_held_at_barrier(
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
-/*
- * A try-lock that failed in the run succeeds before the event, and its thread keeps the lock. NULL:
- * impossible.
- */
+/* A try-lock that failed in the run succeeds before the event, and keeps the lock; may be NULL. */
 Z3_ast constraints_is_taken_before(
 	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
 
 /* Which signal wakes which wait (constraints_conditions.c). */
 void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);
-/*
- * For the event at which a woken thread locks its mutex again: a signal wakes the thread before the
- * other event. NULL: another event, or not known.
- */
+/* The thread that locks its mutex again at `back` is woken before the other event; may be NULL. */
 Z3_ast constraints_is_woken_before(
 	struct constraints *constraints, struct event_id back, struct event_id event);
 /* This signal wakes this wait; numbers as in order.h. NULL: never, or not known. */
@@ -178,18 +170,13 @@ Z3_ast constraints_wakes(
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);
 
-/*
- * Yields (constraints_yields.c). Not part of constraints_open(), as the recorded run may violate
- * these constraints: its accesses were no scheduling points.
- */
+/* Yields. Not part of constraints_open(): the recorded run may violate these constraints. */
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);
 /* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
-/*
- * The value of a place before all writes of the window; `items` are its accesses. False: not known.
- */
+/* The value before all writes of the window; `items`: the place's accesses. False: not known. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
 static inline bool constraints_is_certain(const struct place_access *access)

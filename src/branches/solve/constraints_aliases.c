@@ -200,10 +200,7 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 	return true;
 }
 
-/*
- * The write goes elsewhere, is not made, or does not lie between `other` (NULL: start) and the
- * read.
- */
+/* The write goes elsewhere, is not made, or is not between `other` (NULL: start) and the read. */
 static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
 	const struct place_access *write, const struct place_access *other,
 	const struct place_access *read)

@@ -19,9 +19,7 @@ static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t wid
 	return sum;
 }
 
-/*
- * Zero bits before the first set bit, from the highest or lowest bit on; the width if none is set.
- */
+/* Zero bits before the first set bit, from the highest or lowest bit; the width if none is set. */
 static Z3_ast zeros_before(
 	struct constraints *constraints, Z3_ast word, uint32_t width, bool is_from_highest)
 {

@@ -25,10 +25,7 @@ static int constraints_memory_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/*
- * Filter of the window's words, indexed by the low bits of the word's number; collisions are
- * harmless.
- */
+/* Filter of the window's words, indexed by a word's low bits; collisions are harmless. */
 #define LINES (UINT64_C(1) << 16)
 
 static bool constraints_memory_is_access(const struct walk_event *event)
@@ -58,10 +55,7 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
 	       bitset_has(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
 }
 
-/*
- * Accesses of the window and of the events before it. Unless addresses are open, earlier accesses
- * are filtered by the window's words, as the past of a run is long.
- */
+/* Unless addresses are open, accesses before the window are filtered by the window's words. */
 static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {
 	const struct walk *walk = constraints->walk;

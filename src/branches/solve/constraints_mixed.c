@@ -1,7 +1,4 @@
-/*
- * Overlapping accesses of several sizes. The bytes are divided wherever an access begins or ends.
- * Each part is a place of its own, and an access becomes one access per part.
- */
+/* Overlapping accesses of several sizes: one access per part between two bounds of accesses. */
 #include <stdlib.h>
 
 #include "base/bug.h"

@@ -184,10 +184,7 @@ static Z3_ast try_comes_otherwise(
 	return taken ? constraints_or(constraints, result, taken) : result;
 }
 
-/*
- * The semaphore's value at the use, computed from posts and waits, is at least, or exactly,
- * `value`.
- */
+/* The semaphore's value, computed from posts and waits, is at least, or exactly, `value`. */
 static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
 {

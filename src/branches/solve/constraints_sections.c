@@ -17,8 +17,8 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 }
 
 /*
- * Whether the thread certainly holds the lock in this section. After a try-lock with another result
- * the thread may run there without the lock, unless a branch on the result follows at once.
+ * After a try-lock with another result the thread may run without the lock, unless a branch on the
+ * result follows at once.
  */
 static bool is_sure(const struct constraints *constraints, const struct order_section *section)
 {

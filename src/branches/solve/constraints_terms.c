@@ -25,10 +25,7 @@ static uint32_t shift_of(const struct term *term)
 	return is_power ? (uint32_t)__builtin_ctzll(term->value) : 0;
 }
 
-/*
- * Signed division by 2^n through shifts, towards zero: a solver's divider is thousands of times
- * larger.
- */
+/* Signed division by 2^n through shifts: a solver's divider is thousands of times larger. */
 static Z3_ast divide_by_power(
 	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
 {
@@ -318,8 +315,7 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 #define FLOAT_SIZE_MOST 12
 
 /*
- * Limit of costs per chunk, about a second of work. The solver expands floating-point operations
- * and divisions to circuits, some ten thousand clauses per sum, before it checks the time.
+ * Costs per chunk, about a second: the solver expands floats and divisions before it checks time.
  */
 #define COST_MOST 100
 #define COST_OF_SUM 1
@@ -378,10 +374,7 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
 }
 
-/*
- * The thread reaches a use of the term: it has passed the term's last read and the checks of
- * divisors and addresses after it. A zero divisor, for example, has no quotient.
- */
+/* A use of the term follows the term's last read and the checks of its divisors and addresses. */
 static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
 {
 	const struct event_id read = constraints->order->reads[term->number];
@@ -394,9 +387,7 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
 }
 
-/*
- * Keeps the term's recorded value. For soundness its operands keep theirs where the term is used.
- */
+/* For soundness the operands keep their recorded values where the term is used. */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
 	struct term *parts[3] = {
@@ -457,9 +448,7 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	} else if (term->op == TERM_VARIABLE) {
 		result = variable(constraints, term);
 	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
-		/*
-		 * All reads in the term precede the window: its value is known, whatever its size.
-		 */
+		/* The term's reads precede the window: its value is known. */
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (!is_too_hard(constraints, term)) {
 		result = translate(constraints, term,

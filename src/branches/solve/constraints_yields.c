@@ -168,10 +168,7 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	return any;
 }
 
-/*
- * If `when` (NULL: always) and the other thread has made the step `last` (NONE: the last one before
- * the window), then it makes `next` before the yield, or is blocked there.
- */
+/* If `when` (may be NULL) and step `last` (or NONE) is made, `next` precedes or is blocked. */
 static void add_next(struct constraints *constraints, const struct blockers *blockers,
 	const struct yield *yield, const struct pair *pair, Z3_ast when)
 {
@@ -271,10 +268,7 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 	}
 }
 
-/*
- * A thread that yields right after a barrier arrives there as in the run; otherwise its previous
- * step would be another one. This is stricter than necessary.
- */
+/* Stricter than necessary: after a barrier, the yielding thread arrives there as in the run. */
 static void keep_barrier(struct constraints *constraints, const struct yield *yield)
 {
 	bool was_last;

@@ -136,10 +136,7 @@ static bool corresponds(const struct walk_event *own, const struct walk_event *e
 		       : own->kind == event->kind;
 }
 
-/*
- * The event of another run that corresponds to the goal, by the number of corresponding events
- * before it: other events may differ, as pointers may lead to memory of one thread. NULL: none.
- */
+/* Counts corresponding events: others may differ, as pointers may lead to unshared memory. */
 static const struct walk_event *entry_find_own(const struct walked_thread *recorded,
 	const struct walked_thread *thread, const struct walk_event *event)
 {
@@ -184,10 +181,7 @@ static enum sensitivity_verdict judge_event(
 	if (event->kind == EVENT_INDEX && crashed->threads[thread].summary.end == WALK_CRASHED)
 		return VERDICT_FLIPPED;
 	walk_open(&walk, &analysis->book, crashed->record);
-	/*
-	 * Lent by the analysis: events must be those of the record. The object table comes from the
-	 * previous walk.
-	 */
+	/* Lent by the analysis: events must be those of the record. */
 	walk.shared = analysis->walk.shared;
 	walk.has_open_addresses = analysis->walk.has_open_addresses;
 	walk.objects = crashed->objects;

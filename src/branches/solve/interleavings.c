@@ -91,8 +91,8 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 }
 
 /*
- * Cursor over a thread of a run. Positions order the events, but are too coarse where accesses were
- * scheduling points; then the known schedule orders the events.
+ * Positions order a thread's events, but are too coarse between accesses that were scheduling
+ * points; then the known schedule orders them.
  */
 struct course {
 	const struct walk *walk;

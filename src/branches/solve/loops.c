@@ -170,10 +170,7 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 	return is_found;
 }
 
-/*
- * Whether a waiting loop may contain the call. `is_spinning`: excludes locks and condition
- * variables.
- */
+/* Whether a waiting loop may contain the call. `is_spinning`: no lock or condition variable. */
 static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 {
 	/* The names of locks and condition variables precede the others. */
@@ -260,10 +257,7 @@ static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 	return leaves;
 }
 
-/*
- * Optimisers peel the first test of a loop. The loop's own branch is then a successor on the same
- * source line.
- */
+/* Optimisers peel the first test of a loop: the loop's branch is a successor on the same line. */
 static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 {
 	LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);

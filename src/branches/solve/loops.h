@@ -5,15 +5,9 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/*
- * Whether the branch ends a loop that only reads memory, yields, and waits for locks and condition
- * variables, until another thread changes what the loop reads.
- */
+/* A loop that only reads, yields and waits, until another thread changes what it reads. */
 bool loop_is_waiting(LLVMValueRef branch);
-/*
- * For a two-way branch of a waiting loop without locks: the successor outside of the loop; -1:
- * none.
- */
+/* For a waiting loop without locks: the branch's successor outside of the loop; -1: none. */
 int loop_spin_leaves(LLVMValueRef branch);
 
 #endif

@@ -46,10 +46,7 @@ struct order_failure {
 	bool is_shared; /* an attempt to read-lock a read-write lock */
 };
 
-/*
- * A read of the first bytes of a block that another thread frees later. Allocators write there when
- * the block is freed.
- */
+/* A read of a block's first bytes, which allocators overwrite when the block is freed. */
 struct order_life {
 	struct event_id read;
 	struct event_id last; /* the freeing thread's last event before it frees the block */
@@ -101,9 +98,7 @@ struct order_signal {
 	bool is_broadcast;
 };
 
-/*
- * Each signal wakes one of the waiting threads, if any (engine/cond.c). The schedule chooses which.
- */
+/* The schedule chooses which waiting thread a signal wakes (engine/cond.c). */
 struct order_condition {
 	uint64_t address;
 	struct order_wait *waits; /* waits and signals are in the order of the run */
@@ -111,10 +106,7 @@ struct order_condition {
 	uint32_t wait_count, signal_count;
 	/* All operations are known, and each signal of the run woke the first waiter. */
 	bool is_told;
-	/*
-	 * is_told, and few enough operations: constraints decide which signal wakes which wait.
-	 * Otherwise the recorded signal does.
-	 */
+	/* Few enough operations: constraints decide which signal wakes which wait. */
 	bool is_known;
 };
 
@@ -143,9 +135,7 @@ struct order_clocks {
 	uint64_t row_count, row_capacity;
 };
 
-/*
- * Finds the sections that overlap a window without a scan of all, of which a run may have millions.
- */
+/* Finds the sections that overlap a window without a scan of millions. */
 struct order_sections {
 	uint32_t *
 		items; /* numbers of sections, thread by thread; of each thread in the order of their begins */
@@ -175,10 +165,7 @@ struct order {
 	uint64_t event_count;
 	struct order_clocks clocks;
 	struct event_id *reads; /* by number of the variable: the event that read it */
-	/*
-	 * Like `clocks`, plus the accidental order of this run: accesses to a word, holders of a
-	 * lock.
-	 */
+	/* Like `clocks`, plus the accidental order of accesses and locks in this run. */
 	struct order_clocks pasts;
 	struct addresses addresses;
 	struct order_first *firsts; /* hash table of order_memory.c */
@@ -200,10 +187,7 @@ struct order_window {
 	uint32_t *begin, *end; /* by thread */
 };
 
-/*
- * Whether the operation only lets other enabled threads run first. The engine treats a sleep of no
- * length as a yield.
- */
+/* The engine treats a sleep of no length as a yield. */
 static inline bool order_is_pause(const struct record_op *op)
 {
 	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
@@ -220,10 +204,7 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 				      other];
 }
 
-/*
- * The value before all writes of the run. False: no read of all these bytes precedes the first
- * write.
- */
+/* False: no read of all these bytes precedes the run's first write. */
 bool order_first_value(
 	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
 /* Whether happens-before orders `first` before `second`. */
@@ -247,10 +228,7 @@ void addresses_release(struct addresses *addresses);
 /* NULL: only the address of the run is possible. */
 const struct address_set *addresses_find(
 	const struct addresses *addresses, const struct term *term);
-/*
- * Marks words as shared that accesses may go to but that have no events yet. Returns how many words
- * are new; then the events must be made again.
- */
+/* Marks words that accesses may go to as shared. Not 0: the events must be made again. */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * Vector clocks of the events: the events that must precede an event, and those that did in this
- * run.
- */
+/* Vector clocks: the events that must precede an event, and those that did in this run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +31,7 @@ static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 	return (uint32_t)clocks->row_count++;
 }
 
-/*
- * Joins `other` and its past into the event's clock. The event gets a row of its own (`is_own`: it
- * has one) only if that adds something.
- */
+/* The event gets a row of its own (`is_own`: it has one) only if `other` adds something. */
 static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
 	struct event_id other, bool *is_own)
 {
@@ -118,9 +112,7 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 	return &table->items[at];
 }
 
-/*
- * Adds the accidental order of this run: previous access to the word, previous holder of the lock.
- */
+/* The accidental order of this run: previous access to the word, previous holder of the lock. */
 static void note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {

@@ -4,10 +4,7 @@
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/*
- * The constraints grow with the pairs of waits and signals. Beyond, a wait keeps its recorded
- * signal.
- */
+/* With more pairs of waits and signals, each wait keeps its recorded signal. */
 #define PAIRS_MOST 1024
 
 #define NONE ORDER_NONE
@@ -144,8 +141,8 @@ static void order_conditions_add_edge(
 }
 
 /*
- * A woken thread began to wait before the signal and locked its mutex after it. If the condition
- * variable has only one signal, the second edge holds in every schedule.
+ * A woken thread waited before the signal and locked its mutex after it. If the condition variable
+ * has only one signal, the second edge holds in every schedule.
  */
 static void order_conditions_add_edges(struct order *order, const struct order_condition *condition)
 {

@@ -6,9 +6,7 @@
 #include "branches/solve/order.h"
 #include "branches/solve/order_internal.h"
 
-/*
- * Initial values, recovered from logged reads that precede all writes (TAME, partition of traces).
- */
+/* Recovered from logged reads that precede all writes (TAME, partition of traces). */
 
 /* For each byte of a word, what its first access reveals. */
 struct order_first {
@@ -180,10 +178,7 @@ void order_add_lives(struct order *order)
  * of such memory are known only at the reads.
  */
 
-/*
- * The values that each byte may have: pairs of address and value, and a mark for a known initial
- * value.
- */
+/* Pairs of byte address and value, and marks for known initial values. */
 struct contents {
 	uint64_t *keys; /* hash table; 0: free slot */
 	uint64_t count, capacity;

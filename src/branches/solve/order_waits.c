@@ -21,10 +21,7 @@ static bool is_use(const struct record_op *op)
 	       op->kind == OP_SEM_READ;
 }
 
-/*
- * Posts may change their order; a wait follows the post that enabled it in the run. `is_usual`
- * marks edges that constraints replace, as all uses of the semaphore are known.
- */
+/* Posts may change their order. Constraints replace edges that are `is_usual`. */
 static void add_wait_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, bool is_usual)
 {
@@ -118,10 +115,7 @@ static struct order_semaphore *order_waits_add_semaphore(
 	return semaphore;
 }
 
-/*
- * If only one thread posts, the n-th wait of a thread needs at least the n-th post, minus the
- * initial value. Try-waits do not count, as they may fail.
- */
+/* If one thread posts, a thread's n-th wait needs the n-th post, minus the initial value. */
 static void add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
 	uint32_t *takes = calloc(order->thread_count + 1u, sizeof *takes);
@@ -314,9 +308,7 @@ void order_release_rounds(struct order *order)
  * input from outside of the process. This is stricter than necessary if the time was already over.
  */
 
-/*
- * By thread: number plus one of its last operation so far, and of its last write to a descriptor.
- */
+/* By thread: number plus one of its last operation, and of its last write to a descriptor. */
 struct last_ops {
 	uint32_t any, writes;
 };

@@ -1,7 +1,4 @@
-/*
- * Walks of the analysis. A run whose events need too much memory is processed part by part: the
- * events of one part are made, searched, and dropped.
- */
+/* Walks of the analysis. The events of a large run are made, searched and dropped part by part. */
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,9 +144,7 @@ static void count_events(struct sensitivity *analysis)
 		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
-/*
- * A walk knows the steps of its part only. The whole run has at least one step per shared access.
- */
+/* A walk knows the steps of its part only: the whole run has at least one per shared access. */
 static void count_steps(struct sensitivity *analysis)
 {
 	const struct walk *walk = &analysis->walk;
@@ -205,10 +200,7 @@ static bool may_have_open_addresses(const struct sensitivity *analysis)
 	       events <= OPEN_EVENTS_MOST;
 }
 
-/*
- * Memory of one thread that open addresses may refer to becomes shared, so that accesses are
- * events.
- */
+/* Memory of one thread that open addresses may refer to becomes shared. */
 static void share_addresses(struct sensitivity *analysis)
 {
 	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {

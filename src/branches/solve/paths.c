@@ -1,6 +1,5 @@
 /*
- * Comparison of further runs with the record, without a solver: where each run first leaves the
- * recorded path. The search should find each branch that flips there.
+ * Where each further run first leaves the recorded path: the search should find that branch, too.
  */
 #include <stdlib.h>
 

@@ -83,10 +83,7 @@ static bool place_function_is_of_system(const char *file)
 	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
 }
 
-/*
- * The location, or the innermost one that it was inlined into, outside of system headers; NULL:
- * none. The caller frees *file.
- */
+/* The innermost location outside of system headers; may be NULL. The caller frees *file. */
 static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {

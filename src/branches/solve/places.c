@@ -71,9 +71,7 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 
 	if (a == b)
 		return true;
-	/*
-	 * Optimisers split a select of pointers into several selects of the pointed-to addresses.
-	 */
+	/* Optimisers split a select of pointers into selects of the pointed-to addresses. */
 	if (LLVMIsASelectInst(a) && LLVMIsASelectInst(b) &&
 		LLVMGetOperand(a, 0) == LLVMGetOperand(b, 0))
 		return true;

@@ -16,10 +16,7 @@
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/*
- * Budget of all runs: a run costs about as much as this many events, plus each event of the record.
- * Some million events take a second.
- */
+/* Budget: a run costs about as much as this many events, plus each event of the record. */
 #define RUN_EVENTS 4000
 #define INSTRUCTIONS_OF_EVENT 100
 #define EVENTS_MOST UINT64_C(8000000)
@@ -88,10 +85,7 @@ static int runs_compare_priorities(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/*
- * First and last event of each instruction: late events first, and reads before writes before
- * operations, as writes of other threads change what a held thread reads.
- */
+/* Late events first; reads first, as writes of other threads change what a held thread reads. */
 static void runs_list_holds(struct sensitivity *analysis)
 {
 	const struct order *order = &analysis->order;
@@ -173,9 +167,7 @@ bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
 	return true;
 }
 
-/*
- * The schedule up to the thread's step, with thread numbers of the record. False: not known so far.
- */
+/* Up to the thread's step, with thread numbers of the record. False: not known so far. */
 static bool runs_copy_schedule(const struct sensitivity *analysis, const struct sensitive_run *run,
 	struct event_id goal, uint64_t steps, struct solution *out)
 {

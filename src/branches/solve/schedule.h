@@ -1,7 +1,4 @@
-/*
- * Turns a model of the constraints into a schedule: segments, each a thread and its number of
- * steps.
- */
+/* Turns a model of the constraints into segments of a schedule. */
 #ifndef RADDLE_BRANCHES_SOLVE_SCHEDULE_H
 #define RADDLE_BRANCHES_SOLVE_SCHEDULE_H
 

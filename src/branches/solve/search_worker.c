@@ -113,8 +113,8 @@ static void keep_run_going(struct constraints *constraints, uint16_t thread)
 }
 
 /*
- * No other thread fails right after a read, as that would end the run before the goal. If another
- * path prevents the failure, the proving run shows it.
+ * A failure right after a read would end the run before the goal. If another path prevents it, the
+ * proving run shows that.
  */
 static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
 {
@@ -258,10 +258,7 @@ out:
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/*
- * Whether a branch to ask about, and time, is left. Without time, counts the branches left out.
- * Caller holds search.lock.
- */
+/* Without time, counts the branches left out. Caller holds search.lock. */
 static bool has_goals(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -367,10 +364,7 @@ static void search_chunk(struct worker *worker)
 	constraints_close(&worker->constraints);
 }
 
-/*
- * Making chunks costs time even without questions, but a pass that counts left-out events must
- * visit all chunks.
- */
+/* A pass that counts left-out events must visit all chunks. */
 static bool has_questions(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;

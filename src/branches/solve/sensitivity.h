@@ -60,10 +60,7 @@ struct sensitive_interleaving {
 	struct sensitive_step *steps;
 	uint32_t count;
 	uint64_t left_out; /* number of earlier steps that are not listed */
-	/*
-	 * Of SENSITIVE_FLIPPED in a system header: the caller in the program, "shop.cc:12 in sell";
-	 * else NULL.
-	 */
+	/* In a system header: the program's own caller, "shop.cc:12 in sell"; else NULL. */
 	char *called_from;
 };
 
@@ -144,9 +141,7 @@ struct sensitivity_options {
 	bool has_store_buffers;
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
-	/*
-	 * Whether the caller already knows the place, which is then not asked about. May be NULL.
-	 */
+	/* Places that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
 	/* Called regularly during sensitivity_next(). False ends the search. May be NULL. */
@@ -174,10 +169,7 @@ struct sensitive_trial {
 	const uint64_t *chosen; /* as in struct sensitive_candidate */
 };
 
-/*
- * Before the first sensitivity_next(): plans a run that may show candidates without a solver.
- * False: further runs are not worth their time.
- */
+/* Before the first sensitivity_next(). False: further runs are not worth their time. */
 bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Takes candidates from such a run. */
 void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
@@ -196,10 +188,7 @@ enum sensitivity_verdict sensitivity_check(
 /* The interleavings up to the last candidate in both runs. The caller releases both. */
 void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
-/*
- * Ends the last candidate, whose data becomes invalid; called before the next sensitivity_next().
- * VERDICT_FLIPPED proves its place.
- */
+/* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its place. */
 void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
 
 /* Sites that access memory, shared or not: bit set over all sites, owned by the analysis. */
@@ -225,10 +214,7 @@ bool sensitivity_observed(
 /* Shortens the total time to this, counted from the beginning of the analysis; not 0. */
 void sensitivity_hurry(struct sensitivity *analysis, uint64_t time_ns);
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
-/*
- * False: a solver did not react to its interruption and its thread still runs. Then nothing was
- * freed, the record must stay valid, and the process must end by _exit().
- */
+/* False: a solver's thread still runs. Nothing was freed, and the process must end by _exit(). */
 bool sensitivity_close(struct sensitivity *analysis);
 
 #define SENSITIVITY_ENTRY "raddle_sensitivity"

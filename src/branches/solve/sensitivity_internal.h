@@ -102,10 +102,7 @@ struct worker {
 	uint32_t *queries; /* by place */
 	uint64_t timeouts, unasked;
 	bool has_turn; /* all chunks before this one are settled */
-	/*
-	 * Earlier chunks used up the queries that this chunk had assumed: the chunk is searched
-	 * again.
-	 */
+	/* Earlier chunks used up the queries of this one: it is searched again. */
 	bool is_void;
 	/* The last answer. */
 	struct event_id goal;
@@ -266,9 +263,7 @@ bool turns_is_open(const struct worker *worker, uint32_t place);
 /* Limit of queries per place in the chunk's pass. */
 uint32_t turns_queries_most(const struct worker *worker);
 void turns_begin(struct worker *worker);
-/*
- * Waits until all earlier chunks are settled. False: the results are void, or the search is over.
- */
+/* Waits until earlier chunks are settled. False: the results are void, or the search is over. */
 bool turns_take(struct worker *worker);
 /* Ends the search of a chunk, once all earlier chunks are settled. False: search it again. */
 bool turns_end(struct worker *worker);
@@ -293,10 +288,7 @@ bool search_is_failure(enum sensitive_kind kind);
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
-/*
- * Makes a chunk of the rest of the run, whose events are only counted as not asked. Moves the
- * cursor. False: nothing is left.
- */
+/* The rest of the run as a chunk whose events only count as not asked. False: nothing is left. */
 bool search_rest(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Estimated number of chunks of all passes. */

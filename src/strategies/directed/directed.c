@@ -259,8 +259,7 @@ static struct thread_id directed_thrash(
 	struct thread_id chosen;
 	uint32_t count = 0;
 
-	/* A thread that merely must not begin an order is preferred to one that would violate an
-	 * order. */
+	/* A thread that must not begin an order is preferred to one that would violate it. */
 	for (uint32_t thread = 0; thread < view->thread_count; thread++) {
 		bitset_remove(directed->candidates, thread);
 		if (!view_is_enabled(view, thread) || directed_interleaves(directed, view, thread))
@@ -315,8 +314,7 @@ static bool directed_is_held(
 	return directed_scenario_holds(&directed->scenario, view, thread);
 }
 
-/* Removes the threads that orders delay. True: an order requires a particular thread to move now.
- */
+/* Removes the threads that orders delay. True: a particular thread must move now. */
 static bool directed_follow_orders(
 	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
 {
@@ -362,8 +360,7 @@ static bool directed_draw_gone(struct directed_state *directed, struct thread_id
 	return seen > 0;
 }
 
-/* If the scenario's parties must move alone and one is a candidate, only parties remain candidates.
- */
+/* If the scenario's parties must move alone, only parties remain candidates. */
 static uint32_t directed_count_candidates(
 	struct directed_state *directed, const struct schedule_view *view)
 {

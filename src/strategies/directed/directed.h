@@ -98,8 +98,7 @@ struct directed_state {
 /* A zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
-/* set_race: the threads stop before one object. set_scenario: adds a scenario; the ops are copied.
- * set_ring: the places form a ring. */
+/* All places have one object; a scenario is added, with copied ops; the places form a ring. */
 void directed_state_set_race(struct directed_state *state);
 void directed_state_set_scenario(
 	struct directed_state *state, const struct directed_op *ops, uint32_t op_count);

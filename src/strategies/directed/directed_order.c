@@ -178,8 +178,7 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 }
 
 /*
- * Whether another thread is between its first access to `object` (0: any) and its last. A thread
- * about to repeat the first access polls: its earlier read is obsolete.
+ * `object` 0: any. A thread about to repeat the first access polls: its earlier read is obsolete.
  */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
@@ -205,10 +204,7 @@ static bool access_conflicts(const struct directed_access *a, const struct direc
 	return false;
 }
 
-/*
- * Whether a thread that has begun one order reaches the other thread's accesses of the other order,
- * by a later access there or in the same function.
- */
+/* Whether a thread that has begun one order reaches the other thread's accesses of the other. */
 static bool order_conflicts(const struct directed_order *order, const struct directed_order *other)
 {
 	for (uint32_t i = 1; i < order->access_count; i++)

@@ -61,8 +61,7 @@ struct directed_order {
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
-	/* Forced: the choices of the last run that reached the order; half of the runs repeat them.
-	 */
+	/* Forced: choices of the last run that reached the order, for half of the runs. */
 	struct directed_order_draw good;
 	bool has_good;
 
@@ -75,8 +74,7 @@ struct directed_order {
 	object_name objects[2]; /* 0: not yet known */
 	/* forbidden: bits of orders whose threads would mutually wait with this one's */
 	uint32_t mutual;
-	/* Forbidden: threads between first and last access, or objects whose order can no longer
-	 * occur. */
+	/* Forbidden: threads between first and last access, or completed objects. */
 	uint64_t written[DIRECTED_WRITTEN_BITS / 64]; /* set of written objects, by hash */
 	uint32_t open_count;
 	struct {
@@ -94,8 +92,7 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 /* Whether its pending op would lie between accesses that must be atomic. */
 bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
-/* has_gate: whether the object is a gate of a forbidden order. is_open: whether another thread is
- * between its accesses. begins: whether the op begins the order. */
+/* The object is a gate; another thread is between its accesses; the op begins the order. */
 bool directed_order_has_gate(const struct directed_order *order, object_name object);
 bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t but_for_thread);
@@ -103,7 +100,7 @@ bool directed_order_begins(const struct directed_order *order, const struct pend
 /* Only waiting threads are enabled: the lock that causes it becomes a gate. */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
- * For runs in parallel: a run begins with the known state (share); its new knowledge, relative to
+ * For parallel runs: a run begins with the known state (share). Its new knowledge, relative to
  * `base`, is merged afterwards (learn), in an order independent of the workers' speed.
  */
 void directed_orders_share(

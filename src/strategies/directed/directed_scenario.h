@@ -40,8 +40,8 @@ struct directed_op {
 };
 
 /*
- * Where the scenario may begin: a thread's visit `ordinal` to the first op's site. `is_alone`:
- * until the first completion others move only if neither party is enabled.
+ * The first op is a thread's visit `ordinal` to its site. `is_alone`: until the first completion
+ * others move only if neither party is enabled.
  */
 struct directed_start {
 	uint32_t ordinal;	/* from 1; 0: not known */
@@ -53,8 +53,7 @@ struct directed_scenario {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t op_count;		/* 0: no scenario */
 	struct directed_start recorded; /* the start in the recorded run */
-	/* The start that completed the scenario, whether a run failed then, and the trust left in
-	 * it. */
+	/* The start that completed the scenario, its result, and the trust left in it. */
 	struct directed_start proven;
 	bool has_failed;
 	uint8_t trust;
@@ -81,8 +80,8 @@ struct directed_scenario {
 };
 
 /*
- * Usually the proven start. Otherwise half of the runs use the recorded one, alone or not; the
- * others draw one of the last run's first ops, early ones more often.
+ * Usually the proven start; else half of the runs use the recorded one, alone or not; the others
+ * draw one of the last run's first ops, early ones more often.
  */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
 void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed);

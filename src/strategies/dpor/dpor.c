@@ -262,8 +262,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
-	/* Until a task reaches its base, the owner may still add to the tree; an op inserted before
-	 * the tree would conflict. */
+	/* Until a task reaches its base, the owner may still add to the tree. */
 	index = dpor->task && !dpor->is_exact && !dpor->has_arrived
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);

@@ -147,16 +147,10 @@ struct dpor {
 	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];
 
-	/*
-	 * Slots whose pending op contends with another thread: a cache of dpor_bystander().
-	 * dpor_note_moved() invalidates entries.
-	 */
+	/* Slots with contended pending ops: dpor_bystander()'s cache. */
 	uint64_t contended;
 
-	/*
-	 * The last step of each bucket. All steps on which an op depends are in its bucket, except
-	 * *wide* steps, which may depend on any step.
-	 */
+	/* By bucket. An op depends only on steps of its bucket and on *wide* steps. */
 	uint32_t last_alike[DPOR_BUCKETS];
 	uint32_t last_wide;
 

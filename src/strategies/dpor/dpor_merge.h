@@ -44,10 +44,7 @@ uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task);
 /* Imports slots that only `other` knows. */
 void dpor_meet_slots(struct dpor *dpor, const struct dpor *other);
-/*
- * Whether the task followed the path from its branch to the first leaf, as the owner would. Ops
- * independent of the tree may have been inserted: dpor_bystander().
- */
+/* Whether the task followed its branch to the first leaf, as the owner would (with bystanders). */
 bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
  * As in struct strategy_tasks: makes the trees above the task's base equal while both are explored.

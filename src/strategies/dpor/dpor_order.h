@@ -1,7 +1,4 @@
-/*
- * Orders in a run of dpor: happens-before clocks (dpor_order.c), and sequences of steps for wakeup
- * trees (dpor_wakeup.c).
- */
+/* Happens-before clocks (dpor_order.c), and sequences of steps for wakeup trees (dpor_wakeup.c). */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
 
@@ -63,10 +60,7 @@ void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32
 uint32_t dpor_look_back_next(
 	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self);
 
-/*
- * The nearest earlier step that races with `second` and satisfies the condition; DPOR_NONE: none.
- * The other order may be impossible.
- */
+/* The nearest wanted race, which may be irreversible; DPOR_NONE: none. */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	bool (*is_wanted)(const struct dpor_op *first, const struct dpor_op *second));
 

@@ -88,8 +88,7 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
 	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
 }
 
-/* The shard orders this pair: the second event waited for the first, and follows earlier steps,
- * too. */
+/* The shard orders this pair: the second event waited, and follows earlier steps, too. */
 static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
 {
 	return first->leads & second->follows;
@@ -190,10 +189,7 @@ static uint32_t last_real_step(struct dpor *dpor)
 	return step ? step - 1 : DPOR_NONE;
 }
 
-/*
- * A thread that is blocked for ever has lost a race, too. A thread that was enabled at the end has
- * lost the race against the step after which the process ended.
- */
+/* A thread blocked for ever has lost a race, too; an enabled one lost against the process's end. */
 static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t step = step_left(dpor, slot);

@@ -1,5 +1,4 @@
-/* Classes of traces that a shard of dpor explores, and the restrictions on their runs
- * (dpor_shards.h). */
+/* Classes of traces that a shard of dpor explores, and the restrictions on their runs. */
 #include "strategies/dpor/dpor_shards.h"
 
 #include <string.h>

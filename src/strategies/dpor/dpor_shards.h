@@ -47,8 +47,7 @@ struct dpor_share {
 	uint32_t block;
 	uint32_t leaf;	  /* number of the class that is explored or searched for */
 	bool is_scouting; /* this run only finds the next pair */
-	/* every shard makes this run to learn the same facts; it belongs to no class of this shard
-	 */
+	/* every shard makes this run, which belongs to no class of this one */
 	bool is_elsewhere;
 	uint32_t pair_count;
 	struct dpor_pair pairs[DPOR_PAIRS_MOST];

@@ -186,8 +186,7 @@ static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
 	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == task->tree_hash;
 }
 
-/* The task began with the owner's current knowledge: its runs are the owner's, in the same order.
- */
+/* With the owner's current knowledge, the task's runs are the owner's, in the same order. */
 static bool is_exact(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = 0; i <= task->last; i++)
@@ -292,10 +291,7 @@ static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 	dpor->blocked_runs += task->blocked_runs;
 }
 
-/*
- * The path from the split to the base becomes the task's path, with the owner's branches. The stack
- * is then as before a run of the first leaf.
- */
+/* The path from the split to the base; the stack is then as before a run of the first leaf. */
 static void join_way(struct dpor *dpor, struct dpor *task)
 {
 	const bool is_same = has_same_tree(dpor, task);

@@ -37,10 +37,7 @@ static object_name last_raced(struct dpor *dpor)
 	return 0;
 }
 
-/*
- * The end of the process waits until no other thread is enabled, but at most EXIT_PATIENCE steps:
- * threads that never end might otherwise run on in every run.
- */
+/* The end of the process waits, at most EXIT_PATIENCE steps, until no other thread is enabled. */
 static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint32_t last = dpor->last_step[op->thread];
@@ -49,8 +46,8 @@ static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 }
 
 /*
- * An enabled thread outside the sleep set; DPOR_NONE: none. Every choice preserves completeness.
- * Threads that are about to race run last, and those that race for one object run together.
+ * Every choice preserves completeness. Threads about to race run last, and those that race for one
+ * object run together. DPOR_NONE: all enabled threads sleep.
  */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
@@ -171,8 +168,7 @@ void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint8_t class = dpor_class_of(op);
 
-	/* An op on a raced object may end its contention. Other ops than these simple ones may have
-	 * changed the ops that threads wait for. */
+	/* Other ops may have changed the ops that threads wait for. */
 	const bool is_simple = class == OBJECT_MEMORY || class == OBJECT_MUTEX ||
 			       class == OBJECT_THREAD || class == OBJECT_NOTHING;
 

@@ -1,5 +1,4 @@
-/* Wakeup trees of dpor: insertion of a sequence of steps, and whether the tree already covers it.
- */
+/* Insertion of a sequence of steps into dpor's wakeup trees, unless a tree covers it. */
 #include "strategies/dpor/dpor_order.h"
 
 static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)

@@ -93,8 +93,7 @@ static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 	pctvb->shared[other] = kept;
 }
 
-/* Without replacement. `shared` is unchanged afterwards: the result depends only on the run's seed.
- */
+/* Without replacement. `shared` is unchanged afterwards: only the run's seed matters. */
 static void draw_variables(struct pctvb *pctvb)
 {
 	uint32_t picks[PCTVB_VARIABLES_MOST];
@@ -137,8 +136,8 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
 }
 
 /*
- * Each set of d-1 places among the accesses and d-1 places past the end is equally likely (Bentley,
- * Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2).
+ * Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2: each set of d-1 places
+ * is equally likely, among the accesses and d-1 places past the end.
  */
 static void draw_changes(struct pctvb *pctvb)
 {
@@ -193,8 +192,7 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 
 	begin_drawing(pctvb, seed);
 	pctvb->falls = choose_falls(pctvb);
-	/* Includes threads that are not yet created: a stopped thread may have to drop below them.
-	 */
+	/* A stopped thread may have to drop below threads that are not yet created. */
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
 	table->top_count = 0;

@@ -350,10 +350,7 @@ static void rpro_share(void *state, const void *other)
 		rpro->plan[i] = from->plan[i];
 }
 
-/*
- * The pair whose guarantee a grid reports: depth 3, which suffices for most bugs, with the largest
- * radius in reach, scaled by its share of the runs.
- */
+/* Depth 3, which suffices for most bugs, with the largest radius in reach, scaled by its share. */
 static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 {
 	const struct rpro_member *best = &rpro->members[0];

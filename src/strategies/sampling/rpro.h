@@ -1,5 +1,4 @@
-/* Queries about the state of rpro: the member of its grid that made the last run, and its
- * knowledge. */
+/* Queries about rpro: the member of its grid that made the last run, and its knowledge. */
 #ifndef RADDLE_STRATEGIES_SAMPLING_RPRO_H
 #define RADDLE_STRATEGIES_SAMPLING_RPRO_H
 

@@ -23,8 +23,7 @@ void surw_add_thread_to_lesson(
 	lesson->thread_count = thread + 1;
 }
 
-/* Try operations are ignored, as they may fail. So are waits on condition variables: the thread
- * performs no ops meanwhile. */
+/* Try operations may fail. A thread in a condition wait performs no ops meanwhile. */
 static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 {
 	const bool takes =

@@ -69,10 +69,7 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	bounded_begin_walk(bounded);
 }
 
-/*
- * The objects of a run's changes suffice for a run that cannot be extended. 0: the next run needs
- * all accesses.
- */
+/* For a run that cannot be extended: objects of its changes. 0: all accesses are needed. */
 static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
 {
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
@@ -219,8 +216,7 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
-	/* Focused runs do not see accesses to other variables, and have additional steps
-	 * (OP_GO_ON). */
+	/* Focused runs do not see other variables, and have more steps (OP_GO_ON). */
 	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY &&
 		view->pending[thread.index].kind != OP_GO_ON)
 		run_tree_note(&bounded->tree, step_print(view, thread.index));
@@ -296,8 +292,8 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	/*
-	 * A thread at OP_GO_ON is enabled, but its next op may not be. The variables then have
-	 * other points than in the run whose prefix this run should repeat.
+	 * A thread at OP_GO_ON is enabled, but its next op may not be: the points then differ from
+	 * those of the run whose prefix this run should repeat.
 	 */
 	bounded->needs_all = bounded->is_focused && run_tree_has_strayed(&bounded->tree);
 	if (bounded->needs_all) {

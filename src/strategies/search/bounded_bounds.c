@@ -18,10 +18,7 @@ void bounded_begin_walk(struct bounded *bounded)
 	bounded->threads = 2;
 }
 
-/*
- * These orders contain all orders of t threads. The first two suffice for t = 2; in the other fixed
- * orders the creating thread precedes all others.
- */
+/* Two orders suffice for t = 2; in the other fixed orders the creating thread is first. */
 static uint32_t orders_needed(const struct bounded *bounded)
 {
 	return THREAD_ORDERS_FIXED + thread_orders_needed(bounded->threads_most, bounded->threads,
@@ -103,8 +100,7 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
 	       bounded_option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
 }
 
-/* All runs within v and t are made: next bounds. After the largest, c grows and all runs are made
- * again. */
+/* All runs within v and t are made. After the largest, c grows and all runs are made again. */
 static void end_bounds(struct bounded *bounded)
 {
 	const uint64_t known = hash_pair(

@@ -1,5 +1,4 @@
-/* State of strategy `bounded`: bounded.c (runs), bounded_bounds.c (sequence of bounds),
- * bounded_places.c (priorities of stopped threads) and bounded_tasks.c (tasks). */
+/* State of strategy `bounded`: runs, bounds, places of stopped threads, and tasks. */
 #ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
 
@@ -129,15 +128,11 @@ uint64_t bounded_hash_order(const struct bounded *bounded);
 
 /* With an empty tree. */
 void bounded_begin_walk(struct bounded *bounded);
-/* Whether more threads or shared variables are known than at the first runs of the tree, for which
- * the number of places was different. */
+/* Whether more threads or variables are known than at the first runs of the tree. */
 bool bounded_has_learnt_more(const struct bounded *bounded);
 /* Option v is given and exceeds the number of shared variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);
-/*
- * Restarts the walk, while that is cheap, if the runs without changes find more shared variables:
- * the first run of a tree does not count their points.
- */
+/* Restarts the walk early, when that is cheap, if shared variables are found without changes. */
 void bounded_watch_variables(struct bounded *bounded);
 /* Called after the learning run and each end of a pass: selects the next pass or bounds. */
 void bounded_advance(struct bounded *bounded);

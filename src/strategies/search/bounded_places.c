@@ -1,7 +1,4 @@
-/*
- * Places of stopped threads in the order of priorities. The effect of a place depends only on the
- * threads above it: one place lies between two neighbours.
- */
+/* Places of stopped threads. Only the threads above matter: one place between two neighbours. */
 #include "strategies/search/bounded_internal.h"
 
 #include "base/bitset.h"

@@ -40,8 +40,8 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 }
 
 /*
- * Whether this shard makes the children at a point behind the single deviation of a run, and all
- * their descendants. The children of a point stay together, as only a run there shows their number.
+ * Children at a point behind a single deviation stay in one shard, with their descendants: only a
+ * run there shows their number.
  */
 static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)

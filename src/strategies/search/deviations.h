@@ -92,12 +92,10 @@ struct deviations {
 	uint32_t awaited; /* the task whose first child is next; 0: none */
 	/* the ratio estimates the children per point */
 	uint64_t points_tried, children_made;
-	/* Task fields; task 0: the owner's state. The task received `count_given` records of the
-	 * owner, from `given_first` on. */
+	/* Tasks: records of the owner, from `given_first` on; task 0: the owner. */
 	uint32_t task, given_first, count_given;
 	uint32_t end_record, end_ordinal;
-	/* Task: the position of the child before its first one, and the print there if has_before.
-	 */
+	/* Task: the child before its first one, and the print there if has_before. */
 	struct deviation_child before;
 	bool has_before;
 
@@ -134,10 +132,7 @@ static inline void deviations_note(struct deviations *deviations, uint64_t what)
 	deviations->print = hash_pair(deviations->print, what);
 }
 
-/*
- * At a point with `alternatives` (at least 1) besides the standard: this run's alternative, or
- * DEVIATIONS_NONE for the standard. `what`: hash of the standard op.
- */
+/* This run's alternative among `alternatives` (at least 1), or DEVIATIONS_NONE: the standard. */
 uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	uint32_t alternatives, uint64_t what);
 

@@ -63,10 +63,7 @@ static struct deviation_record ancestor(struct deviations *deviations, uint32_t 
 	return copy;
 }
 
-/*
- * The records from `first` on, whose children the task makes, and then their ancestors. Except for
- * roots, parents are in the order of their children: hardly any parent is copied twice.
- */
+/* Parents are in the order of their children: hardly any is copied twice. */
 static void give_records(
 	struct deviations *deviations, struct deviations *task, uint32_t first, uint32_t count)
 {
@@ -204,10 +201,7 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 	deviations_find_child(deviations);
 }
 
-/*
- * The prints of the owner's last child and of the task's first child must be equal if both have the
- * same parent; else those of the last child and the parent.
- */
+/* Neighbours must have equal prints: siblings, or a last child and its parent. */
 static void join_children(struct deviations *deviations, const struct deviations *task)
 {
 	const struct deviation_child *last = &deviations->last_child;

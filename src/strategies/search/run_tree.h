@@ -172,17 +172,14 @@ static inline void run_tree_note(struct run_tree *tree, uint64_t what)
 	tree->print = hash_pair(tree->print, what);
 	tree->whole = hash_pair(tree->whole, what);
 }
-/*
- * The thread is at a point of the variable, with at least one place. Returns whether this run
- * deviates here. `what`: hash of the pending op.
- */
+/* Whether this run deviates at this point with at least one place. `what`: hash of the op. */
 bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
 uint32_t run_tree_place(const struct run_tree *tree);
 /* A choice among `count` values, at least 2. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 /*
- * If the next run has no children except by value choices: the variables of its deviations, in
- * ascending order. Returns their number; 0: the run may have children, or does not deviate.
+ * Variables of the next run's deviations, ascending; returns their number. 0: the run does not
+ * deviate, or may have children other than by value choices.
  */
 uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set);
 /* The variables of the current run's deviations, in ascending order; returns their number. */
@@ -195,10 +192,7 @@ static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32
 {
 	return tree->counts[variable] - 1;
 }
-/*
- * Before the end of a run: a run with its last change at this point would be equivalent. That run
- * is omitted, or deferred until its children are needed.
- */
+/* A run with its last change at this point would be equivalent: omitted or deferred. */
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
 /* The run differed from parent or siblings before its last deviation, or did not reach it. */
 static inline bool run_tree_has_strayed(const struct run_tree *tree)

@@ -1,5 +1,4 @@
-/* Functions shared by run_tree.c (runs), run_tree_search.c (selection), run_tree_tasks.c and
- * run_tree_shards.c. */
+/* Shared by run_tree.c (runs), run_tree_search.c, run_tree_tasks.c and run_tree_shards.c. */
 #ifndef RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 #define RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
 

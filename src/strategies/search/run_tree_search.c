@@ -1,7 +1,4 @@
-/*
- * Selection of the next run: a child of any run that is within the bounds and not equivalent to
- * another.
- */
+/* Selection of the next run: within the bounds, and not equivalent to another. */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"

@@ -30,8 +30,7 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 		return number;
 	if (shared_variables_find_place(view, op, &place))
 		variables->variable[number].loop = (uint16_t)place.loop;
-	/* Users of array elements are not tracked. Their accesses are scheduling points, so other
-	 * threads use the memory. */
+	/* Users of arrays are not tracked: scheduling points are shared. */
 	if (key != op->object) {
 		variables->variable[number].is_shared = true;
 		variables->shared_count++;
