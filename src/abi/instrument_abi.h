@@ -90,7 +90,7 @@ enum site_order {
 /* A compare-exchange stores more in the order: the order of failure, and a flag. */
 #define SITE_FAILURE_SHIFT 3
 #define SITE_EXPECTED 0x80u /* the expected value is in %rsi */
-/* In the order of an access by inline assembly: recorded runs do not record it. */
+/* Part of the order of an access by inline assembly that recorded runs do not record. */
 #define SITE_UNRECORDED 0x40u
 
 /* The write begins at the terminating zero of the string at the address. */

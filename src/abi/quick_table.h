@@ -21,8 +21,8 @@ struct quick_entry {
 	uint64_t key;
 };
 
-/* In the contract, so that a rewind need not restore it: no epoch or tag is used again in another
- * run. [guest] */
+/* Lies in the contract, so that a rewind need not restore it: no epoch or tag is used again in
+ * another run. [guest] */
 struct contract_quick {
 	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
 	/* The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices:

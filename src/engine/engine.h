@@ -290,7 +290,7 @@ void engine_report_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
 bool engine_yields_freely(void);
-/* In the child of the target's fork(): the caller is the only thread, outside of any run. */
+/* Called in the child of the target's fork(): the caller is the only thread, outside of any run. */
 void engine_begin_child(uint64_t random_seed);
 /* Replaces engine_host.performed for the runs that follow; NULL: none. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
@@ -376,7 +376,8 @@ void engine_note_round(uint64_t round, bool is_last);
 /* OP_FUTEX_WAIT: the expected value in the upper 32 bits, the value of the word in the lower 32
  * bits. */
 void engine_note_comparison(uint64_t values);
-/* From a signal handler: requests a call of host.route_signals() at the next scheduling point. */
+/* Called from a signal handler: requests a call of host.route_signals() at the next scheduling
+ * point. */
 void engine_raise_attention(void);
 /* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has
  * arrived. */
@@ -409,7 +410,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle);
  * error of executor.spawn(). */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site);
-/* For a thread that has not run yet; the address becomes the thread's handle. */
+/* Only for a thread that has not run yet; the address becomes the thread's handle. */
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
 /* Body of every created thread, in the new context. */
 void engine_thread_main(struct engine_thread *thread);
@@ -425,11 +426,11 @@ uint64_t engine_clock_ns(void);
 /* As engine_clock_ns(), for the target: the read takes as long as a step, so that polling loops
  * end. */
 uint64_t engine_clock_read_ns(void);
-/* Only forwards. Also for a host that has really waited. */
+/* Moves virtual time, only forwards; also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
 /* A wait had expired at its start, or a try failed: time passes as for several steps. */
 void engine_clock_note_poll(void);
-/* Time passes as for `count` steps. */
+/* Lets time pass as `count` steps would. */
 void engine_clock_note_calls(uint32_t count);
 void engine_note_met(enum op_met met);
 /* Notes that a thread waits at most until `deadline_ns`. */

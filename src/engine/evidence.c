@@ -140,7 +140,7 @@ static void evidence_end(struct outcome *outcome)
 	engine.host.run_over(outcome);
 }
 
-/* For a forked child, which reports to no command. Written once, at the end of the run. */
+/* Outcome of a forked child, which reports to no command. Written once, at the end of the run. */
 static struct outcome private_outcome;
 
 const struct outcome *engine_private_outcome(void)

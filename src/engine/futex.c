@@ -92,7 +92,7 @@ static bool futex_is_woken(const struct engine_op *op, const struct engine_threa
 	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
-/* Until another thread removes the caller from the queue, a time-out or an interruption. */
+/* Blocks until another thread removes the caller from the queue, a time-out or an interruption. */
 static long futex_block(struct engine_op *op, uint32_t bitset)
 {
 	struct engine_thread *self = engine_current();
@@ -158,7 +158,7 @@ static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* vector->count: not found. */
+/* Returns vector->count if the word is not found. */
 static uint32_t futex_vector_find(const struct futex_vector *vector, const uint32_t *word)
 {
 	uint32_t at = 0;

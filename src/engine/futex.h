@@ -37,10 +37,10 @@ struct futex_vector {
 long futex_wait_vector(struct futex_vector *vector);
 /* FUTEX_WAKE_BITSET: the number of woken threads. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
-/* As part of another op of the caller: no scheduling point. */
+/* Wakes as part of another op of the caller: no scheduling point. */
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset);
 
-/* For other objects that glibc implements by futexes: does not check the word; may return
+/* Waits for other objects that glibc implements by futexes: does not check the word; may return
  * without a wake-up. */
 void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site);
 

@@ -7,8 +7,9 @@
 /* The watchdog and spin points need a regular step from time to time. */
 #define LEASE_MOST 4096
 
-/* With delayed threads (fairness.c): do the next decisions offer the same threads as the last
- * one? The moving thread has moved last, so only the others determine the longest-delayed one. */
+/* Do the next decisions offer the same threads as the last one, although threads are delayed
+ * (fairness.c)? The moving thread has moved last, so only the others determine the longest-delayed
+ * one. */
 static bool engine_offer_stays(void)
 {
 	const struct engine_thread *self = engine.current;

@@ -130,7 +130,7 @@ static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread
 	       !mutex_is_held_by(mutex, thread);
 }
 
-/* After mutex_is_ready(). SYNC_AGAIN: another process acquired the mutex first. */
+/* Called after mutex_is_ready(). SYNC_AGAIN: another process acquired the mutex first. */
 static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	const bool is_shared = mutex_is_shared(mutex);
@@ -208,7 +208,7 @@ static void mutex_set_free(struct mutex *mutex, struct engine_thread *holder)
 	engine_change_deferred(mutex);
 }
 
-/* 0, EPERM, or a failure of the run; if the failure is tolerated, the unlock succeeds as in
+/* Returns 0, EPERM, or a failure of the run; if the failure is tolerated, the unlock succeeds as in
  * glibc. */
 static int mutex_check_owner(
 	const struct mutex *mutex, const struct engine_thread *self, uint64_t site)
@@ -223,7 +223,7 @@ static int mutex_check_owner(
 	return 0;
 }
 
-/* NULL: no thread of this process. */
+/* NULL: the holder is no thread of this process. */
 static struct engine_thread *mutex_holder_here(const struct mutex *mutex)
 {
 	return mutex_is_shared(mutex) && mutex->owner != shared_process()

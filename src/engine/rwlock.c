@@ -37,7 +37,7 @@ static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engin
 	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
-/* -1: not found. Mark 0: a free entry. */
+/* Returns -1 if not found. Mark 0 is a free entry. */
 static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
 {
 	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
@@ -209,8 +209,8 @@ static void rwlock_count_waiting(struct rwlock *rwlock, int change)
 	engine_changed(rwlock);
 }
 
-/* With RWLOCK_PREFERS_WRITERS a waiting writer excludes readers: the beginning of its wait is
- * visible, and so is a scheduling point of its own. */
+/* With RWLOCK_PREFERS_WRITERS a waiting writer excludes readers. The beginning of its wait is
+ * therefore a scheduling point of its own. */
 static enum engine_result rwlock_wait_as_preferred_writer(
 	struct rwlock *rwlock, struct engine_op *op)
 {

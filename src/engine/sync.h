@@ -93,11 +93,12 @@ int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling);
 /* EBUSY if in use. Destroying a held mutex is a failure of the run. */
 int mutex_destroy(struct mutex *mutex, uint64_t site);
 
-/* 0, EOWNERDEAD (acquired), ENOTRECOVERABLE, EDEADLK, EAGAIN, EINVAL, ETIMEDOUT, SYNC_CANCELLED. */
+/* Returns 0, EOWNERDEAD (acquired), ENOTRECOVERABLE, EDEADLK, EAGAIN, EINVAL, ETIMEDOUT,
+ * SYNC_CANCELLED. */
 int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
-/* As mutex_lock, or EBUSY. */
+/* Returns EBUSY if held; else as mutex_lock(). */
 int mutex_trylock(struct mutex *mutex, uint64_t site);
-/* 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
+/* Returns 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
 int mutex_unlock(struct mutex *mutex, uint64_t site);
 int mutex_consistent(struct mutex *mutex);
 
@@ -140,7 +141,7 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared);
 /* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
 
-/* Two scheduling points: release the mutex and enter the queue; return with the mutex. 0
+/* Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
  * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
  * the mutex held. A time-out or cancellation never consumes an earlier signal. */
 int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
@@ -176,11 +177,11 @@ void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
 /* EBUSY if held, which is also a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 
-/* 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
+/* Returns 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
 int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
 /* As rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
 int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* 0 or EBUSY; also EAGAIN for readers. */
+/* Return 0 or EBUSY; also EAGAIN for readers. */
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
 int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
 /* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
@@ -196,14 +197,14 @@ struct semaphore {
 	uint32_t reserved[5];
 };
 
-/* 0 or EINVAL (value above SEM_VALUE_MAX). */
+/* Returns 0 or EINVAL (value above SEM_VALUE_MAX). */
 int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared);
 void semaphore_destroy(struct semaphore *semaphore);
-/* 0, ETIMEDOUT, EINTR or SYNC_CANCELLED. */
+/* Returns 0, ETIMEDOUT, EINTR or SYNC_CANCELLED. */
 int semaphore_wait(struct semaphore *semaphore, uint64_t deadline_ns, uint64_t site);
-/* 0 or EAGAIN. */
+/* Returns 0 or EAGAIN. */
 int semaphore_trywait(struct semaphore *semaphore, uint64_t site);
-/* 0 or EOVERFLOW. */
+/* Returns 0 or EOVERFLOW. */
 int semaphore_post(struct semaphore *semaphore, uint64_t site);
 uint32_t semaphore_value(const struct semaphore *semaphore, uint64_t site);
 
@@ -217,7 +218,7 @@ struct barrier {
 	uint32_t reserved[3];
 };
 
-/* 0, or EINVAL (count is 0 or exceeds glibc's limit). */
+/* Returns 0, or EINVAL (count is 0 or exceeds glibc's limit). */
 int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared);
 /* Blocks, as glibc does, until every released thread has returned and no thread waits. */
 int barrier_destroy(struct barrier *barrier, uint64_t site);
@@ -235,9 +236,9 @@ struct spin {
 void spin_init(struct spin *spin, bool is_shared);
 /* EBUSY if held, which is also a failure of the run. */
 int spin_destroy(struct spin *spin, uint64_t site);
-/* 0 or SYNC_CANCELLED. The holder blocks on itself. */
+/* Returns 0 or SYNC_CANCELLED. The holder blocks on itself. */
 int spin_lock(struct spin *spin, uint64_t site);
-/* 0 or EBUSY. */
+/* Returns 0 or EBUSY. */
 int spin_trylock(struct spin *spin, uint64_t site);
 /* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
 int spin_unlock(struct spin *spin, uint64_t site);

@@ -56,7 +56,7 @@ void platform_unmap(void *start, size_t bytes)
 	(void)platform_call(SYS_munmap, start, bytes); /* our own mapping: cannot fail */
 }
 
-/* For containers that forbid process_vm_readv(). */
+/* Serves containers that forbid process_vm_readv(). */
 static bool memory_read_file(const void *from, void *to, size_t bytes)
 {
 	const long file =

@@ -49,7 +49,7 @@ void platform_unmap(void *start, size_t bytes);
 /* Copies memory of this process. False: a part is unmapped; `to` may be filled in part. */
 bool platform_read(const void *from, void *to, size_t bytes);
 
-/* Without libc: a sanitizer's memcpy checks addresses, and a rewind copies what it would reject. */
+/* Avoids libc: a sanitizer's memcpy checks addresses, and a rewind copies what it would reject. */
 void platform_copy(void *to, const void *from, size_t bytes);
 
 static inline void platform_clear(void *start, size_t bytes)

@@ -18,7 +18,7 @@
 /* The kernel's search begins below the stack's limit: greater limits are refused, except
  * unlimited. */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
-/* Below the strings that the kernel gives a new stack. */
+/* Room below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)
 #define RSEQ_SIGNATURE 0x53053053
 #define RSEQ_BYTES_MOST 512
@@ -278,7 +278,7 @@ static bool relocate_map_stack(const struct relocation *relocation)
 	return true;
 }
 
-/* On the stack in the work area: removes everything else of the old process. */
+/* Runs on the stack in the work area: removes everything else of the old process. */
 static void relocate_finish(void *argument)
 {
 	struct relocation *relocation = argument;

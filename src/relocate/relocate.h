@@ -37,7 +37,7 @@ static inline uint64_t page_up(uint64_t address)
 	return page_down(address + PAGE_BYTES - 1);
 }
 
-/* Without memcpy(): the C library is not loaded yet. */
+/* Avoids memcpy(): the C library is not loaded yet. */
 static inline void relocate_copy(void *to, const void *from, size_t bytes)
 {
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");

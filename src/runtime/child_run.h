@@ -13,17 +13,18 @@
 #include "model/outcome.h"
 
 void child_run_prepare_fork(void);
-/* In the child, before process_become_child(). */
+/* Called in the child, before process_become_child(). */
 void child_run_forked(void);
-/* In a child before its first thread creation: begins its run. */
+/* Called in a child before its first thread creation: begins its run. */
 void child_run_begin(void);
 /* The parent's thread that forked this process. */
 struct thread_id child_run_forker(void);
 /* Index of the first thread that this process created. */
 uint32_t child_run_first_own(void);
-/* In a child that a signal kills: records the death for the report of a failing run. */
+/* Called in a child that a signal kills: records the death for the report of a failing run. */
 void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);
-/* In the process of the run: replaces a failing exit status by the recorded death of a child. */
+/* Called in the process of the run: replaces a failing exit status by the recorded death of a
+ * child. */
 void child_run_take_death(struct outcome *outcome);
 
 #endif

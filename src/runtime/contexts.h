@@ -24,7 +24,7 @@
 
 #define CONTEXTS_DEPTH 128
 
-/* Once, before any run. False: no memory for it. */
+/* Called once, before any run. False: no memory. */
 bool contexts_set_up(void);
 void contexts_begin_run(void);
 /* Updates the moving thread's context at a point. `frame`: its frame pointer. General registers

@@ -30,7 +30,7 @@ struct family_wait {
 	bool is_signal;	      /* a signal may wake the member, and any process may send one */
 };
 
-/* Before and after a fork. `pid`: its result; negative: failed; 0: in the child. */
+/* Called before and after a fork. `pid`: its result; negative: failed; 0: in the child. */
 void family_prepare_fork(void);
 void family_forked(long pid);
 /* This process begins a run, or becomes a program outside of the family. */
@@ -38,20 +38,20 @@ void family_leave(void);
 /* A process that is no member shares, or may have shared, resources with the family. */
 void family_note_stranger(void);
 bool family_has_stranger(void);
-/* At the end of the process. A member that ends without this call was killed or ran exec: a
- * stranger. */
+/* Called at the end of the process. A member that ends without this call is a stranger: killed, or
+ * ran exec. */
 void family_end(void);
 
 bool family_has_others(void);
-/* Living members; false for 0. */
+/* Is `pid` a living member? False for 0. */
 bool family_has_member(int pid);
 /* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);
-/* Marks the caller as idle. */
+/* Marks the caller as idle, and returns how it proceeds. */
 enum family_verdict family_wait(const struct family_wait *wait);
-/* None of the caller's threads can ever run again. */
+/* Called when none of the caller's threads can ever run again. */
 void family_stop(void);
-/* After real time has advanced the caller's clock. */
+/* Called after real time has advanced the caller's clock. */
 void family_publish_clock(void);
 
 #endif

@@ -26,7 +26,7 @@ struct contract_memory;
 extern const uint8_t *filter_lines;
 extern const uint8_t filter_all[FILTER_LINES];
 
-/* Also where the run continues from a checkpoint. `is_filtered`: points are known by name. */
+/* Called when a run begins or continues. `is_filtered`: points are known by name. */
 void filter_begin_run(const struct contract_memory *memory, bool is_filtered);
 /* Lets every access through, until filter_resume(). */
 void filter_suspend(void);

@@ -22,11 +22,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After memory_prepare_run(). True: the run may have other points than the last one. */
+/* Called after memory_prepare_run(). True: the run may have other points than the last one. */
 bool focus_prepare_run(uint64_t number);
-/* Also where the run continues from a checkpoint. */
+/* Called when a run begins or continues from a checkpoint. */
 void focus_begin_run(void);
-/* Cleanup of ENTER(): the OP_GO_ON point. */
+/* Cleanup of ENTER(): makes the OP_GO_ON point. */
 void focus_left(const char *unused);
 
 #endif

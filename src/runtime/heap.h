@@ -13,9 +13,9 @@ extern bool heap_is_recording;
 /* Restarts the counts of allocations, where the restart restores no memory image. Names of later
  * blocks then equal those of any other such run, and no name of an earlier block. */
 void heap_begin_run(void);
-/* `kind`: enum memory_block_kind. */
+/* Records an allocation. `kind`: enum memory_block_kind. */
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
-/* Before the free. Ignores unknown blocks and blocks already freed. */
+/* Called before the free. Ignores unknown blocks and blocks already freed. */
 void heap_freed(const void *start, uint64_t site);
 /* `from` and `to` may be equal. The block keeps its name, whether or not it grew in place. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);

@@ -25,13 +25,14 @@
 
 /* Must be expanded in the interposed function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/* As RETURN_SITE; for a caller in the C++ library, where the user's code called that library. */
+/* As RETURN_SITE; if the C++ library is the caller, the place where the user's code called that
+ * library. */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \
 			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
 			: RETURN_SITE)
 
-/* See focus.h. */
+/* Runs focus_left() at the end of every interposed function. */
 #define LEAVE_AT_RETURN __attribute__((cleanup(focus_left), unused))
 
 /* First statement of every interposed function. Sets up the runtime, and refuses raw threads
@@ -41,7 +42,7 @@
 		runtime_enter(RETURN_SITE);                                                        \
 	const char interposed LEAVE_AT_RETURN = 0
 
-/* Only returns this expression of its parameters (in brackets). */
+/* Defines an interposed function that returns this expression of its parameters (in brackets). */
 #define INTERPOSED(type, name, parameters, ...)                                                    \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \
@@ -57,11 +58,11 @@ void runtime_enter(uint64_t site);
 
 /* The definition behind the runtime's (glibc's). Never NULL. */
 void *runtime_next_symbol(const char *name);
-/* The same; NULL: no such definition. */
+/* As runtime_next_symbol(); NULL: no such definition. */
 void *runtime_symbol_behind(const char *name);
 /* Any definition in the process; NULL: none. */
 void *runtime_symbol(const char *name);
-/* Exported by the runtime; NULL: none. */
+/* A function that the runtime exports; NULL: none. */
 void *runtime_own_symbol(const char *name);
 
 /* A function behind the interposed one; set-up finds all. */
@@ -78,7 +79,7 @@ static inline void *symbol_slot_function(struct symbol_slot *slot)
 	return slot->function;
 }
 
-/* The section holds the array of all slots. */
+/* Defines a slot, in the section that holds the array of all slots. */
 #define SYMBOL_SLOT(symbol)                                                                        \
 	__extension__({                                                                            \
 		static struct symbol_slot slot_                                                    \
@@ -87,7 +88,7 @@ static inline void *symbol_slot_function(struct symbol_slot *slot)
 	})
 #define REAL(function)                                                                             \
 	__extension__((__typeof__(&function))symbol_slot_function(SYMBOL_SLOT(#function)))
-/* Once, by set-up. */
+/* Fills all slots; called once, by set-up. */
 void runtime_find_symbols(void);
 
 /* A raw system call for the target, never trapped. The undo log notes it: the rewind reverts its
@@ -104,7 +105,7 @@ static inline bool interpose_is_bad_pointer(const void *pointer)
 	return (uintptr_t)pointer < 4096;
 }
 
-/* To libc's convention: -1 and errno. */
+/* Converts a raw result to libc's convention: -1 and errno. */
 static inline long interpose_result(long raw)
 {
 	if (platform_failed(raw)) {
@@ -116,20 +117,20 @@ static inline long interpose_result(long raw)
 
 /* Unwinds the caller with PTHREAD_CANCELED, when all effects of the op are reverted. */
 void runtime_act_on_cancel(void) __attribute__((noreturn));
-/* For cancellation points that did not block. */
+/* Acts on a due cancellation, at cancellation points that did not block. */
 void runtime_test_cancel(void);
-/* For other code: acts on asynchronous cancellation only. */
+/* As runtime_test_cancel(), for other code: acts on asynchronous cancellation only. */
 void runtime_test_cancel_anywhere(void);
 
 /* signal.c: runs the handlers of the thread's pending signals. True: one ran. */
 bool runtime_deliver_signals(struct engine_thread *thread);
-/* signal.c: engine_host.route_signals. */
+/* Implements engine_host.route_signals (signal.c). */
 void runtime_route_signals(void);
-/* fd.c: engine_host.wait_outside. */
+/* Implements engine_host.wait_outside (fd.c). */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
-/* time.c: absolute or relative time of a clock to a virtual deadline. The caller checks the
- * nanoseconds (EINVAL). */
+/* Converts a clock's time to a virtual deadline (time.c). The caller checks the nanoseconds
+ * (EINVAL). */
 struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
@@ -138,10 +139,10 @@ uint64_t runtime_deadline_after(const struct timespec *relative);
 void runtime_waits_in_vain(void);
 /* Every form of sched_yield(): time passes for loops that poll and yield. */
 void runtime_yield(uint64_t site);
-/* passing.c: for a call that is no scheduling point. Every few calls it yields, so no loop of
- * such calls runs forever. */
+/* Called for a call that is no scheduling point (passing.c). Every few calls the caller yields, so
+ * no loop of such calls runs forever. */
 void runtime_pass(uint64_t site);
-/* Of the run; a forked child draws other numbers than its parent. */
+/* Draws from the run's random numbers; a forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
 /* The run had an effect that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The
@@ -153,7 +154,7 @@ void runtime_taint_shared(const char *what);
 
 /* System calls that are not in system_calls.def. False: the kernel answers the call. */
 bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */
-/* thread.c: prctl() of the caller's name */
+/* Answers prctl() of the caller's name (thread.c). */
 bool runtime_emulate_name(const long arguments[6], long *result);
 bool runtime_emulate_process(long number, const long arguments[6], long *result); /* process.c */
 bool runtime_emulate_exec(long number, const long arguments[6], long *result);	  /* replace.c */

@@ -9,7 +9,7 @@
 /* A module has such code. Set by library_code_set_up(). */
 extern bool library_code_is_there;
 
-/* In all modules loaded now. Later calls do nothing. */
+/* Finds the code in all modules loaded now. Later calls do nothing. */
 void library_code_set_up(void);
 
 /* The innermost return address outside of the C++ library, from `site` outwards; else `site`.

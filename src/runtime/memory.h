@@ -50,8 +50,8 @@ void memory_access(const struct memory_access *access);
  * points in any mode. */
 void memory_raced(const void *address);
 
-/* Before the block is freed: counts as a write to the whole block if an access to it was seen,
- * and is a scheduling point if one of its variables is a point. Ends the run at a double free. */
+/* Called before the free: counts as a write to the whole block if an access to it was seen, and is
+ * a scheduling point if one of its variables is a point. Ends the run at a double free. */
 void memory_freed(const void *start, uint64_t site);
 
 /* memory_give_turn() is for a timer's signal handler that interrupts an access: the next access
@@ -61,20 +61,20 @@ void memory_give_turn(void);
 uint64_t memory_last_site(void);
 bool memory_turn_is_wanted(void);
 
-/* Before each run, while no thread moves: applies the knowledge of earlier runs and chooses
+/* Called before each run, while no thread moves: applies the knowledge of earlier runs and chooses
  * sites. The number decides whether the run is a profiling run. */
 void memory_prepare_run(uint64_t number);
-/* After memory_prepare_run() and the restore of memory: a program that has ended has
+/* Called after memory_prepare_run() and the restore of memory: a program that has ended has
  * unregistered its modules, and only the restore registers them again. */
 void memory_switch_sites(void);
 
-/* Where the restart restores no memory image. */
+/* Called at the begin of a run where the restart restores no memory image. */
 void memory_begin_run(void);
 
-/* By the contract's mode. */
+/* Sets SITE_ON of each site, by the contract's mode. */
 void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
-/* Of struct schedule_view: the heap block that holds a variable. */
+/* Implements schedule_view.place: the heap block that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 
 /* Invalidates contract_memory.known. At least once per run. */
@@ -116,30 +116,31 @@ struct heap_block {
 	bool is_used;	  /* this run has accessed it */
 };
 
-/* When the process loads its first instrumented code; later calls do nothing. */
+/* Called when the process loads its first instrumented code; later calls do nothing. */
 void heap_start_recording(void);
-/* Live allocations only. */
+/* Finds the live allocation that holds the address. */
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
-/* With general registers only; 0 in the rare cases where that is impossible. */
+/* As memory_variable_name(), with general registers only; 0 in the rare cases where that is
+ * impossible. */
 variable_name memory_quick_name(const void *address);
-/* Of heap blocks and static data; 0 for other memory. */
+/* As memory_variable_name(), for heap blocks and static data; 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
 /* The variable `bytes` behind the address in the same heap block; 0: outside of the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);
-/* Of a synchronisation object; 0: neither in a recorded heap block nor on a stack. */
+/* Name of a synchronisation object; 0: neither in a recorded heap block nor on a stack. */
 object_name memory_object_name(const void *address);
 /* The block is freed: accesses to it must be examined again. */
 void memory_given_back(uintptr_t start, size_t bytes);
 /* Memory changed or lost its name. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
-/* The same in every process that has its module. */
+/* Name of code, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
 /* Never 0. Blocks of one allocating call share a class; so does all static data, and all other
  * memory. */
 uint32_t memory_class(uint64_t address);
-/* 0: in no block. */
+/* The class of a heap block; 0: in no block. */
 uint32_t memory_block_class(uint64_t address);
 
 #endif

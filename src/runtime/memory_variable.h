@@ -14,7 +14,7 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 /* Slow path of memory_known_at() */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
-/* Of a variable outside of the heap; ignores other memory than static data. */
+/* Stores the address of a variable outside of the heap, if it is static data. */
 void memory_note_static(struct memory_variable *variable, const void *address);
 /* NULL: no static data, or unknown. */
 const void *memory_static_address(const struct memory_variable *variable);
@@ -38,7 +38,7 @@ static inline struct memory_known *memory_known_at(struct contract_memory *memor
 	return memory_known_find(memory, at, name_of, add);
 }
 
-/* The moving thread accesses the variable. */
+/* Records that the moving thread accesses the variable. */
 static inline void memory_learn(
 	struct contract_memory *memory, struct memory_known *known, bool is_write)
 {

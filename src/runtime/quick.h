@@ -119,7 +119,7 @@ void quick_resume_run(void);
 /* An access that is new in its epoch. `state`: the byte of its site; NULL: none. True: no
  * further work. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
-/* A range or a string; granules only. */
+/* As quick_passes(), for a range or a string; granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
 /* An examined access that is no point: equal accesses need no further work. `is_own`: unshared
  * memory, whose entry holds in later epochs of the thread, too. General registers only. */
@@ -127,9 +127,9 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own);
 void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);
 /* The whole granule is a point: equal accesses need no further work during a lease. */
 void quick_remember_point(uint64_t address, uint32_t properties);
-/* The name of this memory has changed. */
+/* Removes the entries of memory whose name has changed. */
 void quick_forget(uint64_t start, uint64_t bytes);
-/* An observer needs the next access. */
+/* Removes all entries, because an observer needs the next access. */
 void quick_forget_all(void);
 
 #endif

@@ -16,10 +16,11 @@ bool raw_thread_is_wanted(long number, const long arguments[6]);
 /* Body of a raw thread; does not return. False: `thread` is no raw thread. */
 bool raw_thread_run(struct engine_thread *thread);
 
-/* Before main and before the first thread creation. In a process with other threads, only the
- * exec restart works. */
+/* Called before main and before the first thread creation. In a process with other threads, only
+ * the exec restart works. */
 void raw_thread_check_start(void);
-/* At the end of a run without trapped system calls: informs the command of uncontrolled threads. */
+/* Called at the end of a run without trapped system calls: informs the command of uncontrolled
+ * threads. */
 void raw_thread_check_end(void);
 /* Refuses a raw thread in an interposed function: the engine does not schedule it. */
 void raw_thread_check_caller(void);

@@ -17,11 +17,11 @@ bool record_is_on(void);
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);
 
-/* At start-up before the program's constructors, if the plan asks for a record. */
+/* Called at start-up before the program's constructors, if the plan asks for a record. */
 void record_begin(void);
 void record_go_live(void);
 void record_end(void);
-/* Wrapped to record each context switch. */
+/* Returns the executor, wrapped to record each context switch. */
 const struct executor *record_executor(const struct executor *executor);
 
 /* `address`, `length`: %rdi and %rsi at the point. `frame`: the saved frame pointer, with the
@@ -33,15 +33,15 @@ void record_report(
 void record_settle(const struct site_record *site, bool is_point);
 /* The moving thread continues after others have run, at no op that record_step() recorded. */
 void record_resume(void);
-/* guarded_read_has_failed() for the code of record_stubs.c. */
+/* Implements guarded_read_has_failed() for the code of record_stubs.c. */
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
-/* Only at sites where quick stubs test the time slice too, so that slices end at the same
- * reports without quick stubs. */
+/* True only at sites where quick stubs test the time slice too: slices then end at the same reports
+ * without quick stubs. */
 bool record_may_end_turn(const struct site_record *site);
 /* The thread has reported for long, and other threads should run. */
 bool record_turn_is_over(void);
 
-/* engine_host.observe and engine_host.performed. */
+/* Implement engine_host.observe and engine_host.performed. */
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
 void record_performed(const struct engine_performed *performed);
 

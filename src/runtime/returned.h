@@ -11,15 +11,15 @@
 
 #include "engine/engine.h"
 
-/* Where the restart restores no memory image. */
+/* Called at the begin of a run where the restart restores no memory image. */
 void returned_begin_run(void);
 /* A run begins in a program with AddressSanitizer, whose shadow memory knows the freed blocks. */
 void returned_look_for_shadow(void);
-/* Before the free. Ends the run at a double free. */
+/* Called before the free. Ends the run at a double free. */
 void returned_note(void *block, uint64_t site);
-/* The memory is allocated again. */
+/* Called when the memory is allocated again. */
 void returned_given_out(const void *block, size_t bytes);
-/* engine_host.used: ends the run if the op's object lies in a freed block. */
+/* Implements engine_host.used: ends the run if the op's object lies in a freed block. */
 void returned_check_use(const struct engine_op *op);
 
 #endif

@@ -76,7 +76,7 @@ void runtime_begin_run(uint64_t number, struct history *history);
 /* Continues a run that stands at a decision as run `number`, for which the caller has begun the
  * strategy. */
 void runtime_resume_run(uint64_t number);
-/* Before a run: begins the strategy's campaign where the plan asks for it. True: it did. */
+/* Called before a run: begins the strategy's campaign where the plan asks for it. True: it did. */
 bool runtime_renew_strategy(void);
 uint64_t runtime_seed(uint64_t number);
 /* Passes the strategy the run's place in its round. */
@@ -89,11 +89,11 @@ bool runtime_is_exhausted(void);
 /* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
 void runtime_publish_threads(void);
-/* plan.inspect: returns when the command has looked. */
+/* Implements plan.inspect: returns when the command has looked. */
 void runtime_stand_still(void);
 /* Adds the death of a child, or a sanitizer's report, as the cause of an exit status. */
 void runtime_complete_outcome(struct outcome *outcome);
-/* The outcome is already in the contract. */
+/* Ends the run, whose outcome is already in the contract. */
 void runtime_finish_run(void) __attribute__((noreturn));
 /* The process would now exit with this status: by _exit, at the end of exit(), or with its last
  * thread. */
@@ -108,15 +108,15 @@ uint32_t runtime_report_and_wait(enum contract_report report);
 void runtime_report(enum contract_report report);
 /* One sentence why control is impossible; ends the process. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
-/* The same, but another restart may work. */
+/* As runtime_refuse(), but another restart may work. */
 void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
-/* An event between operations. */
+/* Adds an event between operations to the trace. */
 void runtime_trace_call(enum call_kind call, uint64_t site);
 
 /* ---- detectors (detect.c) ---- */
 
-/* engine_host.performed where plan.detectors is not empty. */
+/* Implements engine_host.performed where plan.detectors is not empty. */
 void runtime_detect(const struct engine_performed *performed);
 struct memory_access;
 /* A plain load or store that is no scheduling point. General registers only. False: the caller
@@ -125,10 +125,10 @@ bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 bool runtime_looks_for_races(void);
 void runtime_note_races(struct contract_run *run);
-/* Its state, if the race detector is the only detector and no observer waits for an access; else
+/* State of the race detector if it is the only detector and no observer waits for an access; else
  * NULL. */
 void *runtime_detects_quickly(void);
-/* Before each run. */
+/* Called before each run. */
 void runtime_detect_begin(void);
 
 /* ---- thread creation (thread.c) ---- */
@@ -136,31 +136,31 @@ void runtime_detect_begin(void);
 /* Looks up modules and functions of libc, before the first thread exists. */
 void runtime_prepare_threads(void);
 
-/* Before each thread creation. The first is the starting point of runs: every restart except
+/* Called before each thread creation. The first is the starting point of runs: every restart except
  * fork_main returns here once per run. */
 void runtime_first_create(void);
-/* For a call at `site`. Return POSIX error codes. */
+/* Implement the POSIX functions for a call at `site`; they return POSIX error codes. */
 int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument, uint64_t site);
 int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site);
 int runtime_thread_detach(pthread_t handle, uint64_t site);
-/* For a notification. Attributes NULL: none. Returns a POSIX error code. */
+/* Creates a thread for a notification. Attributes NULL: none. Returns a POSIX error code. */
 int runtime_start_detached(
 	const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-/* For engine_thread_main(): the start function, its result or unwinding, and destructors. */
+/* Runs for engine_thread_main(): the start function, its result or unwinding, and destructors. */
 void runtime_thread_body(struct engine_thread *thread);
 /* Destructors and robust mutexes, before engine_thread_finish(). */
 void runtime_leave_thread(void);
-/* key.c: in rounds, as POSIX requires. */
+/* Runs in rounds, as POSIX requires (key.c). */
 void runtime_run_key_destructors(void);
 
 /* ---- Syscall User Dispatch (dispatch.c) ---- */
 
-/* For this kernel thread. False: the kernel does not support it. */
+/* Arms this kernel thread. False: the kernel does not support it. */
 bool runtime_dispatch_arm(void);
-/* This kernel thread is about to end. */
+/* Called when this kernel thread is about to end. */
 void runtime_dispatch_disarm(void);
-/* The SIGSYS handler only. */
+/* Installs the SIGSYS handler only. */
 void runtime_dispatch_set_up(void);
 /* Enclose calls into glibc that must not be trapped (thread creation, fork). Pairs nest. */
 void runtime_dispatch_pause(void);
@@ -176,10 +176,10 @@ void runtime_spin_watch(void);
 void runtime_spin_stop(void);
 /* The timer expired. `site`: the interrupted code. */
 void runtime_spin_tick(uint64_t site);
-/* After a long time without a step: turns the sites off until the next operation, so that a
- * computing thread runs at native speed. */
+/* Turns the sites off until the next operation, after a long time without a step: a computing
+ * thread then runs at native speed. */
 void runtime_run_natively(void);
-/* Before each operation: turns the sites on again. */
+/* Called before each operation: turns the sites on again. */
 void runtime_run_controlled(void);
 /* Gives every thread that may be computing the full time limit before a hang is reported. True:
  * another thread runs with a new limit. */
@@ -195,33 +195,35 @@ void *runtime_crash_stack(void *stack);
 void runtime_crash_stack_free(void *stack); /* after its kernel thread has ended */
 /* Handlers of fatal signals, on the runtime's own stack. */
 void runtime_crash_set_up(void);
-/* abort.c: the return address of the call that is about to abort. */
+/* Stores the return address of the call that is about to abort (abort.c). */
 void runtime_note_abort(uint64_t site);
 /* A fatal signal that the target does not handle. `context`: the ucontext_t. */
 void runtime_crash(int signal, const siginfo_t *info, void *context);
 /* A hang, at the command's request. `context`: the interrupted code. */
 void runtime_hang(void *context);
-/* With an outcome that only its text explains. Returns if no command drives the process. */
+/* Ends the run with an outcome that only its text explains. Returns if no command drives the
+ * process. */
 void runtime_fail_run(enum outcome_kind kind, const char *why);
-/* By a raw system call, with the runtime's own return trampoline. */
+/* Uses a raw system call, with the runtime's own return trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
 /* The return from this signal frame calls `entry` at the interrupted instruction. */
 void runtime_divert(void *context, void (*entry)(void));
 
 /* ---- daemons (daemon.c) ---- */
 
-/* In the child of a fork, before it leaves control. */
+/* Called in the child of a fork, before it leaves control. */
 void daemon_forked(long parent_pid);
 /* A process without threads ends, after `children` forks. True: a child has become a daemon and
  * is the program from now on. */
 bool daemon_is_left(int status, uint32_t children);
-/* At the first thread creation of a process without control. True: it becomes the program. Asked
- * once. */
+/* Called at the first thread creation of a process without control. True: it becomes the program.
+ * Asked once. */
 bool daemon_becomes_program(void);
-/* In a daemon until daemon_becomes_program(), and always where the restart cannot follow the
+/* True in a daemon until daemon_becomes_program(), and always where the restart cannot follow the
  * daemon. */
 bool daemon_is_current(void);
-/* At the first thread creation of a controlled process. True: its daemon is already the program. */
+/* Called at the first thread creation of a controlled process. True: its daemon is already the
+ * program. */
 bool daemon_has_replaced_us(void);
 /* Turn a process without threads into a forked child, or into the process that the command drives.
  * process.c. */
@@ -230,9 +232,9 @@ void process_become_program(void);
 /* The process must end without a report because a daemon continues the program. */
 bool process_leaves_daemon(int status);
 
-/* To a number far above the target's; 0 if that fails. */
+/* Duplicates a descriptor to a number far above the target's; 0 if that fails. */
 long runtime_high_descriptor(long descriptor);
-/* During waits in the real world the command's watchdog must not report a hang. */
+/* Marks waits in the real world, during which the command's watchdog must not report a hang. */
 void runtime_mark_outside(bool is_outside);
 
 /* ---- what a rewind must undo in the kernel (undo.c) ---- */
@@ -243,7 +245,7 @@ void runtime_note_call(long number, const long arguments[6], long result);
 /* Takes over masks and dispositions; after runtime_crash_set_up(). */
 void runtime_signals_set_up(void);
 bool runtime_patch_vdso(void); /* vdso.c: false when the kernel refuses the change */
-/* Before any thread needs the unwinder of pthread_exit. */
+/* Called before any thread needs the unwinder of pthread_exit. */
 void runtime_load_unwinder(void);
 void runtime_add_modules(void);
 
@@ -251,7 +253,7 @@ extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
 /* Thread-local blocks and stacks, before the snapshot. */
 void fiber_pool_grow(uint32_t count);
-/* Made by a run because the pool was empty. */
+/* A stack and thread-local block that a run made because the pool was empty. */
 struct fiber_made {
 	char *start; /* of its mapping; NULL: the block has no mapping of its own */
 	size_t bytes;
@@ -263,9 +265,9 @@ struct fiber_made {
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 /* This kernel thread made one of these blocks, and may still be ending. */
 bool fiber_is_donor(int kernel_id);
-/* Blocks of standard size among them. */
+/* Number of blocks of standard size among them. */
 uint32_t fiber_pool_lacked(void);
-/* In the thread's own stack; NULL: not a stack of the runtime, such as main's. */
+/* An address in the thread's own stack; NULL: not a stack of the runtime, such as main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);
 /* Stack tops of the pooled blocks. No thread writes behind `end`; NULL: the end of the mapping. */
 typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
@@ -278,14 +280,14 @@ uint64_t *fiber_used_at(uint32_t pool_index);
 /* Grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
 
-/* callers.c: the return addresses around `site`, innermost first, into a zeroed array; unknown
- * entries stay 0. `is_access`: a point of raddle-cc, and no call. */
+/* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries
+ * stay 0. `is_access`: a point of raddle-cc, and no call. */
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count);
 /* The call stack of an event, and which call's frame holds its object. */
 void runtime_note_calls(
 	const struct engine_thread *thread, bool is_access, struct trace_event *event);
-/* Its frames belong to no function of the program. */
+/* Is the address in the runtime? Such frames belong to no function of the program. */
 bool runtime_is_own_code(uint64_t address);
 
 #endif

@@ -28,7 +28,7 @@ struct signal_action {
 	uint64_t mask;
 };
 
-/* As rt_sigaction wants it. */
+/* The struct that rt_sigaction expects. */
 struct kernel_action {
 	void *handler;
 	unsigned long flags;
@@ -61,7 +61,7 @@ int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
 /* The oldest pending signal of this number. False: none. */
 bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out);
 bool signal_queue_take_process(int signal, siginfo_t *out);
-/* Bit signal-1. */
+/* Pending for the process: bit signal-1. */
 uint64_t signal_queue_process(void);
 /* Assigns the process's oldest signal of this number to a thread. Until taken, it belongs to the
  * process. */
@@ -76,19 +76,19 @@ void signal_queue_clear(void);
 
 struct signal_action *signal_action_of(int signal);
 bool signal_has_handler(int signal);
-/* By SIG_IGN, or by default. */
+/* Would the signal be discarded, by SIG_IGN or by default? */
 bool signal_is_ignored(int signal);
 void signal_catch(int signal);
 /* Ends the process, stops it, or does nothing. */
 void signal_act_by_default(int signal, const siginfo_t *information);
 /* NULL: the process. A signal for the caller is effective at once. Returns 0 or errno. */
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
-/* The caller jumps out of its handlers. */
+/* Called when the caller jumps out of its handlers. */
 void signal_left_handlers(void);
 /* Signals of the process assigned to this thread and blocked now go to other threads. Signals of
  * the process that every thread blocked may go to this one. */
 void signal_set_mask(struct engine_thread *thread, uint64_t mask);
-/* sigwait.c: end of the alternate signal stack; NULL: none, or already in use. */
+/* End of the alternate signal stack; NULL: none, or already in use (sigwait.c). */
 void *signal_stack_end(const struct engine_thread *thread);
 /* Signals that only signal descriptors read stay blocked in the kernel, which queues them. */
 void signal_leave_to_kernel(uint64_t mask);

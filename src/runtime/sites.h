@@ -41,9 +41,9 @@ extern const unsigned char *(*sites_quick_stub)(const struct site_record *record
 /* Result of sites_quick_stub: the point stays off. */
 extern const unsigned char sites_left_off[];
 
-/* For a contract that is new to this process. */
+/* Registers all modules in a contract that is new to this process. */
 void sites_tell_again(void);
-/* From site_thunk.S with only general registers saved, before the access. `frame`: the frame
+/* Called by site_thunk.S with only general registers saved, before the access. `frame`: the frame
  * pointer. True: the thunk must call site_perform() with all registers saved. */
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame);

@@ -4,7 +4,8 @@
 
 #include "runtime/memory.h"
 
-/* Where the restart restores no memory image. Threads with an index below `count` are new. */
+/* Called where the restart restores no memory image. Threads with an index below `count` are
+ * new. */
 void spinning_begin_run(uint32_t count);
 /* Past the scheduling point of this access. A thread that only repeats reads of unchanged values
  * is not scheduled again until another thread has run. */

@@ -30,7 +30,7 @@ typedef long system_call(const long arguments[6], uint64_t site);
 
 long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site);
 
-/* In an interposed function: answers the same system call, with the caller as the site. */
+/* Answers the same system call in an interposed function, with the caller as the site. */
 #define ANSWER_ARGUMENTS(name, a, b, c, d, e, f, ...)                                              \
 	system_call_make(call_##name, SYS_##name,                                                  \
 		(const long[6]){(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)}, \

@@ -10,11 +10,11 @@
 
 /* NULL: no living thread. The id of the kernel thread that carries the threads means the caller. */
 struct engine_thread *thread_of_id(pid_t id);
-/* 0 means the caller. */
+/* As thread_of_id(), but 0 means the caller. */
 struct engine_thread *thread_of_id_or_self(pid_t id);
-/* That of the kernel thread which carries the thread, or `id` itself. */
+/* Returns the id of the kernel thread that carries the thread, or `id` itself. */
 pid_t thread_id_for_kernel(pid_t id);
-/* open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL. */
+/* Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL. */
 long thread_ids_open(long number, const long arguments[6]);
 
 #endif

@@ -20,9 +20,9 @@ struct thread_stack {
 	char *used_end; /* end of glibc's data: no thread writes behind it */
 };
 
-/* Of standard size. False: the place is in use, or memory is short. */
+/* Maps a stack of standard size. False: the place is in use, or memory is short. */
 bool thread_stack_map(struct thread_stack *stack, uint32_t slot);
-/* Of another size, at the next free place of the run. */
+/* Maps a stack of another size, at the next free place of the run. */
 bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes);
 void thread_stack_unmap(const struct thread_stack *stack);
 
@@ -32,10 +32,10 @@ size_t thread_stack_standard_bytes(void);
 void *thread_stack_top(void *frame);
 /* Fibers and kernel threads. Calls engine_thread_main(). */
 void thread_stack_enter(void *thread);
-/* On the stack below `top`; returns when the thread has ended. */
+/* Runs on the stack below `top`; returns when the thread has ended. */
 void thread_stack_enter_at(void *top, void *thread);
 
-/* Until thread_stack_lend_end(), the heap serves allocations from the slot
+/* The heap serves allocations from the slot until thread_stack_lend_end()
  * (libc/memory/allocation.c). */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);

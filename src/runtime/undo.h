@@ -16,7 +16,7 @@
 void undo_save_offsets(bool can_reopen);
 void undo_restore_offsets(void);
 
-/* undo_shared.c: the target maps or unmaps shared memory. */
+/* Called when the target maps or unmaps shared memory (undo_shared.c). */
 void undo_note_shared(void *start, size_t bytes);
 void undo_forget_shared(const void *start, size_t bytes);
 /* Content of shared memory at the starting point. */
@@ -41,7 +41,7 @@ struct undo_memory {
  * file"). */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
-/* False: too many ranges. */
+/* Stores the memory that the run has added. False: too many ranges. */
 bool undo_note_memory_of_run(struct undo_memory *memory);
 /* Gives the process exactly this additional memory; new mappings are zero. NULL: none. */
 bool undo_memory(const struct undo_memory *memory);

@@ -29,7 +29,7 @@
 /* Virtual time jumps to the next deadline while no thread is enabled. The plan may turn this
  * off. */
 bool time_is_virtual(void);
-/* Saturates below ENGINE_FOREVER. */
+/* Converts a valid timespec; saturates below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
 struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
@@ -37,25 +37,25 @@ bool time_is_valid(const struct timespec *time);
 uint64_t time_now_ns(void);
 /* May the caller use these creation attributes (NULL: none)? 0, EINVAL or EPERM. */
 int affinity_check(const pthread_attr_t *attributes);
-/* As the target set them. The setter returns 0 or -errno. */
+/* The scheduling policy that the target set. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
 long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority);
 /* priority.c: a created thread inherits the caller's nice value and other priorities. */
 void priority_inherit(const struct engine_thread *thread);
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes);
-/* semaphore.c: named semaphores, for use by the child. */
+/* Prepares named semaphores for use by the child (semaphore.c). */
 void semaphore_prepare_fork(void);
 /* clock_set.c: sets CLOCK_REALTIME of the target. */
 void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
-/* Saturates below ENGINE_FOREVER. */
+/* The time `ns` from now; saturates below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
 /* A clock of the virtual world, or the real clock with the same id. False: EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
-/* In the child after fork(): restarts its processor clocks. */
+/* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
 
-/* posix_timer.c: for timer_next_ns() and timer_fire_due(). */
+/* Used by timer_next_ns() and timer_fire_due() (posix_timer.c). */
 uint64_t posix_timer_next_ns(void);
 bool posix_timer_fire_due(uint64_t now_ns);
 /* Updates the overrun count of a timer's signal. */
@@ -71,10 +71,10 @@ static inline uint64_t timer_no_sooner(
 		       ? fired_ns + TIMER_SLACK_NS
 		       : deadline_ns;
 }
-/* In the child after fork(), which inherits no timers. */
+/* Called in the child after fork(), which inherits no timers. */
 void posix_timer_begin_child(void);
 void timer_begin_child(void);
-/* timerfd.c */
+/* Used by the same functions (timerfd.c). */
 uint64_t timerfd_next_ns(void);
 bool timerfd_fire_due(uint64_t now_ns);
 void timerfd_begin_child(void);
@@ -82,16 +82,16 @@ void timerfd_begin_child(void);
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
 
-/* alarm, setitimer, timer_create; ENGINE_FOREVER: none. */
+/* Deadline of alarm, setitimer and timer_create; ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
 /* With real time, timers are the kernel's. True: one is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
 /* True: a timer was due. */
 bool timer_fire_due(void);
-/* engine_host.fire_timers */
+/* Implements engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
 
-/* aio.c: in the child after fork(), drops the parent's requests. */
+/* Called in the child after fork(): drops the parent's requests (aio.c). */
 void aio_begin_child(void);
 
 /* ---- descriptors: fd_table.c ---- */
@@ -127,18 +127,18 @@ struct fd_request {
 /* FD_PLAIN also for a number that is no descriptor. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
-/* Only members of the process family (family.h) can make it ready. */
+/* Can only members of the process family (family.h) make the descriptor ready? */
 bool fd_is_of_family(int fd);
-/* If the (classified) descriptor is FD_RANDOM, replaces the `result` bytes just read by random
- * numbers of the run. */
+/* Replaces the `result` bytes just read by random numbers of the run if the descriptor is
+ * FD_RANDOM. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
 /* Every operation on the file or channel behind the object certainly uses this object. */
 bool fd_object_is_whole(const void *object);
-/* engine_op.number, for reports. */
+/* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);
-/* For a call that does not wait. */
+/* Makes a scheduling point for a call that does not wait. */
 void fd_point(enum call_kind call, int fd, uint64_t site);
 /* `peer`: the other end, or the descriptor itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
@@ -149,12 +149,12 @@ void fd_forget(int fd);
 void fd_watched(int epoll_fd, int fd);
 /* A child has copies of all descriptors, and may pass them on to children of its own. */
 void fd_were_inherited(void);
-/* Another process may have a copy. */
+/* Records that another process may have a copy. */
 void fd_was_sent(int fd);
-/* A call may block (no O_NONBLOCK). */
+/* Can a call block (no O_NONBLOCK)? */
 bool fd_waits(int fd);
 
-/* engine_ready of every request. */
+/* Implements engine_ready for every request. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
 /* Another process can make one of its descriptors ready. */
 bool fd_request_is_external(const struct fd_request *request);
@@ -177,27 +177,29 @@ struct fd_transfer {
 	int flags;
 };
 
-/* Always false before the first thread. */
+/* Are reads or writes scheduling points? Always false before the first thread. */
 bool fd_is_scheduled(int fd, enum op_kind kind);
 /* Scheduling point, attempts, waits, signals, socket time-outs. Raw result. */
 long fd_transfer(const struct fd_transfer *transfer);
 /* Writes all bytes, except on a non-blocking descriptor. Raw result. */
 long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count);
-/* For the rewind. SYS_read and SYS_write stand for their families of calls. */
+/* Logs the call for the rewind. SYS_read and SYS_write stand for their families of calls. */
 void fd_note(long number, int fd, long result);
-/* After a descriptor operation with an effect: blocked operations test their readiness again. */
+/* Called after a descriptor operation with an effect: blocked operations test their readiness
+ * again. */
 void fd_changed(void);
 /* File locks and listening queues: operations with FD_SHAPE_RETRY try again. */
 void fd_retry_changed(void);
 uint64_t fd_retry_epoch(void);
 
-/* libc's: ends a program which overran a buffer under _FORTIFY_SOURCE. */
+/* libc calls this function to end a program that overran a buffer under _FORTIFY_SOURCE. */
 void __chk_fail(void) __attribute__((noreturn));
 
 /* ---- the real world: outside.c ---- */
 
-/* After an operation that only yields: has an outside event become ready? Else a loop that
- * yields would starve threads that wait for the outside. True: a thread waits for the outside. */
+/* Tests, after an operation that only yields, whether an outside event has become ready. Without
+ * the test, a loop that yields would starve threads that wait for the outside. True: a thread waits
+ * for the outside. */
 bool outside_look(void);
 /* The last op failed for now (engine_unproductive()). `is_external`: another process may need
  * time to change that. */
@@ -205,7 +207,7 @@ void world_failed_try(bool is_external);
 
 /* ---- processors: affinity.c ---- */
 
-/* As the caller sees it. */
+/* The number of the processor as the caller sees it. */
 unsigned int affinity_processor(void);
 
 /* ---- children: children.c ---- */
@@ -217,10 +219,10 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* ---- deadlocked children: stuck_children.c ---- */
 
-/* In a forked child none of whose threads can ever run again: publishes its outcome. The child
- * then stands still. */
+/* Called in a forked child none of whose threads can ever run again: publishes its outcome. The
+ * child then stands still. */
 void stuck_child_tell(const struct outcome *outcome);
-/* At the begin of the run. */
+/* Called at the begin of the run. */
 void stuck_children_begin_run(void);
 /* No thread is enabled: puts the waits of deadlocked children before those of the run's threads. */
 void stuck_children_add_waits(struct outcome *outcome);
@@ -235,8 +237,8 @@ void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count
 
 /* Arrived signals that no thread has been given yet. */
 bool signals_arrived(void);
-/* For a signal that processes send to each other, not one of a terminal or of the program's own
- * faults. */
+/* Has the target a handler for a signal that processes send to each other, other than those of a
+ * terminal or of its own faults? */
 bool signals_have_handler_for_others(void);
 /* The handlers that the caller must run now. True: one ran. */
 bool signals_deliver_now(void);
@@ -244,13 +246,13 @@ bool signals_deliver_now(void);
 bool signals_want_restart(void);
 /* The caller ends: reassigns signals of the process that it was assigned. */
 void signals_leave_thread(void);
-/* For ppoll and similar calls. Returns the old mask. */
+/* Replaces the mask for ppoll and similar calls. Returns the old mask. */
 uint64_t signals_swap_mask(uint64_t mask);
 /* A signal that the runtime makes itself, such as a timer's. NULL: for the process. */
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
-/* timer_create(); NULL: no signal is pending. */
+/* The pending signal of a timer of timer_create(); NULL: none. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
-/* In the child after fork(): drops the parent's pending signals. */
+/* Called in the child after fork(): drops the parent's pending signals. */
 void signals_begin_child(void);
 /* No scheduling point follows: the kernel gets the target's mask and handlers. */
 void signals_give_to_kernel(void);

@@ -68,7 +68,7 @@ bool runtime_is_own_code(uint64_t address)
 	       (uint64_t)((uintptr_t)etext - (uintptr_t)__ehdr_start);
 }
 
-/* As callers_read_frame() */
+/* Reads a word, as callers_read_frame() does. */
 static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 {
 	uint64_t *readable = page;

@@ -185,7 +185,7 @@ static void frame_restore(struct frame_machine *machine, uint64_t restored)
 		machine->rule.base_pointer = machine->initial.base_pointer;
 }
 
-/* False: a rule of another form. */
+/* False: the instruction defines a rule of another form. */
 static bool frame_define(
 	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
 {
@@ -220,7 +220,7 @@ static bool frame_define(
 	}
 }
 
-/* Up to the wanted address. False: a rule of another form. */
+/* Runs the instructions up to the wanted address. False: a rule of another form. */
 static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 {
 	while (bytes.at < bytes.end && machine->at <= machine->code) {

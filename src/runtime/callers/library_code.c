@@ -18,7 +18,7 @@
 #define MODULES_MOST 32
 /* Only the library's own threads have deeper stacks inside of it. */
 #define FRAMES_MOST 16
-/* From a function's start to the store of its first argument. */
+/* Distance from a function's start to the store of its first argument. */
 #define PROLOGUE_MOST 48
 
 struct library_module {

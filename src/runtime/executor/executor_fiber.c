@@ -268,7 +268,7 @@ static void fiber_read_attributes(
 	}
 }
 
-/* With the thread-local base of another thread. */
+/* Runs `function` with the thread-local base of another thread. */
 static void fiber_with_base(uintptr_t base, void (*function)(void))
 {
 	uintptr_t own = context_thread_base();
@@ -278,7 +278,7 @@ static void fiber_with_base(uintptr_t base, void (*function)(void))
 	context_set_thread_base(own);
 }
 
-/* As glibc does with a cached stack. */
+/* Renews the donor as glibc renews a cached stack. */
 static void donor_renew(struct donor *donor)
 {
 	(void)fibers.tls_init((void *)donor->thread_base, true);

@@ -94,7 +94,7 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 	return kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
-/* For debuggers, until the program sets a name. */
+/* Names the kernel thread for debuggers, until the program sets a name. */
 static void kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
@@ -162,7 +162,7 @@ static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t s
 		(void)thread_stack_map(&part->stack, part->slot);
 }
 
-/* glibc's thread is always joinable: kernel_reap() joins it. */
+/* The real thread is always joinable for glibc: kernel_reap() joins it. */
 static int kernel_real_attributes(
 	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
 {

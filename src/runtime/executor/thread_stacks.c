@@ -18,7 +18,7 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
 /* Larger than most frames, so that a stack overflow faults instead of reaching the next stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
-/* Of glibc's vector, for each module with thread-local variables. */
+/* Room for glibc's vector, which has an entry for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
 
 /* Written by the moving thread; restored with each run. */

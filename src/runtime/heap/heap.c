@@ -51,7 +51,7 @@ static HOT_STATE struct {
 	struct heap_record *records;
 } heap;
 
-/* Where the heap begins. */
+/* End of the program's own data, where the heap begins. */
 static uintptr_t heap_program_end(void)
 {
 	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -248,7 +248,7 @@ static struct heap_block heap_describe(
 static bool heap_find_record(
 	uintptr_t address, uintptr_t *start, size_t *bytes, struct heap_record **record);
 
-/* Of the new block's memory, and of the block that covered its start. */
+/* Invalidates cached names of the new block's memory, and of the block that covered its start. */
 static void heap_rename(uintptr_t start, size_t bytes)
 {
 	struct heap_record *record;

@@ -45,7 +45,7 @@ struct heap_outside {
 /* HEAP_OUTSIDE_MAX entries. */
 void heap_outside_set_up(struct heap_outside *table);
 void heap_outside_add(const struct heap_outside *block);
-/* Or NULL. */
+/* The block that holds the address, or NULL. */
 struct heap_outside *heap_outside_find(uintptr_t address);
 void heap_outside_remove(uintptr_t start);
 
@@ -59,12 +59,12 @@ const struct heap_outside *heap_outside_all(uint32_t *count);
 /* HEAP_STREAMS_MAX and HEAP_STREAM_HEADS entries; `heads` is all zero. */
 void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
 const struct heap_stream *heap_stream(uint16_t index);
-/* Of a block that the moving thread allocates. The caller fills in the size. */
+/* Makes the record of a block that the moving thread allocates. The caller fills in the size. */
 struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run);
 
 /* ---- heap_frees.c ---- */
 
-/* `run` is never 0. */
+/* Records a free. `run` is never 0. */
 void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run);
 /* False: not freed in this run, or unknown. */
 bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out);
@@ -74,7 +74,7 @@ bool heap_frees_any(uint32_t run);
 
 #define HEAP_LOOPS 65536 /* number of call stacks */
 
-/* HEAP_LOOPS entries. */
+/* `counts` has HEAP_LOOPS entries. */
 void heap_loops_set_up(uint8_t *counts);
 /* Ordinal among the blocks of the same call stack, from 1, saturated at UINT8_MAX. `stream`: hash
  * of its stream. 0: ordinals are not wanted. */

@@ -17,7 +17,7 @@ bool attach_is_first(void)
 	return true; /* the library was preloaded */
 }
 
-/* From /proc/self/environ. False: not found, or longer than `size`. */
+/* Reads /proc/self/environ. False: not found, or longer than `size`. */
 static bool attach_variable(const char *name, char *value, size_t size)
 {
 	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);

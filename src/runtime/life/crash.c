@@ -75,7 +75,7 @@ void runtime_divert(void *context, void (*entry)(void))
 	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, by the ABI */
 }
 
-/* A fault near the stack pointer. */
+/* True for a fault near the stack pointer. */
 static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const greg_t *registers)
 {
 	uint64_t stack = (uint64_t)registers[REG_RSP];
@@ -85,7 +85,7 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 	       address + 65536 > stack;
 }
 
-/* For outcome.other_site; restored with the run. */
+/* Becomes outcome.other_site; restored with the run. */
 static uint64_t abort_site;
 
 void runtime_note_abort(uint64_t site)
@@ -134,7 +134,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 		runtime_crash(signal, info, context);
 }
 
-/* In a blocking system call made directly by code of the target. */
+/* True in a blocking system call made directly by code of the target. */
 static bool crash_was_asleep(const greg_t *registers)
 {
 	const char *next = (const char *)registers[REG_RIP];

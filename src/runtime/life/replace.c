@@ -9,7 +9,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* In the child. `failure` is shared with the parent. */
+/* Runs in the child. `failure` is shared with the parent. */
 static void replace_child(long number, const long arguments[6], long *failure)
 {
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);

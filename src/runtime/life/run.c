@@ -85,7 +85,7 @@ uint64_t runtime_seed(uint64_t number)
 	return hash_pair(runtime.contract->plan.seed, number);
 }
 
-/* When a run begins or continues from a checkpoint. */
+/* Called when a run begins or continues from a checkpoint. */
 static void run_announce(struct contract *contract, uint64_t number)
 {
 	contract->run_number = number;
@@ -168,7 +168,7 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
-/* Of a run that belongs to a round. */
+/* Stores the summary of a run that belongs to a round. */
 static void run_note(struct contract *contract, uint64_t digest)
 {
 	struct contract_run *run = contract_run_of(contract, contract->run_number);
@@ -238,7 +238,7 @@ bool runtime_account_run(void)
 	return contract->plan.stop_at_failure;
 }
 
-/* Not inside a run: the target may have unmasked floating-point exceptions. */
+/* Must not run inside a run: the target may have unmasked floating-point exceptions. */
 static void run_publish_guarantee(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
@@ -311,7 +311,7 @@ void runtime_refuse_restart(const char *why)
 	refuse(why, REFUSAL_RESTART);
 }
 
-/* From the recorded schedule. */
+/* Counts the steps of each thread in the recorded schedule. */
 static void run_count_steps(struct contract *contract, struct contract_thread *threads)
 {
 	const struct schedule *schedule = run_schedule(contract);
@@ -351,8 +351,8 @@ void runtime_publish_threads(void)
 	stuck_children_add_threads(threads, &contract->thread_count);
 }
 
-/* Until the command has looked. Saves the thread's context by a switch to a context that rings and
- * waits, so that the command can unwind this thread like any other. */
+/* A switch to a context that rings and waits saves the context of this thread, so that the command
+ * can unwind it like any other. */
 struct run_inspection {
 	struct context self, waiter;
 	unsigned char stack[16384];

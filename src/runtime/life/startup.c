@@ -105,7 +105,7 @@ static bool startup_has_random_addresses(void)
 /* An allocator that defines sbrk() itself (tcmalloc) is not initialised yet. */
 extern void *__sbrk(intptr_t bytes);
 
-/* Before the program's first allocation. */
+/* Must run before the program's first allocation. */
 static void startup_apply_layout(uint32_t number)
 {
 	const struct layout *layout = &runtime.layout;
@@ -137,7 +137,7 @@ static void startup_last_thread_ended(void)
 	exit(0); /* POSIX: as if the process called exit(0) */
 }
 
-/* Of the thread that is the operation's object; 0: none. */
+/* Index + 1 of the thread that is the operation's object; 0: none. */
 static uint16_t startup_other(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
@@ -293,8 +293,8 @@ static bool startup_has_open_streams(void)
 	return false;
 }
 
-/* In the last exit handler, when libc would only call the kernel next, where dispatch would end the
- * run. */
+/* True in the last exit handler, when libc would only call the kernel next, where dispatch would
+ * end the run. */
 static bool startup_ends_here(const struct contract *contract)
 {
 	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
@@ -312,7 +312,7 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
-/* As exit() does next. No locks: a thread that no longer runs may hold one. */
+/* Flushes as exit() does next. No locks: a thread that no longer runs may hold one. */
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)

@@ -14,7 +14,7 @@
 extern struct symbol_slot __start_raddle_symbols[] __attribute__((visibility("hidden")));
 extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hidden")));
 
-/* By the GNU hash table. */
+/* Dynamic symbols of a module, by the GNU hash table. */
 struct symbol_table {
 	const ElfW(Sym) * symbols;
 	const char *names;
@@ -54,7 +54,7 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
-/* Not strcmp(): a sanitizer's looks itself up by dlsym(), which calls this function. */
+/* Avoids strcmp(): a sanitizer's looks itself up by dlsym(), which calls this function. */
 static bool symbol_is_named(const char *symbol, const char *name)
 {
 	while (*symbol && *symbol == *name) {
@@ -79,7 +79,7 @@ static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbo
 	return (void *)value;
 }
 
-/* NULL: none. */
+/* The module's own definition; NULL: none. */
 static void *symbol_in_module(const struct link_map *module, const char *name)
 {
 	const struct symbol_table table = symbol_table_of(module);

@@ -16,7 +16,7 @@
 static void *detect_states[DETECTOR_COUNT];
 /* Only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;
-/* The same, of the patterns detector. */
+/* Only the patterns detector is on, and no inspection waits for an access. */
 static HOT_STATE bool records_quickly;
 
 /* A race detector that only watches (races are no failures) runs in the first runs and in every
@@ -24,7 +24,7 @@ static HOT_STATE bool records_quickly;
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_EVERY 16
 
-/* At once, because the other access is not known later. */
+/* Reports the suppressed race at once: the other access is not known later. */
 static void detect_let_pass(const struct detector_event *event)
 {
 	if (!race_is_watching(detect_states[DETECTOR_race]) &&
@@ -139,8 +139,8 @@ static bool record_quickly(const struct engine_performed *performed)
 	return true;
 }
 
-/* Before a compare-exchange. No other thread moves, so the value in memory decides whether it
- * writes. */
+/* Decides before a compare-exchange whether it writes: no other thread moves, so the value in
+ * memory stays. */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
 	uint64_t found;

@@ -87,7 +87,7 @@ static bool focus_add_static(
 	return has_any;
 }
 
-/* Of a variable with a known address. */
+/* Adds the groups for a variable with a known address. */
 static bool focus_add_placed(const struct contract_memory *memory,
 	const struct memory_variable *variable, struct focus_groups *focus)
 {

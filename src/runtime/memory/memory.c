@@ -87,7 +87,7 @@ static bool memory_has_lease(const struct memory_access *access)
 	       !heap_was_freed(access->address, &freed);
 }
 
-/* Once per variable. */
+/* Looks the place up once per variable. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address)
 {
@@ -110,7 +110,7 @@ uint16_t memory_allocated_at(
 	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
 }
 
-/* For places whose variables are points, decides once per variable whether it is one of them. */
+/* Decides once per variable whether it was allocated at a place whose variables are points. */
 static void memory_look_at_place(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
@@ -134,7 +134,7 @@ bool memory_place(object_name object, struct object_place *out)
 	return true;
 }
 
-/* Keeps the site on. */
+/* Marks the site, which keeps the site on. */
 static void memory_mark_site(struct contract_memory *memory, const struct memory_access *access)
 {
 	if (!access->site_state || *access->site_state & SITE_SHARED || memory->is_frozen)
@@ -231,7 +231,7 @@ void memory_point(const struct memory_visit *visit, object_name name)
 	(void)engine_perform(&op);
 }
 
-/* No scheduling point. */
+/* Handles an access that is no scheduling point. */
 static void memory_pass(const struct memory_visit *visit)
 {
 	const struct engine_op op = memory_engine_op(&visit->access, visit->told);

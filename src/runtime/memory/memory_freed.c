@@ -8,7 +8,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Of a longer block only the beginning counts. */
+/* Only the beginning of a longer block counts. */
 #define FREED_BYTES_MOST 4096
 
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)

@@ -20,13 +20,13 @@ struct memory_visit {
 	bool is_waiting;      /* the thread spins: memory_waits() */
 };
 
-/* Under control, and the run is not over. */
+/* Is the process under control, and its run not over? */
 bool memory_is_watched(void);
-/* False: no second part is needed. */
+/* First part, with general registers only. False: no second part is needed. */
 bool memory_begin(struct memory_visit *visit);
-/* And the checks after the scheduling point. */
+/* Second part: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);
-/* `name` 0: the access is a fence. */
+/* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 
 enum op_kind memory_op(uint8_t kind);

@@ -21,7 +21,7 @@ enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
 #define MAIN_ARGUMENTS_BYTES ((uintptr_t)1 << 20)
 /* Bound of stacks whose size the program chose. */
 #define STACK_BYTES_MOST ((uintptr_t)1 << 30)
-/* Below a stack pointer, belongs to the stack. */
+/* Bytes below a stack pointer that belong to the stack. */
 #define RED_ZONE_BYTES 256
 
 extern void *__libc_stack_end;
@@ -123,7 +123,7 @@ static variable_name stack_name(uintptr_t address)
 	return 0;
 }
 
-/* Of modules loaded after the engine got its list. */
+/* Name of static data of modules loaded after the engine got its list. */
 static variable_name late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;

@@ -17,8 +17,8 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* To see which threads touch which variables, then which sites touch shared ones; one for
- * safety. */
+/* One run to see which threads touch which variables, one to see which sites touch shared ones, one
+ * for safety. */
 #define PROFILE_RUNS_FIRST 3
 /* About 2 % of the runs. After run 1024 the interval grows: each doubling of the run number brings
  * 8 to 16 profiling runs. */
@@ -39,7 +39,7 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
-/* Of a partial run. */
+/* Collects the groups of a partial run. */
 static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
 {
 	for (uint32_t word = 0; word < MEMORY_GROUPS_MAX / 64; word++)
@@ -141,7 +141,7 @@ static void memory_enter_round(struct contract_memory *memory)
 	}
 }
 
-/* True: choose sites anew. */
+/* Returns whether sites must be chosen anew. */
 static bool memory_prepare_in_round(
 	struct contract_memory *memory, uint64_t number, bool *is_profile)
 {

@@ -80,7 +80,7 @@ void memory_given_back(uintptr_t start, size_t bytes)
 		quick_forget(start, bytes);
 }
 
-/* In code that walks through a block. */
+/* Prefetch distance, for code that walks through a block. */
 #define AHEAD_BYTES (4 * GRANULE_BYTES)
 
 /* Table entries are scattered by hash: prefetches the next one. */
@@ -188,7 +188,7 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* Unless the group meets (focus.h) one that was known before the round. */
+/* Notes the group unless it meets (focus.h) one that was known before the round. */
 static void memory_note_group_in_round(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {

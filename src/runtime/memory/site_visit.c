@@ -12,10 +12,10 @@
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 
-/* From site_reached() to site_perform(); no thread of the target moves in between. */
+/* Passed from site_reached() to site_perform(); no thread of the target moves in between. */
 static HOT_STATE struct memory_visit site_visit;
 
-/* To the end of the string. */
+/* Moves the start of the access to the end of the string. */
 static void memory_append(struct memory_access *access, const struct site_record *record)
 {
 	size_t bytes;
@@ -26,7 +26,7 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
-/* Of a recorded run, after the scheduling point. */
+/* The report of a recorded run, after the scheduling point. */
 static HOT_STATE struct {
 	const struct site_record *site;
 	uint64_t address, length;

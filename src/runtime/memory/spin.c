@@ -94,8 +94,8 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		runtime_test_cancel_anywhere();
 }
 
-/* In loops with instrumented accesses most ticks interrupt the runtime itself: then the site of the
- * last access. 0: unknown. */
+/* Address of the spinning loop. Most ticks in loops with instrumented accesses interrupt the
+ * runtime itself: the result is then the site of the last access. 0: unknown. */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)
 {
 	*is_own_code = spin_is_own_code(site);

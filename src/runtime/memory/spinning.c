@@ -12,7 +12,7 @@
 #include "runtime/interpose.h"
 #include "runtime/sites.h"
 
-/* Of one iteration; conditions of more variables are rare. */
+/* Reads of one iteration; conditions of more variables are rare. */
 #define READS_MAX 8
 /* A second read is normal, a third after a wake-up; a fourth means that the whole loop repeats. */
 #define REPEATS 4
@@ -24,7 +24,7 @@ struct spinning_thread {
 	uint8_t oldest;
 };
 
-/* By thread. Threads beyond never yield here. */
+/* Indexed by thread. Threads beyond never yield here. */
 static struct spinning_thread spinning[256];
 
 void spinning_begin_run(uint32_t count)
@@ -39,7 +39,7 @@ static bool spinning_is_read(uint8_t kind)
 	       kind == SITE_COMPARE_EXCHANGE;
 }
 
-/* In a partial run, writes may be missed: only at a site where spinning was seen before. */
+/* Writes may be missed in a partial run: a read then counts only where spinning was seen before. */
 static bool spinning_is_sure(const struct memory_access *access)
 {
 	return !sites_memory()->is_partial ||

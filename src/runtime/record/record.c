@@ -98,7 +98,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 	record_copy_known(memory, from + done, to + done, bytes - done);
 }
 
-/* At index `byte` or later. */
+/* Has the word a zero byte at index `byte` or later? */
 static bool record_has_zero(uint64_t value, uint64_t byte)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -107,7 +107,7 @@ static bool record_has_zero(uint64_t value, uint64_t byte)
 	return (value - ones) & ~value & ones << 7;
 }
 
-/* If the value differs from the copy. */
+/* Records the word if its value differs from the copy. */
 static void record_string_word(uint8_t *place, uint64_t value, uint64_t known)
 {
 	if (record_entry(record_state.moving->thread, RECORD_READ))
@@ -289,7 +289,7 @@ static bool is_checked_kind(uint8_t kind)
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;
 }
 
-/* At the next report, as the walk does. */
+/* Settles the pending write at the next report, as the walk does. */
 static void record_look_back(const struct site_record *site)
 {
 	switch (site->kind) {
@@ -347,9 +347,9 @@ void record_report(
 	}
 }
 
-/* Before other threads run, at a scheduling point or the end of the time slice, of which the walk
- * learns only at the report. Both treat the write as the report alone would: behind a SITE_RESULT
- * it is dropped. */
+/* Settles the pending write before other threads run. The walk learns of the end of a time slice
+ * only at the report. Both treat the write as the report alone would: behind a SITE_RESULT it is
+ * dropped. */
 void record_settle(const struct site_record *site, bool is_point)
 {
 	struct record_moving *moving = record_state.moving;
@@ -369,7 +369,7 @@ bool record_may_end_turn(const struct site_record *site)
 	       site->kind == SITE_RESULT || site->kind == SITE_ADDRESS;
 }
 
-/* For the most frequent kinds, in records that are not checked. */
+/* Fast path for the most frequent kinds, in records that are not checked. */
 static bool record_often(const struct site_record *site, uint64_t address)
 {
 	if (site->kind == SITE_LOAD && site->bytes <= 8 && !site->order) {

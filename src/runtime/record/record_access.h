@@ -7,7 +7,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record/record_internal.h"
 
-/* Up to eight bytes. An odd size is read as eight bytes, or byte by byte at the end of a page. */
+/* Reads up to eight bytes; an odd size as eight bytes, or byte by byte at the end of a page. */
 static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	uint64_t part;
@@ -34,7 +34,7 @@ static inline uint8_t *record_place(uint64_t address)
 	return record_state.moving->memory + record_place_of(address);
 }
 
-/* libc's functions would use vector registers. */
+/* Stores without libc's functions, which would use vector registers. */
 static inline void record_put(uint8_t *at, uint64_t value, uint32_t bytes)
 {
 	const uint32_t half = (uint32_t)value;

@@ -22,7 +22,7 @@
 #include "branches/record/op_stream.h"
 #include "abi/instrument_abi.h"
 
-/* Of the moving thread; private to the process. */
+/* State of the moving thread; private to the process. */
 struct record_moving {
 	int64_t left;	  /* predicted reports until the thread yields */
 	uint64_t pending; /* of the pending write; 0: none */
@@ -112,7 +112,7 @@ void record_resume_thread(uint32_t index);
 void record_stand(const struct engine_op *op);
 
 void record_flush(void);
-/* In code with sites. */
+/* Does the address lie in code with sites? */
 bool record_is_inside(uintptr_t code);
 /* The bytes that the site reads are written next, and no other site reports that write. */
 static inline bool record_pends(const struct site_record *site)
@@ -127,7 +127,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
  * before. */
 void record_string(uint64_t address, uint64_t length);
 void record_range(uint64_t address, uint64_t length);
-/* Of the function that code without bitcode called last. */
+/* Records an argument of the function that code without bitcode called last. */
 void record_argument(uint64_t value);
 /* The caller may be code without bitcode. */
 void record_enter(uint32_t site, uintptr_t frame);
@@ -158,11 +158,11 @@ bool record_missed_range(
 
 /* Marked by raddle-cc (instrument_abi.h). Any address is allowed. */
 bool record_is_marked(uint64_t function);
-/* At a site with SITE_CALLEE_NAMED; 0: none. */
+/* The called function at a site with SITE_CALLEE_NAMED; 0: none. */
 uint64_t record_callee(const struct site_record *site);
-/* After a call of a marked function the site reports nothing. */
+/* Is the called function marked? The site behind its call then reports nothing. */
 bool record_is_recomputed(const struct site_record *site, uint64_t length);
-/* Before stubs are made. */
+/* Called before stubs are made. */
 void record_look_at_linkage(void);
 
 void record_near_read(void);
@@ -186,7 +186,7 @@ void record_near_string(void);
 void record_near_contents(void);
 void record_near_range(void);
 
-/* In the first 2 GiB. NULL: not possible, and no quick stubs are made. */
+/* Maps the state in the first 2 GiB. NULL: not possible, and no quick stubs are made. */
 struct record_moving *record_stubs_open(void);
 /* Handles a predicted report, and jumps to the site's own stub for every other. NULL: the site gets
  * none. */

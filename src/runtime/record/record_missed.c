@@ -100,7 +100,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 	return true;
 }
 
-/* Before a read is recorded. False: nothing is recorded now. */
+/* Called before a read is recorded. False: nothing is recorded now. */
 static bool begin_reading(void)
 {
 	if (record_is_quiet())

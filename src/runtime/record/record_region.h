@@ -61,7 +61,7 @@ struct stub_region {
 /* Has a 32-bit address. */
 extern struct record_moving *record_region_state;
 
-/* With room for one more piece; NULL: none. */
+/* Finds a region with room for one more piece; NULL: none. */
 struct stub_region *record_region_for(uintptr_t code_start);
 
 struct writer {
@@ -95,10 +95,10 @@ static inline void put_distance(struct writer *writer, const unsigned char *targ
 	put_word(writer, (uint64_t)(target - (writer->at + 4)));
 }
 
-/* As a 32-bit operand. */
+/* Address of a field as a 32-bit operand. */
 #define STATE(field) ((uintptr_t)record_region_state + offsetof(struct record_moving, field))
 
-/* land() fills in the displacement. */
+/* Writes a placeholder displacement; land() fills it in. */
 static inline unsigned char *put_forward(struct writer *writer)
 {
 	put_word(writer, 0);

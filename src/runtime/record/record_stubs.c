@@ -166,7 +166,8 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/* With the thread's copy. The value is loaded into %rdx, or over the operand in %r10. */
+/* Compares memory with the thread's copy. The value is loaded into %rdx, or over the operand in
+ * %r10. */
 static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;

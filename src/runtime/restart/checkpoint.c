@@ -98,7 +98,7 @@ static bool checkpoint_is_own(const struct undo_memory *own, const char *pointer
 	return at >= undo_program_break() && at < (uintptr_t)own->program_break;
 }
 
-/* main's stack grows on demand. */
+/* Finds the lowest mapped page: main's stack grows on demand. */
 static char *stack_bottom(const struct image_stack *stack, char *page)
 {
 	unsigned char residency;

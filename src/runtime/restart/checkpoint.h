@@ -19,7 +19,7 @@
 
 struct checkpoints;
 
-/* Before entry `entry` of the run's history, whose record is at `at`. */
+/* A position in a run: before entry `entry` of its history, whose record is at `at`. */
 struct checkpoint_place {
 	struct context context; /* of the moving thread */
 	uint32_t entry;
@@ -37,15 +37,15 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
-/* Or NULL. */
+/* The newest checkpoint, or NULL. */
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
 void checkpoints_drop(struct checkpoints *checkpoints);
-/* A run begins at the newest checkpoint. */
+/* Counts a run that begins at the newest checkpoint. */
 void checkpoints_count_use(struct checkpoints *checkpoints);
 /* Ticks that the newest has saved its runs, compared with the one before it. */
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
-/* To the newest checkpoint, or without any to the starting point. Adds to the count of pages.
+/* Restores the newest checkpoint, or without any the starting point. Adds to the count of pages.
  * False: impossible, and the process is unusable. */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* libc's string functions may belong to a sanitizer. */
+/* Avoids libc's string functions, which may belong to a sanitizer. */
 static uint64_t path_name(long folder, const char *path)
 {
 	size_t length = 0;

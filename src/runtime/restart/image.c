@@ -81,7 +81,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/* With huge pages the kernel may make pages resident without a fault, which image_find_late()
+/* Forbids huge pages: the kernel may make them resident without a fault, which image_find_late()
  * needs. */
 static void image_keep_small(struct image_area *area)
 {
@@ -211,7 +211,7 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 	}
 }
 
-/* Reads as at the starting point. */
+/* Clears an absent page that was touched: it must read as at the starting point. */
 static void image_clear_page(const struct image_area *area, size_t page)
 {
 	char *start = area->start + page * PAGE_BYTES;

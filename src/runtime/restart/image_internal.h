@@ -100,7 +100,7 @@ struct image {
 	uint32_t restores;
 };
 
-/* Fewer than a page at the area's end. */
+/* Bytes of the page that belong to the area: fewer than a page at its end. */
 static inline size_t image_page_bytes(const struct image_area *area, size_t page)
 {
 	const size_t left = area->bytes - page * PAGE_BYTES;
@@ -128,11 +128,11 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 /* `content` NULL: zeroes. libc's memcmp takes no lock and runs at memory speed. */
 bool image_is_same(const char *page, const char *content, size_t bytes);
 
-/* Of the process since the last call; UINT64_MAX: unknown. */
+/* Page faults of the process since the last call; UINT64_MAX: unknown. */
 uint64_t image_new_faults(struct image *image);
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
 
-/* Where the kernel can, and tracking is cheaper than copying. */
+/* Tracks writes where the kernel can, and tracking is cheaper than copying. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
 /* All written pages of watched areas. False: the kernel cannot report them. */

@@ -32,7 +32,7 @@ struct image_scan {
 /* A small area with more address space is mostly holes, which would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
-/* Some programs close all low descriptors. */
+/* Raises a descriptor's number, because some programs close all low descriptors. */
 static long image_raise_descriptor(long descriptor)
 {
 	long raised =
@@ -165,7 +165,7 @@ uint64_t image_new_faults(struct image *image)
 	return before < 0 ? UINT64_MAX : (uint64_t)(image->fault_count - before);
 }
 
-/* As far as `regions` has room. *at: start of the next scan. */
+/* Scans as far as `regions` has room. *at: start of the next scan. */
 static long image_scan_written(struct image *image, uint64_t *at, uint64_t end)
 {
 	struct image_scan scan = {.size = sizeof scan,

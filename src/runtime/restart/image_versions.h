@@ -9,20 +9,20 @@
 
 #include "runtime/restart/image.h"
 
-/* Used as a stack. */
+/* A block of words that is used as a stack. */
 struct image_memory {
 	char *start;
 	uint64_t used, capacity; /* in words */
 };
 
-/* NULL: no room. */
+/* Allocates memory for versions; NULL: no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
 /* Every page that has changed since the last versions, saved at the moment `before` (NULL: none).
  * *last: the chain of new versions, for image_drop_versions() even after a failure. */
 bool image_keep_versions(struct image *image, struct image_memory *memory,
 	const struct image_moment *before, uint32_t *last);
-/* The newest versions. */
+/* Drops the newest versions. */
 void image_drop_versions(struct image *image, uint32_t last);
 
 /* The image has only the part from `end` on. Memory between `floor` and `end` was used since. */
@@ -36,10 +36,10 @@ enum image_whereabouts {
 	IMAGE_STACK /* any part of a stack */
 };
 
-/* Fills `stack` for stacks. */
+/* Classifies an address; fills `stack` for stacks. */
 enum image_whereabouts image_find(
 	const struct image *image, const char *place, struct image_stack *stack);
-/* In the stack of the thread that took the image. */
+/* An address in the stack of the thread that took the image. */
 const char *image_main_stack(const struct image *image);
 
 #endif

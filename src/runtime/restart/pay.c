@@ -14,7 +14,7 @@
 /* Runs until the next trial, doubled each time. */
 #define RUNS_STAY 2048
 #define RUNS_STAY_MOST (UINT64_C(1) << 20)
-/* Runs per check between trials. */
+/* Number of runs per check between trials. */
 #define RUNS_WATCH 256
 #define FACTOR_MOST 1024
 /* Counts of a parting are halved after this many runs. A new parting replaces the rarest one. */
@@ -60,7 +60,7 @@ static void pay_decide(struct pay *pay)
 		pay->stay_next);
 }
 
-/* Without the longest run, which may have been disturbed. */
+/* Mean without the longest run, which may have been disturbed. */
 static uint64_t pay_mean(const struct pay *pay)
 {
 	return pay->runs > RUNS_FEW ? (pay->ticks - pay->longest) / (pay->runs - 1)

@@ -47,9 +47,9 @@ struct pay {
 };
 
 void pay_begin(struct pay *pay);
-/* `ticks`: of the run with its restore. */
+/* `ticks`: duration of the run with its restore. */
 void pay_run_ended(struct pay *pay, uint64_t ticks);
-/* `is_timed`: not at a parting. */
+/* Records the cost of a checkpoint. `is_timed`: not at a parting. */
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
 /* A timed checkpoint was dropped. `ticks`: its saving. */
 void pay_dropped(struct pay *pay, uint64_t ticks);
@@ -59,9 +59,11 @@ static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {
 	return entry < PAY_ENTRIES && pay->parting_at[entry];
 }
-/* For a tracked entry. `ticks`: what a checkpoint saves each run that begins there. */
+/* Is a checkpoint at a tracked entry worth its cost? `ticks`: its saving per run that begins
+ * there. */
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks);
-/* For a timed checkpoint. `ticks`: of the run since its begin or its last checkpoint. */
+/* Is a timed checkpoint due? `ticks`: duration of the run since its begin or its last
+ * checkpoint. */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 
 static inline uint64_t pay_ticks(void)

@@ -42,7 +42,7 @@ static void fork_child_set_up(void)
 	contract->taint = TAINT_NONE;
 }
 
-/* From the exit status, if the child wrote none. */
+/* Derives the outcome from the exit status, if the child wrote none. */
 static void fork_complete_outcome(struct contract *contract, int status)
 {
 	struct outcome *outcome = &contract->outcome;
@@ -76,7 +76,7 @@ static void fork_grow_pool(void)
 	*fork_made_in_run = 0;
 }
 
-/* In the server: 0 at the end of the batch, and sets *report. In a child: 1. */
+/* Returns 0 in the server at the end of the batch, and sets *report. Returns 1 in a child. */
 static int fork_batch(uint64_t *number, enum contract_report *report)
 {
 	struct contract *contract = runtime.contract;

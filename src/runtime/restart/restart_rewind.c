@@ -92,7 +92,7 @@ static void rewind_break(const char *why)
 	runtime_taint(why, 0);
 }
 
-/* Until its end the kernel may write to its thread block. */
+/* Waits for a kernel thread that ends: until then the kernel may write to its thread block. */
 static void rewind_await_leaving(int kernel_id)
 {
 	const long process = platform_call(SYS_getpid);
@@ -101,8 +101,9 @@ static void rewind_await_leaving(int kernel_id)
 		(void)platform_call(SYS_sched_yield); /* always succeeds */
 }
 
-/* After a run that needed more, because a rewind discards blocks made during a run. Blocks of
- * standard size become permanent, at the same addresses; other sizes are made anew in each run. */
+/* Grows the pool after a run that needed more: a rewind discards blocks made during a run. Blocks
+ * of standard size become permanent, at the same addresses; other sizes are made anew in each
+ * run. */
 static void rewind_grow_pool(void)
 {
 	struct rewind *server = rewind_server;
@@ -138,7 +139,7 @@ static void rewind_undo(void)
 		rewind_grow_pool();
 }
 
-/* With the checkpoints that the run requests. False: abandoned, must be made again. */
+/* Makes one run, with the checkpoints that it requests. False: abandoned, must be made again. */
 static bool rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
@@ -232,7 +233,7 @@ static bool rewind_is_possible(void)
 	       runtime_dispatch_arm();
 }
 
-/* At each decision (engine_set_deciding()): takes a checkpoint if one is due. */
+/* Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. */
 static void rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;

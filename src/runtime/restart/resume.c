@@ -58,7 +58,7 @@ void resume_begin(struct image *image)
 		checkpoints_begin(resume->checkpoints, image);
 }
 
-/* For exhaustive strategies and runs whose whole state a checkpoint holds. */
+/* True for exhaustive strategies and runs whose whole state a checkpoint holds. */
 static bool resume_is_possible(const struct contract *contract)
 {
 	const struct contract_plan *plan = &contract->plan;
@@ -81,7 +81,8 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
-/* Behind that entry. `is_profiled`: also those of runs that were not profiling runs until there. */
+/* Drops checkpoints behind the entry. `is_profiled`: also those of runs that were not profiling
+ * runs until there. */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
 	const struct checkpoint_place *last;

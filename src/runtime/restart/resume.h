@@ -13,33 +13,33 @@
 
 struct history;
 
-/* Once, before the starting point. Without enough memory all runs begin there. */
+/* Called once, before the starting point. Without enough memory all runs begin there. */
 void resume_set_up(void);
-/* In the server, after the image. */
+/* Called in the server, after the image. */
 void resume_begin(struct image *image);
 
-/* In the server, before each run; begins the run for the strategy if it has a history. NULL: the
- * starting point. */
+/* Called in the server before each run; begins the run for the strategy if it has a history. NULL:
+ * the starting point. */
 const struct checkpoint_place *resume_choose(uint64_t number);
-/* For the chosen run. False: impossible. */
+/* Restores the memory for the chosen run. False: impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
-/* Wraps the strategy in this run; or NULL. */
+/* The history that wraps the strategy in this run, or NULL. */
 struct history *resume_history(void);
 void resume_run_ended(void);
-/* Checkpoints and history. */
+/* Drops checkpoints and history. */
 void resume_forget(void);
 /* The program did not repeat its earlier behaviour: no more checkpoints in this process. */
 void resume_give_up(void);
 
-/* In the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is filled
- * except for its context. RESUME_ABANDON: the run differs from its history and must be made
+/* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is
+ * filled except for its context. RESUME_ABANDON: the run differs from its history and must be made
  * again. */
 enum resume_wish { RESUME_GO_ON, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place);
-/* In the server. */
+/* Called in the server. */
 void resume_take(const struct checkpoint_place *place);
-/* In the moving thread, when it continues after a checkpoint was taken, or from one. */
+/* Called in the moving thread, when it continues after a checkpoint was taken, or from one. */
 void resume_go_on(void);
 
 #endif

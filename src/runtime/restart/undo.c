@@ -279,7 +279,7 @@ static bool undo_note_path(long number, const long a[6], long result)
 	return is_known;
 }
 
-/* isatty and similar calls. */
+/* True for isatty and similar calls. */
 static bool undo_is_harmless_control(long number, const long a[6])
 {
 	return number == SYS_ioctl &&
@@ -316,7 +316,7 @@ void undo_begin_run(void)
 	undo_begin_shared();
 }
 
-/* After the run's own descriptors are closed. */
+/* Called after the run's own descriptors are closed. */
 static void undo_restore_descriptors(void)
 {
 	for (long fd = 0; undo->closed; fd++, undo->closed >>= 1)

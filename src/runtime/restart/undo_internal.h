@@ -53,7 +53,7 @@ void undo_obstruct(const char *what);
 /* Calls about memory and processor affinity. False: another call. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
-/* Before each run. */
+/* Called before each run. */
 void undo_begin_shared(void);
 
 #endif

@@ -38,7 +38,7 @@ void undo_note_shared(void *start, size_t bytes)
 	shared.is_too_much = true;
 }
 
-/* Also where a part of the mapping remains. */
+/* Forgets the mapping also where a part of it remains. */
 void undo_forget_shared(const void *start, size_t bytes)
 {
 	const char *end = (const char *)start + bytes;

@@ -260,7 +260,7 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* Because of spinning. */
+/* Must memory.c see this access, because the thread may be spinning? */
 static bool quick_is_watched(void)
 {
 	if (--sites_now.left < 0) {
@@ -298,7 +298,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		       : NULL;
 }
 
-/* Of the part of an access in one granule. */
+/* End of the part of an access that lies in one granule. */
 static uint64_t quick_part_end(uint64_t at, uint64_t end)
 {
 	const uint64_t next = (at | (GRANULE_BYTES - 1)) + 1;

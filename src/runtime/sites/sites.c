@@ -39,7 +39,7 @@ static struct {
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;
 
-/* Of the latest look-up. */
+/* Module of the latest look-up. */
 static HOT_STATE const struct site_module *sites_last;
 
 HOT_STATE uint8_t sites_are_live;
@@ -114,7 +114,7 @@ static void sites_refuse(const char *why)
 	text_add(&text, why);
 }
 
-/* As bits of XCR0. */
+/* Components of the processor state, as bits of XCR0. */
 #define VECTORS_ALL 0xe4u
 #define VECTORS_512 0xe0u
 #define VECTORS_BY_HAND 0xa0u /* %zmm16 to 31 and the mask registers */
@@ -240,7 +240,7 @@ uint32_t site_index(const struct site_record *record)
 	return state ? (uint32_t)(state - sites_memory()->sites) : UINT32_MAX;
 }
 
-/* Before vector registers are saved: the loader must not be asked. */
+/* Called before vector registers are saved: the loader must not be asked. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 {
 	for (uint32_t i = 0; i < sites.module_count; i++) {

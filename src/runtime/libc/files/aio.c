@@ -101,8 +101,8 @@ static void aio_await_turn(struct aio_request *request)
 	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
 }
 
-/* At the request's own position, which pipes and sockets do not have: a transfer on them may wait.
- * Result of read() or write(). */
+/* Transfers at the request's own position. Pipes and sockets have none, and a transfer on them may
+ * wait. Returns the result of read() or write(). */
 static ssize_t aio_carry_out(const struct aio_request *request)
 {
 	const struct aiocb *control = request->control;
@@ -169,7 +169,7 @@ static struct aio_request *aio_free_request(void)
 	return NULL;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int aio_ask(
 	struct aiocb *control, enum aio_operation operation, struct aio_group *group, uint64_t site)
 {
@@ -265,7 +265,7 @@ static bool aio_list_is_ready(const struct engine_op *op, const struct engine_th
 	return aio_list_is_done((const struct aio_list *)(uintptr_t)op->argument2);
 }
 
-/* 0, -EAGAIN (time-out) or -EINTR; acts on cancellation. */
+/* Returns 0, -EAGAIN (time-out) or -EINTR; acts on cancellation. */
 static long aio_list_wait(
 	const struct aio_list *list, const struct timespec *timeout, uint64_t site)
 {

@@ -131,7 +131,7 @@ struct fd_lock {
 	uint64_t site;
 };
 
-/* For detectors: all file locks are one object, because only the kernel knows which ranges
+/* Orders file locks for detectors: all are one object, because only the kernel knows which ranges
  * overlap. */
 static void fd_lock_orders(uint64_t site)
 {
@@ -324,7 +324,7 @@ int __close(int fd);
 
 INTERPOSED(int, __close, (int fd), (int)interpose_result(fd_close(fd, CALL_SITE)));
 
-/* Also called inside libc (fclose(), ...). The kernel closes the descriptor. */
+/* libc calls this function, too (fclose(), ...). The kernel closes the descriptor. */
 long call_close(const long arguments[6], uint64_t site)
 {
 	(void)site;

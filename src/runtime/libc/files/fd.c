@@ -208,7 +208,7 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
-/* Only scheduling points and random numbers need more than the kernel. */
+/* The kernel answers all transfers except scheduling points and reads of random numbers. */
 static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
 	struct fd_transfer transfer = *wanted;

@@ -60,7 +60,7 @@ static uint64_t fd_socket_deadline(const struct fd_transfer *transfer)
 	return time_after(time_from_timespec(&time));
 }
 
-/* 0, -EINTR, or -EAGAIN after a time-out. */
+/* Returns 0, -EINTR, or -EAGAIN after a time-out. */
 static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, uint64_t deadline_ns)
 {
 	struct fd_request request = {.shape = FD_SHAPE_ONE,

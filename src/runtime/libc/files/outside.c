@@ -9,11 +9,11 @@
 #include "runtime/world.h"
 
 #define OUTSIDE_POLLS_MAX 1024
-/* For events that poll() cannot report: file locks, stopped children. */
+/* Interval of checks for events that poll() cannot report: file locks, stopped children. */
 #define SLICE_NS UINT64_C(10000000)
-/* For objects that processes share. */
+/* Interval of checks of objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
-/* After a wait that ended although it enabled no thread. */
+/* Pause after a wait that ended although it enabled no thread. */
 #define PAUSE_NS UINT64_C(1000000)
 
 /* Filled and used within one call. */
@@ -141,7 +141,7 @@ static long outside_sleep(uint64_t limit_ns)
 	return result;
 }
 
-/* If no event ends the sleep earlier. */
+/* Longest duration of the next sleep. */
 static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
 	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
@@ -369,7 +369,7 @@ bool outside_look(void)
 	return true;
 }
 
-/* Over all threads; a further failed try sleeps in real time. */
+/* Consecutive failures of all threads after which a failed try sleeps in real time. */
 #define TRIES_BEFORE_NAP 64
 
 void world_failed_try(bool is_external)

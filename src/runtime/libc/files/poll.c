@@ -26,7 +26,7 @@ struct poll_call {
 	int event_capacity;
 };
 
-/* Under the current signal mask. */
+/* Waits and makes the call under the current signal mask. */
 static long poll_wait(struct poll_call *call)
 {
 	for (;;) {
@@ -77,7 +77,7 @@ static long ask_poll(const struct poll_call *call)
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
 }
 
-/* That of its first descriptor. */
+/* The object of the call is that of its first descriptor. */
 static const void *poll_object(const struct pollfd *polls, nfds_t count)
 {
 	for (nfds_t i = 0; i < count; i++)

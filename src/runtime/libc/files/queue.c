@@ -25,7 +25,7 @@ struct queue_call {
 	bool may_restart; /* after handlers with SA_RESTART */
 };
 
-/* Of all queues: a change of one may end a wait for another. */
+/* Object of all queues: a change of one may end a wait for another. */
 static const char any_queue;
 
 static void notifications_note_message(mqd_t queue);

@@ -17,7 +17,7 @@ static long attempt_receive(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* In the message's control data. */
+/* Visits the descriptors in the message's control data. */
 static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 {
 	struct cmsghdr *control;

@@ -93,7 +93,7 @@ static void *allocation_early_allocate(size_t bytes)
 	return block;
 }
 
-/* Of the runtime's own memory; NULL: the block belongs to the program's heap. */
+/* End of the runtime's own memory that holds the block; NULL: it belongs to the program's heap. */
 static const char *early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
@@ -203,7 +203,7 @@ static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 	return to;
 }
 
-/* From the runtime's own memory, where blocks are never freed. */
+/* Copies a block from the runtime's own memory, where blocks are never freed. */
 static void *allocation_early_move(const void *from, size_t bytes)
 {
 	const size_t most = (size_t)(early_end(from) - (const char *)from);

@@ -91,7 +91,7 @@ EXPORT int getcpu(unsigned int *processor, unsigned int *node)
 	return 0;
 }
 
-/* 0 or a positive errno. */
+/* Returns 0 or a positive errno. */
 static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set_t *out)
 {
 	const struct thread_scheduling *own = settings_of(thread);
@@ -129,7 +129,7 @@ static bool threads_share_processor(void)
 	return processors != NULL;
 }
 
-/* After a change of a thread's policy, priority or processors. */
+/* Called after a change of a thread's policy, priority or processors. */
 static void scheduling_follow(struct engine_thread *thread)
 {
 	bool has_priority = false;
@@ -229,7 +229,7 @@ EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 ANSWERED(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *wanted),
 	sched_setaffinity, pid, size, wanted);
 
-/* 0, EINVAL or EPERM. */
+/* Returns 0, EINVAL or EPERM. */
 static int scheduling_check(int policy, int priority)
 {
 	long least = platform_call(SYS_sched_get_priority_min, policy);
@@ -372,7 +372,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 			&processors); /* fails without a processor of the machine: as the creator */
 }
 
-/* As if created with the default attributes. */
+/* Completes the settings with the default attributes. */
 static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;
@@ -385,7 +385,7 @@ static struct thread_scheduling attributes_asked_for(const struct thread_schedul
 	return asked;
 }
 
-/* Of a pooled stack, shows a part with the requested size. */
+/* Shows a part of a pooled stack, with the requested size. */
 static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
 {
 	size_t bytes = 0;

@@ -10,7 +10,7 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* getdents64 */
+/* Entry of getdents64. */
 struct task {
 	uint64_t inode;
 	int64_t offset;

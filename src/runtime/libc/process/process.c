@@ -285,7 +285,7 @@ static bool child_is_ready(const struct engine_op *op, const struct engine_threa
 	return platform_failed(result) || information.si_pid;
 }
 
-/* 0 or -EINTR; acts on cancellation. */
+/* Returns 0 or -EINTR; acts on cancellation. */
 static long child_perform(const struct child_wait *wait, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_CHILD_WAIT,

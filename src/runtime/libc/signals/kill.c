@@ -19,7 +19,7 @@ static siginfo_t information_of_caller(int signal, int code)
 	return information;
 }
 
-/* NULL: the receiver is the process. */
+/* Makes the scheduling point. NULL: the receiver is the process. */
 static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_SEND,
@@ -31,7 +31,7 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 	(void)engine_perform(&op);
 }
 
-/* 0 or a positive errno. */
+/* Returns 0 or a positive errno. */
 static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
@@ -100,7 +100,7 @@ EXPORT int raise(int signal)
 		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
-/* To another process or a group, which may include the caller. */
+/* Sends to another process or a group, which may include the caller. */
 static long send_through_kernel(long number, long receiver, long second, long third)
 {
 	long result = target_call(number, receiver, second, third);

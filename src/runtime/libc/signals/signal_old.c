@@ -4,7 +4,7 @@
 
 #include "runtime/interpose.h"
 
-/* -1: an invalid signal. */
+/* Returns -1 for an invalid signal. */
 static int mask_set_one(int how, int signal)
 {
 	sigset_t set;
@@ -61,7 +61,8 @@ INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
 INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
 INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
-/* Behind sigpause() of <signal.h>: a signal under X/Open's rules, a mask under BSD's. */
+/* The function behind sigpause() of <signal.h>: a signal under X/Open's rules, a mask under
+ * BSD's. */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)

@@ -49,7 +49,8 @@ void runtime_dispatch_resume(void)
 		dispatch.selector = 1;
 }
 
-/* clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its own. */
+/* Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
+ * own. */
 static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
 {
 	unsigned long flags;
@@ -93,7 +94,7 @@ static bool dispatch_emulate(long number, const long arguments[6], greg_t *regis
 	       system_call_answer(number, arguments, (uint64_t)registers[REG_RIP], result);
 }
 
-/* For the moving thread; the signal reached another kernel thread. */
+/* Forwards a signal for the moving thread that reached another kernel thread. */
 static bool dispatch_forward(siginfo_t *info)
 {
 	int moving = engine_current()->kernel_id;

@@ -16,10 +16,10 @@
 
 /* Code may use a red zone below the new thread's stack pointer. */
 #define RED_ZONE_BYTES 256
-/* glibc's minimum; the lower end is not used. */
+/* glibc's minimum for a stack, whose lower end is not used. */
 #define STACK_BYTES 65536
 
-/* clone and clone3 in one form. */
+/* Arguments of clone and clone3 in one form. */
 struct raw_thread_call {
 	uint64_t flags;
 	uintptr_t stack; /* upper end; 0: the creator's stack */
@@ -27,7 +27,7 @@ struct raw_thread_call {
 	int *parent_id, *child_id;
 };
 
-/* On the new thread's stack below its first frame, until the thread begins. */
+/* Lies on the new thread's stack below its first frame, until the thread begins. */
 struct raw_thread_start {
 	greg_t registers[NGREG];
 	uintptr_t stack;
@@ -50,7 +50,7 @@ static struct raw_thread_call raw_thread_read(long number, const long arguments[
 		.thread_base = in_memory->tls};
 }
 
-/* Of every raw thread; also used to recognise one. */
+/* Start function of every raw thread, which also identifies raw threads. */
 static void *raw_thread_begin(void *argument)
 {
 	const struct raw_thread_start *start = argument;

@@ -11,7 +11,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* By their names in futex(2). */
+/* The call's arguments, by their names in futex(2). */
 struct futex_call {
 	uint32_t *word;
 	uint32_t command;

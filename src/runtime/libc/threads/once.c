@@ -12,7 +12,7 @@
 #include "engine/sync.h"
 #include "runtime/libc/threads/sync.h"
 
-/* On its thread's stack; a list with the innermost first. */
+/* A running routine, on its thread's stack; a list with the innermost first. */
 struct once_frame {
 	struct once *once;
 	struct once_frame *outer;

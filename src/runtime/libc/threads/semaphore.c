@@ -16,7 +16,7 @@
 #define GROUPS_MAX 256
 #define NAMED_MAX 128 /* beyond, sem_open() fails with EMFILE */
 
-/* Without name: unlinked. Without references, too: free. */
+/* An entry without a name is unlinked; without references, too, it is free. */
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
@@ -28,7 +28,7 @@ struct named_semaphore {
 #define TABLE_BYTES                                                                                \
 	((NAMED_MAX * sizeof(struct named_semaphore) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 
-/* Written by the moving thread; after the first fork, of every process of the family. */
+/* Written by the moving thread; after the first fork, by every process of the family. */
 static union {
 	struct named_semaphore entries[NAMED_MAX];
 	char pages[TABLE_BYTES];
@@ -59,7 +59,7 @@ static struct semaphore *semaphore_of(sem_t *semaphore)
 	return (struct semaphore *)semaphore;
 }
 
-/* 0, EINVAL or ENAMETOOLONG. */
+/* Returns 0, EINVAL or ENAMETOOLONG. */
 static int named_check(const char **name)
 {
 	size_t length;
@@ -90,7 +90,7 @@ static bool group_is_own(uint32_t group)
 	return group == (uint32_t)platform_call(SYS_getegid);
 }
 
-/* To read and to write, as for a file. */
+/* Opening needs permission to read and to write, as for a file. */
 static bool named_may_open(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -221,8 +221,8 @@ EXPORT int sem_destroy(sem_t *semaphore)
 	return 0;
 }
 
-/* As the kernel does for a futex: a signal whose handlers all have SA_RESTART does not end a wait
- * without deadline. */
+/* Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
+ * does not end a wait without deadline. */
 static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
 	int error;
@@ -236,7 +236,7 @@ static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site
 INTERPOSED(int, sem_wait, (sem_t * semaphore),
 	sync_errno_result(sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE))));
 
-/* Even if the call need not wait, as in glibc. */
+/* Refuses an invalid time even if the call need not wait, as glibc does. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 {
 	ENTER();

@@ -12,7 +12,7 @@
 #define EXPORT_ALIAS(name, function)                                                               \
 	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 
-/* As glibc, in timed waits of locks and condition variables. */
+/* Clocks that glibc accepts in timed waits of locks and condition variables. */
 static inline bool sync_has_clock(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
@@ -45,7 +45,7 @@ static inline int sync_timed_result(int error, const struct timespec *time)
 		       : sync_result(error);
 }
 
-/* By errno. */
+/* Reports an error through errno. */
 static inline int sync_errno_result(int error)
 {
 	if (!error)

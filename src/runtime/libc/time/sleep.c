@@ -10,7 +10,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Only handlers and cancellation interrupt. 0 or EINTR. `length`: see record_op. */
+/* Only handlers and cancellation interrupt. Returns 0 or EINTR. `length`: see record_op. */
 static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
@@ -30,7 +30,7 @@ static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 	}
 }
 
-/* 0, EINTR or EINVAL. `remaining` (may be NULL) is set after EINTR. */
+/* Returns 0, EINTR or EINVAL. `remaining` (may be NULL) is set after EINTR. */
 static int sleep_for(const struct timespec *request, struct timespec *remaining, uint64_t site)
 {
 	uint64_t deadline_ns;

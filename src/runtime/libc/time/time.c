@@ -22,7 +22,7 @@
 
 /* Readings without a step after which the thread is considered to wait for time, and yields. */
 #define READS_BEFORE_YIELD 16
-/* In a streak of yields, the number that doubles the time that a reading adds. */
+/* In a streak of yields, this many double the time that a reading adds. */
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
@@ -107,7 +107,8 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* Of this process or one of its threads; clock_getcpuclockid(3) describes the bits. */
+/* Is this a clock of this process or one of its threads? clock_getcpuclockid(3) describes the
+ * bits. */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -117,7 +118,7 @@ static bool time_is_own_processor_clock(clockid_t clock)
 	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
 }
 
-/* At virtual time 0, modulo 2^64. False: the clock is not virtual. */
+/* A clock's value at virtual time 0, modulo 2^64. False: the clock is not virtual. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {

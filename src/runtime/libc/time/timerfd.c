@@ -12,7 +12,7 @@
 
 /* Further timer descriptors use real time. */
 #define TIMER_DESCRIPTORS_MAX 32
-/* For the kernel's timer interrupt. */
+/* Limit of the wait for the kernel's timer interrupt. */
 #define KERNEL_TIMER_MS 1000
 
 struct timer_descriptor {
