@@ -74,7 +74,7 @@ static int campaign(char **argv, bool leaks)
 	char *own[] = {realpath("/proc/self/exe", NULL), (char *)"guest", NULL, NULL};
 	struct leak leak = {0};
 	const struct campaign_listener listener = {
-		.context = &leak, .ran = leaks ? keep_runs : NULL};
+		.run_context = &leak, .ran = leaks ? keep_runs : NULL};
 	struct campaign_options options;
 	struct campaign_result result;
 	struct error err;
