@@ -1,9 +1,8 @@
 /*
- * Finds preemption points that are equivalent to the one used in this run. Stopping a thread at a
- * point, or some accesses earlier, gives equivalent runs if no other thread performs an op
- * dependent on these accesses before the thread continues. The analysis covers only memory
- * accesses: any other op of the thread ends the stretch of accesses, because other threads may wait
- * for its effect.
+ * Finds preemption points that are equivalent to the one used in this run: stopping the thread some
+ * accesses earlier is equivalent if no other thread performs an op dependent on these accesses
+ * before the thread continues. Any other op of the thread ends the *stretch* of accesses, because
+ * other threads may wait for its effect.
  *
  * A plain value, initially all zero; receives every op of a run in order.
  */
@@ -39,7 +38,7 @@ struct commuting {
 void commuting_begin_run(struct commuting *commuting);
 /* The thread that moves next is at point number `ordinal` of the variable. */
 void commuting_point(struct commuting *commuting, uint32_t variable, uint32_t ordinal);
-/* The thread is stopped at this point, for the last time in this run. */
+/* The thread is stopped here, for the last time in this run. */
 void commuting_stop(struct commuting *commuting, struct thread_id thread);
 void commuting_executed(
 	struct commuting *commuting, const struct schedule_view *view, struct thread_id thread);

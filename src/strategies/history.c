@@ -73,7 +73,6 @@ static void begin_record(struct history *history)
 	history->thread_count = 0;
 }
 
-/* Valid until the next call. */
 static struct schedule_view show(struct history *history, struct history_entry *entry)
 {
 	const struct history_change *changes = changes_of(entry);
@@ -276,7 +275,6 @@ static void record(struct history *history, const struct schedule_view *view, ui
 		record_changes(entry, history, view, threads);
 }
 
-/* NULL: no told entry is left. */
 static struct history_entry *take_told(struct history *history)
 {
 	struct history_entry *entry;

@@ -1,16 +1,14 @@
 /*
  * The last run as its strategy saw it. A strategy is a deterministic function of its inputs.
  * Replaying the recorded views into the strategy therefore shows, without running the program, how
- * long a prefix the next run shares with the last one. A checkpoint of the program within this
- * prefix can be resumed (runtime/restart/checkpoint.h).
+ * long a prefix the next run shares with the last one. A checkpoint within this prefix can be
+ * resumed (runtime/restart/checkpoint.h). The history wraps any strategy that makes its own value
+ * choices, and changes no choice.
  *
- * The history wraps any strategy that makes its own value choices, and changes no choice.
- *
- * Terms: an *entry* is a decision or a value choice, numbered within the run from 0. An entry is
- * *told* if the strategy has already been asked about it for the run that begins.
- *
- * The history is one block of memory that survives the run: the struct, followed by the record. The
- * block contains pointers and stays in its process.
+ * An *entry* is a decision or a value choice, numbered within the run from 0. An entry is *told* if
+ * the strategy has already been asked about it for the run that begins. The history is one block of
+ * memory that survives the run: the struct, followed by the record. The block contains pointers and
+ * stays in its process.
  */
 #ifndef RADDLE_STRATEGIES_HISTORY_H
 #define RADDLE_STRATEGIES_HISTORY_H
@@ -50,7 +48,6 @@ struct history {
 	uint64_t record[];
 };
 
-/* `bytes`: size of the block. */
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state);
 void history_forget(struct history *history);

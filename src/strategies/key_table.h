@@ -1,5 +1,5 @@
 /*
- * A set of 64-bit keys, each with a dense index in order of insertion. A plain value without
+ * A set of 64-bit keys, each with a dense index in order of insertion: a plain value without
  * pointers, of fixed capacity, empty when zeroed. Keys are never removed individually.
  */
 #ifndef RADDLE_STRATEGIES_KEY_TABLE_H
@@ -20,7 +20,6 @@ struct key_table {
 	uint64_t keys[KEY_TABLE_CAPACITY];
 };
 
-/* Or the free slot where `key` would be inserted. */
 static inline uint32_t key_table_slot(const struct key_table *table, uint64_t key)
 {
 	uint32_t slot = (uint32_t)hash_mix(key) & (KEY_TABLE_SLOTS - 1);
@@ -30,7 +29,6 @@ static inline uint32_t key_table_slot(const struct key_table *table, uint64_t ke
 	return slot;
 }
 
-/* KEY_TABLE_NONE: not in the table. */
 static inline uint32_t key_table_find(const struct key_table *table, uint64_t key)
 {
 	const uint32_t slot = key_table_slot(table, key);

@@ -1,16 +1,13 @@
 /*
- * Strategy `portfolio`: a fixed plan of the other strategies.
+ * Strategy `portfolio`: a fixed plan of the other strategies, which depends only on the number of
+ * the run (docs/decisions/0022-portfolio.md).
  *
- * No single strategy is best for every bug, and the best one is not known in advance. `surw` needs
- * the fewest schedules for most bugs, so it makes seven of the first eight runs and half of the
- * later ones. The other arms share the rest in rotation: they find bugs for which `surw` needs many
- * times the schedules of the best arm. bench/first-failure measures the arms and the mix.
+ * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, so it
+ * makes seven of the first eight runs and half of the later ones. The other arms share the rest in
+ * rotation. bench/first-failure measures the arms and the mix.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive runs after the first EARLY_RUNS, every arm makes at
  * least one. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
- *
- * The plan depends only on the number of the run: a reward for new interleavings does not help, as
- * new orders occur in every arm (docs/decisions/0022-portfolio.md).
  */
 #include "strategies/portfolio.h"
 
@@ -41,7 +38,6 @@ static const struct portfolio_arm arms[] = {
 #define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
 #define LATE_PERIOD 2u	/* likewise among the later runs */
 
-/* Arms that share the other runs. */
 static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
 /* One run in this many is made with depth 3, early and late. */
@@ -82,7 +78,6 @@ static struct strategy_config portfolio_arm_config(
 	return own;
 }
 
-/* Stores the arms' offsets in `offsets` unless it is NULL. */
 static size_t portfolio_layout(const struct strategy_config *config, uint64_t *offsets)
 {
 	size_t bytes = sizeof(struct portfolio);

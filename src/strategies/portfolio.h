@@ -1,4 +1,3 @@
-/* Of a portfolio, a campaign reports the arm that found a failure. */
 #ifndef RADDLE_STRATEGIES_PORTFOLIO_H
 #define RADDLE_STRATEGIES_PORTFOLIO_H
 

@@ -1,7 +1,4 @@
-/*
- * Thread priorities of a run, and the change points at which a priority is lowered (Burckhardt et
- * al., ASPLOS 2010, section 4). Plain values without pointers.
- */
+/* Thread priorities of a run, and change points (Burckhardt et al., ASPLOS 2010, section 4). */
 #ifndef RADDLE_STRATEGIES_PRIORITY_TABLE_H
 #define RADDLE_STRATEGIES_PRIORITY_TABLE_H
 
@@ -28,7 +25,6 @@ static inline void priority_table_add_thread(
 		table->priority[table->known++] = rng_next(rng) | PRIORITY_INITIAL;
 }
 
-/* Of equal priorities the lowest index. */
 static inline uint32_t priority_table_highest(
 	const struct priority_table *table, const struct schedule_view *view)
 {
@@ -52,7 +48,6 @@ static inline uint32_t priority_table_highest(
 /* With at most this many enabled threads, checking all of them is as fast. */
 #define PRIORITY_MANY 8
 
-/* Updates the cache; returns whether the thread with the highest priority is enabled. */
 static inline bool priority_table_has_top(
 	struct priority_table *table, const struct schedule_view *view)
 {

@@ -1,8 +1,4 @@
-/*
- * Strategy `random`: at every scheduling point each enabled thread is equally likely. It gives no
- * guarantee: the longer a thread must win a race, the less likely the interleaving. The other
- * strategies are compared with this control.
- */
+/* Strategy `random`: each enabled thread is equally likely. The control of the other strategies. */
 #include "base/rng.h"
 #include "strategies/strategy.h"
 

@@ -1,7 +1,4 @@
-/*
- * Strategy `replay` follows a schedule; see replay.h. The cost of a choice does not depend on the
- * length of the schedule: the cursor only moves forward, and each thread stores its next directive.
- */
+/* See replay.h. The cost of a choice does not depend on the length of the schedule. */
 #include "strategies/replay.h"
 
 #include "strategies/strategy.h"
@@ -151,7 +148,6 @@ static void replay_diverge(struct replay_state *replay)
 	replay->diverged_step = replay->step;
 }
 
-/* NULL after the last segment. */
 static inline struct schedule_segment *replay_here(struct replay_state *replay)
 {
 	struct schedule_segment *segments = replay_segments(replay);
@@ -315,7 +311,6 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 	}
 }
 
-/* Exact mode: choose() and executed() for a current thread that is enabled. */
 static bool replay_keeps_current(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;

@@ -2,25 +2,23 @@
  * The state of strategy `replay`, which follows a schedule. The layout is public, because the
  * campaign fills the state.
  *
- * Exact mode follows the segments one by one. The run diverges at the first step whose thread does
- * not exist or is not enabled, or at the first value choice out of place: `diverged` is set, and
- * the run continues without preemptions. A run beyond the last segment has not diverged: the
- * schedule was a prefix.
+ * Exact mode follows the segments one by one. At the first step whose thread does not exist or is
+ * not enabled, or the first value choice out of place, the run diverges and continues without
+ * preemptions. A run beyond the last segment has not diverged: the schedule was a prefix.
  *
  * Loose mode follows *directives*: "when thread A has performed `after` ops and would move next,
  * thread B moves instead". Without a directive view_default() decides: the current thread if it is
  * enabled, else the lowest enabled thread. A directive is used once, or never if B is not enabled
- * there. Each directive depends only on the progress of A, and stays meaningful when others are
- * removed: minimisation needs this property (delta debugging over context switches).
+ * there. It depends only on the progress of A, and stays meaningful when others are removed, as
+ * minimisation needs (delta debugging).
  *
  * Priority mode schedules as pct does. Directives are *falls*: "when thread A has reached `after`
  * and would move, its priority drops below all others" (`next` is ignored). Here `after` is 2^16
- * times the number of locks that A has acquired, plus its ops since the last acquisition. The total
- * number of ops would be less stable: for example, the last thread at a barrier does not wait.
- * `names` gives the order of the initial priorities.
+ * times the number of locks that A has acquired, plus its ops since: the total number of ops would
+ * be less stable. `names` gives the order of the initial priorities.
  *
  * Recording mode follows the segments as exact mode does. It writes into the space for directives
- * the falls that priority mode needs to reproduce the run, starting from the order of `names`.
+ * the falls with which priority mode reproduces the run from the order of `names`.
  */
 #ifndef RADDLE_STRATEGIES_REPLAY_H
 #define RADDLE_STRATEGIES_REPLAY_H
@@ -69,10 +67,8 @@ struct replay_state {
 	bool skips_disabled;
 	struct rng rng; /* seeded by the run */
 
-	/* Threads of the plan, by index in `names`. */
 	struct key_table names;
 	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index of a directive; 0: none */
-	/* UINT16_MAX: not created */
 	uint16_t index_of[KEY_TABLE_CAPACITY];
 
 	/* By thread index of this run. */

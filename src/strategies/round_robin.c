@@ -1,7 +1,6 @@
 /*
- * Strategy `round_robin`: the schedule without preemptions. The current thread continues while it
- * is enabled; then the next enabled thread by index runs, cyclically. It finds only bugs that need
- * no preemption, and serves as a control and a cheap first run.
+ * Strategy `round_robin`: the schedule without preemptions, a control and a cheap first run. When
+ * the current thread is not enabled, the next enabled thread by index runs, cyclically.
  */
 #include "strategies/strategy.h"
 

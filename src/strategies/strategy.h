@@ -6,17 +6,16 @@
  * metrics, replay of a prefix and determinism checks are implemented around strategies.
  *
  * The state is one block of state_bytes() bytes in shared memory, zeroed before begin_campaign().
- * The block contains no pointers, because it may be mapped at another address in the next run. The
- * block outlives rewinds, forks and crashes of the target. end_run() is also called, from outside
- * the run, after a run that died.
+ * It contains no pointers, because it may be mapped at another address in the next run, and
+ * outlives rewinds, forks and crashes of the target. end_run() is also called, from outside the
+ * run, after a run that died.
  *
- * Runs are made in *rounds*, so that several processes can share the work and the result does not
- * depend on their number. A run depends only on the *lessons* of earlier rounds. Each run has a
- * *place* (index) in its round, and its lesson is stored under this place. The knowledge of a
- * learning strategy changes only between rounds (`learn`). A strategy without `learn` either learns
- * nothing, or makes all its runs in one process and updates its state after each run.
+ * Runs are made in *rounds*, so that several processes share the work with the same result. A run
+ * depends only on the *lessons* of earlier rounds, and stores its lesson under its *place* (index)
+ * in the round; the knowledge changes only between rounds (`learn`). A strategy without `learn`
+ * learns nothing, or makes all its runs in one process and updates its state after each run.
  *
- * Life cycle: begin_campaign(); then for each run begin_run(), choose() and executed() at each
+ * Life cycle: begin_campaign(); for each run begin_run(), choose() and executed() at each
  * scheduling point, and end_run(). The seed passed to begin_run() is the only source of randomness:
  * same state, seed and program give the same choices. Thread context: the target's only moving
  * thread, with the baton held.
@@ -108,18 +107,16 @@ struct strategy_verdict {
 };
 
 /*
- * Tasks of an exhaustive strategy. Other processes explore a task ahead of time, with the same
+ * Tasks of an exhaustive strategy: other processes explore a task ahead of time, with the same
  * result as one process. A task is itself a state of the strategy, exhausted when its runs are
- * made. The owner's state joins a task at the place in the search where the task's runs belong.
+ * made. The owner's state joins a task where the task's runs belong in the search.
  *
- * State and task are blocks of state_bytes() bytes. The caller holds both blocks and calls these
- * functions outside of runs.
+ * The caller holds both blocks and calls these functions outside of runs.
  */
 struct strategy_tasks {
 	/*
-	 * Moves runs that will certainly be needed, but not soon, into the block `task`, whose old
-	 * content is lost. `number`: the task; not 0, not in use. `most`: an upper limit of useful
-	 * runs. `is_exact`: as in join(). False: no such runs exist now.
+	 * Moves runs that will certainly be needed, but not soon, into the block `task`. `number`:
+	 * the task; not 0, not in use. `most`: limit of useful runs. False: no such runs exist now.
 	 */
 	bool (*split)(void *state, void *task, uint32_t number, uint64_t most, bool is_exact);
 	void (*copy)(void *to, const void *task);
@@ -134,9 +131,8 @@ struct strategy_tasks {
 	bool (*synchronise)(void *state, void *task);
 	/*
 	 * Joins the awaited task between two of its runs. `is_exact`: the runs must be those of a
-	 * single state, in the same order; otherwise only their number and findings must be. False:
-	 * the task's assumptions were wrong, nothing is joined, and the state makes these runs
-	 * itself.
+	 * single state, in the same order. False: the task's assumptions were wrong, nothing is
+	 * joined, and the state makes these runs itself.
 	 */
 	bool (*join)(void *state, void *task, bool is_exact);
 	/* Cancels the task: the state makes its runs itself. 0: cancels all tasks. */
@@ -144,8 +140,8 @@ struct strategy_tasks {
 };
 
 /*
- * Learning from rounds of runs that several workers make: between two rounds one state gathers the
- * lessons of all workers, learns, and the workers share the result. All are set or all NULL.
+ * Several workers make the runs of a round. Between two rounds one state gathers their lessons,
+ * learns, and the workers share the result. All are set or all NULL.
  */
 struct strategy_learning {
 	/* Place in its round of the run that begins next; the default is 0. */
@@ -154,7 +150,6 @@ struct strategy_learning {
 	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
 	/* From a finished round of `count` runs. The next round has at most `next` runs. */
 	void (*learn)(void *state, uint32_t count, uint32_t next);
-	/* The knowledge of `other`. */
 	void (*share)(void *state, const void *other);
 };
 
@@ -164,8 +159,8 @@ struct strategy_search {
 	bool (*is_exhausted)(const void *state);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
 	/*
-	 * At the end of a run. True: every shard makes this run to divide the search, but another
-	 * shard counts it. NULL: the search cannot be divided into shards.
+	 * Every shard makes the run that ends, to divide the search, but another one counts it.
+	 * NULL: the search cannot be divided into shards.
 	 */
 	bool (*is_elsewhere)(const void *state);
 	const struct strategy_tasks *tasks; /* NULL: the search cannot be divided into tasks */
@@ -174,36 +169,35 @@ struct strategy_search {
 /* Optional: a strategy is correct without any of these calls. */
 struct strategy_fast_path {
 	/*
-	 * Replaces begin_run() after a complete run whose choices were recorded. Returns the number
-	 * of leading choices that both runs share, including value choices; the strategy counts
-	 * these as made and executed. NULL: the strategy must be asked for each choice.
+	 * Replaces begin_run() after a complete, recorded run. Returns the number of leading
+	 * choices that both runs share, which count as made and executed. NULL: the strategy must
+	 * be asked.
 	 */
 	uint32_t (*repeat_prefix)(void *state, uint64_t seed);
 	/*
-	 * Fills `objects` with the objects at whose accesses the run with this seed may do anything
-	 * but continue, or with class numbers (op_class()) for all memory of one allocation site.
-	 * Accesses to other memory need not be scheduling points. Returns their number; 0, or NULL:
-	 * the run needs all accesses. The call is optional.
+	 * Fills `objects` with the objects at whose accesses the run may do anything but continue,
+	 * or with class numbers (op_class()) for all memory of one allocation site. Other accesses
+	 * need not be scheduling points. Returns their number; 0, or NULL: the run needs all
+	 * accesses.
 	 */
 	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
 	/*
-	 * The chosen thread has made a memory access. lease() returns how many accesses it may make
-	 * next without a call, because choose() would name this thread at each. end_lease() reports
-	 * their number, instead of executed(), before any other call. `is_focused`: all these
-	 * accesses are to objects of focus(). Both functions or neither.
+	 * After a memory access of the chosen thread: number of accesses that it may make next
+	 * without a call, because choose() would name it at each. end_lease() reports their number,
+	 * instead of executed(), before any other call. `is_focused`: they are to objects of
+	 * focus().
 	 */
 	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
 	void (*end_lease)(void *state, const struct schedule_view *view, uint64_t count);
 	/*
-	 * The current thread's op is ready, and fairness does not delay the thread. True: choose()
-	 * would name this thread, and the step counts as chosen and executed. Only current,
-	 * thread_count and step of the view are valid. NULL: choose() always decides.
+	 * The current thread's op is ready, and fairness does not delay the thread. True: the step
+	 * counts as chosen and executed. Only current, thread_count and step of the view are valid.
 	 */
 	bool (*keeps_current)(void *state, const struct schedule_view *view);
 	/*
 	 * Between two scheduling points: the current thread must make the next step, whatever other
-	 * threads are enabled. A thread that computes for long then does not let others run
-	 * (engine_spin_point()). The view is as for keeps_current(). NULL: not known.
+	 * threads are enabled, even if it computes for long (engine_spin_point()). The view is as
+	 * above.
 	 */
 	bool (*must_continue)(void *state, const struct schedule_view *view);
 };
@@ -226,8 +220,8 @@ struct strategy {
 	/* `thread` is about to perform its pending op, also in a replayed prefix. May be NULL. */
 	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
 	/*
-	 * The run ends in a deadlock, an exit or a failure; the pending ops of `view` never happen.
-	 * Called at most once; not called when the process dies. May be NULL.
+	 * A deadlock, an exit or a failure: the pending ops of `view` never happen. Called at most
+	 * once, and not when the process dies. May be NULL.
 	 */
 	void (*ending)(void *state, const struct schedule_view *view);
 	/* A value below `count` that names no thread. NULL: random, derived from the seed. */
@@ -242,14 +236,12 @@ struct strategy {
 	struct strategy_fast_path fast_path;
 };
 
-/* In the order of strategies.def. */
 extern const struct strategy *const strategies[];
 extern const uint32_t strategy_count;
 
 /*
- * Most runs of the next round after `before` runs. The first rounds double the total, so that early
- * runs learn from each other. Later rounds grow slowly: the knowledge changes slowly, and short
- * runs should rarely wait for each other.
+ * Most runs of the next round. The first rounds double the total, so that early runs learn from
+ * each other. Later ones grow slowly, as does the knowledge, so that short runs rarely wait.
  */
 static inline uint32_t strategy_round_runs(uint64_t before)
 {
@@ -264,7 +256,6 @@ static inline uint32_t strategy_round_runs(uint64_t before)
 	return (uint32_t)most;
 }
 
-/* A run that is a round by itself. */
 static inline void strategy_end_single_run(
 	const struct strategy *strategy, void *state, const struct run_summary *summary)
 {

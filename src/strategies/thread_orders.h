@@ -1,6 +1,6 @@
 /*
- * Orders of the threads for a bounded search: four fixed orders, then random ones, and the number
- * of random orders needed (Bindal, Bansal, Lal 2012, lemma 4.1; docs/strategies.md).
+ * Orders of the threads for a bounded search: four fixed ones, then random ones (Bindal, Bansal,
+ * Lal 2012, lemma 4.1; docs/strategies.md).
  */
 #ifndef RADDLE_STRATEGIES_THREAD_ORDERS_H
 #define RADDLE_STRATEGIES_THREAD_ORDERS_H
@@ -11,7 +11,6 @@
 
 #define THREAD_ORDERS_MOST 5u /* the maximum number of threads in an order (t) */
 
-/* They cover common patterns of threads that wait for each other. */
 enum thread_order {
 	THREAD_ORDER_CREATION,
 	THREAD_ORDER_REVERSE, /* each thread runs as soon as it exists */
@@ -26,8 +25,8 @@ enum thread_order {
 #define THREAD_ORDER_STEP (UINT64_C(1) << 40)
 
 /*
- * Of the thread with this number, from 0; a larger value runs first. Numbers follow names, not
- * runs: the first two orders contain both relative orders of any two threads.
+ * A larger value runs first. Numbers, from 0, follow names, not runs: the first two orders contain
+ * both relative orders of any two threads.
  */
 static inline uint64_t thread_order_priority(
 	uint32_t order, uint64_t seed, uint32_t number, thread_name name)
@@ -51,8 +50,7 @@ static inline uint64_t thread_order_priority(
 
 /*
  * Random orders of n threads (`among`) in which, with probability 1 - 10^-risk, every order of
- * every t of them occurs. There are C(n,t)*t! such orders; one random order misses each with
- * probability 1 - 1/t!. At most `most`; 0: the fixed orders are sufficient.
+ * every t occurs: C(n,t)*t! orders, each missed with probability 1 - 1/t! by one random order.
  */
 static inline uint32_t thread_orders_needed(
 	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)

@@ -25,7 +25,6 @@ static size_t directed_state_bytes(const struct strategy_config *config)
 
 static void directed_begin_campaign(void *state, const struct strategy_config *config)
 {
-	/* Without places the strategy is a random walk; the caller fills the state. */
 	(void)state;
 	(void)config;
 }
@@ -78,7 +77,6 @@ static bool directed_holds(
 	return false;
 }
 
-/* Whether `holder` holds the object for which `waiter` is about to wait. */
 static bool directed_is_waited_for(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t waiter, uint32_t holder)
 {
@@ -115,7 +113,6 @@ static bool directed_fits_approach(const struct directed_state *directed,
 	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
 }
 
-/* Whether the threads that have already stopped are at the same object. */
 static bool directed_fits_object(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
@@ -183,7 +180,6 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 	}
 }
 
-/* All threads acquire their locks and continue to their places. */
 static void directed_leave_approaches(
 	struct directed_state *directed, const struct schedule_view *view)
 {

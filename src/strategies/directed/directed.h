@@ -1,18 +1,17 @@
 /*
  * The state of strategy `directed`, which drives threads to chosen operations at the same time, and
- * then releases them in a chosen order. The layout is public, because the caller fills the state.
+ * then releases them in a chosen order. The caller fills the state.
  *
  * A *meeting* consists of places. A thread whose pending op matches a free place stops there. When
  * all places are taken, the threads perform their ops in the order of the places, as far as they
  * are enabled; then the run continues at random. If only stopped threads are enabled, a random one
  * of them is released past its op (the papers' thrashing), as is a thread after DIRECTED_PATIENCE
- * steps of the others. A released thread may stop again at a later op.
+ * steps of the others.
  *
  * The places of a *ring* are for threads that each wait for an object held by the thread of the
  * next place: a deadlock. Two of three runs of a ring are wider: any thread matches a place, and in
- * one of them also any object that closes the ring, as threads of a pool and objects on the heap
- * have other names in every run. If no deadlock followed a meeting, the threads are driven to meet
- * again.
+ * one of them any object that closes the ring, as names of pool threads and heap objects vary. If
+ * no deadlock followed, the threads are driven to the places again.
  *
  * A stopped thread that holds a lock may block others. In half of the runs of a ring, threads
  * therefore first stop where they are about to acquire the lock that they will hold (the
@@ -66,7 +65,6 @@ struct directed_state {
 	struct directed_order orders[DIRECTED_ORDERS_MAX];
 	struct directed_scenario scenario;
 
-	/* Statistics over all runs since initialisation. */
 	uint64_t runs;
 	uint64_t meetings;			/* runs in which the meeting was complete */
 	uint64_t arrivals[DIRECTED_PLACES_MAX]; /* runs in which a thread stopped at the place */

@@ -93,7 +93,6 @@ static bool order_is_about(const struct directed_order *order, const struct pend
 	return op->object && (op->object == order->objects[0] || op->object == order->objects[1]);
 }
 
-/* The other thread's access is due, and this op would violate the order. */
 static bool order_spoils(
 	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
 {
@@ -152,7 +151,6 @@ static void forced_executed(
 	}
 	order->threads[access->party] = (uint16_t)thread;
 	order->objects[access->variable] = op->object;
-	/* The order is repeated: a wrong order may be harmless the first time. */
 	if (++order->next < order->access_count)
 		return;
 	order->good = order->drawn;

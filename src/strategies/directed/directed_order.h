@@ -1,7 +1,7 @@
 /*
- * Orders of memory accesses that strategy `directed` forces or forbids. An order consists of one to
- * four accesses by two threads to one or two objects (model/pattern.h lists the relevant patterns).
- * Threads and objects are bound to the first that match.
+ * Orders of memory accesses that strategy `directed` forces or forbids: one to four accesses by two
+ * threads to one or two objects (model/pattern.h). Threads and objects are bound to the first that
+ * match. If only waiting threads are enabled, a random one of them moves.
  *
  * Forced: a thread at the second access waits until another thread has made the first. The first
  * thread then avoids the object until its next access is due. The order is repeated as often as
@@ -12,9 +12,7 @@
  * waits until the second has been made.
  *
  * An order of one access is a read of a location that no thread has written. Forced: other threads
- * do not write to `object` before the read. Forbidden: the read waits until a thread has written.
- *
- * If only waiting threads are enabled, a random one of them moves.
+ * do not write to `object` before the read. Forbidden: the read waits for a write.
  */
 #ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_ORDER_H
 #define RADDLE_STRATEGIES_DIRECTED_DIRECTED_ORDER_H
@@ -55,9 +53,8 @@ struct directed_order {
 		homes[2]; /* forced: the objects, in half of the runs; 0: the first that match */
 
 	/*
-	 * Forbidden, learnt over all runs: locks whose holder waited for a thread between its first
-	 * and last access, while that thread waited for the lock. No other thread acquires them
-	 * meanwhile.
+	 * Forbidden, learnt: locks whose holder waited for a thread between its first and last
+	 * access, which waited for the lock. No other thread acquires them meanwhile.
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
@@ -65,7 +62,6 @@ struct directed_order {
 	struct directed_order_draw good;
 	bool has_good;
 
-	/* State of the current run. Forced: progress of the order. */
 	uint32_t next;	  /* the access that is due */
 	uint32_t skipped; /* number of first accesses still to skip */
 	bool is_done;
@@ -84,7 +80,6 @@ struct directed_order {
 };
 
 void directed_order_begin_run(struct directed_order *order, struct rng *rng);
-/* Call after each order has begun. */
 void directed_orders_relate(struct directed_order *orders, uint32_t count);
 /* Whether the thread must wait before its pending op because of orders[at]. */
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
@@ -100,8 +95,8 @@ bool directed_order_begins(const struct directed_order *order, const struct pend
 /* Only waiting threads are enabled: the lock that causes it becomes a gate. */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
- * For parallel runs: a run begins with the known state (share). Its new knowledge, relative to
- * `base`, is merged afterwards (learn), in an order independent of the workers' speed.
+ * For parallel runs: a run begins with the known state (share). New knowledge, relative to `base`,
+ * is merged afterwards (learn), independently of the workers' speed.
  */
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);

@@ -94,7 +94,6 @@ static bool fits_gate(
 	       has_context(view, thread, op->gate_context);
 }
 
-/* Given the threads and objects that are already bound. */
 static bool could_be_of(
 	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
 {
@@ -251,7 +250,6 @@ void directed_scenario_executed(
 	if (scenario->next == 0)
 		begins_at(scenario, thread);
 	op = &scenario->ops[scenario->next];
-	/* Repeated beginnings are no progress. */
 	if (scenario->next)
 		scenario->waiting_since = 0;
 	scenario->threads[op->party] = (uint16_t)thread;

@@ -1,17 +1,15 @@
 /*
  * A scenario that strategy `directed` forces: up to four ops of two threads, the *parties*, one
- * after the other. Threads and objects are bound to the first that match; the ops use one or two
- * objects.
+ * after the other. Threads, and one or two objects, are bound to the first that match.
  *
  * An op is *due* when all earlier ops have been performed. A thread at a later op is stopped before
  * the op, or before a lock that it would acquire before the op and that others need (the *gate*).
- * It is never stopped between lock and op, where it would block the other party. After its first op
- * a thread therefore continues until it has released the lock: the papers' vulnerable-window
- * lockset.
+ * It is never stopped between lock and op. After its first op a thread therefore continues until it
+ * has released the lock: the papers' vulnerable-window lockset.
  *
- * If only stopped threads are enabled, a random one of them moves (thrashing). A party that moves
- * out of order in this manner resets the scenario. Other threads may never become idle: after a
- * wait of SCENARIO_PATIENCE steps, the run continues at random.
+ * If only stopped threads are enabled, a random one of them moves (thrashing); an untimely move of
+ * a party resets the scenario. After a wait of SCENARIO_PATIENCE steps, the run continues at
+ * random.
  *
  * Lai, Cheung, Chan, ICSE 2010, section 4.2; for lock operations Park, Sen, "Randomized Active
  * Atomicity Violation Detection in Concurrent Programs", FSE 2008.
@@ -57,10 +55,8 @@ struct directed_scenario {
 	struct directed_start proven;
 	bool has_failed;
 	uint8_t trust;
-	/* Statistics over all runs. */
 	uint64_t completions;		    /* runs in which the scenario was completed */
 	uint64_t reached[SCENARIO_OPS_MAX]; /* runs in which the op was performed when due */
-	/* State of the current run. */
 	uint32_t next;
 	uint32_t skipped;	       /* number of first ops still to skip */
 	uint32_t firsts;	       /* number of first ops in this run, or in the last one */

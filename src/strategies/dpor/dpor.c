@@ -10,10 +10,8 @@
  *
  * Deviations from the paper:
  * - A settled race (dpor_reverse_races) is not examined again in later runs that contain it.
- * - Two learning runs come first and record the objects for which threads race: see
- *   dpor_somebody_awake(). The second one prefers the thread that was created last. It also finds
- *   objects that threads share only if a race ended the other way. Finding these during the search
- *   would cost redundant executions.
+ * - Two learning runs first record the objects for which threads race (dpor_somebody_awake()). The
+ *   second one prefers the thread that was created last, which shows further objects.
  * - Ops independent of a wakeup tree may be performed before it: see dpor_bystander().
  * - Threads that disable each other (section 10 of the journal version): a release of a lock and
  *   the next acquisition have only one order, so the race is between the two acquisitions. A branch
@@ -21,8 +19,6 @@
  * - Value choices (the waiter that a signal wakes) are branches that are all explored.
  * - Fairness may delay threads that only spin: orders that differ in the number of iterations of a
  *   spin loop are not all explored. Neither are orders that only virtual time decides.
- *
- * The state of a run is a stack that outlives the run; see dpor.h.
  */
 #include "strategies/dpor/dpor.h"
 
@@ -143,7 +139,6 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	return from;
 }
 
-/* Sleepers of the previous step that are independent of its op. */
 static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
 {
 	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
@@ -213,7 +208,6 @@ static struct dpor_step *dpor_push(struct dpor *dpor)
 	return step;
 }
 
-/* Drops leading branches to threads that are not enabled. */
 static void drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
@@ -399,7 +393,6 @@ void dpor_forget(struct dpor *dpor)
 	dpor->branch_used = dpor->sleeper_used = 0;
 }
 
-/* The search starts again with the recorded races. */
 static void begin_again(struct dpor *dpor)
 {
 	const uint32_t last = dpor->last_step[0];

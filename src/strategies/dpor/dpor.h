@@ -30,7 +30,7 @@
 #define DPOR_BUCKETS 256 /* number of buckets of steps, by dpor_key(); a power of two */
 #define DPOR_RACY 1024	 /* number of bits in the set of raced objects; a power of two */
 
-/* Initial runs that only learn which objects threads race for. */
+/* Runs that only learn which objects threads race for. */
 enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
 
 struct dpor_op {
@@ -48,7 +48,7 @@ struct dpor_branch {
 	uint32_t task;		 /* number of the task that explores the branch; 0: none */
 	/*
 	 * Task that found this branch ahead of time; 0: none. In other states, this branch and
-	 * later siblings settle no race: some runs with the race may begin with this branch.
+	 * later siblings settle no race, as some runs with the race may begin here.
 	 */
 	uint32_t finder;
 	uint32_t born; /* number of runs of the finder when it created the branch */
@@ -79,7 +79,6 @@ struct dpor_step {
 	uint32_t open_before; /* open steps only: the previous open step */
 	/* branches to explore from here; the first one is the current one */
 	uint32_t wakeup;
-	/* index of its first sleeper, of sleeper_count */
 	uint32_t sleeper;
 	uint32_t sleeper_count;
 	uint64_t enabled;	  /* enabled slots */
@@ -113,7 +112,6 @@ struct dpor {
 	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
 	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 
-	/* Task fields (dpor_tasks.c). */
 	/* steps below `base` belong to the owner: the task explores no branches there */
 	uint32_t base;
 	uint32_t task; /* number of the task */
@@ -121,7 +119,6 @@ struct dpor {
 	uint32_t last;
 	uint32_t split_runs; /* number of runs of the owner at that time */
 	bool is_exact;	     /* the task must make exactly the runs of a single state */
-	/* the first run has reached the final `base` */
 	bool has_arrived;
 	uint64_t tree_hash; /* hash of the branch's wakeup tree at the split */
 	uint64_t open_hash; /* hash of the open steps below `last` at the split */
@@ -154,7 +151,6 @@ struct dpor {
 	uint32_t last_alike[DPOR_BUCKETS];
 	uint32_t last_wide;
 
-	/* Offsets from the start of the block. */
 	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
 };
 
@@ -179,7 +175,6 @@ static inline struct dpor_sleeper *dpor_sleepers(struct dpor *dpor)
 	return (struct dpor_sleeper *)((char *)dpor + dpor->sleepers_at);
 }
 
-/* Space for the numbers of all steps. */
 static inline uint32_t *dpor_scratch(struct dpor *dpor)
 {
 	return (uint32_t *)((char *)dpor + dpor->scratch_at);
@@ -187,7 +182,6 @@ static inline uint32_t *dpor_scratch(struct dpor *dpor)
 
 /* A leaf; DPOR_NONE, with is_lost set: no space. */
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
-/* With its subtree; its siblings remain. */
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
 /* Discards all runs, but not what the learning runs found. */
@@ -274,7 +268,6 @@ static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 	return whole;
 }
 
-/* Whether an op with the same key has been in a race. */
 static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -316,7 +309,6 @@ static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view
 		dpor_meet_new(dpor, view);
 }
 
-/* The thread that was added last. */
 void dpor_forget_thread(struct dpor *dpor);
 static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)

@@ -26,7 +26,6 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 	struct dpor_branch *branches = dpor_branches(dpor);
 	uint32_t open = branch;
 
-	/* `sibling` links the branches that are still to be freed. */
 	branches[branch].sibling = DPOR_NONE;
 	while (open != DPOR_NONE) {
 		const uint32_t child = branches[open].child;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-/* With its subtree, but without its siblings. */
 static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 {
 	const struct dpor_branch *source = &dpor_branches(from)[branch];
@@ -172,9 +171,8 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
 
 /*
  * Merges one path of the task's tree into the owner's. The task has omitted orders that this path
- * covers, and races that its first op settles. If the owner has a branch for the path, that branch
- * must begin with the same first op and contain only ops of the path, and then covers the same
- * orders. False: this does not hold.
+ * covers, and races that its first op settles. An owner's branch for the path covers the same
+ * orders if it begins with the same op and contains only ops of the path. False: it does not.
  */
 static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
 	const struct dpor *finder)
@@ -245,7 +243,6 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 
 		if (dpor_choose_tree(dpor, task, i) != DPOR_TREE_NEITHER)
 			continue;
-		/* In both states, the first branch is the current one. */
 		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
 		step->changes++;
 		if (!merge_tree(&merge, dpor_branches(task)[other->wakeup].sibling, 0) ||

@@ -25,34 +25,31 @@ static inline bool dpor_has_changed(const struct dpor_step *step)
 enum dpor_tree { DPOR_TREE_OURS, DPOR_TREE_THEIRS, DPOR_TREE_NEITHER };
 
 /*
- * The tree of the step that a single state would have. Orders that both states found are in both
- * trees; orders that only one found follow these, where they hide no others.
+ * A single state would have this tree. Orders that both states found are in both trees; orders of
+ * one state follow these, where they hide no others.
  */
 enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t step);
 
 /*
- * Merges the task's trees into the owner's where dpor_choose_tree() chooses neither. False: the
- * owner's tree may not cover orders that the task left out; additional branches are harmless.
+ * Merges the task's trees where dpor_choose_tree() chooses neither. False: the owner's tree may not
+ * cover orders that the task left out; additional branches are harmless.
  */
 bool dpor_merge_trees(struct dpor *dpor, struct dpor *task);
 
 /* With siblings and subtrees; sets is_lost if there is no space. */
 uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
-/* With siblings and subtrees. */
 uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
 /* Whether both states assign the same slots to the threads that both know. */
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task);
-/* Imports slots that only `other` knows. */
 void dpor_meet_slots(struct dpor *dpor, const struct dpor *other);
 /* Whether the task followed its branch to the first leaf, as the owner would (with bystanders). */
 bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
- * As in struct strategy_tasks: makes the trees above the task's base equal while both are explored.
- * Each state thus knows orders before it omits many others because of its own. The owner keeps
- * added branches even if the task is later useless, because they lead to real orders.
+ * As in struct strategy_tasks: makes the trees above the task's base equal, so that each state
+ * knows an order before it omits many others. The owner may keep added branches: they lead to real
+ * orders.
  */
 bool dpor_synchronise(void *state, void *task);
-/* After a join: the branches found by this task become ordinary branches. */
 void dpor_join_found(struct dpor *dpor, uint32_t task);
 
 #endif

@@ -42,11 +42,10 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
 	return dpor_clock(dpor, second)[step->op.thread] >= step->ordinal;
 }
 
-/* The clock of the thread's previous step, or of its creation: what precedes the step independently
- * of other threads. Valid as long as these steps are on the stack. */
+/* The past of a step independent of other threads: the clock of the thread's previous step, or of
+ * its creation. Valid as long as these steps are on the stack. */
 const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
-/* The last step of the op's bucket; NULL: the op has no object. */
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
 /* Iterates over earlier steps of other threads that are not in `past`, newest first. */
@@ -56,7 +55,6 @@ struct dpor_look_back {
 };
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step);
-/* DPOR_NONE: no further step. */
 uint32_t dpor_look_back_next(
 	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self);
 
@@ -72,7 +70,7 @@ struct dpor_sequence {
 
 /*
  * Adds the sequence to the wakeup tree of `step`, unless a sleeper covers it. True: the race is
- * settled for all runs that contain it; see dpor_reverse_races().
+ * settled for all runs that contain it (dpor_reverse_races()).
  */
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence);
 

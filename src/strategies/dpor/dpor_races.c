@@ -45,8 +45,7 @@ static bool is_stuck(
 
 /*
  * notdep(first) . second: the steps after `first` that do not depend on it, with `second` in its
- * place among them. Later steps of this set do not depend on `second`, or they would depend on
- * `first`.
+ * place among them: later ones do not depend on `second`, or they would depend on `first`.
  */
 static void other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct dpor_sequence *sequence)
@@ -77,9 +76,9 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 }
 
 /*
- * `first` provided one of several equivalent units that `second` consumes: a count of a semaphore,
- * bytes, or space. The consumer of an earlier unit, not `first`, competes with `second`: `first`
- * does not order the two.
+ * `first` provided one of several equivalent units (semaphore, bytes, space) that `second`
+ * consumes: the consumer of an earlier unit competes with `second`, so that `first` does not order
+ * the two.
  */
 static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
 {
@@ -157,7 +156,6 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
-/* Whether the last wide step is the end of the process, which every op follows. */
 static bool dpor_races_has_ended(struct dpor *dpor)
 {
 	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
@@ -195,7 +193,6 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 	const uint32_t step = step_left(dpor, slot);
 	const uint32_t end = last_real_step(dpor);
 
-	/* Pending ops are examined in every run. */
 	(void)reverse_races_of(dpor, step);
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
@@ -209,8 +206,8 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 }
 
 /*
- * Every run must be examined for all of its races, not only for the new ones: steps after the race
- * may decide whether a sleeper or a branch covers the other order.
+ * Every run must be examined for all of its races: later steps may decide whether a sleeper or a
+ * branch covers the other order.
  *
  * A race is *settled* if coverage does not depend on them. Either a thread that sleeps at `first`
  * begins the core of the sequence, which is equal in all runs with the race. Or the first branch

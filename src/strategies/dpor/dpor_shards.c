@@ -168,7 +168,6 @@ static uint8_t dpor_shards_side_of(const struct dpor_share *share, uint32_t leaf
 	return leaf >> (share->levels - 1 - level) & 1;
 }
 
-/* With the settled pairs, no runs, and the knowledge common to all shards. */
 static void begin_tree(struct dpor *dpor)
 {
 	dpor_forget(dpor);

@@ -2,19 +2,15 @@
  * Shards of dpor's search: independent processes that together explore every order exactly once.
  *
  * A *pair* consists of two events of different threads on the same object, at least one of them a
- * write. Every run with both events orders them, and all runs of one trace order them equally. A
- * settled pair turns the program into two: in each, the thread at the waiting event is held until
- * the leading event has happened. The two programs share the traces:
+ * write. A settled pair turns the program into two: in each, the thread at the waiting event is
+ * held until the leading event has happened. The two programs share the traces:
  * - With both events, the order decides.
  * - With one event, the trace belongs to the program in which that event leads.
- * - With neither, the trace belongs to the first program; in the second it is a redundant
- *   execution.
+ * - With neither, the trace belongs to the first program; in the second it is redundant.
  *
- * Within each program dpor is unchanged: its sleep sets and races concern only that program.
- *
- * Pairs are settled one after the other. Each is a race of the first run of the program that the
- * earlier pairs define. The decisions form a binary tree; the path to a leaf is the number of a
- * *class*. Classes are distributed among the shards, and a shard runs dpor for each of its classes.
+ * Within each program dpor is unchanged. Pairs are settled one after the other, each a race of the
+ * first run of the program that the earlier pairs define. The decisions form a binary tree; the
+ * path to a leaf is the number of a *class*. A shard runs dpor for each of its classes.
  */
 #ifndef RADDLE_STRATEGIES_DPOR_DPOR_SHARDS_H
 #define RADDLE_STRATEGIES_DPOR_DPOR_SHARDS_H
@@ -68,9 +64,7 @@ struct schedule_view;
 void dpor_share_begin(struct dpor *dpor);
 /* False: no class is left. */
 bool dpor_share_next(struct dpor *dpor);
-/* Ends a run that searched for the next pair. */
 void dpor_share_scouted(struct dpor *dpor);
-/* Recounts the events of the steps below `depth`. */
 void dpor_share_recount(struct dpor *dpor);
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view);
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step);

@@ -2,19 +2,19 @@
  * Tasks of dpor: another state explores an unexplored branch with its subtree.
  *
  * The exploration of a branch depends only on the path to it, the sleep set, the branch's wakeup
- * tree and the known races, which the split copies. It uses the branch nearest to the root, because
- * its subtree is large and its runs are needed late. Races that the task finds across its base
- * change its copy of the wakeup trees there. When the branch is next, the owner joins the task:
- * either the task is finished, or the task's stack replaces the owner's.
+ * tree and the known races, which the split copies. The branch nearest to the root has a large
+ * subtree, needed late. Races that the task finds across its base change its copy of the wakeup
+ * trees there. When the branch is next, the owner joins the task: either the task is finished, or
+ * the task's stack replaces the owner's.
  *
  * Exact mode: if anything copied at the split has changed since, the task is dropped and the owner
  * explores the branch. The runs, their order and their number are then those of a single state.
  *
- * Otherwise a task is dropped only if an order would be lost or repeated: each order is explored
- * once, but the order of runs may differ. Races lead to orders behind a sleeper only from the place
- * where the sleeper's op is explored; wakeup trees carry them there. A task therefore covers only
- * the subtree behind the first leaf of the branch's tree, where no thread sleeps and nothing is
- * added any more. dpor_merge.h merges the trees above.
+ * Otherwise a task is dropped only if an order would be lost or repeated: the order of runs may
+ * differ. Races lead to orders behind a sleeper only from the place where the sleeper's op is
+ * explored; wakeup trees carry them there. A task therefore covers only the subtree behind the
+ * first leaf of the branch's tree, where no thread sleeps and nothing is added any more.
+ * dpor_merge.h merges the trees above.
  */
 #include "strategies/dpor/dpor_merge.h"
 #include "strategies/strategy.h"
@@ -271,7 +271,6 @@ static void join_sleepers(struct dpor *dpor, struct dpor *task)
 		(task->sleeper_used - from) * sizeof(struct dpor_sleeper));
 }
 
-/* With their unexplored branches. */
 static void join_own_steps(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = task->base; i < task->step_count; i++) {

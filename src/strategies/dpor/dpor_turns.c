@@ -1,13 +1,12 @@
 /*
- * Choice of the next thread where dpor permits several. The choice does not affect the number of
- * runs. It delays races, so that runs share long prefixes and resume from late checkpoints.
+ * Choice where dpor permits several threads: delayed races let runs share long prefixes, and resume
+ * from late checkpoints. The number of runs is not affected.
  */
 #include "strategies/dpor/dpor.h"
 
 #include "base/bitset.h"
 #include "model/view.h"
 
-/* The end of the process waits for this many steps of other threads. */
 #define EXIT_PATIENCE 256
 
 static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
@@ -46,8 +45,8 @@ static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 }
 
 /*
- * Every choice preserves completeness. Threads about to race run last, and those that race for one
- * object run together. DPOR_NONE: all enabled threads sleep.
+ * Every choice preserves completeness. Threads about to race run last; those of one object
+ * together.
  */
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
@@ -133,8 +132,8 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 }
 
 /*
- * A wakeup tree prescribes the next ops, but not the other ops of the two threads whose race it
- * reverses. Those would run behind the whole tree, and every run below would repeat them.
+ * A wakeup tree does not prescribe the other ops of the two threads whose race it reverses. Those
+ * would run behind the whole tree, and every run below would repeat them.
  *
  * An op may therefore precede the tree if the tree does not contain its thread and no op of the
  * tree depends on it. The tree covers the same orders behind it, and a thread that sleeps here
@@ -168,7 +167,6 @@ void dpor_note_moved(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint8_t class = dpor_class_of(op);
 
-	/* Other ops may have changed the ops that threads wait for. */
 	const bool is_simple = class == OBJECT_MEMORY || class == OBJECT_MUTEX ||
 			       class == OBJECT_THREAD || class == OBJECT_NOTHING;
 

@@ -6,7 +6,6 @@ static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
 	return dpor->creation[thread] == step;
 }
 
-/* sequence->count: none. */
 static uint32_t dpor_wakeup_first_of(
 	struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
 {
@@ -55,7 +54,6 @@ static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, u
 		sequence->steps[i] = sequence->steps[i + 1];
 }
 
-/* DPOR_NONE: no space. */
 static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_sequence *sequence)
 {
 	uint32_t first = DPOR_NONE;
@@ -99,10 +97,9 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 }
 
 /*
- * Whether the first branch that admits the sequence (perhaps still to be made of it) begins its
- * core, whatever steps follow the core. That branch then covers all such sequences. Not so if an
- * earlier branch is independent of the core: with other later steps it may precede, and its thread
- * then sleeps when the other branch is explored.
+ * The first branch that admits the sequence begins its core, and covers it with any later steps.
+ * Not so if an earlier branch is independent of the core: with other later steps it may precede,
+ * and its thread then sleeps when the other branch is explored.
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {

@@ -3,30 +3,28 @@
  *
  * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
  * Programs", 2012, sections 3 (PCTVB) and 4. As pct, but each run draws v *variables*, and change
- * points only at accesses to these. A rarely used variable is thus tested as often as a heavily
- * used one.
+ * points only at accesses to these: a rarely used variable is tested as often as a heavily used
+ * one.
  *
- * As in the paper, a variable is a global (each eight bytes of memory) or all memory that one
- * allocation site allocates. A synchronisation object is a variable, too. op_class() is the number
- * of a variable.
+ * A variable is a global (each eight bytes of memory), all memory that one allocation site
+ * allocates, or a synchronisation object. op_class() is its number.
  *
  * Deviations from the paper:
  * - The deviations of pct: contested points only, one place past the end, a priority drops before
  *   the access.
  * - Only variables with reorderable accesses are drawn: another thread used the variable before,
- *   one of the two accesses is a write, and the later thread existed at the earlier access. Data
- *   that a thread prepares for a thread it creates has only one order.
+ *   one of the two accesses is a write, and the later thread existed at the earlier access.
  * - The expected access count of a variable is a run_length as in pct, not an average. The first
  *   runs of a round determine it.
- * - Change points are a set without duplicates, and any number of them may lie past the end. A run
- *   therefore draws one of C(k+d-1, d-1) sets instead of k^(d-1) sequences.
+ * - Change points are a set, of which any number may lie past the end: one of C(k+d-1, d-1) sets
+ *   instead of k^(d-1) sequences.
  * - Priority orders: in the paper a thread gets a random new priority at each change point. A bug
  *   of t threads, cut by d-1 stops into t+d-1 fragments, then shows with probability 1/(t+d-1)!.
  *   Here the priority is drawn below the next thread, because the stop would otherwise have no
- *   effect. If n is small, each place below the next thread is equally likely, which gives the
- *   better bound 1/(t!*(n-1)^(d-1)). For two threads the stopped one always drops below all others:
- *   1/2!. Without option t the drop is pct's drop below all threads, for which one thread must
- *   initially be the lowest of n: 1/n.
+ *   effect. If n is small, each place below the next thread is equally likely: bound
+ *   1/(t!*(n-1)^(d-1)). For two threads the stopped one always drops below all others: 1/2!.
+ *   Without option t the drop is pct's, for which one thread must initially be the lowest of n:
+ *   1/n.
  */
 #include "strategies/sampling/pctvb_internal.h"
 
@@ -170,7 +168,6 @@ static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
 	draw_variables(pctvb);
 }
 
-/* Change points are only at accesses to the run's variables. */
 static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct pctvb *pctvb = state;
@@ -210,7 +207,6 @@ static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
 
-/* 0: none. */
 static uint64_t highest_below(
 	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
 {

@@ -9,7 +9,6 @@
 
 #define PCTVB_VARIABLES_MOST 8 /* maximum number of variables of a run */
 
-/* The new priority of a thread at a change point. */
 enum pctvb_falls {
 	FALLS_LOWEST, /* below all threads */
 	/* with equal probability directly below one of the threads from the next one downwards */

@@ -7,7 +7,6 @@ void pctvb_begin_lesson(struct pctvb *pctvb)
 	pctvb->lessons[pctvb->place].count = 0;
 }
 
-/* NULL: no space. */
 static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
 {
 	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->place];
@@ -36,7 +35,6 @@ static bool might_precede(struct pctvb_access access, uint32_t thread)
 	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
 }
 
-/* Determines variables whose accesses can be reordered. */
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct pctvb *pctvb = state;

@@ -3,8 +3,7 @@
  *
  * Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018, section 3. Every pending op
  * has a random priority, and the enabled op with the highest priority is performed. Ops that raced
- * with it get a new priority: the result of one race does not affect the next. Partial orders are
- * sampled far more evenly than by a random walk.
+ * with it get a new priority: the result of one race does not affect the next.
  *
  * Deviation: the paper's race is between enabled events on one object, one of them a write; here
  * op_dependent() decides for every kind of object. A thread that is blocked on a lock keeps the
@@ -80,7 +79,6 @@ static void pos_executed(void *state, const struct schedule_view *view, struct t
 				pos->priority[other] = rng_next(&pos->rng);
 		}
 	}
-	/* priority of the op that the thread announces next */
 	pos->priority[thread.index] = rng_next(&pos->rng);
 }
 

@@ -3,27 +3,24 @@
  *
  * Cai and Yang, "Radius Aware Probabilistic Testing of Deadlocks with Guarantees", ASE 2016,
  * section 3. As pct, but only the first change point is drawn among all k events; the other d-2 lie
- * within r events of it. A run shows a bug of depth d whose change points lie within r events of
- * each other with probability at least 1/(n*k*(2r)^(d-2)).
+ * within r events of it. A run shows such a bug of depth d with probability at least
+ * 1/(n*k*(2r)^(d-2)).
  *
  * Deviations from the paper:
- * - The paper writes 1/(n*k*r^(d-2)). A footnote remarks that the range on both sides of the first
- *   point makes it 2r. The reported guarantee uses 2r; docs/strategies.md has the derivation.
+ * - The paper writes 1/(n*k*r^(d-2)); a footnote remarks that the range on both sides of the first
+ *   point makes it 2r (docs/strategies.md).
  * - The deviations of pct: contested events only, one place past the end, a priority drops before
  *   its event, n and k are learnt from earlier runs (pct.c).
  * - events=acquire: a priority drops before an acquisition of a lock; in the paper after it. A
- *   release can always be moved directly behind the previous op. Stops elsewhere between two
- *   acquisitions therefore find nothing more (docs/strategies.md).
- * - d and r are not known in advance, so by default a grid of pairs shares the runs: d = 2 to 6, r
- *   = 1, 2, 4, ... up to k. The next run goes to the pair with the fewest runs relative to its
- *   weight; weights are fixed during a round. A pair has weight 1 while its guarantee is in reach
- *   of the runs made so far, and proportionally less otherwise. The weight drops to a sixteenth
- *   when the pair would have missed a bug of its kind with probability below e^-12. The campaign
- *   thus proceeds outward through the grid.
- * - windows=many: a narrow bug needs only one window of change points, and a long run has space for
- *   many. After a window and a random gap, the next window begins, with new random priorities for
- *   all threads, as if the run started there. It has no guarantee, because earlier windows may
- *   prevent the bug from being reached. Half of the pairs of the grid use it.
+ *   release can always be moved directly behind the previous op: stops elsewhere between two
+ *   acquisitions find nothing more (docs/strategies.md).
+ * - By default a grid of pairs shares the runs: d = 2 to 6, r = 1, 2, 4, ... up to k. The next run
+ *   goes to the pair with the fewest runs relative to its weight, which is fixed during a round: 1
+ *   while the pair's guarantee is in reach of the runs made so far, proportionally less otherwise,
+ *   and a sixteenth once the pair would have missed a bug of its kind with probability below e^-12.
+ * - windows=many: a long run has space for many windows of change points. After a window and a
+ *   random gap, the next window begins, with new random priorities, as if the run started there. It
+ *   has no guarantee, because earlier windows may prevent the bug. Half of the grid's pairs use it.
  */
 #include "strategies/sampling/rpro.h"
 
@@ -240,7 +237,6 @@ static __attribute__((noinline)) void rpro_next_window(
 
 	rpro->priorities.known = 0;
 	priority_table_add_thread(&rpro->priorities, &rpro->rng, view);
-	/* All its change points lie ahead. */
 	rpro_draw_window(rpro, first, first + member->radius + 1);
 }
 

@@ -9,22 +9,18 @@
  * counts for its creator. At the creation, the weight and the intention are divided.
  *
  * Deviations from the paper:
- * - Counts come from earlier runs of the campaign, for all objects at once and by stable thread
- *   name, instead of one profiling run. If they vary, the estimate rises quickly by half of the
- *   difference and decreases slowly. Ops that only some runs reach must be expected in any order;
- *   an op that does not occur costs only another draw.
- * - An object that is used only under one lock is not picked. Its order is that of the lock, and
- *   delaying its users would only delay them with the lock held.
- * - Releases are not interesting: a release follows its own acquisition, so it would be counted
- *   without being a choice. Creation, begin, end, join and detach of threads are not interesting
- *   either, because their order is forced.
+ * - Counts come from earlier runs, for all objects at once and by stable thread name, instead of
+ *   one profiling run. A varying estimate rises quickly by half of the difference and decreases
+ *   slowly: an op that does not occur costs only another draw.
+ * - An object that is used only under one lock is not picked: its order is that of the lock.
+ * - Releases are not interesting, as a release follows its own acquisition. Neither are creation,
+ *   begin, end, join and detach of threads, because their order is forced.
  * - Programs that block: if the intended thread is blocked and every enabled thread is at an
  *   interesting op, the intention is drawn again among the enabled threads. A thread at an
- *   interesting op has at least weight 1. The paper proves uniformity for programs without
- *   blocking; with blocking it is approximated.
+ *   interesting op has at least weight 1. Uniformity, which the paper proves without blocking, is
+ *   approximated.
  * - The first run has no counts and is a random walk.
- * - Only the first runs of a round produce lessons: the counts stabilise within a few runs, and
- *   lessons are large.
+ * - Only the first runs of a round produce lessons, which are large: the counts stabilise quickly.
  *
  * Only integer arithmetic: the target may have enabled floating-point traps.
  */
@@ -68,7 +64,6 @@ static uint32_t surw_expected(const struct surw_pair *pair)
 	return (pair->sixteenths + 8) / 16;
 }
 
-/* Interesting ops of each known thread on this run's object, including descendants. */
 static void surw_expect(struct surw *surw)
 {
 	for (uint32_t i = 0; i < surw->threads.count; i++)
@@ -158,7 +153,6 @@ static inline uint32_t surw_weight(
 	return surw->weight[thread];
 }
 
-/* By weight; `among` limits the threads, NULL: all. */
 static void surw_draw(struct surw *surw, const struct schedule_view *view, const uint64_t *among)
 {
 	uint64_t total = 0;

@@ -8,7 +8,6 @@
 
 #define SURW_LOCKS 4 /* maximum number of held locks that are tracked */
 
-/* Held locks; 0: none. */
 struct surw_locks {
 	object_name locks[SURW_LOCKS];
 };
@@ -63,10 +62,8 @@ struct surw {
 	uint32_t known;		   /* number of threads of this run with a weight */
 	bool is_exhausted;	   /* no weight is left: random walk */
 	uint32_t eligible_count;
-	/* indices in `objects` of shared objects */
 	uint16_t eligible[KEY_TABLE_CAPACITY];
 
-	/* By thread index of this run. */
 	/* remaining interesting ops, with those of descendants not yet created */
 	uint32_t weight[THREAD_CAPACITY];
 	struct surw_locks held[THREAD_CAPACITY];

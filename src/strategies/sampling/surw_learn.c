@@ -50,7 +50,6 @@ static void surw_intersect(struct surw_locks *common, const struct surw_locks *h
 	}
 }
 
-/* NULL: no space. */
 static struct surw_lesson_object *surw_lesson_object(struct surw *surw, object_name name)
 {
 	struct surw_lesson *lesson = &surw->lessons[surw->place];

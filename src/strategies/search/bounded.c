@@ -5,26 +5,24 @@
  * Programs", 2012, sections 2, 4 and 5 (algorithm 1). The standard schedule of a thread order lets
  * the highest enabled thread move. At an access to one of v variables, that thread may get another
  * priority, at most c times. All placements are run, those with fewer changes first, for all
- * variables. The number of orders is large enough that every order of t threads is among them
- * (lemma 4.1). Then v and t grow.
+ * variables, in enough orders that every order of t threads is among them (lemma 4.1). Then v and t
+ * grow.
  *
  * Deviations from the paper:
- * - The paper processes one set of v variables after the other. It thereby repeats runs that sets
- *   share: all runs without changes, and all with changes at fewer variables. Here each run is made
- *   once, and its changes determine its variables (run_tree.h).
+ * - The paper processes one set of v variables after the other, and repeats runs that sets share.
+ *   Here each run is made once, and its changes determine its variables (run_tree.h).
  * - Changes are made only at variables that two threads have used, including synchronisation
  *   objects.
- * - A change after which the thread is still the highest equals the standard schedule, and is
- *   omitted.
- * - The paper counts a stopped thread as another one (a fragment) behind each stop, and draws its
- *   new place at random. It thus covers orders of t fragments, not of t threads. Here all places
- *   are explored, and only the order of whole threads is random (docs/strategies.md).
- * - Four fixed orders come first, among them the order of creation and its reverse, which are
- *   sufficient for t = 2.
- * - Among equivalent runs only the first is extended. Equivalent runs have the same variables,
- *   happens-before graph, final order of threads and point that the last stop passed. The paper
- *   requires only the same variables and graph. This loses schedules within the bounds, because
- *   such runs can continue differently (tests/unit/strategies/search/test_bounded_orders.c).
+ * - A change after which the thread is still the highest is omitted.
+ * - The paper counts a stopped thread as another one (a fragment) behind each stop, with a random
+ *   new place: it covers orders of t fragments. Here all places are explored, and only the order of
+ *   whole threads is random (docs/strategies.md).
+ * - Four fixed orders are first, among them the order of creation and its reverse, which suffice
+ *   for t = 2.
+ * - Among equivalent runs only the first is extended: those with the same variables, happens-before
+ *   graph, final order of threads and point that the last stop passed. The paper requires only the
+ *   same variables and graph, which loses schedules within the bounds, because such runs can
+ *   continue differently (tests/unit/strategies/search/test_bounded_orders.c).
  */
 #include "strategies/search/bounded.h"
 
@@ -253,10 +251,9 @@ static uint64_t hash_graph(const struct bounded *bounded)
 }
 
 /*
- * A run that is equivalent to an earlier one gets no children. The earlier run may belong to
- * another thread order, because orders of few threads often agree. Its order is always explored
- * within the same bounds: for each v, t grows, and the orders of a larger t include those of a
- * smaller one.
+ * A run that is equivalent to an earlier one, perhaps of another thread order, gets no children.
+ * The earlier order is always explored within the same bounds: for each v, t grows, and the orders
+ * of a larger t include those of a smaller one.
  */
 static void end_in_tree(struct bounded *bounded)
 {

@@ -9,7 +9,6 @@ struct bounded_run {
 	uint32_t changes, variables, threads;
 };
 
-/* The run that began last. */
 struct bounded_run bounded_last_run(const void *state);
 
 #endif

@@ -64,7 +64,6 @@ struct bounded {
 	uint64_t runs_had, knowledge;
 
 	bool is_elsewhere; /* for the current run */
-	/* in total, and at the split of a task */
 	uint64_t runs_elsewhere, elsewhere_had;
 	uint32_t ends; /* number of completed bounds */
 	uint64_t plans[STRATEGY_PLANS];
@@ -75,7 +74,6 @@ struct bounded {
 	bool needs_all;
 	uint32_t order; /* enum thread_order, then random orders */
 	uint32_t changes_made;
-	/* threads whose priority was lowered after many yields */
 	uint32_t lowered;
 	/* point that the thread after the last stop passed unchecked, as a hash; 0: none */
 	uint64_t passed;
@@ -114,19 +112,17 @@ void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 
 /*
- * Places that the thread `stopped` can get at this point, where `next` moves instead. Place 0 is
- * below all threads. Place i lies directly below the i-th thread, counted downwards from `next`.
- * Live threads and known threads that are not yet created count.
+ * Places for the thread `stopped` where `next` moves instead. Place 0 is below all threads; place i
+ * directly below the i-th thread downwards from `next`, counting live threads and known threads
+ * that are not yet created.
  */
 uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next);
-/* If the place does not exist, the priority of place 0. */
 uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next, uint32_t place);
 /* Of the relative order of the threads: equal if a further stop must have the same effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
-/* With an empty tree. */
 void bounded_begin_walk(struct bounded *bounded);
 /* Whether more threads or variables are known than at the first runs of the tree. */
 bool bounded_has_learnt_more(const struct bounded *bounded);

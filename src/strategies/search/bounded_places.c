@@ -8,7 +8,6 @@ static uint64_t last_place(const struct bounded *bounded)
 	return BOUNDED_STOPPED - bounded->changes_made * THREAD_ORDER_STEP;
 }
 
-/* Calls `meet` with each thread's priority below which `stopped` may be placed, in any order. */
 static void each_below(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint64_t highest, void (*meet)(void *context, uint64_t priority),
 	void *context)

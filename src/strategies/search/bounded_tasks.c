@@ -1,8 +1,7 @@
 /*
- * Tasks of bounded: children of a range of runs (run_tree_tasks.c), explored in a state with the
- * same knowledge of threads and variables. The task is dropped if either state learns more before
- * the join. Only the owner knows which runs are equivalent to earlier ones: the task notes the keys
- * of its runs, and the join checks them in the order of the runs.
+ * Tasks of bounded: children of a range of runs (run_tree_tasks.c). The task is dropped if either
+ * state learns more threads or variables before the join. Only the owner knows equivalent earlier
+ * runs: the join checks the keys that the task noted, in the order of the runs.
  */
 #include "strategies/search/bounded_internal.h"
 
@@ -28,7 +27,6 @@ void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node)
 		noted_runs(task)[task->noted_count++] = (struct noted_run){key, node};
 }
 
-/* Hash of the knowledge that affects later runs. */
 static uint64_t hash_knowledge(const struct bounded *bounded)
 {
 	const struct shared_variables *shared = &bounded->shared;

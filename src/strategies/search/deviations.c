@@ -39,10 +39,7 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
 }
 
-/*
- * Children at a point behind a single deviation stay in one shard, with their descendants: only a
- * run there shows their number.
- */
+/* The children at a point stay in one shard: only a run there shows their number. */
 static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
 {
@@ -53,7 +50,6 @@ static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	return hash % deviations->shards + 1 == deviations->shard;
 }
 
-/* For a point of the current run. */
 static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
 {
 	return !deviations->shards || deviations->path_count != 1 ||
@@ -61,7 +57,6 @@ static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t 
 		       ordinal);
 }
 
-/* For a point of a record, and children of the current kind. */
 static bool is_own_point_of(struct deviations *deviations, uint32_t number, uint32_t ordinal)
 {
 	const struct deviation_record *record = &deviations_records(deviations)[number];
@@ -81,7 +76,6 @@ uint32_t deviations_own_point_before(
 	return DEVIATIONS_NONE;
 }
 
-/* The deviations from the root to the next child. */
 static void lay_path(struct deviations *deviations)
 {
 	uint32_t count = 1;
@@ -168,7 +162,6 @@ static void next_level(struct deviations *deviations)
 	deviations->record = deviations->level_start;
 }
 
-/* All records of the level have children of this kind. */
 static void end_of_records(struct deviations *deviations)
 {
 	if (deviations->kind == DEVIATION_COSTLY) {

@@ -79,9 +79,8 @@ struct deviations {
 	struct deviation_child last_child;
 
 	/*
-	 * This shard, from 1, of `shards`; 0: no shards. All shards make the runs with at most one
-	 * deviation, and shard 1 counts them. The points of second deviations are distributed by
-	 * hash.
+	 * This shard, from 1; `shards` 0: none. All shards make the runs with at most one
+	 * deviation, and shard 1 counts them. Points of second deviations are distributed by hash.
 	 */
 	uint32_t shard, shards;
 	uint64_t runs_elsewhere; /* runs that another shard counts */
@@ -90,7 +89,6 @@ struct deviations {
 	struct deviation_limit limits[DEVIATIONS_TASKS_MOST];
 	uint32_t limit_count;
 	uint32_t awaited; /* the task whose first child is next; 0: none */
-	/* the ratio estimates the children per point */
 	uint64_t points_tried, children_made;
 	/* Tasks: records of the owner, from `given_first` on; task 0: the owner. */
 	uint32_t task, given_first, count_given;
@@ -123,7 +121,6 @@ void deviations_begin(
 void deviations_begin_run(struct deviations *deviations);
 /* Whether another shard counts the current run. */
 bool deviations_is_elsewhere(const struct deviations *deviations);
-/* The standard schedule of the current run. */
 uint32_t deviations_root(struct deviations *deviations);
 
 /* `what` is a hash that is equal in every run and process. */

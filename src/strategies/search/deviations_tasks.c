@@ -1,15 +1,14 @@
 /*
  * Tasks of a deviation search: children of one kind and level, known long before they are made. A
- * task explores a range of points, in a state with only the records of these points and their
- * ancestors. The join appends the task's records, as if the owner had made the runs. The owner's
- * range is first, followed by those of the tasks and the free range. Ranges become shorter towards
- * the end, where a long task would be wasted.
+ * task explores a range of points, in a state with only their records and ancestors. The join
+ * appends the task's records, as if the owner had made the runs. The owner's range is first,
+ * followed by those of the tasks and the free range. Ranges become shorter towards the end, where a
+ * long task would be wasted.
  */
 #include "strategies/search/deviations.h"
 
 #include <string.h>
 
-/* In points. */
 #define POINTS_LEAST 8
 #define POINTS_MOST 16384
 /* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
@@ -92,7 +91,6 @@ static void give_records(
 	}
 }
 
-/* The children from `start` to before `end`. */
 static void deviations_tasks_give(struct deviations *deviations, struct deviations *task,
 	uint32_t number, struct place start, struct place end)
 {
@@ -131,7 +129,6 @@ static bool may_split(const struct deviations *deviations)
 	       deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
-/* Behind the last task, or here. */
 static struct place start_of_free(const struct deviations *deviations, struct place here)
 {
 	const struct deviation_limit *farthest = &deviations->limits[0];

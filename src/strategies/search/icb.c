@@ -83,7 +83,6 @@ static void icb_begin_run(void *state, uint64_t seed)
 	deviations_begin_run(&icb->deviations);
 }
 
-/* A preemption was at this variable. */
 static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 {
 	for (uint32_t i = 0; i < icb->variable_count; i++)

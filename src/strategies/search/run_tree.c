@@ -1,4 +1,3 @@
-/* The current run of the tree, and what is stored at its end. */
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
@@ -71,7 +70,6 @@ static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 	       next->ordinal == ordinal;
 }
 
-/* NULL: no space. */
 static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
@@ -87,7 +85,6 @@ static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, 
 		       : NULL;
 }
 
-/* Unless an earlier child has stored them. */
 static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
 {
 	if (slot->epoch != tree->passed_epoch) {

@@ -3,13 +3,13 @@
  * schedule of a thread order. A deviation is at point number n of a variable behind the previous
  * deviation: later knowledge about other variables moves no point. At a deviation the thread gets a
  * *place* in the order, the lowest one (number 0) or another. The children of a run deviate once
- * more behind its last deviation. Each run is made once, however often the bounds grow: completed
- * bounds are stored for each order.
+ * more behind its last deviation. Each run is made once: completed bounds are stored for each
+ * order.
  *
- * Up to its last deviation, a run must equal its parent and its siblings. Hashes (*prints*) check
- * this at each point. One print covers all synchronisation before the point, together with the
- * accesses to the point's variable and the prints at earlier deviations; the other covers the
- * accesses to all variables. Runs with a focus (struct strategy) have only the former.
+ * Up to its last deviation, a run must equal its parent and its siblings, which hashes (*prints*)
+ * check at each point. One print covers all synchronisation before the point, the accesses to the
+ * point's variable and the prints at earlier deviations; the other covers the accesses to all
+ * variables. Runs with a focus (struct strategy) have only the former.
  *
  * A plain value without pointers: nodes and points follow the struct (run_tree_bytes()).
  */
@@ -90,7 +90,6 @@ struct run_tree {
 	/* By order: variables up to which all runs are made, with lowest places, and with all. */
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
 
-	/* Selection of the next run. */
 	bool is_done;	     /* no run is left within the bounds */
 	uint32_t root;	     /* next order without a run; order_end: all orders have one */
 	uint32_t roots_done; /* number of orders, from 0, that have a run */
@@ -116,7 +115,6 @@ struct run_tree {
 	 * [given_first, given_end) of the owner. */
 	uint32_t task, given_first, given_end, nodes_given;
 
-	/* The current run. */
 	uint32_t path_count, path_at;
 	uint32_t alternatives; /* number of alternatives at its last deviating value choice */
 	bool is_repeated;      /* its place does not exist at that point */
@@ -155,12 +153,10 @@ struct run_tree {
 };
 
 size_t run_tree_bytes(uint32_t node_capacity);
-/* `tree` is zeroed or has been used. */
 void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most);
 /* Runs within earlier bounds are not made again. */
 void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 	const struct run_variable *variables);
-/* The bounds of run_tree_widen() are completed. */
 void run_tree_note_done(struct run_tree *tree);
 
 /* `is_partial`: the run has a focus and reports only the variables at which it deviates. */
@@ -187,7 +183,6 @@ uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 uint32_t run_tree_changes(const struct run_tree *tree);
 /* Whether the run has made its last deviation. */
 bool run_tree_is_past(const struct run_tree *tree);
-/* Of the last run_tree_at() call. */
 static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
 {
 	return tree->counts[variable] - 1;

@@ -24,9 +24,7 @@ bool run_tree_is_own(struct run_tree *tree, const struct run_node *node);
 
 /* A child of the current node; `last` NULL: a run without deviations. NULL: no space. */
 struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last);
-/* Whether the node may have children in the current phase. */
 bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node);
-/* The prints of the previous node's children. */
 static inline void run_tree_forget_passed(struct run_tree *tree)
 {
 	tree->passed_count = 0;

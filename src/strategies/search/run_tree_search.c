@@ -42,7 +42,6 @@ static bool run_tree_search_is_wanted(
 	       (tree->bounds.has_places || !is_placed);
 }
 
-/* Slot of a point with the current place. */
 static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	const uint64_t key = (uint64_t)tree->alternative << 32 | ordinal;
@@ -126,7 +125,6 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	run_tree_forget_passed(tree);
 }
 
-/* All runs of this phase are scanned. */
 static void end_of_scan(struct run_tree *tree)
 {
 	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
@@ -212,7 +210,6 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 	return false;
 }
 
-/* False: none. */
 static bool is_at_value(struct run_tree *tree, struct run_node *node)
 {
 	for (uint32_t i = 0; i < node->points_count; i++) {

@@ -1,8 +1,7 @@
 /*
  * Tasks of a tree: a range of the runs whose children, with one more change each, are made one
- * after the other. The task gets these nodes and their ancestors. Its runs are independent of other
- * runs, except for the equivalence with earlier ones, which the join determines (run_tree_close()).
- * The owner's range is first, followed by those of the tasks and the free range.
+ * after the other. The join determines the equivalence with earlier runs (run_tree_close()). The
+ * owner's range is first, followed by those of the tasks and the free range.
  */
 #include "strategies/search/run_tree.h"
 #include "strategies/search/run_tree_internal.h"
@@ -197,7 +196,6 @@ static void join_node(struct run_tree *tree, struct run_tree *task, uint32_t num
 	tree->points_used += node->points_count;
 }
 
-/* To the task's position, or behind its range. */
 static void join_place(struct run_tree *tree, const struct run_tree *task)
 {
 	if (task->is_done) {

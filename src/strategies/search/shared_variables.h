@@ -1,9 +1,8 @@
 /*
- * The users of each variable, learnt from the ops of a campaign. A variable is a synchronisation
- * object or eight bytes of memory, *shared* once two threads have used it. Its number is its order
- * of discovery. When half of the capacity is used, further memory is grouped into *arrays*: one
- * variable per heap block, and one per code site for other memory. A plain value without pointers,
- * empty when zeroed.
+ * The users of each variable. A variable is a synchronisation object or eight bytes of memory,
+ * *shared* once two threads have used it. Its number is its order of discovery. When half of the
+ * capacity is used, further memory is grouped into *arrays*: one variable per heap block, and one
+ * per code site for other memory. A plain value without pointers, empty when zeroed.
  */
 #ifndef RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
 #define RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
