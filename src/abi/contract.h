@@ -49,8 +49,7 @@ enum contract_report {
 	REPORT_BATCH,	/* plan.run_limit runs are done, or `stop` was seen */
 	REPORT_FAILURE, /* the last run is a failure: outcome and schedule are of that run */
 	REPORT_TAINTED, /* this restart cannot revert the run's effects: outcome.text names one */
-	/* Control is impossible: outcome.text has the reason, outcome.code an enum
-	 * contract_refusal. */
+	/* Control is impossible: reason in outcome.text, enum contract_refusal in outcome.code */
 	REPORT_REFUSED,
 	/* plan.inspect: the run is over, and the process stands still for inspection */
 	REPORT_INSPECT,
@@ -89,8 +88,7 @@ struct contract_plan {
 	uint32_t strategy; /* index in strategies.def */
 	struct strategy_config strategy_config;
 	uint64_t seed; /* of the campaign; run i is seeded by hash_pair(seed, i) */
-	/* Seed of the target's random numbers, the same for all runs: a schedule then determines a
-	 * run */
+	/* Of the target's random numbers, the same for all runs: a schedule determines a run */
 	uint64_t random_seed;
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit;
@@ -105,8 +103,7 @@ struct contract_plan {
 	bool is_traced;
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
 	bool inspect;	     /* stand still at the end of a failing run */
-	/* With detectors and `inspect`: also stand still before the access of step inspect_step
-	 * - 1; 0: no */
+	/* With `inspect`: also stand still before the access of step inspect_step - 1; 0: no */
 	uint64_t inspect_step;
 	uint64_t inspect_site;	   /* of that access */
 	uint64_t inspect_address;  /* address in the word that the access touches */
@@ -135,13 +132,11 @@ struct contract_plan {
 	 * The task becomes useless when this worker finds shared memory that the other does not
 	 * know. */
 	bool is_task;
-	/* The command increments it after changing the strategy's state, which the last run then
-	 * does not fit. */
+	/* Grows when the command has changed the strategy's state: the last run no longer fits. */
 	uint32_t epoch;
 };
 
-/* When a rewind keeps the memory image of a run at a decision, for later runs with the same
- * prefix. */
+/* When a rewind keeps a run's memory at a decision, for later runs with the same prefix. */
 enum contract_checkpoints {
 	CHECKPOINTS_MEASURED, /* where measurements show that it saves time */
 	CHECKPOINTS_ALWAYS,   /* at every decision that allows it */
@@ -216,8 +211,7 @@ struct contract_totals {
 	uint64_t pages_restored;
 	uint64_t checkpoints_taken;
 	uint64_t runs_resumed; /* runs that began at a checkpoint */
-	/* Sum of one digest per run of its schedule and outcome, independent of the order of the
-	 * runs */
+	/* Sum of one digest per run of its schedule and outcome, independent of order */
 	uint64_t digest;
 	uint32_t threads_most;
 	uint64_t steps_most;
@@ -259,8 +253,7 @@ struct contract {
 	uint32_t guest_pid; /* [guest] */
 
 	uint32_t command; /* [host] enum contract_command, a shared futex */
-	/* [guest] incremented per ring, a shared futex; also by the host's SIGCHLD handler, for
-	 * a death */
+	/* [guest] incremented per ring, a shared futex; also by the host's SIGCHLD handler */
 	uint32_t doorbell;
 	uint32_t report; /* [guest] enum contract_report */
 	uint32_t stop;	 /* [host] not 0: end the batch after the current run */
@@ -279,16 +272,13 @@ struct contract {
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
-	/* [guest] a run bound a socket to a name that all processes of the target share; never
-	 * reset */
+	/* [guest] a run bound a socket to a path or port of all processes; never reset */
 	uint32_t takes_name;
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
-	/* [guest] call stack of the first such futex call, innermost first, then 0; written
-	 * before the bit */
+	/* [guest] call stack of the first such futex call, then 0; written before the bit */
 	uint64_t unseen_sites[UNSEEN_SITES];
 
-	/* [guest] modules, heap and main's stack have random addresses that the kernel refuses
-	 * to fix */
+	/* [guest] the kernel refuses to fix the addresses of modules, heap and main's stack */
 	bool has_random_addresses;
 
 	struct contract_plan plan;

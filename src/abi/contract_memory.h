@@ -101,8 +101,7 @@ struct memory_variable {
 #define VARIABLE_NEWS 1u
 #define VARIABLE_VIA_LOST 2u /* via[0] must become MEMORY_VIA_UNKNOWN */
 
-/* variables[].via[0]: too many groups, or in another run the name may belong to another
- * variable. */
+/* variables[].via[0]: too many groups, or a name of different variables in other runs. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
 
 #define MEMORY_OF_MAIN UINT16_MAX

@@ -34,9 +34,9 @@
  *
  * Sections of an instrumented object:
  * 	raddle_sites	    struct site_record[], each in the group of its function
- * 	raddle_info	    struct site_info[] and struct site_place[] (read only, not touched while off)
+ * 	raddle_info	    struct site_info[] and struct site_place[] (read only)
  * 	raddle_strings	    the strings they refer to
- * 	.note.raddle	    one ELF note per translation unit: name "raddle", type 1, desc: uint32_t version
+ * 	.note.raddle	    ELF note per unit: name "raddle", type 1, desc: uint32_t version
  * 	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
  */
 #ifndef RADDLE_ABI_INSTRUMENT_ABI_H
@@ -98,8 +98,7 @@ enum site_order {
 
 /* The function ends by a tail call: the callee reuses its frame. */
 #define SITE_TAIL 1u
-/* Recorded runs store the bytes read, up to a limit: they go to a local whose address no other
- * code knows. */
+/* Recorded runs store the bytes read, which go to a local whose address no other code knows. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
 /* Both ends of a copy between memory that other code may know: recorded runs store, at the
@@ -133,8 +132,7 @@ enum site_order {
 #define SITE_VECTOR 8u
 /* Entry of a function that only functions of its own unit call, by name. */
 #define SITE_INSIDE 16u
-/* A plain read and the plain write to the same bytes, without a report or context switch in
- * between. */
+/* A plain read and the plain write to the same bytes, with no report or context switch between. */
 #define SITE_WRITTEN_BACK 32u
 #define SITE_WRITES_BACK 64u
 

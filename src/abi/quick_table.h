@@ -6,8 +6,7 @@
 /* Entries in each of the two tables, one for reads, one for writes */
 #define QUICK_GRANULES 131072
 #define QUICK_GRANULE_BITS 3
-/* Entries per kind of access, a power of two; each covers four bytes, the table a window of 32
- * kB. */
+/* Entries per kind of access, a power of two; each covers four bytes (a window of 32 kB). */
 #define QUICK_PLACES 8192
 
 #ifndef __ASSEMBLER__

@@ -188,8 +188,7 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	error = mutex_leave(mutex, site);
 	if (error)
 		return error;
-	/* A wait inside a signal handler that interrupted another wait: POSIX permits a spurious
-	 * wake-up. */
+	/* The caller is a signal handler that interrupted a wait: wakes spuriously. */
 	if (self->queue_object)
 		return cond_come_back(mutex, site);
 	cond_enqueue(cond, self);

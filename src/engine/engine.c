@@ -352,8 +352,7 @@ static enum engine_result engine_conclude(
 	return WAIT_TIMED_OUT;
 }
 
-/* Before the first thread creation, and in a forked child with one thread: no choice, no
- * recording. */
+/* Before the first thread creation, and in a forked child: no choice, no recording. */
 static enum engine_result engine_perform_alone(struct engine_op *op)
 {
 	struct engine_thread *self = engine.current;
@@ -373,8 +372,7 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 	}
 }
 
-/* A wait whose deadline has passed must not delay, in a polling loop, the thread that it waits
- * for. */
+/* A wait that has expired must not delay, in a polling loop, the thread that it waits for. */
 static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
 {
 	return op->deadline_ns <= engine.clock_ns &&
@@ -444,8 +442,7 @@ enum engine_result engine_perform(struct engine_op *op)
 		} else if (op_descriptions[op->kind].flags & OP_PAUSE) {
 			engine_delay_yielder(self);
 		}
-		/* Freed memory may look like a held lock. The wait would never end: report the
-		 * use first. */
+		/* Freed memory may look like a held lock, on which the wait would never end. */
 		if (__builtin_expect(engine.watches_uses, 0) && op->ready && !op->ready(op, self))
 			engine_report_use(op);
 		engine_announce(self, op);

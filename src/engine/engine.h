@@ -9,9 +9,9 @@
  *
  * Protocol of an operation in every interposed function:
  *   1. Describe the operation in a `struct engine_op` on the stack.
- *   2. Call engine_perform(&op), the scheduling point. It returns when the strategy has chosen this thread
- *      and the op is ready, timed out, was interrupted or was cancelled.
- *   3. Change the object, and call engine_changed(address) if other threads may wait for the object.
+ *   2. Call engine_perform(&op), the scheduling point. It returns when the strategy has chosen this
+ *      thread and the op is ready, timed out, was interrupted or was cancelled.
+ *   3. Change the object, and call engine_changed(address) if other threads may wait for it.
  * Between step 2 and the next engine_perform() no other thread moves.
  *
  * Life cycle: engine_init() once per process; engine_begin_run() for each run; engine_go_live() at
@@ -60,8 +60,7 @@ struct engine_op {
 	uint8_t interruptions;
 	bool is_timeout_only; /* a sleep: only the deadline makes the op ready */
 	bool is_shared;	      /* other processes may make the op ready: shared.h */
-	/* ready() means only that a retry may succeed; a signal handler interrupts even a ready
-	 * op */
+	/* ready() means only that a retry may succeed; a signal interrupts even a ready op */
 	bool is_guess;
 	/* ready() gives one result for all pending ops of this kind on the object (crowd.c) */
 	bool is_alike;
@@ -73,8 +72,7 @@ struct engine_op {
 	uint64_t deadline_ns; /* virtual time; ENGINE_FOREVER: none; 0 has already passed */
 	uint64_t argument;    /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
-	object_name
-		object; /* name of the object if the caller knows the name; 0: engine_object_name() */
+	object_name object; /* name of the object; 0: engine_object_name() */
 	/* the next eight-byte word's name; 0: not known */
 	object_name next_object;
 	uint32_t bytes;
@@ -124,11 +122,10 @@ enum engine_thread_state {
 
 struct engine_thread {
 	struct context context;
-	/* The engine reads these fields of every waiter when an object changes, so they lie
-	 * close together. */
+	/* Every change of an object reads these fields of all waiters: they lie close together. */
 	struct engine_op *op; /* the pending op; NULL while the thread moves */
 	struct engine_thread *object_next,
-		*object_previous; /* other threads with a pending op in the same bucket of objects */
+		*object_previous; /* threads with a pending op in the same bucket of objects */
 	uint64_t signals_pending; /* bit (signal - 1) */
 	uint64_t signals_blocked;
 	/* priority under a real-time scheduling policy; 0: the thread has no such policy */
@@ -197,20 +194,17 @@ struct engine_host {
 	/* Runs when the last thread ends without exit(): the process ends with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
 	void (*cancel_now)(void) __attribute__((noreturn));
-	/* Runs the handlers of pending signals, which may contain scheduling points. True: one
-	 * ran. */
+	/* Runs handlers of pending signals; they may contain scheduling points. True: one ran. */
 	bool (*deliver_signals)(struct engine_thread *thread);
 	/* Runs when no thread is enabled: waits for real events (descriptors, children, signals)
 	 * at most until virtual `deadline_ns`. False: the host has no event to wait for. */
 	bool (*wait_outside)(uint64_t deadline_ns);
-	/* Fires the timers due in virtual time. Returns the next expiry, or ENGINE_FOREVER.
-	 * NULL: none. */
+	/* Fires due timers. Returns the next expiry, or ENGINE_FOREVER. NULL: no timers. */
 	uint64_t (*fire_timers)(void);
 	/* Receives every step while tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
-	/* Called when the op last passed to observe() ends with a result other than WAIT_DONE. May
-	 * be NULL. */
+	/* Called when the op passed to observe() does not end with WAIT_DONE; or NULL. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
 	/* Receives every op of a live run in order; NULL: not needed. A memory access is
@@ -223,8 +217,7 @@ struct engine_host {
 	void (*used)(const struct engine_op *op);
 	/* For schedule_view.place; NULL: none */
 	bool (*place)(object_name object, struct object_place *out);
-	/* Name of an object that is neither static nor a thread, equal in every run; 0: not
-	 * known; or NULL. */
+	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */
 	object_name (*name)(const void *address);
 	/* Hash of the thread's call stack when it announces an op; NULL: not needed. */
 	uint32_t (*context)(struct thread_id thread);
@@ -284,8 +277,7 @@ void engine_renew_run(uint64_t seed);
 bool engine_has_used_seed(void);
 /* Makes every op from here on a scheduling point. Called at the first thread creation. */
 void engine_go_live(void);
-/* Passes the pending ops at the end of a run to the strategy (strategy.ending). Call at most once
- * per run. */
+/* Passes the pending ops at the end of a run to the strategy. At most once per run. */
 void engine_report_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
@@ -343,11 +335,9 @@ void engine_unproductive(void);
 void engine_failed(void);
 /* Reports an event without a scheduling point of its own to host.performed. */
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
-/* As engine_note(), for a memory access that is no scheduling point; the access precedes the next
- * step. */
+/* As engine_note(), for an access that is no scheduling point; it precedes the next step. */
 void engine_note_access(const struct engine_op *op);
-/* True when host.performed has received every op so far: the host may then report an access
- * itself. */
+/* True when host.performed has received every op: the host may then report an access itself. */
 bool engine_has_reported_all(void);
 /* `epoch` grows by ENGINE_EPOCH with every performed op and context switch; while it is
  * constant, one thread makes plain accesses without synchronisation. The engine copies it to
@@ -373,18 +363,14 @@ void engine_end_lease(void);
 void engine_report_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
-/* OP_FUTEX_WAIT: the expected value in the upper 32 bits, the value of the word in the lower 32
- * bits. */
+/* OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the word in the lower. */
 void engine_note_comparison(uint64_t values);
-/* Called from a signal handler: requests a call of host.route_signals() at the next scheduling
- * point. */
+/* Called from a signal handler: requests host.route_signals() at the next scheduling point. */
 void engine_raise_attention(void);
-/* Recomputes whether the pending op of `thread` is enabled: a signal or a cancellation has
- * arrived. */
+/* Recomputes whether the pending op is enabled: a signal or a cancellation has arrived. */
 void engine_evaluate(struct engine_thread *thread);
 
-/* A recorded choice below `count` that is not about threads to run, such as the waiter that
- * wakes. */
+/* A recorded choice below `count` that is not about threads, such as the waiter that wakes. */
 uint32_t engine_choose_value(uint32_t count);
 
 /* Stable name of the object at this address; see decisions/0002. */
@@ -423,8 +409,7 @@ extern void (*engine_thread_body)(struct engine_thread *thread);
 
 /* Virtual nanoseconds since the start of the process. */
 uint64_t engine_clock_ns(void);
-/* As engine_clock_ns(), for the target: the read takes as long as a step, so that polling loops
- * end. */
+/* As engine_clock_ns(), for the target: a read takes as long as a step, so polling loops end. */
 uint64_t engine_clock_read_ns(void);
 /* Moves virtual time, only forwards; also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);

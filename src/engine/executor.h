@@ -11,16 +11,14 @@ struct executor {
 	const char *name; /* "fiber", "kernel" */
 	bool can_clone;	  /* a raw fork copies all threads */
 	bool can_rewind;  /* a memory image restores all threads */
-	/* Creates a parked context that will call engine_thread_main(thread). Returns 0 or a
-	 * positive errno. */
+	/* Creates a parked context for engine_thread_main(thread). Returns 0 or a positive
+	 * errno. */
 	int (*spawn)(struct engine_thread *thread, const void *attributes);
 	/* Returns when `from` is resumed. */
 	void (*transfer)(struct engine_thread *from, struct engine_thread *to);
-	/* `from` has ended. Does not return on a fiber; on a kernel thread it returns, and the
-	 * thread exits. */
+	/* `from` has ended. Returns only on a kernel thread, which then exits. */
 	void (*finish)(struct engine_thread *from, struct engine_thread *to);
-	/* The thread has ended and is joined or detached: its stack and thread-local block are
-	 * free. */
+	/* The thread is joined or detached: its stack and thread-local block may be reused. */
 	void (*reap)(struct engine_thread *thread);
 	/* In the child of the target's own fork(): only `self` exists. */
 	void (*after_fork)(struct engine_thread *self);

@@ -110,8 +110,7 @@ bool engine_yields_freely(void)
 	return engine.current->free_yields_made < engine.run.free_yields;
 }
 
-/* The paper counts every k-th yield; here the first free_yields are free, and all later ones
- * count. */
+/* The paper counts every k-th yield; here all yields after the first free_yields count. */
 void engine_delay_yielder(struct engine_thread *thread)
 {
 	if (engine_yields_freely())

@@ -5,8 +5,7 @@
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
 
-/* queue_object of a waiter is its word; queue_ticket its bitset, or PI_WAITER for locks with an
- * owner. */
+/* A waiter's queue_object is its word, queue_ticket its bitset or PI_WAITER (with owner). */
 #define PI_WAITER 0
 
 static struct engine_futex_queue *futex_queue(const uint32_t *word)
@@ -84,8 +83,7 @@ static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset,
 	return at;
 }
 
-/* The engine does not see wake-ups by other processes, but it sees the values that they wrote
- * before. */
+/* Wake-ups by other processes are invisible; the values that they wrote before are not. */
 static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return !thread->queue_object ||
@@ -98,8 +96,7 @@ static long futex_block(struct engine_op *op, uint32_t bitset)
 	struct engine_thread *self = engine_current();
 	enum engine_result result;
 
-	/* The caller is a signal handler that interrupted a futex wait of this thread: wakes
-	 * spuriously. */
+	/* The caller is a signal handler that interrupted a futex wait: wakes spuriously. */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -168,8 +165,7 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* NULL: at most `rank` threads wait on the word. `count` receives the number of waiters before
- * it. */
+/* NULL: at most `rank` threads wait. `count` receives the number of waiters before it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {

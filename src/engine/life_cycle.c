@@ -112,8 +112,7 @@ void engine_renew(void)
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
-	/* Pending ops lie on stacks that a failed run may have corrupted: clear the lists
-	 * without reading. */
+	/* Not read: a failed run may have corrupted the stacks that hold pending ops. */
 	if (has_pending)
 		memset(engine.buckets, 0, sizeof engine.buckets);
 	life_cycle_reset_main();

@@ -126,8 +126,7 @@ struct cond {
 	uint16_t waiter_count;
 	uint16_t lost_signals; /* sent while no thread waited; saturates */
 	int32_t clock;	       /* clock of pthread_cond_timedwait() */
-	/* Shared objects (shared_enter()) have no queue: a signal permits one of the present
-	 * waiters to return. */
+	/* Shared objects (shared_enter()) have no queue: a signal permits one waiter to return. */
 	uint32_t is_shared;
 	uint32_t waiting;  /* of all processes */
 	uint32_t arrivals; /* waits so far: the ticket of the next wait */
@@ -187,8 +186,7 @@ int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
 /* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
-/* Size of sem_t; `value` lies where glibc's lies. Interposed functions handle the names of
- * semaphores. */
+/* Size of sem_t; `value` lies where glibc's lies. Interposed functions handle names. */
 struct semaphore {
 	uint32_t value;
 	uint32_t is_shared; /* see shared_enter() */
@@ -222,8 +220,7 @@ struct barrier {
 int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared);
 /* Blocks, as glibc does, until every released thread has returned and no thread waits. */
 int barrier_destroy(struct barrier *barrier, uint64_t site);
-/* The last thread to arrive continues at once and gets PTHREAD_BARRIER_SERIAL_THREAD; the others
- * get 0. */
+/* The last thread to arrive gets PTHREAD_BARRIER_SERIAL_THREAD at once; the others get 0. */
 int barrier_wait(struct barrier *barrier, uint64_t site);
 
 /* pthread_spinlock_t. No thread spins: a thread is disabled while the lock is held. As in glibc,
@@ -293,8 +290,7 @@ void stream_lock_unlocked(struct stream_lock *stream);
 /* Critical section among processes; may be nested. No effect if not shared. */
 void shared_enter(bool is_shared);
 void shared_leave(bool is_shared);
-/* `lock` lies in memory that forked processes share. Call once, before the first fork; NULL: no
- * lock. */
+/* `lock` lies in memory that forked processes share. Called once, before the first fork. */
 void shared_set_lock(uint32_t *lock);
 int32_t shared_process(void);
 bool shared_process_is_gone(int32_t process);

@@ -145,8 +145,7 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
-	/* After the last scheduling point: a waiter on this word may reuse the stack of this
-	 * code. */
+	/* No scheduling point may follow: a waiter on this word may reuse this stack. */
 	if (self->clear_at_end) {
 		*self->clear_at_end = 0;
 		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);

@@ -30,8 +30,7 @@ extern const char platform_syscalls_end[];
 /* Inside that section; every handler needs it as SA_RESTORER. */
 void platform_signal_return(void);
 
-/* Sets *word to 1, wakes one waiter and ends this kernel thread without using its stack any
- * more. */
+/* Sets *word to 1, wakes one waiter and ends this kernel thread, without use of its stack. */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 
 /* `registers`: gregset_t of the SIGSYS handler. Repeats a trapped clone or clone3 whose child
@@ -69,8 +68,7 @@ struct platform_mapping {
 typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
 bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 
-/* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit). May return
- * spuriously. */
+/* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit), or spuriously. */
 void platform_futex_wait(
 	const uint32_t *word, uint32_t expected, uint64_t timeout_ns, bool is_shared);
 void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);

@@ -15,8 +15,7 @@
 #define WORK_ADDRESS UINT64_C(0x100000000000)
 #define WORK_STACK_BYTES (UINT64_C(64) * 1024)
 #define MAPS_BYTES (UINT64_C(64) * 1024)
-/* The kernel's search begins below the stack's limit: greater limits are refused, except
- * unlimited. */
+/* The kernel's search begins below the stack limit: a greater one must be unlimited. */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
 /* Room below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)

@@ -96,8 +96,7 @@ static inline void *stack_in_image(char *image_end, const void *address)
 /* The function must not return. */
 void relocate_switch_stack(void *stack_end, void (*function)(void *), void *argument)
 	__attribute__((noreturn));
-/* Unmaps memory and jumps to a loader's entry point with the registers that the kernel would
- * set. */
+/* Unmaps memory and enters a loader, with the registers that the kernel would set. */
 void relocate_enter(uint64_t stack, uint64_t entry, void *unmapped, size_t bytes)
 	__attribute__((noreturn));
 

@@ -7,8 +7,7 @@
 
 #include "abi/contract.h"
 
-/* True when the process calls this library's functions. Otherwise the library must change
- * nothing. */
+/* True when the process calls this library's functions. Else the library changes nothing. */
 bool attach_is_first(void);
 /* Maps the contract that the environment names; NULL: no command drives this process. */
 struct contract *attach_contract(void);

@@ -23,8 +23,7 @@ struct thread_id child_run_forker(void);
 uint32_t child_run_first_own(void);
 /* Called in a child that a signal kills: records the death for the report of a failing run. */
 void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);
-/* Called in the process of the run: replaces a failing exit status by the recorded death of a
- * child. */
+/* Called in the process of the run: replaces a failing exit status by a child's death. */
 void child_run_take_death(struct outcome *outcome);
 
 #endif

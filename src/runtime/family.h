@@ -17,8 +17,8 @@
 
 enum family_verdict {
 	FAMILY_ALONE,
-	FAMILY_WAITS, /* another member is running, or has an earlier deadline */
-	FAMILY_OUTSIDE, /* all members are idle, but an outside process may wake one: real time passes */
+	FAMILY_WAITS,	  /* another member is running, or has an earlier deadline */
+	FAMILY_OUTSIDE,	  /* all are idle, but an outside process may wake one: real time passes */
 	FAMILY_TIME,	  /* the clock may jump to the caller's deadline */
 	FAMILY_DEADLOCKED /* no member has a deadline or an enabled thread */
 };
@@ -38,8 +38,7 @@ void family_leave(void);
 /* A process that is no member shares, or may have shared, resources with the family. */
 void family_note_stranger(void);
 bool family_has_stranger(void);
-/* Called at the end of the process. A member that ends without this call is a stranger: killed, or
- * ran exec. */
+/* Called at the end of the process. A member that ends without this call is a stranger. */
 void family_end(void);
 
 bool family_has_others(void);

@@ -19,8 +19,7 @@ void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
 void heap_freed(const void *start, uint64_t site);
 /* `from` and `to` may be equal. The block keeps its name, whether or not it grew in place. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
-/* Allocations use this memory (thread_stacks.h) until heap_lend(NULL, 0); frees have no effect
- * in between. */
+/* Allocations use this memory until heap_lend(NULL, 0); frees have no effect in between. */
 void heap_lend(void *start, size_t bytes);
 /* End of the lent memory already in use. */
 char *heap_lent_end(void);

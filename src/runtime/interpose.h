@@ -25,8 +25,7 @@
 
 /* Must be expanded in the interposed function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/* As RETURN_SITE; if the C++ library is the caller, the place where the user's code called that
- * library. */
+/* As RETURN_SITE; for a caller in the C++ library, the place where user code called it. */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \
 			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
@@ -129,8 +128,7 @@ void runtime_route_signals(void);
 /* Implements engine_host.wait_outside (fd.c). */
 bool runtime_wait_outside(uint64_t deadline_ns);
 
-/* Converts a clock's time to a virtual deadline (time.c). The caller checks the nanoseconds
- * (EINVAL). */
+/* Converts a clock's time to a virtual deadline. The caller checks the nanoseconds (EINVAL). */
 struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);

@@ -4,12 +4,12 @@
  *
  *   sites.c              modules, records; switches sites on and off (thunk: site_thunk.S)
  *   site_visit.c         accesses at sites, from the thunk on
- *   memory.c             one access: decides whether it is a scheduling point; learns which threads share which variables
+ *   memory.c             one access: is it a scheduling point? Which threads share which variables?
  *   memory_variable.c    knowledge about the variables that an access touches
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
  *   memory_freed.c       freed memory, and later accesses to it
  *   focus.c              before a run of a strategy that needs few variables
- *   heap.c               the allocation that holds an address (allocation functions: libc/memory/allocation.c)
+ *   heap.c               the allocation that holds an address
  *   memory_name.c        names of all other memory
  *
  * A *point* is a variable whose accesses are scheduling points in this run. A *site* is *on* when
@@ -122,8 +122,7 @@ void heap_start_recording(void);
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
-/* As memory_variable_name(), with general registers only; 0 in the rare cases where that is
- * impossible. */
+/* As memory_variable_name(), with general registers only; 0 where that is impossible. */
 variable_name memory_quick_name(const void *address);
 /* As memory_variable_name(), for heap blocks and static data; 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
@@ -137,8 +136,7 @@ void memory_given_back(uintptr_t start, size_t bytes);
 void memory_renamed(uintptr_t start, size_t bytes);
 /* Name of code, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
-/* Never 0. Blocks of one allocating call share a class; so does all static data, and all other
- * memory. */
+/* Never 0. Blocks of one call share a class; so does all static data, and all other memory. */
 uint32_t memory_class(uint64_t address);
 /* The class of a heap block; 0: in no block. */
 uint32_t memory_block_class(uint64_t address);

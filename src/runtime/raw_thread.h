@@ -19,8 +19,7 @@ bool raw_thread_run(struct engine_thread *thread);
 /* Called before main and before the first thread creation. In a process with other threads, only
  * the exec restart works. */
 void raw_thread_check_start(void);
-/* Called at the end of a run without trapped system calls: informs the command of uncontrolled
- * threads. */
+/* Called at the end of a run without trapped system calls: reports uncontrolled threads. */
 void raw_thread_check_end(void);
 /* Refuses a raw thread in an interposed function: the engine does not schedule it. */
 void raw_thread_check_caller(void);

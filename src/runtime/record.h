@@ -1,5 +1,4 @@
-/* Writes the record of a run: see branches/record/record.h. Other runs call none of these
- * functions. */
+/* Writes the record of a run (branches/record/record.h). Other runs call none of these. */
 #ifndef RADDLE_RUNTIME_RECORD_H
 #define RADDLE_RUNTIME_RECORD_H
 

@@ -1,7 +1,7 @@
 /*
  * The restart: how the target returns to its starting point for the next run. The four restarts,
  * from the fastest to the most faithful:
- *   rewind       restores a memory image inside the process, taken at the first thread creation, or a checkpoint
+ *   rewind       restores a memory image of the first thread creation, or a checkpoint
  *   fork_create  a server process at the first thread creation forks once per run
  *   fork_main    a server process just before main forks once per run
  *   exec         every run is a fresh process
@@ -18,13 +18,11 @@
 
 struct restart {
 	const char *name;
-	/* Just before the target's main. A server of runs returns from it once per run, in the
-	 * process of that run. */
+	/* Called just before main. A server of runs returns once per run, in that run's process. */
 	void (*at_main)(void);
 	/* At the first thread creation. Returns once per run, after runtime_begin_run(). */
 	void (*at_first_create)(void);
-	/* The run is over and its outcome stored. `status`: the exit status that the process
-	 * would have. */
+	/* Called when the outcome is stored. `status`: what the process would exit with. */
 	void (*finish)(int status) __attribute__((noreturn));
 };
 

@@ -3,9 +3,9 @@
  * phases of a run, and the functions that interposed functions call.
  *
  * Phases of a process that the command drives:
- *   runtime_set_up()            before main: maps the contract and sets the engine up; nothing is controlled yet
+ *   runtime_set_up()            before main: maps the contract, sets the engine up
  *   restart->at_main()          just before the target's main
- *   restart->at_first_create()  at the first thread creation: returns once per run, after runtime_begin_run()
+ *   restart->at_first_create()  at the first thread creation: returns once per run
  *   runtime_finish_run()        ends the run for any reason; never returns
  *
  * A process without a contract still schedules its threads through the engine, but without
@@ -26,8 +26,7 @@
 
 struct history;
 
-/* Written at set-up and at the first thread creation, while the process has one thread; read
- * everywhere. */
+/* Written at set-up and at the first thread creation, while there is one thread. */
 struct runtime {
 	struct contract *contract;
 	const struct executor *executor;
@@ -39,8 +38,7 @@ struct runtime {
 	bool has_dispatch;
 	bool has_virtual_time;
 	bool has_sanitizer; /* a sanitizer may call interposed functions with its own locks held */
-	/* Scale and offset of AddressSanitizer's shadow memory. NULL: the program has no
-	 * AddressSanitizer. */
+	/* Scale and offset of AddressSanitizer's shadow memory; NULL: not in the program. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
 	bool has_created;
 	bool is_run_over; /* runtime_finish_run() has been entered */
@@ -51,18 +49,15 @@ struct runtime {
 	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
 	/* Compiled code reports accesses through ThreadSanitizer's functions */
 	bool has_tsan_calls;
-	/* Before the process ends because control is impossible, where no command reads the
-	 * reason; or NULL. */
+	/* Called before the process ends without control, where no command reads the reason. */
 	void (*refused)(const char *why);
 	/* The timer with this function's address as its value expired. `context`: the
 	 * interrupted code; or NULL. */
 	void (*watchdog)(void *context);
-	/* Before longjmp() to a frame at this address; ends the run if it is out of bounds; or
-	 * NULL. */
+	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
 	uint64_t program_start, program_end; /* of the executable */
-	/* main's code runs on a stack of its own (src/check): its end, and the frame that called
-	 * onto it. */
+	/* main's own stack (src/check): its end, and the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
 };
 
@@ -73,8 +68,7 @@ extern struct runtime runtime;
 /* Seeds strategy and engine, and begins control. With a history, the caller has begun the
  * strategy, and the engine asks the strategy through the history. */
 void runtime_begin_run(uint64_t number, struct history *history);
-/* Continues a run that stands at a decision as run `number`, for which the caller has begun the
- * strategy. */
+/* Continues a run at a decision, as run `number`, for which the caller has begun the strategy. */
 void runtime_resume_run(uint64_t number);
 /* Called before a run: begins the strategy's campaign where the plan asks for it. True: it did. */
 bool runtime_renew_strategy(void);
@@ -95,14 +89,12 @@ void runtime_stand_still(void);
 void runtime_complete_outcome(struct outcome *outcome);
 /* Ends the run, whose outcome is already in the contract. */
 void runtime_finish_run(void) __attribute__((noreturn));
-/* The process would now exit with this status: by _exit, at the end of exit(), or with its last
- * thread. */
+/* Called when the process would now exit: by _exit, after exit(), or with its last thread. */
 void runtime_run_ended(int status) __attribute__((noreturn));
 /* Schedules the other threads once more after all exit handlers; they may use objects that are
  * already destroyed. Not in recorded runs, whose events end with the caller's. */
 void runtime_let_others_move(void);
-/* Rings the doorbell, and waits for the next command, which it returns. For restart servers
- * only. */
+/* Rings the doorbell, waits for the next command and returns it. For restart servers only. */
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
@@ -125,8 +117,7 @@ bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 bool runtime_looks_for_races(void);
 void runtime_note_races(struct contract_run *run);
-/* State of the race detector if it is the only detector and no observer waits for an access; else
- * NULL. */
+/* State of the race detector, if no other detector or observer needs an access; else NULL. */
 void *runtime_detects_quickly(void);
 /* Called before each run. */
 void runtime_detect_begin(void);
@@ -170,8 +161,7 @@ void runtime_dispatch_resume(void);
 
 /* The command has seen no step for a while. `site`: the code that runs now. */
 void runtime_spin_look(uint64_t site);
-/* Starts the timer that looks for spinning threads, if a run has found one. Once in each
- * process. */
+/* Starts the timer that looks for spinning threads, if a run has found one. Once per process. */
 void runtime_spin_watch(void);
 void runtime_spin_stop(void);
 /* The timer expired. `site`: the interrupted code. */
@@ -201,8 +191,7 @@ void runtime_note_abort(uint64_t site);
 void runtime_crash(int signal, const siginfo_t *info, void *context);
 /* A hang, at the command's request. `context`: the interrupted code. */
 void runtime_hang(void *context);
-/* Ends the run with an outcome that only its text explains. Returns if no command drives the
- * process. */
+/* Ends the run, explained by a text only. Returns if no command drives the process. */
 void runtime_fail_run(enum outcome_kind kind, const char *why);
 /* Uses a raw system call, with the runtime's own return trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
@@ -222,8 +211,7 @@ bool daemon_becomes_program(void);
 /* True in a daemon until daemon_becomes_program(), and always where the restart cannot follow the
  * daemon. */
 bool daemon_is_current(void);
-/* Called at the first thread creation of a controlled process. True: its daemon is already the
- * program. */
+/* Called at the first thread creation under control. True: the daemon is already the program. */
 bool daemon_has_replaced_us(void);
 /* Turn a process without threads into a forked child, or into the process that the command drives.
  * process.c. */
@@ -260,8 +248,7 @@ struct fiber_made {
 	int kernel_id;	 /* the kernel thread that left the block behind, or is about to */
 	bool is_special; /* made for one thread's stack size */
 };
-/* Blocks made since the last fiber_pool_grow(), which a rewind discards. Stores the first
- * `capacity`. */
+/* Blocks made since fiber_pool_grow(), which a rewind discards. Stores the first `capacity`. */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 /* This kernel thread made one of these blocks, and may still be ending. */
 bool fiber_is_donor(int kernel_id);
@@ -274,8 +261,7 @@ typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index,
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX
 uint32_t fiber_index_of(const struct engine_thread *thread);
-/* fiber_time() when the pooled block was last given to a thread, in shared memory; NULL:
- * unknown. */
+/* fiber_time() when a thread last got the pooled block, in shared memory; NULL: unknown. */
 uint64_t *fiber_used_at(uint32_t pool_index);
 /* Grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);

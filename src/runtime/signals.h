@@ -50,8 +50,7 @@ uint64_t signal_unblockable(void);
 
 /* ---- the queue: signal_queue.c ---- */
 
-/* Called by the entry. NULL: for the process. Safe in signal handlers, and in several kernel
- * threads at once. */
+/* Called by the entry; NULL: the process. Safe in handlers and several kernel threads. */
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information);
 /* Moves all arrived signals into the queue. */
 void signal_queue_drain(void);
@@ -63,8 +62,7 @@ bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 bool signal_queue_take_process(int signal, siginfo_t *out);
 /* Pending for the process: bit signal-1. */
 uint64_t signal_queue_process(void);
-/* Assigns the process's oldest signal of this number to a thread. Until taken, it belongs to the
- * process. */
+/* Assigns the oldest signal of this number to a thread; it stays the process's until taken. */
 void signal_queue_assign(int signal, struct engine_thread *thread);
 /* Ends the assignment of signals in `set`: others may get them. True: some were assigned. */
 bool signal_queue_return(struct engine_thread *thread, uint64_t set);

@@ -4,8 +4,7 @@
 
 #include "runtime/memory.h"
 
-/* Called where the restart restores no memory image. Threads with an index below `count` are
- * new. */
+/* Resets the threads below `count`, where the restart restores no memory image. */
 void spinning_begin_run(uint32_t count);
 /* Past the scheduling point of this access. A thread that only repeats reads of unchanged values
  * is not scheduled again until another thread has run. */

@@ -37,8 +37,7 @@ struct undo_memory {
 	struct undo_range ranges[UNDO_RANGES_MAX];
 };
 
-/* NULL: restoring memory alone can return the run to its present state. Else why not ("opened a
- * file"). */
+/* NULL: restoring memory alone can return to this state. Else why not ("opened a file"). */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
 /* Stores the memory that the run has added. False: too many ranges. */

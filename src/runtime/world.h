@@ -26,8 +26,7 @@
 
 /* ---- time: time.c, sleep.c, timer.c ---- */
 
-/* Virtual time jumps to the next deadline while no thread is enabled. The plan may turn this
- * off. */
+/* Does virtual time jump to the next deadline while no thread is enabled (plan)? */
 bool time_is_virtual(void);
 /* Converts a valid timespec; saturates below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
@@ -129,8 +128,7 @@ enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
 /* Can only members of the process family (family.h) make the descriptor ready? */
 bool fd_is_of_family(int fd);
-/* Replaces the `result` bytes just read by random numbers of the run if the descriptor is
- * FD_RANDOM. */
+/* Replaces the `result` bytes just read by random numbers of the run, for FD_RANDOM. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
@@ -185,8 +183,7 @@ long fd_transfer(const struct fd_transfer *transfer);
 long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count);
 /* Logs the call for the rewind. SYS_read and SYS_write stand for their families of calls. */
 void fd_note(long number, int fd, long result);
-/* Called after a descriptor operation with an effect: blocked operations test their readiness
- * again. */
+/* Called after a descriptor operation with an effect: re-evaluates blocked operations. */
 void fd_changed(void);
 /* File locks and listening queues: operations with FD_SHAPE_RETRY try again. */
 void fd_retry_changed(void);
@@ -213,8 +210,7 @@ unsigned int affinity_processor(void);
 /* ---- children: children.c ---- */
 
 #define CHILDREN_MAX 64
-/* Number of living children, at most CHILDREN_MAX; pid 0 stands for children that cannot be
- * named. */
+/* Number of living children, at most CHILDREN_MAX; pid 0: children that cannot be named. */
 uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* ---- deadlocked children: stuck_children.c ---- */

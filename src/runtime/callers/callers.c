@@ -118,8 +118,7 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 
 	if (!callers_find_outside(start, &page, &frame))
 		return;
-	/* Not reached by a call: site_thunk.S has left its code with that function's frame
-	 * pointer. */
+	/* No call leads to an access: site_thunk.S has left its code with that frame pointer. */
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};

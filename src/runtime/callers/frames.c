@@ -111,8 +111,7 @@ static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
 	uint32_t low = 0, high;
 
-	/* version, then the encodings of the frames' address, the count (four bytes) and the
-	 * table */
+	/* version, then the encodings of the frames' address, the count and the table */
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
 		return NULL;
 	memcpy(&high, header + 8, sizeof high);

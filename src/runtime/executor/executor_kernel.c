@@ -37,8 +37,7 @@ static struct kernel_part *kernel_parts;
 /* Gave up the baton to end; its kernel thread may still be ending. */
 static struct kernel_part *kernel_leaving;
 
-/* Stack slots (thread_stacks.h), assigned in the fibers' order. Written by the holder of the
- * baton. */
+/* Stack slots, assigned in the fibers' order. Written by the holder of the baton. */
 static struct {
 	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
@@ -121,8 +120,7 @@ static void *kernel_thread_entry(void *argument)
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
-	/* Other threads already run: further system calls of this thread must not count as
-	 * theirs. */
+	/* Other threads already run: calls of this thread must not count as theirs. */
 	runtime_dispatch_disarm();
 	/* By system call: glibc's thread exit frees its heap caches, which fibers never do, and
 	 * later blocks would have different addresses under the two executors. */

@@ -149,8 +149,7 @@ static void heap_set_bit(uint64_t bit)
 		uint64_t *word = &heap.levels[level][bit / 64];
 		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
 
-		/* Usually set, because a block reuses another's place. Skipping the store avoids a
-		 * stall. */
+		/* Usually set, because a block reuses another's place: avoids a stall. */
 		if (before & mask)
 			return;
 		*word = before | mask;

@@ -1,5 +1,4 @@
-/* Registers the writable segments of all modules. A module's identity is the hash of its base
- * name. */
+/* Registers the writable segments of all modules, each by the hash of its base name. */
 #include <link.h>
 #include <string.h>
 

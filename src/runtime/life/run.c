@@ -133,8 +133,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();
-	/* Uncontrolled threads may call interposed functions: the slow path of ENTER() checks the
-	 * caller. */
+	/* The slow path of ENTER() checks callers: uncontrolled threads may call, too. */
 	runtime_is_up = runtime.has_dispatch || runtime.executor != &executor_fiber;
 	runtime_detect_begin();
 	contexts_begin_run();
@@ -405,8 +404,7 @@ static void run_end_alone(const struct outcome *outcome)
 		(void)platform_call(SYS_pause);
 }
 
-/* All blocks of one allocating call form one group: runs of one bug differ in the block of a
- * wait. */
+/* Blocks of one allocating call form one group: runs of one bug differ in the block. */
 static void run_group_objects(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {

@@ -53,8 +53,7 @@ void bug_report(const char *condition, const char *file, int line)
 
 		text_init(&reason, runtime.contract->outcome.text,
 			sizeof runtime.contract->outcome.text);
-		/* The runtime's state lies in the target's address space: a wild write may have
-		 * damaged it. */
+		/* A wild write of the target may have damaged the runtime's state. */
 		text_add(&reason,
 			"the target wrote over raddle's memory, or the runtime has a bug (");
 		text_add(&reason, condition);

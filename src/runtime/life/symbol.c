@@ -31,8 +31,7 @@ static struct symbol_table symbol_table_of(const struct link_map *module)
 		uintptr_t address = entry->d_un.d_ptr;
 
 		if (address < module->l_addr)
-			address +=
-				module->l_addr; /* of the vDSO, which the loader does not relocate */
+			address += module->l_addr; /* the loader does not relocate the vDSO's */
 		if (entry->d_tag == DT_SYMTAB)
 			table.symbols = (const ElfW(Sym) *)address;
 		else if (entry->d_tag == DT_STRTAB)

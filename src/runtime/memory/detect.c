@@ -139,8 +139,7 @@ static bool record_quickly(const struct engine_performed *performed)
 	return true;
 }
 
-/* Decides before a compare-exchange whether it writes: no other thread moves, so the value in
- * memory stays. */
+/* Decides whether a compare-exchange writes: no other thread can change the memory. */
 static void detect_exchange(struct detector_event *event, const struct engine_performed *performed)
 {
 	uint64_t found;

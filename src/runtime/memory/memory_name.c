@@ -72,7 +72,7 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 		*depth = runtime.main_stack_end - address;
 		if (*depth < stack_standard_bytes)
 			return true;
-		/* Above main's frame: depths count from the frame, because the environment's size
+		/* Above main's frame, depths count from the frame: the environment's size
 		 * varies. */
 		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
 		if (address >= runtime.main_frame && address < end)

@@ -17,8 +17,7 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* One run to see which threads touch which variables, one to see which sites touch shared ones, one
- * for safety. */
+/* One run each: which threads touch which variables, which sites touch shared ones, safety. */
 #define PROFILE_RUNS_FIRST 3
 /* About 2 % of the runs. After run 1024 the interval grows: each doubling of the run number brings
  * 8 to 16 profiling runs. */

@@ -108,8 +108,7 @@ static struct {
 	bool was_up; /* of runtime_is_up before */
 } next_call;
 
-/* Most ticks interrupt the runtime in a loop of interposed calls: the thread yields at the next
- * one. */
+/* The thread yields at its next interposed call, if ticks interrupt the runtime itself. */
 static void spin_wait_for_call(void)
 {
 	if (!next_call.is_awaited)

@@ -123,8 +123,7 @@ static inline bool record_pends(const struct site_record *site)
 void record_read(uint64_t address, uint64_t bytes);
 /* The thread copies the memory next: the destination then holds the same values. */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
-/* Whole words: a string up to its end, and at least SITE_CONTENTS_LEAST bytes unless the page ends
- * before. */
+/* A string up to its end, and at least SITE_CONTENTS_LEAST bytes unless the page ends. */
 void record_string(uint64_t address, uint64_t length);
 void record_range(uint64_t address, uint64_t length);
 /* Records an argument of the function that code without bitcode called last. */
@@ -188,8 +187,7 @@ void record_near_range(void);
 
 /* Maps the state in the first 2 GiB. NULL: not possible, and no quick stubs are made. */
 struct record_moving *record_stubs_open(void);
-/* Handles a predicted report, and jumps to the site's own stub for every other. NULL: the site gets
- * none. */
+/* Machine code that handles a predicted report, and jumps to the site's stub else; or NULL. */
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end);
 

@@ -1,5 +1,4 @@
-/* Which sites of a recorded run report, and the image of static data when the run becomes
- * controlled. */
+/* Which sites of a recorded run report; the image of static data at the begin of control. */
 #include <link.h>
 #include <string.h>
 

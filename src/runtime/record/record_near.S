@@ -261,8 +261,7 @@ record_near_\name:
 8:
 	END	result, record_near_far_result
 
-	/* %r11: the site. Fast only for the return address of the last call found to be from
-	 * outside. */
+	/* %r11: the site. Fast only for the return address of the last call from outside. */
 	BEGIN	enter, record_near_far_enter
 	movq	8(%rbp), %rax
 	cmpq	%rax, NEAR_OUTSIDE+record_state(%rip)

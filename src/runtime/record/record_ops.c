@@ -46,8 +46,7 @@ void record_stand(const struct engine_op *op)
 		record_flush();
 		return;
 	}
-	/* Code without bitcode is spinning, without an op. The thread's next report settles the
-	 * write. */
+	/* Code without bitcode is spinning. The thread's next report settles the write. */
 	if (op && op->kind == OP_SPIN)
 		return;
 	record_drop_pending();

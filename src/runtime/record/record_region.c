@@ -54,8 +54,7 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 	PUT(writer, "\xc3");
 }
 
-/* Copies the bytes of the pending write into the thread's copy of memory; unusual sizes byte by
- * byte. */
+/* Copies the pending write into the thread's copy of memory; unusual sizes byte by byte. */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const ways[WAY_COUNT])(void) = {

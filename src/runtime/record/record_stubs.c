@@ -166,8 +166,7 @@ static void put_pending(struct piece *piece)
 	put_word(writer, piece->site->bytes);
 }
 
-/* Compares memory with the thread's copy. The value is loaded into %rdx, or over the operand in
- * %r10. */
+/* Compares with the thread's copy. The value is loaded into %rdx, or over the operand. */
 static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;

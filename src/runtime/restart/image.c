@@ -1,5 +1,4 @@
-/* Runs in the rewind server: uses no libc state, and no target memory except the memory it
- * restores. */
+/* Runs in the rewind server: uses no libc state, and only target memory that it restores. */
 #include "runtime/restart/image_internal.h"
 
 #include <string.h>
@@ -81,8 +80,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/* Forbids huge pages: the kernel may make them resident without a fault, which image_find_late()
- * needs. */
+/* Forbids huge pages, which may become resident without the fault that image_find_late() needs. */
 static void image_keep_small(struct image_area *area)
 {
 	if (area->has_gaps && area->bytes >= HUGE_PAGE_BYTES)

@@ -63,8 +63,7 @@ struct image_area {
 struct image_watch {
 	bool is_busy; /* not protected: restored before every run */
 	uint8_t idle; /* consecutive checks without a change */
-	/* Idle checks until the page is protected again; grows after each protection that was too
-	 * early. */
+	/* Idle checks until protection; grows after each protection that was too early. */
 	uint8_t patience;
 	uint32_t cooled; /* `restores` at that time */
 };

@@ -155,8 +155,7 @@ void image_drop_versions(struct image *image, uint32_t last)
 
 		area->latest[version->page] = version->previous;
 		area->version_count -= !version->previous;
-		/* The kernel regards the page as unwritten since then, but the restore must include
-		 * it. */
+		/* The kernel regards the page as unwritten, but the restore must include it. */
 		if (area->is_tracked)
 			*page = *page;
 		else if (area->is_watched)

@@ -1,5 +1,4 @@
-/* Versions: later contents of the pages of an image, for checkpoint.c. Runs in the rewind
- * server. */
+/* Versions: later contents of an image's pages, for checkpoint.c. Runs in the rewind server. */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_VERSIONS_H
 #define RADDLE_RUNTIME_RESTART_IMAGE_VERSIONS_H
 

@@ -19,8 +19,7 @@
 #define FACTOR_MOST 1024
 /* Counts of a parting are halved after this many runs. A new parting replaces the rarest one. */
 #define RUNS_REMEMBERED 4096
-/* First runs, without known partings. After that a timed checkpoint must save TICKS_BLIND times
- * more. */
+/* First runs, without known partings; then a timed checkpoint must save TICKS_BLIND times more. */
 #define RUNS_BLIND 64
 #define TICKS_BLIND 16
 /* Cost of a checkpoint as a multiple of its taking: it is also restored and dropped. */
@@ -190,8 +189,7 @@ void pay_parted(struct pay *pay, uint32_t entry)
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 {
 	const struct pay_parting *parting = &pay->partings[pay->parting_at[entry] - 1];
-	/* Between two runs that differ earlier, the first takes the checkpoint and the others use
-	 * it. */
+	/* Between two earlier partings, the first run takes the checkpoint. */
 	const uint64_t stretches = parting->before + 1;
 
 	return parting->runs >= RUNS_KNOWN && parting->runs > stretches &&

@@ -59,11 +59,9 @@ static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {
 	return entry < PAY_ENTRIES && pay->parting_at[entry];
 }
-/* Is a checkpoint at a tracked entry worth its cost? `ticks`: its saving per run that begins
- * there. */
+/* Is a checkpoint at a tracked entry worth its cost? `ticks`: its saving per run. */
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks);
-/* Is a timed checkpoint due? `ticks`: duration of the run since its begin or its last
- * checkpoint. */
+/* Is a timed checkpoint due? `ticks`: since the run's begin or last checkpoint. */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 
 static inline uint64_t pay_ticks(void)

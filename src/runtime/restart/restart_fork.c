@@ -104,20 +104,17 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
-		/* The command judges a SIGKILL of unknown sender; the server dies the same way, as
-		 * under other restarts. */
+		/* The command judges a SIGKILL of unknown sender. The server dies the same way. */
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
 			contract->outcome.kind == OUTCOME_NONE)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
 		fork_complete_outcome(contract, status);
-		/* The run shared a pipe or a similar object with the server: its failure proves
-		 * nothing. */
+		/* The run shared an object (a pipe) with the server: its failure proves nothing. */
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
 			outcome_set(&contract->outcome, OUTCOME_TAINTED, THREAD_NONE, 0);
-		/* The daemon that the run left is uncontrolled: the command tries the next
-		 * restart. */
+		/* The run left an uncontrolled daemon: the command tries the next restart. */
 		if (contract->daemon == DAEMON_LEFT && runtime.restart == &restart_fork_main) {
 			contract->taint = TAINT_NONE;
 			runtime_taint("leaves its work to a daemon", 0);

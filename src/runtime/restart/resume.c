@@ -81,8 +81,7 @@ static bool resume_is_same_plan(struct contract_plan plan)
 	return memcmp(&plan, old, sizeof plan) == 0;
 }
 
-/* Drops checkpoints behind the entry. `is_profiled`: also those of runs that were not profiling
- * runs until there. */
+/* Drops checkpoints behind the entry; with `is_profiled` also those of unprofiled runs. */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
 	const struct checkpoint_place *last;

@@ -1,5 +1,4 @@
-/* The instructions of guarded_read.c that may fault. No stack: every routine can return immediately
- * after a fault. */
+/* Instructions of guarded_read.c that may fault. No stack, for an immediate return. */
 	.text
 
 	.macro	HIDDEN name:req

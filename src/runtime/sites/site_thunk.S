@@ -86,8 +86,7 @@
 8:
 	.endm
 
-/* Fast path of quick.h: returns if the access repeats one of its epoch, or touches the thread's own
- * memory. */
+/* Fast path of quick.h: returns if the access repeats one of its epoch, or is to own memory. */
 	.macro	PLAIN kind:req, number:req, bytes:req
 	.globl	raddle_site_\kind\bytes\()_v3
 	.type	raddle_site_\kind\bytes\()_v3, @function

@@ -173,7 +173,7 @@ static void sites_add_module(const struct instrumented_module *module)
 	if (!own->has_place)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
-		/* A new process, or a module loaded during a run. On failure the contract has the
+		/* A new process, or a module loaded during a run. The contract has a failure's
 		 * reason. */
 		(void)sites_apply();
 	/* The recorder does not need the locals of main. */

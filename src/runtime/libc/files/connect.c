@@ -14,8 +14,7 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Waits for room in the listener's queue (unix sockets), or for the peer's answer (network
- * sockets). */
+/* Waits for room in the listener's queue (unix), or for the peer's answer (network). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
 	struct fd_request request = {.shape = is_retry ? FD_SHAPE_RETRY : FD_SHAPE_ONE,

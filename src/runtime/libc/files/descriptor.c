@@ -131,8 +131,7 @@ struct fd_lock {
 	uint64_t site;
 };
 
-/* Orders file locks for detectors: all are one object, because only the kernel knows which ranges
- * overlap. */
+/* All file locks are one object for detectors: only the kernel knows which ranges overlap. */
 static void fd_lock_orders(uint64_t site)
 {
 	static const char any_file_lock;

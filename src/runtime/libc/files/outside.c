@@ -229,8 +229,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or a signal of child or parent, may run a handler that wakes a
-	 * thread. */
+	/* The end of a child, or its signal, may run a handler that wakes a thread. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	if (outside.has_shared && (child_count || runtime.is_forked_child))

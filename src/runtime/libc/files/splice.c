@@ -31,8 +31,7 @@ static bool splice_polls(int fd, short events)
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
-/* A socket as target would block: O_NONBLOCK is set during the call, while no other thread
- * moves. */
+/* O_NONBLOCK is set during the call, because a socket as target would block. */
 static long splice_call(const struct splice *splice)
 {
 	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);

@@ -129,8 +129,7 @@ static void *given(void *block, size_t bytes)
 	return block;
 }
 
-/* This call owns the next allocation, unless an outer call does: new[] calls new. True: this
- * call. */
+/* True: this call owns the next allocation. An outer call has precedence: new[] calls new. */
 static bool allocation_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)

@@ -233,8 +233,7 @@ static enum family_verdict family_judge(const struct family_member *own)
 		return verdict;
 	if (is_signal)
 		return FAMILY_OUTSIDE;
-	/* The process of the run reports the deadlocks of its children: it waits until they have
-	 * found them. */
+	/* The process of the run reports its children's deadlocks, and waits for them. */
 	return has_living && !runtime.is_forked_child ? FAMILY_WAITS : FAMILY_DEADLOCKED;
 }
 
@@ -254,8 +253,7 @@ enum family_verdict family_wait(const struct family_wait *wait)
 	own->is_signal = wait->is_signal;
 	own->epoch = wait->epoch;
 	if (self.idle_period != engine_idle_period()) {
-		/* The member's new actions begin an epoch for the others; it needs no second look
-		 * itself. */
+		/* Begins an epoch for the others; the member itself needs no second look. */
 		own->epoch += self.family->epoch++ == own->epoch;
 		self.idle_period = engine_idle_period();
 	}

@@ -79,8 +79,7 @@ static uint64_t process_random_seed(void)
 void process_become_child(void)
 {
 	process.early_children = 0;
-	/* The kernel has disarmed the dispatch here; the child's first thread creation arms it
-	 * again. */
+	/* The kernel has disarmed the dispatch; the first thread creation arms it again. */
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
@@ -107,8 +106,7 @@ bool process_leaves_daemon(int status)
 	return daemon_is_left(status, process.early_children);
 }
 
-/* Children of a forked child survive it, as natively; the command reaps the processes that a run
- * leaves. */
+/* Children of a forked child survive it; the command reaps what a run leaves. */
 static void fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)

@@ -369,8 +369,7 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 		signal_run_handler(self, signal, information, context, false);
 		return;
 	}
-	/* Ends the run from this frame, or restores the default action and raises the signal
-	 * again. */
+	/* Ends the run, or restores the default action and raises the signal again. */
 	runtime_crash(signal, information, context);
 }
 
@@ -388,8 +387,7 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	/* SIGPIPE belongs to the thread that wrote; all other signals belong to the process. */
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
-	/* A process without threads may wait in a loop for its handler, without a scheduling
-	 * point. */
+	/* A process without threads may wait for its handler without scheduling points. */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
 		(void)signals_deliver_now();
 	errno = old_errno;

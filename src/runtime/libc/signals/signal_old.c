@@ -1,5 +1,4 @@
-/* Older variants of sigaction() and sigprocmask(), whose libc versions bypass the interposed
- * functions. */
+/* Older variants of sigaction() and sigprocmask(); libc's bypass the interposed functions. */
 #include <signal.h>
 
 #include "runtime/interpose.h"
@@ -61,8 +60,7 @@ INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
 INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
 INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
-/* The function behind sigpause() of <signal.h>: a signal under X/Open's rules, a mask under
- * BSD's. */
+/* Behind sigpause() of <signal.h>: takes a signal (X/Open) or a mask (BSD). */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)

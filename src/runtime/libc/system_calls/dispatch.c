@@ -49,8 +49,7 @@ void runtime_dispatch_resume(void)
 		dispatch.selector = 1;
 }
 
-/* Handles clone with shared memory (posix_spawn, vfork). A new process runs on a stack of its
- * own. */
+/* Handles clone with shared memory (posix_spawn, vfork). A child runs on its own stack. */
 static bool dispatch_clone(long number, const long arguments[6], greg_t *registers, long *result)
 {
 	unsigned long flags;

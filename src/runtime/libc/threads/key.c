@@ -65,8 +65,7 @@ void runtime_run_key_destructors(void)
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		if (!key_run_round())
 			return;
-	/* Destructors may have set values again; the exit of the kernel thread must not run
-	 * them. */
+	/* The exit of the kernel thread must not run destructors of values set again. */
 	for (pthread_key_t key = 0; key < keys.end; key++)
 		if (keys.is_used[key] && pthread_getspecific(key))
 			(void)pthread_setspecific(key, NULL);

@@ -164,8 +164,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		engine_fail(OUTCOME_JOIN_SELF, thread, site);
 		return EDEADLK;
 	}
-	/* As in glibc, two threads that join each other are not deadlocked if one of them is
-	 * cancelled. */
+	/* As in glibc, threads that join each other may continue if one is cancelled. */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
 		(!self->is_cancel_requested || self->is_cancel_disabled))

@@ -107,8 +107,7 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* Is this a clock of this process or one of its threads? clock_getcpuclockid(3) describes the
- * bits. */
+/* Is this a clock of this process or one of its threads? See clock_getcpuclockid(3). */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -247,8 +246,7 @@ bool time_read(clockid_t clock, uint64_t *ns)
 	}
 	time_note_read();
 	*ns = start + (time_is_virtual() ? engine_clock_read_ns() : time_now_ns());
-	/* A thread that waits for a handler by reading the clock may reach no other delivery
-	 * point. */
+	/* A thread that polls the clock for a handler may reach no other delivery point. */
 	if (timer_fire_due())
 		(void)signals_deliver_now();
 	return true;
