@@ -93,7 +93,6 @@ static int compare_rows(const void *left, const void *right)
 	return order ? order : (int)a->kind - (int)b->kind;
 }
 
-/* One row per pair of variable and site, sorted. */
 static struct row *bitcode_rows_of(const struct points_to *result, size_t *count)
 {
 	struct row *rows;
@@ -141,7 +140,6 @@ static int bitcode_compare_names(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Prints the foreign variables, and the sites that may touch any of them. */
 static void print_foreign(const struct points_to *result, FILE *out)
 {
 	const char **names = calloc(result->foreign_count + 1, sizeof *names);

@@ -37,7 +37,6 @@ struct points_to_object {
 	uint32_t first_variable, variable_count;
 };
 
-/* What a site may touch. */
 struct points_to_site {
 	uint32_t file; /* number in the list of paths */
 	uint32_t index;
@@ -59,15 +58,14 @@ struct points_to {
 	uint32_t site_count;
 	uint32_t *foreign; /* variables that code without bitcode may touch and pass on */
 	uint32_t foreign_count;
-	/* Statistics. */
 	uint64_t instruction_count;
 	uint32_t node_count, wave_count;
 };
 
 /*
- * Analyses an executable or library together with the instrumented libraries that it is linked
- * with; the caller names all files. If LLVM or libraddle-bitcode.so is missing, the error is one
- * line that names the package to install. On success the caller owns *out.
+ * Analyses an executable or library with the instrumented libraries that it is linked with, all
+ * named by the caller. If LLVM or libraddle-bitcode.so is missing, the error names the package to
+ * install. On success the caller owns *out.
  */
 int points_to_compute(
 	struct points_to **out, const char *const *paths, uint32_t path_count, struct error *err);

@@ -20,7 +20,6 @@ static void bitmap_make_room(struct bitmap *set, uint32_t count)
 	BUG_ON(!set->blocks);
 }
 
-/* Index of the first block whose number is not below `number`. */
 static uint32_t bitmap_find(const struct bitmap *set, uint32_t number)
 {
 	uint32_t low = 0, high = set->count;
@@ -80,7 +79,6 @@ bool bitmap_has(const struct bitmap *set, uint32_t member)
 	       set->blocks[at].bits >> (member % 64) & 1;
 }
 
-/* Merges from the end, in place. */
 static void insert_blocks(struct bitmap *set, const struct bitmap *other, uint32_t more)
 {
 	uint32_t mine = set->count, theirs = other->count, to = set->count + more;

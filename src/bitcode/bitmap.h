@@ -1,6 +1,5 @@
 /*
- * Sparse sets of small numbers, as sorted blocks of 64 members. Points-to sets mostly consist of
- * few dense ranges.
+ * Sparse sets of small numbers, as sorted blocks of 64 members: points-to sets have dense ranges.
  */
 #ifndef RADDLE_BITCODE_BITMAP_H
 #define RADDLE_BITCODE_BITMAP_H
@@ -20,14 +19,14 @@ struct bitmap {
 };
 
 void bitmap_release(struct bitmap *set);
-/* Returns whether the member is new. */
+/* Whether the member is new. */
 bool bitmap_add(struct bitmap *set, uint32_t member);
 bool bitmap_has(const struct bitmap *set, uint32_t member);
 /* Moves *member to the first member that is not smaller. False: none. */
 bool bitmap_next(const struct bitmap *set, uint64_t *member);
-/* Adds all members of `other`. Returns whether `set` has grown. */
+/* Whether `set` has grown. */
 bool bitmap_unite(struct bitmap *set, const struct bitmap *other);
-/* Puts the members of `set` that are not in `other` into `out`, which must be empty. */
+/* The members of `set` that are not in `other`. `out` must be empty. */
 void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other);
 
 #define bitmap_each(member, set)                                                                   \

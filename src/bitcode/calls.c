@@ -1,6 +1,6 @@
 /*
- * Constraints of calls: of functions with bitcode, of function pointers as their targets become
- * known, and of code without bitcode (externals.def).
+ * Constraints of calls: of functions with bitcode, of function pointers as targets become known,
+ * and of code without bitcode (externals.def).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -208,10 +208,7 @@ static void call_external(struct analysis *analysis, LLVMValueRef call, const ch
 	give_result(analysis, call, external);
 }
 
-/*
- * Memory from realloc holds what the old block held. Some functions return memory through an
- * argument.
- */
+/* Memory from realloc holds the old contents. Some functions return memory through an argument. */
 static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
 	uint32_t block;
@@ -272,8 +269,8 @@ static void link_callback(struct analysis *analysis, LLVMValueRef call,
 }
 
 /*
- * The va_list of x86-64 points to the arguments in memory at offset 8, and to the saved registers
- * at offset 16. One object stands for both.
+ * The va_list of x86-64 points to the arguments at offset 8, and to the saved registers at 16: one
+ * object for both.
  */
 static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 {
@@ -380,7 +377,6 @@ void constrain_call(struct analysis *analysis, LLVMValueRef call)
 		call_symbol(analysis, call, symbol);
 }
 
-/* Returns whether this target has not been linked to the call yet. */
 static bool is_new_pair(struct analysis *analysis, const struct flow_rule *rule, uint32_t object)
 {
 	uint32_t number = value_map_get(&analysis->calls, rule->call);

@@ -1,7 +1,7 @@
 /*
- * Constraints of instructions. Every value that may carry an address or a part of one is followed,
- * including integers and floating-point values, through casts, shifts and masks. Results of
- * comparisons, products and quotients are not followed.
+ * Constraints of instructions. Every value that may carry a part of an address is followed,
+ * including integers and floating-point values, through casts, shifts and masks, but not through
+ * comparisons, products and quotients.
  */
 #include <string.h>
 
@@ -95,10 +95,7 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 	return node;
 }
 
-/*
- * Whether the value is derived from `start` through address arithmetic, phis and selects: a pointer
- * that a loop advances.
- */
+/* A pointer that a loop advances: from `start` through address arithmetic, phis and selects. */
 static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
 {
 	if (value == start)
@@ -278,8 +275,8 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 }
 
 /*
- * Symbols that foreign code may call or write from the start: main, constructors and destructors,
- * exported symbols, and symbols that the source keeps by llvm.used.
+ * Symbols that foreign code may use from the start: main, constructors and destructors, exported
+ * symbols, and llvm.used.
  */
 static void constraints_open_symbols(struct analysis *analysis, uint32_t file)
 {

@@ -97,7 +97,6 @@ int64_t flow_distance(const struct flow_object *object, int64_t distance)
 	return distance < 0 ? distance + object->stride : distance;
 }
 
-/* Lets foreign code read and write the place. */
 static void share_place(struct flow *flow, uint32_t location)
 {
 	flow_unite(flow, location, flow->foreign);

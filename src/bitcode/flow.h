@@ -1,19 +1,15 @@
 /*
  * Constraint graph of an inclusion-based points-to analysis (Andersen 1994) with fields (Pearce,
  * Kelly, Hankin 2007), solved in waves (Pereira and Berlin 2009). Each wave collapses cycles,
- * propagates new points in topological order, and then applies the rules, which add edges for the
- * next wave.
+ * propagates new points in topological order, and applies the rules, which add edges for the next.
  *
  * A *node* holds a set of locations. An *object* is a piece of memory. A *location* is one distance
- * from the start of an object, and is itself a node: its set is what is stored there. Stored values
- * are kept per granule of eight bytes, by the granule where they begin. A pointer that is copied in
- * halves or bytes is therefore not lost.
+ * from the start of an object, and is itself a node: its set is what is stored there, per granule
+ * of eight bytes. A pointer that is copied in halves or bytes is therefore not lost.
  *
  * An object accessed at multiples of a distance (an array) is *folded*: distances count modulo its
- * stride. Stride 1 makes the whole object one place.
- *
- * Nodes that must have equal sets are *united*: all refer to one leader, which holds the sets. As
- * locations in other sets united nodes stay distinct.
+ * stride. Stride 1 makes the whole object one place. Nodes that must have equal sets are *united*:
+ * all refer to one leader, which holds the sets; in other sets they stay distinct.
  *
  * Life cycle: flow_init(); nodes, objects, edges and rules; flow_solve(); then the sets are read;
  * flow_release().
@@ -92,8 +88,8 @@ struct flow {
 	uint32_t copy_count, copy_capacity, union_count, union_capacity;
 	struct bitmap opened; /* points of the foreign node that were already processed */
 	/*
-	 * `foreign_places`: locations known to foreign code, without functions. `anything`: the
-	 * location that stands for all of these and for all memory outside of the program.
+	 * `foreign_places`: locations known to foreign code, without functions. `anything`: stands
+	 * for these and for all memory outside of the program.
 	 */
 	struct bitmap foreign_places;
 	struct bitmap
@@ -103,8 +99,8 @@ struct flow {
 	uint32_t waves;
 	bool has_changed; /* in this wave */
 	/*
-	 * Callbacks: a rule's call reaches this function or foreign code; foreign code gets to know
-	 * this function.
+	 * Callbacks: a rule's call reaches this function or foreign code; foreign code knows a
+	 * function.
 	 */
 	void (*on_call)(void *context, const struct flow_rule *rule, uint32_t object);
 	void (*on_foreign_function)(void *context, uint32_t object);
@@ -118,7 +114,6 @@ uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 uint32_t flow_location(struct flow *flow, uint32_t object, int64_t distance);
 /* Greatest common divisor of strides. 0 means no stride. The result is never negative. */
 int64_t flow_common_divisor(int64_t a, int64_t b);
-/* The distance, reduced modulo the object's stride. */
 int64_t flow_distance(const struct flow_object *object, int64_t distance);
 /* The location that holds values stored at this distance. */
 uint32_t flow_holder(struct flow *flow, uint32_t object, int64_t distance);
@@ -130,7 +125,6 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule);
 void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes);
 uint32_t flow_leader(const struct flow *flow, uint32_t node);
 void flow_unite(struct flow *flow, uint32_t first, uint32_t second);
-/* Solves the constraints to their fixpoint (solve.c). */
 void flow_solve(struct flow *flow);
 
 #endif

@@ -36,7 +36,6 @@ struct symbol *linkage_named(const struct linkage *linkage, const char *name)
 	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
 }
 
-/* Makes room for twice as many names as the units can have. */
 static void linkage_make_room(struct linkage *linkage, const struct program *program)
 {
 	uint32_t most = 16;

@@ -1,6 +1,6 @@
 /*
  * Symbols of the program as the linker resolves them: units that use one name refer to one
- * *symbol*, a global variable or function. Each local variable or function is a symbol of its own.
+ * *symbol*, a global variable or function. Local ones are symbols of their own.
  */
 #ifndef RADDLE_BITCODE_LINKAGE_H
 #define RADDLE_BITCODE_LINKAGE_H
@@ -39,7 +39,6 @@ struct linkage {
 	uint32_t name_capacity;
 };
 
-/* Creates objects and the nodes of functions in `flow`. */
 void linkage_build(struct linkage *linkage, const struct program *program, struct flow *flow);
 void linkage_release(struct linkage *linkage);
 

@@ -1,4 +1,3 @@
-/* Readable names of objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,10 +80,7 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 	object_name_add_place(out, call);
 }
 
-/*
- * Removes a suffix as in "counts.1": a part of a struct that the optimiser split, or a second
- * variable of that name.
- */
+/* As in "counts.1": part of a split struct, or a second variable of that name. */
 static void drop_number(struct strbuf *out)
 {
 	size_t end = out->length;

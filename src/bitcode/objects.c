@@ -1,6 +1,5 @@
 /*
- * Location of objects in a process: globals by their symbols, locals of main by their SITE_ADDRESS
- * site.
+ * Location of objects in a process: globals by symbol, locals of main by their SITE_ADDRESS site.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -29,9 +29,6 @@ struct analysis {
 	uint64_t instruction_count;
 };
 
-/* ---- constraints.c ---- */
-
-/* Adds the constraints of all units. */
 void constrain_program(struct analysis *analysis);
 /* The node of what a value may point to; `nothing` if the value cannot be an address. */
 uint32_t value_node(struct analysis *analysis, LLVMValueRef value);
@@ -45,41 +42,24 @@ void flow_anywhere(struct analysis *analysis, uint32_t to, uint32_t from);
 /* Creates an object and a node that points to it. */
 uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMValueRef value);
 
-/* ---- constants.c ---- */
-
 /* Lets `node` point to whatever the constant may point to. */
 void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef constant);
 /* Adds what a global variable holds when the program starts. */
 void constrain_initialiser(struct analysis *analysis, LLVMValueRef global);
-/*
- * The constant part of the distance that a getelementptr adds. *stride: the stride of the variable
- * part.
- */
+/* The constant part of a getelementptr's distance. *stride: of the variable part. */
 int64_t element_distance(
 	const struct analysis *analysis, LLVMValueRef element_pointer, int64_t *stride);
-
-/* ---- calls.c ---- */
 
 void constrain_call(struct analysis *analysis, LLVMValueRef call);
 /* Handlers for flow.on_call and flow.on_foreign_function; their context is the analysis. */
 void call_reaches(void *context, const struct flow_rule *rule, uint32_t object);
 void function_becomes_foreign(void *context, uint32_t object);
 
-/* ---- touch.c ---- */
-
-/* Reads sites and variables from the solved constraints. */
 struct points_to *read_result(struct analysis *analysis);
 
-/* ---- objects.c ---- */
-
-/*
- * Describes where the object can be located in memory. False: neither a global nor a local of main
- * with a site.
- */
+/* Where the object lies in memory. False: neither a global nor a local of main with a site. */
 bool describe_object(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
-
-/* ---- object_name.c ---- */
 
 /* "counter", "local 'x' of main", "malloc at bank.c:41". The caller frees the string. */
 char *object_name(const struct analysis *analysis, uint32_t object);

@@ -1,6 +1,6 @@
 /*
- * The bitcode section may be damaged in any way. LLVM only gets frames that decompress. LLVM ends
- * its process on some kinds of damage, so a child process parses each section first.
+ * The bitcode section may be damaged. LLVM gets only frames that decompress, first in a child
+ * process, because LLVM ends its process on some kinds of damage.
  */
 #include "bitcode/program.h"
 
@@ -36,10 +36,7 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 	(void)context;
 }
 
-/*
- * Appends the function's instructions to `array` from index `count` on, or only counts them if
- * `array` is NULL.
- */
+/* From index `count` of `array` on, or only counted if `array` is NULL. */
 static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, uint32_t count)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
@@ -143,7 +140,7 @@ static int parse_section(struct program *program, const unsigned char *bytes, si
 	return 0;
 }
 
-/* Sends *err to the parent when the parser returns; after a crash nothing is sent. */
+/* Sends *err to the parent; after a crash nothing is sent. */
 static _Noreturn void program_parse_in_child(struct program *program, const unsigned char *section,
 	size_t size, const char *path, int pipe)
 {

@@ -1,6 +1,6 @@
 /*
  * The parsed bitcode of a program: all units of all its files. A unit's number is its place in the
- * linker's order. Nothing here depends on the analysis that uses the bitcode.
+ * linker's order.
  */
 #ifndef RADDLE_BITCODE_PROGRAM_H
 #define RADDLE_BITCODE_PROGRAM_H
@@ -47,9 +47,7 @@ void program_release(struct program *program);
 LLVMValueRef program_instruction(
 	const struct unit *unit, uint32_t function_number, uint32_t instruction_number);
 
-/*
- * Whether the function has this name, or is an optimiser's copy of it such as "find.specialized.1".
- */
+/* Also an optimiser's copy such as "find.specialized.1". */
 bool program_is_named(LLVMValueRef function, const char *name);
 
 #endif

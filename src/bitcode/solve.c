@@ -38,8 +38,7 @@ static void keep_common(struct bitmap *set, const struct bitmap *other)
 }
 
 /*
- * After a union only points that both nodes had already shown to their rules or successors count as
- * shown.
+ * After a union only points that both nodes had shown to their rules or successors count as shown.
  */
 static void unite_progress(
 	struct bitmap *leader, struct bitmap *other, uint32_t leader_count, uint32_t other_count)
@@ -81,7 +80,7 @@ static void apply_unions(struct flow *flow)
 		flow->nodes[i].leader = flow_leader(flow, i);
 }
 
-/* Tarjan's strongly connected components (1972), without recursion. All arrays are by number of node. */
+/* Tarjan's strongly connected components (1972), without recursion, by number of node. */
 struct walk {
 	struct flow *flow;
 	uint32_t *index, *low; /* index 0: not visited */
@@ -101,7 +100,7 @@ static void solve_enter(struct walk *walk, uint32_t node)
 	walk->is_open[node] = true;
 }
 
-/* `node` was visited first in its component, which is now complete. */
+/* The first visited node of a component that is now complete. */
 static void close_component(struct walk *walk, uint32_t node)
 {
 	uint32_t member;
@@ -213,7 +212,7 @@ static void carry_on(struct flow *flow, uint32_t number)
 	bitmap_release(&fresh);
 }
 
-/* Adds edges between rule->other and what is stored in the bytes from this location on. */
+/* Between rule->other and what is stored in the bytes from this location on. */
 static void solve_connect(
 	struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
 {
@@ -293,7 +292,6 @@ static void apply_rules(struct flow *flow, uint32_t node)
 	bitmap_release(&whole);
 }
 
-/* Makes newly known objects foreign. */
 static void open_objects(struct flow *flow)
 {
 	struct bitmap fresh = {0};
@@ -305,7 +303,6 @@ static void open_objects(struct flow *flow)
 	bitmap_release(&fresh);
 }
 
-/* Copies what is stored in one object so far to the same distances in the other object. */
 static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)
 {
 	const uint32_t to_object = flow->nodes[to].object;
@@ -351,10 +348,7 @@ static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struc
 	return copy->hub || (uint64_t)to->count * from->count > PAIRS_MOST;
 }
 
-/*
- * Anything stored in the objects of one set may then be stored anywhere in the objects of the other
- * set.
- */
+/* What is stored in one set's objects may then be stored anywhere in the other's. */
 static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
 	const struct bitmap *from)
 {

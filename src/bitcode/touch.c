@@ -1,6 +1,6 @@
 /*
- * Turns the solved constraints into the result: the variables, and the variables that each site may
- * touch. A variable begins where some access begins, and ends where the next variable begins.
+ * The variables, and the variables that each site may touch, from the solved constraints. A
+ * variable begins where some access begins, and ends where the next one begins.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +51,7 @@ static bool copies(LLVMValueRef call)
 	return strstr(name, "memcpy") || strstr(name, "memmove") || strstr(name, "mempcpy");
 }
 
-/*
- * The site may refer to any argument of the call. For copies both the compiler pass and this code
- * know the argument.
- */
+/* For copies both the compiler pass and this code know the argument. */
 static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
 {
 	const bool is_copy = copies(call);
@@ -111,8 +108,8 @@ static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t 
 }
 
 /*
- * A site's record does not name its unit. Functions with the same name and number in several units
- * are copies, or distinct local functions; all of them count.
+ * A site's record does not name its unit: functions with the same name and number in several units
+ * all count.
  */
 static void reach_site(
 	struct reader *reader, struct reach *reach, uint32_t file, const struct site *site)
@@ -235,7 +232,6 @@ static void touch_name_variable(const struct reader *reader, const struct start 
 	*name = strbuf_detach(&out);
 }
 
-/* Size of the variable, limited by the beginning of the next one. */
 static uint64_t extent_of(const struct reader *reader, uint32_t i)
 {
 	const struct start *start = &reader->starts[i];
@@ -263,7 +259,6 @@ static void make_variables(struct reader *reader)
 	}
 }
 
-/* Whether an access of `bytes` at `at` overlaps variable number `i`. */
 static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
 {
 	const struct start *start = &reader->starts[i];
@@ -273,7 +268,6 @@ static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64
 	return (uint64_t)(at - start->distance) < extent_of(reader, i);
 }
 
-/* Lists the variables of each object that can be located in memory. */
 static void make_objects(struct reader *reader)
 {
 	struct points_to *result = reader->result;

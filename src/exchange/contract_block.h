@@ -1,7 +1,4 @@
-/*
- * Creates, lays out and clears the contract's shared memory block, on the command's side. Areas are
- * large and sparse: only pages that are written use memory.
- */
+/* The contract's shared memory block. Areas are large and sparse: only written pages use memory. */
 #ifndef RADDLE_EXCHANGE_CONTRACT_BLOCK_H
 #define RADDLE_EXCHANGE_CONTRACT_BLOCK_H
 
@@ -11,17 +8,14 @@
 #include "abi/contract.h"
 #include "abi/contract_memory.h"
 
-/* Maximum number of segments in a recorded schedule. A longer run can be repeated by its seed only. */
+/* Most segments in a recorded schedule. A longer run can be repeated by its seed only. */
 #define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
 
 struct contract_block {
 	struct contract *contract; /* read and written by the command */
-	/*
-	 * The header that the target sees. A mapping of its own after contract_separate(), the same
-	 * as `contract` before.
-	 */
+	/* The header that the target sees: a mapping of its own after contract_separate(). */
 	struct contract *shared;
-	/* State at the last contract_publish(): the next results are checked against it. */
+	/* At the last contract_publish(): the next results are checked against it. */
 	struct contract_plan published_plan;
 	struct contract_totals published_totals;
 	uint64_t runs_received; /* number of the last run of the batch whose log entry was copied */
@@ -42,23 +36,16 @@ struct contract_sizes {
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
 
-/* Creates the shared memory and lays out its areas. Leaves nothing open on failure. */
+/* Leaves nothing open on failure. */
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
 void contract_block_close(struct contract_block *block);
-/*
- * Finds the next non-empty extent between *at and `end`. Moves *at to its start and returns its
- * length in bytes; 0: none.
- */
+/* Moves *at to the next non-empty extent before `end`, and returns its length in bytes; 0: none. */
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);
 
-/*
- * Zeroes a range, and frees its memory where the kernel supports that. `offset` must be
- * page-aligned.
- */
+/* Frees memory where the kernel supports that. `offset` must be page-aligned. */
 void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes);
 
-/* An area of the block as the target sees it. */
 static inline void *contract_shared_area(const struct contract_block *block, uint64_t offset)
 {
 	return contract_area(block->shared, offset);

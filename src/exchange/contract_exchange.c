@@ -12,20 +12,17 @@
 /* No counter of a block grows by more in one batch. */
 #define GROWTH_MOST (UINT64_C(1) << 48)
 
-/*
- * Longer traces are copied in chunks of this many events, and each copied chunk is freed in shared
- * memory.
- */
+/* Longer traces are copied in chunks of this many events, freed in shared memory. */
 #define TRACE_CHUNK (UINT64_C(1) << 13)
 
-/* The range of header fields that is copied. Both sides wait on the words before it. */
+/* Both sides wait on the words before this range. */
 #define COPIED_START offsetof(struct contract, heartbeat)
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)
 
 /*
- * Maps the block at a fixed distance from other blocks and from all other memory of the command. A
- * 32-bit index read from the block therefore never reaches another mapping. See contract_fault.h.
+ * Far from other mappings of the command: a 32-bit index from the block never reaches them
+ * (contract_fault.h).
  */
 static void *exchange_map(const struct contract_block *block)
 {
@@ -124,10 +121,7 @@ static bool exchange_has_grown(uint64_t now, uint64_t before)
 	return now - before < GROWTH_MOST;
 }
 
-/*
- * A killed process may have updated only one of two related counters. `killed_most`: number of
- * processes that may have been killed.
- */
+/* A killed process may have updated only one of two counters. `killed_most`: processes killed. */
 static bool exchange_are_totals(const struct contract_totals *now,
 	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
@@ -153,7 +147,7 @@ static bool exchange_are_totals(const struct contract_totals *now,
 	       exchange_has_grown(now->runs_resumed, before->runs_resumed);
 }
 
-/* The target writes one field of the plan. It is read as a byte, because any value may be in it. */
+/* The target writes one field of the plan, as a byte that may have any value. */
 static bool exchange_is_plan(struct contract *copy, const struct contract_plan *published)
 {
 	uint8_t is_fresh;
@@ -207,10 +201,7 @@ static const char *exchange_check_header(
 	return NULL;
 }
 
-/*
- * Checks the counts of the memory area. The area stays shared, so the result holds for this moment
- * only.
- */
+/* The area stays shared: the result holds for this moment only. */
 static bool exchange_is_memory(const struct contract_memory *memory)
 {
 	const uint32_t count = memory->module_count;
@@ -232,7 +223,6 @@ static bool exchange_is_memory(const struct contract_memory *memory)
 	return true;
 }
 
-/* Checks the private copy and terminates its texts. */
 static bool exchange_are_threads(struct contract *own, uint32_t count)
 {
 	struct contract_thread *threads = contract_threads(own);
@@ -280,7 +270,6 @@ static bool exchange_copy_schedule(struct contract_block *block)
 	return exchange_are_segments(to);
 }
 
-/* Copies the round's log entries of the runs since the last copy. */
 static bool exchange_copy_runs(struct contract_block *block, uint64_t last)
 {
 	const struct contract_run *from = contract_shared_area(block, block->contract->runs_offset);
@@ -328,7 +317,7 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 	return true;
 }
 
-/* Takes over the checked header, except the words that both sides wait on. */
+/* Except the words that both sides wait on. */
 static void exchange_accept_header(struct contract *own, struct contract *copy)
 {
 	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';

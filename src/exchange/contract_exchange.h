@@ -5,8 +5,8 @@
  * reads the contract's header and the results of runs only from a copy. contract_receive() copies
  * each word once and checks the copy against the command's own layout and plan.
  *
- * The states of the strategy, of memory and of the detectors stay shared. They lie far from all
- * other mappings, and contract_fault.h ends the command if a damaged index leads outside of them.
+ * The states of the strategy, of memory and of the detectors stay shared, far from all other
+ * mappings; contract_fault.h ends the command if a damaged index leads outside of them.
  * docs/security.md has the trust model.
  */
 #ifndef RADDLE_EXCHANGE_CONTRACT_EXCHANGE_H
@@ -17,46 +17,37 @@
 #include "base/error.h"
 #include "exchange/contract_block.h"
 
-/*
- * Makes block->contract a private copy followed by the shared areas; block->shared stays the header
- * that the target sees.
- */
+/* block->contract becomes a private copy; block->shared stays the header that the target sees. */
 int contract_separate(struct contract_block *block, struct error *err);
 
 /* Copies the header to the target, which must be idle or not exist yet. */
 void contract_publish(struct contract_block *block);
 
-/* Remembers plan and counters, to check later results against them. Part of contract_publish(). */
+/* Later results are checked against plan and counters. Part of contract_publish(). */
 void contract_expect(struct contract_block *block);
 
 /*
- * Accepts the header of a report from another rank, whose areas are already in the block. Checks
- * both like those of a target. Returns NULL, or the name of the damaged part.
+ * For a report from another rank, whose areas are already in the block. Checks both like those of a
+ * target. NULL, or the name of the damaged part.
  */
 const char *contract_receive_report(struct contract_block *block, const struct contract *header);
 
-/*
- * True if the process may execute a batch with a plan that another rank sent. Both ranks have the
- * same options.
- */
+/* Whether a batch with a plan of another rank may be executed. Both have the same options. */
 bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan);
 
 /*
- * Copies header, threads, schedule, runs and trace from the target. Returns NULL, or the name of
- * the damaged part; the private header is unchanged then.
+ * Copies header, threads, schedule, runs and trace from the target. NULL, or the name of the
+ * damaged part; the private header is unchanged then.
  */
 const char *contract_receive(struct contract_block *block);
 
 /*
- * Maximum number of runs that the target may count under this plan. A program without threads
- * counts one run although it ends while its server starts, before any batch.
+ * Most runs that the target may count under this plan. A program without threads counts one run
+ * although it ends before any batch.
  */
 uint64_t contract_runs_most(const struct contract_plan *plan);
 
-/*
- * Copies the words that show progress, while runs are under way. Returns NULL, or the name of the
- * damaged part.
- */
+/* The words that show progress, during runs. NULL, or the name of the damaged part. */
 const char *contract_refresh(struct contract_block *block);
 
 #endif

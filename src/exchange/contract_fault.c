@@ -13,10 +13,7 @@
 
 #define STATUS_CANNOT_WORK 2
 
-/*
- * File scope, because a signal handler has no argument. Written once, before the handler is
- * installed.
- */
+/* A signal handler has no argument. Written once, before the handler is installed. */
 static struct {
 	bool is_installed;
 	struct sigaction segmentation, bus;
@@ -40,7 +37,7 @@ static void fault_write_number(uint64_t number)
 	fault_write(at);
 }
 
-/* The command's copy of the header of the block before the address; NULL: none. */
+/* The header copy of the block before the address; NULL: none. */
 static const struct contract *fault_block_before(uint64_t address)
 {
 	const uint64_t start = address - address % CONTRACT_DISTANCE;

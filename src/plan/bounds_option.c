@@ -6,10 +6,7 @@
 
 #include "plan/strategy_option.h"
 
-/*
- * A letter of `--bounds`, the strategy's option it stands for, and why a value below `least` is
- * refused.
- */
+/* A letter of `--bounds`, its option, and why a value below `least` is refused. */
 struct bound {
 	char letter;
 	bool is_needed;
@@ -44,7 +41,6 @@ static uint32_t option_index(const struct strategy *strategy, const char *name)
 	return i;
 }
 
-/* Parses one `c=2` and moves *text to its end. */
 static int parse_bound(const char **text, uint32_t index, struct strategy_config *config,
 	uint32_t *given, struct error *err)
 {

@@ -49,7 +49,7 @@ static char *path_in_line(char *line)
 	return start + 3;
 }
 
-/* Asks the loader for the libraries, because only the loader knows their paths. */
+/* Only the loader knows the libraries' paths. */
 static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
 {
 	char *line = NULL;
@@ -57,10 +57,7 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 	char command[2 * 4096];
 	FILE *list;
 
-	/*
-	 * A path with a quote cannot be quoted in the command: such a program is analysed without
-	 * its libraries.
-	 */
+	/* A path with a quote cannot be quoted: no libraries. */
 	if (!*loader || strchr(program, '\'') || strchr(loader, '\''))
 		return;
 	if (snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", loader, program) >=
@@ -89,7 +86,6 @@ static bool means(const char *pattern, const char *name)
 	return strncmp(pattern, name, length) == 0 && strchr(".[+", name[length]);
 }
 
-/* Marks the variables that match a pattern. False: none. */
 static bool choose_variables(const struct points_to *result, const char *pattern, uint64_t *marked)
 {
 	bool has_any = false;

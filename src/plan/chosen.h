@@ -1,9 +1,7 @@
 /*
- * Selects scheduling points by variable (--variables): only accesses that may touch the named
- * variables.
- *
- * The points-to analysis of bitcode/ computes these accesses for the program and the instrumented
- * libraries it is linked with. A library loaded later has no selected accesses.
+ * Scheduling points by variable (--variables): only accesses that may touch the named variables, by
+ * the points-to analysis of bitcode/ of the program and the instrumented libraries it is linked
+ * with. A library loaded later has no selected accesses.
  */
 #ifndef RADDLE_PLAN_CHOSEN_H
 #define RADDLE_PLAN_CHOSEN_H
@@ -28,25 +26,24 @@ struct chosen {
 };
 
 /*
- * Fills *chosen. `patterns`: comma-separated names as `raddle cc --points-to` prints them. "queue"
- * also matches its members "queue.head" and "queue[]", and * matches anything. A pattern without a
- * match is an error. `program`: path of the executable; `loader`: its program interpreter. Release
- * with chosen_release().
+ * `patterns`: comma-separated names as `raddle cc --points-to` prints them. "queue" also matches
+ * "queue.head" and "queue[]", and * matches anything. A pattern without a match is an error.
+ * `program`: path of the executable; `loader`: its program interpreter. Release with
+ * chosen_release().
  */
 int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	const char *patterns, struct error *err);
 void chosen_release(struct chosen *chosen);
 
 /*
- * Computes which sites may touch the same variables, for strategies that need the accesses to a few
- * variables only (runtime/focus.h). Writes the groups into the block of a process that has loaded
- * its modules and makes no run. Leaves the block unchanged where there are too many groups or
- * unknown modules. Negative if the analysis fails.
+ * Writes which sites may touch the same variables (runtime/focus.h) into the block of a process
+ * that has loaded its modules and makes no run; nothing with too many groups or unknown modules.
+ * Negative if the analysis fails.
  */
 int chosen_group(
 	struct contract_memory *memory, const char *program, const char *loader, struct error *err);
 
-/* Writes the selection into a block that no process has used yet. */
+/* `memory`: no process has used the block yet. */
 void chosen_apply(const struct chosen *chosen, struct contract_memory *memory);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * Groups of sites that may touch the same variables; see chosen.h, and runtime/focus.h for their
- * use.
- */
+/* Groups of sites that may touch the same variables (chosen.h), for runtime/focus.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +27,6 @@ static bool is_like(const struct points_to_site *a, const struct points_to_site 
 	       memcmp(a->variables, b->variables, a->variable_count * sizeof *a->variables) == 0;
 }
 
-/* False: there are too many groups. */
 static bool find_groups(struct grouping *grouping)
 {
 	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
@@ -76,7 +72,7 @@ static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met
 		met[word] |= touching(grouping, variable)[word];
 }
 
-/* Fills `met` with the groups that may touch a variable of this group. */
+/* The groups that may touch a variable of this group. */
 static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 {
 	const struct points_to_site *site = grouping->groups[group].like;
@@ -89,10 +85,7 @@ static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 		meet_all(grouping, grouping->result->foreign[i], met);
 }
 
-/*
- * Sorts groups by the number of sites in their conflicting groups; number[]: new index by old
- * index.
- */
+/* By the number of sites in conflicting groups; number[]: new index by old index. */
 static void sort_groups(struct grouping *grouping, uint16_t *number)
 {
 	uint64_t met[CHOSEN_GROUP_WORDS];

@@ -1,20 +1,15 @@
-/*
- * Shared by chosen.c (sites of variables that the user names) and chosen_groups.c (sites of all
- * variables).
- */
+/* chosen.c: sites of variables that the user names. chosen_groups.c: sites of all variables. */
 #ifndef RADDLE_PLAN_CHOSEN_INTERNAL_H
 #define RADDLE_PLAN_CHOSEN_INTERNAL_H
 
 #include "bitcode/bitcode.h"
 #include "plan/chosen.h"
 
-/* The files to analyse; the program is the first. */
 struct chosen_files {
 	char **paths;
 	uint32_t count;
 };
 
-/* Result of the grouping of sites. */
 struct chosen_grouping {
 	const struct points_to *result;
 	const struct chosen *chosen;
@@ -32,16 +27,13 @@ static inline uint64_t *chosen_touching(const struct chosen_grouping *grouping, 
 	return &grouping->touching[(size_t)variable * CHOSEN_GROUP_WORDS];
 }
 
-/*
- * Index of the block's module for a file. UINT32_MAX: the process has not loaded the file in this
- * form.
- */
+/* UINT32_MAX: the process has not loaded the file in this form. */
 uint32_t chosen_module_in(const struct contract_memory *memory, const struct chosen_module *module);
 
-/* Computes groups and writes them into the block. `chosen` holds the modules of the files. */
+/* `chosen` holds the modules of the files. */
 void chosen_write_groups(const struct chosen *chosen, const struct chosen_files *files,
 	const struct points_to *result, struct contract_memory *memory);
-/* chosen_objects.c: writes which groups may touch objects with a known address. */
+/* Which groups may touch objects with a known address (chosen_objects.c). */
 void chosen_write_objects(const struct chosen_grouping *grouping, struct contract_memory *memory);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Computes which groups of sites may touch objects with a known address. These are static data,
- * found by symbol, and the locals of main, found by the site that reports them.
+ * Which groups of sites may touch static data, found by symbol, and the locals of main, found by
+ * their site.
  *
- * The unit is eight bytes, which are one variable of a run. Names that end in a number (".3") count
- * as equal to the name without it, because compilers and linkers number equal names.
+ * The unit is eight bytes, one variable of a run. Names that end in a number (".3") count as equal
+ * to the name without it, because compilers and linkers number equal names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +52,7 @@ static bool is_one_name(const char *a, const char *b)
 	return length == plain_length(b) && memcmp(a, b, length) == 0;
 }
 
-/*
- * Number + 1 of a group that conflicts with the given groups (numbered in order of discovery). 0:
- * the set is empty, or there is no room.
- */
+/* Number + 1 of a group that conflicts with these groups. 0: an empty set, or no room. */
 static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 {
 	const uint32_t count = placing->grouping->count;
@@ -79,8 +76,7 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 }
 
 /*
- * True if the variable may lie in the eight bytes at offset `at` of its object. `at` may be
- * negative.
+ * Whether the variable may lie in the eight bytes at offset `at`, perhaps negative, of its object.
  */
 static bool lies_in(const struct points_to_variable *variable, int64_t stride, int64_t at)
 {
@@ -95,7 +91,7 @@ static bool lies_in(const struct points_to_variable *variable, int64_t stride, i
 	return false;
 }
 
-/* Collects the groups that may touch the unit `number` of the object; `is_all`: any unit of it. */
+/* `number`: a unit of the object; `is_all`: any unit. */
 static void gather(const struct placing *placing, const struct meant *meant, uint64_t number,
 	bool is_all, uint64_t *touching)
 {
@@ -118,23 +114,19 @@ static void gather(const struct placing *placing, const struct meant *meant, uin
 	}
 }
 
-/* Number of units after which the object's pattern repeats. */
 static uint64_t period_of(const struct meant *meant, uint64_t granules)
 {
 	int64_t stride = meant->objects[0]->stride;
 
 	if (meant->count != 1 || !stride)
 		return granules;
-	/*
-	 * removes factors shared with 8, so that 8 times the result is the least common multiple of
-	 * both
-	 */
+	/* 8 times the result is then the least common multiple */
 	while (stride % 2 == 0 && stride * GRANULE > meant->objects[0]->stride)
 		stride /= 2;
 	return (uint64_t)stride < granules ? (uint64_t)stride : granules;
 }
 
-/* Writes the object's pattern; `is_whole`: one entry for all units. False: there is no room. */
+/* `is_whole`: one entry for all units. False: no room. */
 static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
 	struct memory_object *out)
 {
@@ -201,7 +193,6 @@ static void write_symbol(struct placing *placing, uint32_t module, const struct 
 		placing->is_full = true;
 }
 
-/* True if an unknown symbol shares an eight-byte unit with a known one. */
 static bool is_near_known(
 	const struct data_symbols *symbols, uint32_t i, int64_t known_end, const bool *is_known)
 {
@@ -220,7 +211,7 @@ static bool is_alias(const struct data_symbol *a, const struct data_symbol *b)
 	return a->start == b->start && a->bytes == b->bytes;
 }
 
-/* True if a known symbol has the same address and size: the unknown one is only another name. */
+/* An unknown symbol with the address and size of a known one is another name. */
 static bool has_known_alias(const struct data_symbols *symbols, uint32_t i, const bool *is_known)
 {
 	const struct data_symbol *symbol = &symbols->symbols[i];
@@ -265,10 +256,7 @@ static void write_file(
 	data_symbols_release(&symbols);
 }
 
-/*
- * Writes one pattern for the whole local, because its offset within an eight-byte unit of the stack
- * is unknown. False: there is no room.
- */
+/* The local's offset within an eight-byte unit is unknown: one pattern. False: no room. */
 static bool write_local(
 	struct placing *placing, const struct points_to_object *local, struct meant *meant)
 {
@@ -291,7 +279,7 @@ static bool write_local(
 	return true;
 }
 
-/* Writes all locals or none, because several locals may share an eight-byte unit. */
+/* All or none: several locals may share an eight-byte unit. */
 static void write_locals(struct placing *placing, struct meant *meant)
 {
 	const struct points_to *result = placing->grouping->result;
@@ -322,10 +310,7 @@ void chosen_write_objects(const struct chosen_grouping *grouping, struct contrac
 		if (module != UINT32_MAX)
 			write_file(&placing, module, grouping->files->paths[i], &meant);
 	}
-	/*
-	 * An object that is missing here may share a unit with a listed one, which would then look
-	 * unshared.
-	 */
+	/* A missing object may share a unit with a listed one, which would look unshared. */
 	if (placing.is_full)
 		memory->object_count = 0;
 	free(meant.objects);

@@ -4,7 +4,7 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-/* The entry of that name, possibly new; NULL: no room. Same hashing and limit as in the runtime. */
+/* Possibly new; NULL: no room. Same hashing and limit as in the runtime. */
 static struct memory_variable *memory_join_find_variable(
 	struct contract_memory *memory, variable_name name)
 {
@@ -33,7 +33,6 @@ static void note_news(struct contract_memory *memory, struct memory_variable *va
 	memory->news_count++;
 }
 
-/* Adds the groups noted in this round. */
 static void join_vias(struct memory_variable *to, const struct memory_variable *from)
 {
 	for (uint32_t i = from->via_known; i < MEMORY_VIAS_MAX && from->via[i]; i++) {
@@ -85,7 +84,7 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 				join_variable(to, &from->variables[slot]);
 }
 
-/* The module's sites, possibly new; NULL: no room. Same rule as in the runtime. */
+/* Possibly new; NULL: no room. Same rule as in the runtime. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {
@@ -118,10 +117,7 @@ static void join_sites(struct contract_memory *to, const struct contract_memory 
 	to->has_waited |= from->has_waited;
 }
 
-/*
- * Sorts the groups noted in the last round, so that the result does not depend on the worker that
- * noted them.
- */
+/* Sorted, so that the result does not depend on the worker that noted the groups. */
 static void settle_vias(const struct contract_memory *memory, struct memory_variable *variable)
 {
 	uint16_t *via = variable->via;

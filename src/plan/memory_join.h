@@ -1,10 +1,7 @@
 /*
- * Merges the knowledge of several workers about shared memory after a round, so that all know the
- * same in the next.
- *
- * For each variable: the threads that touched it and how; for each site: what it has touched. The
- * result depends neither on the order of workers nor on which worker has learnt a fact. Call
- * between rounds, while no guest runs.
+ * Merges the knowledge of several workers about shared memory between rounds: for each variable,
+ * the threads that touched it and how; for each site, what it has touched. The result depends
+ * neither on the order of workers nor on which worker has learnt a fact. No guest runs meanwhile.
  */
 #ifndef RADDLE_PLAN_MEMORY_JOIN_H
 #define RADDLE_PLAN_MEMORY_JOIN_H

@@ -168,7 +168,6 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	memory->points_known = view->point_count;
 }
 
-/* Appends the members of the set as ranges: "0-12,15". */
 static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
 {
 	const char *separator = "";
@@ -248,7 +247,6 @@ static int memory_view_damaged(struct error *err, const char *what)
 		what);
 }
 
-/* Reads exactly `digits` hexadecimal digits. */
 static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 {
 	*out = 0;
@@ -263,7 +261,6 @@ static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 	return true;
 }
 
-/* Reads a number below `limit` and moves *text to its end. */
 static bool read_index(const char **text, uint32_t limit, uint32_t *out)
 {
 	const char *start = *text;

@@ -1,7 +1,6 @@
 /*
- * The view of memory of a run: which sites were on, and which variables were scheduling points.
- *
- * A run depends on it, so each finding stores it and each replay applies it, frozen
+ * The view of memory of a run: which sites were on, and which variables were scheduling points. A
+ * run depends on it: each finding stores it and each replay applies it, frozen
  * (abi/contract_memory.h).
  */
 #ifndef RADDLE_PLAN_MEMORY_VIEW_H
@@ -33,14 +32,11 @@ struct memory_view {
 	bool is_partial; /* sites that touch points were off: see runtime/focus.h */
 };
 
-/* Copies the view of the last run; overwrites `view` without releasing it. */
+/* Of the last run; overwrites `view` without releasing it. */
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory);
 void memory_view_release(struct memory_view *view);
 
-/*
- * Writes the view into a block that no process has used yet, and freezes it: runs learn nothing new
- * there.
- */
+/* Into a block that no process has used yet, frozen: runs learn nothing new there. */
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory);
 
 /* The caller frees the text; NULL for an empty view. */

@@ -1,9 +1,6 @@
 /*
- * Data races as failures: whether they are, and which pairs of code places are ignored.
- *
- * A pair is ignored because the user suppressed it or because it is already reported. The
- * ignored pairs belong to the settings of a run: a replay must ignore the same pairs to get past
- * them.
+ * Data races as failures: whether they are, and which pairs of code places are ignored, because the
+ * user suppressed them or because they are already reported. A replay must ignore the same pairs.
  */
 #ifndef RADDLE_PLAN_RACES_H
 #define RADDLE_PLAN_RACES_H
@@ -35,24 +32,16 @@ uint64_t races_state_bytes(const struct races *races);
 void races_apply(const struct races *races, struct contract *contract);
 /* Makes the guest detect races that end no run. Call before its first run. */
 void races_watch(struct contract *contract);
-/*
- * Lists the races that the guest has observed; *seen points into the contract. Returns their
- * number.
- */
+/* *seen points into the contract. Returns their number. */
 uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
-/* True if `pair`, in either order, is among `seen`. */
 bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
-/*
- * Describes the first races, one line each. `symbols` NULL: uses the symbols of the process if it
- * still exists, or leaves *text empty.
- */
+/* One line each. `symbols` NULL: those of the process if it still exists, or leaves *text empty. */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* Ignore a pair from now on: in the settings, and for a guest that may be running. False: too many pairs. */
+/* In the settings, and for a guest that may be running. False: too many pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_ignore_in_guest(struct contract *contract, struct race_pair pair);
 
-/* Occurrences of ignored pairs, and runs in which the detector ran out of memory. */
 struct races_count {
 	uint64_t ignored;
 	uint64_t blind_runs;

@@ -25,10 +25,7 @@ bool executor_parse(const char *word, enum contract_executor *out);
 
 /* The next more faithful restart that `executor` supports; RESTART_COUNT: none. */
 enum contract_restart restart_next(enum contract_restart restart, enum contract_executor executor);
-/*
- * The fastest restart of an executor. Neither rewind nor fork at the first creation preserves
- * kernel threads.
- */
+/* Neither rewind nor fork at the first creation preserves kernel threads. */
 enum contract_restart restart_fastest(enum contract_executor executor);
 
 #endif

@@ -10,7 +10,7 @@
 #include "model/layout.h"
 #include "model/outcome.h"
 
-/* A run of a unit test has thousands of steps. A run with more steps than this probably never ends. */
+/* A unit test's run has thousands of steps; one with more than this probably never ends. */
 #define STANDARD_STEP_LIMIT UINT64_C(10000000)
 /* Longer than any computation between two synchronisation operations in usual tests. */
 #define STANDARD_HANG_NS UINT64_C(10000000000)

@@ -1,8 +1,6 @@
 /*
- * The settings of a run: everything except the schedule that determines a run, and that a replay
- * must repeat.
- *
- * Each finding stores its settings as JSON.
+ * The settings of a run: everything except the schedule that determines a run. Each finding stores
+ * its settings as JSON, for a replay.
  */
 #ifndef RADDLE_PLAN_SETTINGS_H
 #define RADDLE_PLAN_SETTINGS_H
@@ -41,7 +39,7 @@ void settings_release(struct settings *settings);
 /* Overwrites `to` without releasing it. */
 void settings_copy(struct settings *to, const struct settings *from);
 
-/* Fills the part of the plan that depends on the settings; leaves the rest unchanged. */
+/* Leaves the rest of the plan unchanged. */
 void settings_to_plan(const struct settings *settings, struct contract_plan *plan);
 
 /* The caller frees the text. */
@@ -50,10 +48,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 
 /* "race": a kind of failure that counts only on request. */
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
-/*
- * "exit,hang": words of failures in outcomes.def, added to *tolerated. Negative: unknown word,
- * *tolerated unchanged.
- */
+/* "exit,hang": words in outcomes.def, added to *tolerated. Negative: unknown word, no change. */
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err);
 
 #endif

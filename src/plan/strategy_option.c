@@ -45,7 +45,6 @@ static int unknown_option(
 		strategy->name, shown, name, known);
 }
 
-/* Finds the value by its word. */
 static int parse_word(const struct strategy *strategy, const struct strategy_option *option,
 	const char *text, size_t length, int64_t *value, struct error *err)
 {
@@ -97,7 +96,6 @@ static int parse_value(const struct strategy *strategy, const struct strategy_op
 	return 0;
 }
 
-/* Parses one `name=value` of `length` bytes. */
 static int parse_option(const struct strategy *strategy, const char *text, size_t length,
 	struct strategy_config *config, struct error *err)
 {
@@ -123,7 +121,7 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 	return unknown_option(strategy, text, name_length, err);
 }
 
-/* True if the option that begins at `text` occurs between `first` and `text` as well. */
+/* Whether the option at `text` occurs between `first` and `text` as well. */
 static bool strategy_option_is_repeated(const char *first, const char *text)
 {
 	const size_t name_length = strcspn(text, "=,");

@@ -1,6 +1,6 @@
 /*
- * Parses and formats strategies as the user writes them: `pct,depth=3`. A name of strategies.def is
- * followed by options of that strategy; missing options have their standard value.
+ * Strategies as the user writes them: `pct,depth=3`. A name of strategies.def is followed by
+ * options; missing ones have their standard value.
  */
 #ifndef RADDLE_PLAN_STRATEGY_OPTION_H
 #define RADDLE_PLAN_STRATEGY_OPTION_H
@@ -15,26 +15,23 @@
 #define STRATEGY_STANDARD "portfolio"
 
 /*
- * Fills *index (in `strategies`) and *config: all options checked, thread_capacity at its maximum.
+ * *index in `strategies`; *config with all options checked, thread_capacity at its maximum.
  * ERROR_USAGE with one line that lists the possibilities; then nothing is changed.
  */
 int strategy_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
 
-/* The inverse, with every option written out: "pct,depth=3". Cut where `size` is too small. */
+/* The inverse, with every option: "pct,depth=3". Cut where `size` is too small. */
 void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
 
 /*
- * As strategy_format, plus the part of a composite strategy that made the last run of `state`:
- * "portfolio: pct,depth=3". A finding names its strategy in this form.
+ * With the part of a composite strategy that made the last run: "portfolio: pct,depth=3", as
+ * findings name it.
  */
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
-/*
- * A remark on the options after some runs, in the form "problem; remedy". Example: rpro's radius
- * exceeds the length of a run. False: no remark.
- */
+/* A remark after some runs, "problem; remedy", such as on rpro's radius. False: no remark. */
 bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 

@@ -1,10 +1,10 @@
 /*
- * The user's own judge, `--check CMD`: decides whether a run was good.
+ * The user's own judge, `--check CMD`.
  *
- * /bin/sh runs CMD after each run that ended by itself (passed or exit). The output of the run is
- * the standard input of CMD. Its environment has RADDLE_OUTCOME (a word such as "passed") and
- * RADDLE_STATUS (the exit status of the run). Exit status 0 of CMD: the run was good, whatever its
- * own status. Any other: the run failed. The output of CMD is discarded.
+ * /bin/sh runs CMD after each run that ended by itself (passed or exit), with the run's output as
+ * standard input, and RADDLE_OUTCOME (a word such as "passed") and RADDLE_STATUS (the exit status)
+ * in its environment. CMD's exit status decides: 0: the run was good, whatever its own status; else
+ * it failed. CMD's output is discarded.
  */
 #ifndef RADDLE_WORKER_JUDGE_H
 #define RADDLE_WORKER_JUDGE_H

@@ -2,9 +2,9 @@
  * A worker whose batches are made in another process, usually on another machine.
  *
  * The command holds the worker's contract block; the remote process (explore/serve.h) holds another
- * one. remote_begin() sends the plan, the strategy's state and, if it has changed, the view of
- * memory. The report returns the results of the batch into the block. To a campaign a remote worker
- * is like any other, except that it may get lost.
+ * one. remote_begin() sends the plan, the strategy's state and, if changed, the view of memory. The
+ * report returns the results into the block. To a campaign a remote worker is like any other,
+ * except that it may get lost.
  *
  * Invariant: both ends run the same release of raddle with the same options, so their blocks have
  * the same layout.
@@ -24,11 +24,10 @@ struct remote_link {
 	void *context;
 	uint32_t count;
 	void (*send)(void *context, uint32_t number, const void *bytes, size_t size);
-	/* Asks for the end of the batch after the current run. */
 	void (*stop)(void *context, uint32_t number);
 	/* The next message of the process, freed by the caller; NULL: none. */
 	char *(*receive)(void *context, uint32_t number, size_t *size);
-	/* True if the process is absent or has been silent for too long. */
+	/* The process is absent or has been silent for too long. */
 	bool (*is_lost)(void *context, uint32_t number);
 };
 
@@ -49,12 +48,11 @@ void remote_begin(struct worker *worker);
 void remote_stop(struct worker *worker);
 int remote_poll(struct worker *worker, enum contract_report *report, struct error *err);
 void remote_kill(struct worker *worker);
-/* True if the remote process is lost. Also sets worker->is_lost. */
+/* Also sets worker->is_lost. */
 bool remote_is_lost(struct worker *worker);
 
 /* Appends the non-empty pages of the strategy's area, or of the memory area. */
 void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
-/* Appends the threads and the schedule of the last run. */
 void remote_pack_run(struct strbuf *message, struct contract *contract);
 void remote_pack_end(struct strbuf *message);
 /* Copies a message's extents into the block, whose areas are cleared. False: damaged. */

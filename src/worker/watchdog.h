@@ -1,9 +1,7 @@
 /*
- * Detects a run that makes no progress: the heartbeat of the contract stands still.
- *
- * The guest either uses processor time meanwhile, or sleeps in a system call that the runtime does
- * not know. The limit counts the guest's own processor time, so a loaded machine causes no false
- * hangs.
+ * Detects a run without progress: the heartbeat of the contract stands still while the guest uses
+ * processor time, or sleeps in a system call that the runtime does not know. The limit counts the
+ * guest's own processor time: a loaded machine causes no false hangs.
  */
 #ifndef RADDLE_WORKER_WATCHDOG_H
 #define RADDLE_WORKER_WATCHDOG_H

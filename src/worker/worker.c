@@ -112,9 +112,7 @@ void worker_clear_strategy(struct worker *worker, size_t bytes)
 	worker->is_strategy_fresh = true;
 }
 
-/*
- * So that each process reads from the beginning. If the file was deleted, the descriptor is used.
- */
+/* Each process reads from the beginning; from the descriptor if the file was deleted. */
 static int reopen_input(const struct worker *worker)
 {
 	return open(
@@ -122,8 +120,8 @@ static int reopen_input(const struct worker *worker)
 }
 
 /*
- * Does the program get the command's descriptor? Only a file, which it may seek; for pipes and
- * terminals raddle prints. A replay prints to a file, and must have the same scheduling points.
+ * Whether the program gets the command's descriptor: only for a file. For pipes and terminals
+ * raddle prints. A replay prints to a file, and must have the same scheduling points.
  */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {
@@ -358,10 +356,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 
 	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
 		return worker_check(worker, err);
-	/*
-	 * Without a server the end of the process is awaited, unless it stands still for
-	 * inspection; likewise for a program that ended without a thread creation.
-	 */
+	/* Without a server, or a thread creation, the end of the process is awaited. */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
 		return 0;

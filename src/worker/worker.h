@@ -102,7 +102,6 @@ struct worker {
 
 /* Creates the contract block and the files, and starts no process. Releases all on failure. */
 int worker_open(struct worker *worker, const struct worker_params *params, struct error *err);
-/* Kills the worker's processes and releases all resources. */
 void worker_close(struct worker *worker);
 
 /* Zeroes the strategy's state: the next run begins a new campaign of the strategy. */
@@ -111,14 +110,13 @@ void worker_clear_strategy(struct worker *worker, size_t bytes);
 /* Starts the batch of contract->plan, if possible in the process of the last one. */
 int worker_begin(struct worker *worker, struct error *err);
 /*
- * Never blocks. *report: REPORT_NONE while the batch is under way, else once per batch _BATCH,
- * _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED. With _FAILURE and _BATCH outcome and schedule
- * are the last run's.
+ * Never blocks. *report: REPORT_NONE while the batch is under way, else once per batch another.
+ * With _FAILURE and _BATCH outcome and schedule are the last run's.
  */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /*
- * worker_begin(), then worker_poll() until it reports. If *is_interrupted, or after CARE_ENOUGH,
- * ERROR_INTERRUPTED; after run_limit_ns REPORT_DIED. The guest is killed.
+ * Polls until a report. ERROR_INTERRUPTED if *is_interrupted, or after CARE_ENOUGH; REPORT_DIED
+ * after run_limit_ns. The guest is killed then.
  */
 int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err);

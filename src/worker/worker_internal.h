@@ -15,7 +15,6 @@ enum contract_report worker_load_report(struct worker *worker);
 
 /* Handles the end of the process. *report as for worker_poll(). */
 int worker_process_ended(struct worker *worker, enum contract_report *report, struct error *err);
-/* Prints the output that has arrived since the last call. */
 int worker_pass_output_on(struct worker *worker, struct error *err);
 
 /* A program whose work moved to a daemon (is_left) has ended; worker_follow() finds the daemon. */

@@ -10,10 +10,7 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/*
- * A run is a livelock if it exceeds the settings' limit and this multiple of the recorded run's
- * steps. The factor is needed because every access at a chosen site is a step here.
- */
+/* Relative to the recorded run, in which not every access at a chosen site is a step. */
 #define STEPS_FACTOR 4
 
 int branches_run(struct branches_state *state, const struct record_request *request,
@@ -26,10 +23,7 @@ int branches_run(struct branches_state *state, const struct record_request *requ
 	return status;
 }
 
-/*
- * Part of the time reserved for investigating failures, and its upper bound. Nothing is reserved
- * before the first failure.
- */
+/* Part of the time for investigating failures, at most this; nothing before the first failure. */
 #define LOOK_PARTS 4
 #define LOOK_MOST_NS UINT64_C(5000000000)
 
@@ -61,10 +55,7 @@ static bool branches_has_time(const struct branches_state *state)
 	return branches_time_left(state) != 1;
 }
 
-/*
- * Limit for a run: RUN_FACTOR times the recorded run's duration plus RUN_MORE_NS. In another
- * schedule the run may wait forever for something outside the program.
- */
+/* In another schedule a run may wait forever for something outside the program. */
 #define RUN_FACTOR 20
 #define RUN_MORE_NS UINT64_C(5000000000)
 
@@ -77,7 +68,7 @@ uint64_t branches_run_until_ns(const struct branches_state *state)
 	return end && end < own ? end : own;
 }
 
-/* Called at the first failure: ends the search earlier, to leave time for the investigation. */
+/* To leave time for the investigation of the first failure. */
 static void keep_time_back(struct branches_state *state)
 {
 	const uint64_t left = branches_time_left(state);
@@ -138,10 +129,7 @@ static bool branches_is_told(const struct branches_result *result, enum sensitiv
 	return false;
 }
 
-/*
- * Branches are flipped again in each trace, because they lead to other runs. Only failing branches
- * need not be found twice.
- */
+/* Branches are flipped again in each trace, because they lead to other runs; failures are not. */
 static bool branches_is_known(
 	void *context, enum sensitive_kind kind, const struct sensitive_place *place)
 {
@@ -199,10 +187,7 @@ static int branches_take_flipped(struct branches_state *state, const struct reco
 	return status;
 }
 
-/*
- * The run failed before it reached its branch: this is reported as the program's failure, not as an
- * answer.
- */
+/* A run that fails before it reaches its branch is the program's failure, not an answer. */
 static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
 	const struct recorded *run)
 {
@@ -215,7 +200,6 @@ static void take_early(struct branches_state *state, const struct sensitive_cand
 	branches_add_failure(state, branch, run, candidate->chosen);
 }
 
-/* Makes the run that the solver proposes. */
 static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
 	struct error *err)
 {
@@ -275,10 +259,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	return status;
 }
 
-/*
- * Reports a branch that needs delayed writes. No controlled run can show it, because threads see
- * each other's writes at once.
- */
+/* No controlled run can delay writes: threads see each other's writes at once. */
 static void branches_tell_delayed(
 	struct branches_state *state, const struct sensitive_candidate *candidate)
 {

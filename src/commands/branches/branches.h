@@ -6,8 +6,7 @@
  * and analysed in turn, up to `rounds`. Failures behind a branch become findings at the end, as far
  * as time allows.
  *
- * Invariant: a branch is reported as sensitive only if a run has shown it; solutions that no run
- * shows are counted as unproven.
+ * Invariant: a branch is reported as sensitive only if a run has shown it.
  */
 #ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_H
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_H
@@ -34,12 +33,10 @@ struct branches_options {
 	uint32_t continuations; /* random runs from each flipped branch on, to classify it */
 	uint32_t rounds;	/* runs to analyse, including those that flip a branch; 0: one */
 	uint32_t samples;	/* random runs that may reveal branches that the search missed */
-	/* Progress callback, or NULL. */
 	void (*progress)(void *context, const struct branches_progress *progress);
 	void *context;
 };
 
-/* Meaning of a sensitive branch. */
 enum branch_class {
 	CLASS_BUG,    /* a run from the branch on fails */
 	CLASS_AD_HOC, /* a loop waits for another thread */
@@ -47,7 +44,6 @@ enum branch_class {
 	BRANCH_CLASS_COUNT
 };
 
-/* Result of investigating a failure behind a branch. */
 enum branch_kept {
 	KEPT_NOT,	   /* the failure did not repeat in fresh processes */
 	KEPT_MINIMAL,	   /* minimised, as far as the budget allows */
@@ -105,8 +101,7 @@ struct sensitive_branch {
 	 */
 	char *called_from;
 	/*
-	 * Writes that other threads must see late (weak memory), which no run can show; NULL: a run
-	 * has shown the branch.
+	 * Writes that other threads must see late (weak memory); NULL: a run has shown the branch.
 	 */
 	char *delayed;
 };

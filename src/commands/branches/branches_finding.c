@@ -31,7 +31,7 @@ static char *command_line(char *const *argv)
 	return strbuf_detach(&text);
 }
 
-/* Builds the view of the recorded run: every access at a chosen site is a scheduling point. */
+/* Every access at a chosen site is a scheduling point. */
 static void view_chosen(
 	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
 {
@@ -54,7 +54,6 @@ static void view_chosen(
 	}
 }
 
-/* Fills the store's row of the search with the results so far. */
 static void fill_row(const struct campaign_options *options, const struct branches_result *result,
 	struct store_campaign *row)
 {
@@ -133,9 +132,8 @@ int branches_store(const struct branches_options *options, struct branches_resul
 }
 
 /*
- * Converts the schedule. Recorded runs let a thread repeat a read any number of times, whereas
- * other runs end its time slice then. The schedule is followed once under the usual rules, and the
- * resulting failure is kept if it is the same one.
+ * In a recorded run a thread may repeat a read any number of times; other runs end its time slice
+ * then. The schedule is followed once under the usual rules, with the same failure.
  */
 static int branches_finding_follow(
 	const struct probe_params *params, struct failure *failure, struct error *err)
@@ -170,7 +168,7 @@ static uint64_t branches_finding_time_left(const struct branches_state *state)
 	return !end ? 0 : now < end ? end - now : 1;
 }
 
-/* Divides the remaining time among the remaining failures. `run_ns`: duration of one run. */
+/* Equal shares of the remaining time. `run_ns`: duration of one run. */
 static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
 	struct investigation *investigation)
 {
@@ -186,7 +184,7 @@ static void limit_minimising(const struct branches_state *state, uint32_t left, 
 	investigation->minimise_ns = share > behind ? share - behind : share;
 }
 
-/* Could more time have improved the result? */
+/* Whether more time could have improved the result. */
 static bool is_limited(const struct investigation *investigation)
 {
 	return investigation->without_minimising ||
@@ -220,7 +218,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	status = branches_finding_follow(&investigation.probe, &of->failure, err);
 	if (status < 0)
 		return status;
-	/* --check judges processes that have ended, so every run needs a process of its own. */
+	/* --check judges ended processes: every run needs a process of its own. */
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
 	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);

@@ -1,4 +1,3 @@
-/* Shared by the files that search for sensitive branches. */
 #ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_INTERNAL_H
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_INTERNAL_H
 
@@ -30,28 +29,18 @@ struct branches_state {
 	struct branches_failure *failures;
 	uint32_t failure_count;
 	struct symbols *symbols; /* NULL: unknown */
-	/* The trace being analysed. */
 	const struct branches_trace *trace;
 	struct sensitivity *analysis;
 };
 
-/*
- * Notes that a run behind the branch failed. `chosen`: the sites whose accesses were scheduling
- * points.
- */
+/* `chosen`: the sites whose accesses were scheduling points. */
 void branches_add_failure(struct branches_state *state, struct sensitive_branch *branch,
 	const struct recorded *run, const uint64_t *chosen);
-/*
- * Investigates the noted failures and stores them as findings for `raddle replay`, until the time
- * is over.
- */
+/* Stores the noted failures as findings for `raddle replay`, as far as time allows. */
 int branches_keep_failures(struct branches_state *state, struct error *err);
 void branches_release_failures(struct branches_state *state);
 
-/*
- * Fills the interleavings by which the recorded run and `run` reached the proven branch. The caller
- * has filled the branch's place, which the last step shows.
- */
+/* By which the recorded run and `run` reached the proven branch, whose place is filled in. */
 void branches_add_interleavings(struct branches_state *state, struct sensitive_branch *branch,
 	const struct run_record *run);
 void branches_release_interleaving(struct branch_interleaving *interleaving);
@@ -59,16 +48,13 @@ void branches_release_interleaving(struct branch_interleaving *interleaving);
 /* Adds the candidate to the result. `record`: of the run that the candidate was found in. */
 struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate);
-/* Did the run follow the schedule and fail before its end? */
+/* Whether the run followed the schedule and failed before its end. */
 bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate);
-/*
- * Adds a run that failed before it reached the candidate's branch. NULL: the failure was already
- * reported.
- */
+/* A run that failed before the candidate's branch. NULL: the failure was already reported. */
 struct sensitive_branch *branches_add_early(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate,
 	const struct recorded *run);
-/* Adds a solution that `run` did not confirm. */
+/* A solution that `run` did not confirm. */
 void branches_add_unproven(struct branches_result *result, const struct run_record *record,
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict);
@@ -76,10 +62,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 /* As record_run(); counts the run. */
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err);
-/*
- * Deadlines of the monotonic clock, 0: none. The search ends earlier than the command, which needs
- * the remaining time to investigate failures.
- */
+/* Monotonic clock, 0: none. The search ends earlier, to leave time for failures. */
 uint64_t branches_end_ns(const struct branches_state *state);
 uint64_t branches_search_end_ns(const struct branches_state *state);
 /* The latest end of a run that is made now. */

@@ -40,10 +40,7 @@ static json_t *interleaving_to_json(const struct branch_interleaving *interleavi
 	return value;
 }
 
-/*
- * Parses a place such as "shop.cc:12 in sell". A file name may contain colons and blanks, so the
- * name ends at the last colon with a number.
- */
+/* "shop.cc:12 in sell". A file name may contain colons: the last one with a number ends it. */
 static json_t *caller_to_json(const char *text)
 {
 	const char *end = strstr(text, " in "), *colon = NULL;

@@ -18,7 +18,6 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_INDEX] = "index out of bounds",
 };
 
-/* Prints the source line if the file exists. */
 static void print_line(const struct sensitive_branch *branch)
 {
 	struct strbuf text;
@@ -87,7 +86,6 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 
 static void print_schedule(const char *schedule);
 
-/* Prints a failure of a run that never reached its branch. */
 static void print_early(const struct sensitive_branch *branch, const char *store)
 {
 	printf("failure: %s, before a run reached %s:%u in %s (%s)\n",

@@ -45,7 +45,6 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 /* Limit on the printed segments of unproven schedules. */
 #define UNPROVEN_SEGMENTS_MOST 400
 
-/* `most`: limit on the segments. */
 static char *schedule_text(
 	const struct run_record *record, const struct sensitive_candidate *candidate, uint32_t most)
 {

@@ -1,4 +1,3 @@
-/* Output of `raddle branches`. */
 #ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
 
@@ -6,10 +5,7 @@
 
 extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 
-/*
- * Prints the result. `directory`: of the store, for the commands that the output suggests.
- * `is_quiet`: only the branches.
- */
+/* `directory`: the store in suggested commands. `is_quiet`: only the branches. */
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
 /* The JSON document described in docs/branches.md; the caller frees it. */
 char *branches_to_json(const struct branches_result *result);

@@ -1,7 +1,6 @@
 /*
- * Random runs. Those before the search give it answers without a solver; those of --sample check whether the
- * search has missed branches. Each run begins without
- * preemptions, is preempted somewhere, and continues at random.
+ * Random runs: before the search they give answers without a solver, and those of --sample check
+ * whether the search has missed branches. Each run is preempted somewhere, and continues at random.
  */
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
 /* Up to this many time slices are drawn before the rest of the run is random. */
 #define TURNS_MOST 4
 
-/* Draws a few long time slices, which a random walk would hardly ever produce. */
+/* A random walk would hardly ever produce long time slices. */
 static uint32_t draw_turns(
 	struct rng *rng, uint32_t threads, uint32_t steps, struct schedule_segment *segments)
 {
@@ -26,10 +25,7 @@ static uint32_t draw_turns(
 	return count;
 }
 
-/*
- * Extra time for samples after a search that used all of --time: BEHIND_NS plus this fraction of
- * --time.
- */
+/* Extra time for samples after a search that used all of --time: plus this fraction of --time. */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 
@@ -75,7 +71,7 @@ static bool branches_sample_is_over(const struct branches_state *state, uint64_t
 	       (end && now >= begin_ns + (end > begin_ns ? end - begin_ns : 0) / OBSERVE_PART);
 }
 
-/* Names of the recorded threads, by which schedules find them in other runs. Caller frees it. */
+/* By which schedules find the threads in other runs. The caller frees the list. */
 static thread_name *copy_names(const struct run_record *record)
 {
 	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);

@@ -284,10 +284,7 @@ static bool has_shown(const struct branches_result *result)
 	return result->count > result->relaxed_count || result->early_count;
 }
 
-/*
- * Did the analysis find branch events but query none of them? Its result then says nothing about
- * the program.
- */
+/* Without queries the result says nothing about the program. */
 static bool has_asked_nothing(const struct branches_result *result)
 {
 	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&

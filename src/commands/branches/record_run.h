@@ -1,7 +1,6 @@
 /*
- * Makes one run of the target and returns its record (branches/record/run_record.h). The run may
- * follow the beginning of a schedule, with scheduling points at chosen accesses, and continues
- * without preemptions.
+ * Makes one run of the target, perhaps after the beginning of a schedule, and returns its record
+ * (branches/record/run_record.h). The run continues without preemptions.
  */
 #ifndef RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
 #define RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
@@ -57,7 +56,7 @@ struct recorded {
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
-/* Was each repetition of the run equal to the first one? Returns an error if not. */
+/* Whether each repetition of the run was equal to the first one, or an error. */
 int recorded_check(const struct recorded *recorded, struct error *err);
 void recorded_release(struct recorded *recorded);
 

@@ -65,7 +65,6 @@ static int replay_for_symbols(struct explain *explain, struct error *err)
 {
 	const int result = replay_own_run(explain, true, err);
 
-	/* --check judges only runs that have ended. */
 	if (result < 0 || explain->finding->kind != OUTCOME_CHECK_FAILED)
 		return result;
 	return replay_own_run(explain, false, err);
@@ -79,7 +78,6 @@ void *explain_patterns_state(const struct worker *worker)
 		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
 }
 
-/* A run with many times the finding's steps is in an endless loop. */
 #define STEPS_LEAST 20000u
 #define STEPS_TIMES 50u
 

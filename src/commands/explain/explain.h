@@ -1,7 +1,6 @@
 /*
- * Makes the runs that explain a finding. The target runs repeatedly, as in the campaign that found
- * the failure. Each run reports which access patterns it has shown and whether it failed like the
- * finding.
+ * Makes the runs that explain a finding, as in its campaign. Each run reports its access patterns,
+ * and whether it failed like the finding.
  *
  * Life cycle: explain_open() replays the finding once, to identify its failure and to read symbols.
  * explain_learn() makes runs until no further memory turns out to be shared. explain_run() then
@@ -63,13 +62,13 @@ int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
 
-/* Does the finding's schedule still fail? If not, failures of its kind count instead. */
+/* Whether the schedule still fails. If not, failures of its kind count instead. */
 bool explain_repeats(const struct explain *explain);
 /* The failure that runs are compared with; OUTCOME_NONE: unknown. */
 const struct outcome *explain_failure(const struct explain *explain);
-/* Did concurrent processes of the program disturb each other? Runs are then made one at a time. */
+/* Whether concurrent processes of the program disturbed each other: runs are made one at a time. */
 bool explain_is_disturbed(const struct explain *explain);
-/* Are accesses to memory instrumented? Without them there are no patterns. */
+/* Without instrumented accesses to memory there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
 /* Symbols of the finding's process; NULL: none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
@@ -78,31 +77,24 @@ uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
 
-/* Makes a batch of runs and returns only their total processor time. */
+/* Returns only the total processor time of a batch of runs. */
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err);
 
-/* Line and function of a site; see explain_places.h. */
+/* See explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
 
 /* Name of the function at this address; NULL: unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);
 
-/* ---- directed runs (explain_direct.c) ---- */
+/* Directed runs (explain_direct.c). */
 
-/*
- * Later runs are driven to show the pattern between these PATTERN_THREADS threads; NULL: any.
- * explain_forbid(): to show none of the patterns.
- */
+/* Between these PATTERN_THREADS threads; NULL: any. explain_forbid(): show none of the patterns. */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
-/*
- * Finds the threads between which the pattern separates runs best, and no worse than any threads.
- */
+/* The threads between which the pattern separates runs best, and no worse than any threads. */
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
 #define EXPLAIN_FORBIDDEN_MAX 8u
-
-/* ---- showing a run (explain_show.c) ---- */
 
 /* A run as a finding, with the patterns that it has shown. */
 struct explain_shown {
@@ -114,9 +106,8 @@ struct explain_shown {
 /* The finding's own run as the failing one, for a ranking without others. False: it passes now. */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
 /*
- * Repeats one of the kept runs, the one with the fewest switches: a failing run with the pattern, or
- * a passing run without it. The finding's own run is preferred. False: no such run, or it cannot be
- * repeated.
+ * The kept run with the fewest switches: failing with the pattern, or passing without it. The
+ * finding's own run is preferred. False: none, or the run cannot be repeated.
  */
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out);

@@ -37,7 +37,7 @@ static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 	return false;
 }
 
-/* Did the run show the pattern between these threads? NULL: between any threads. */
+/* Whether the run showed the pattern between these threads; NULL: any. */
 static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)
@@ -91,7 +91,7 @@ static int force(struct explain *explain, const struct explain_test *test, const
 	return 0;
 }
 
-/* Forces the pattern between the threads of failing runs; between others it may be harmless. */
+/* Between threads of failing runs; between others the pattern may be harmless. */
 static int force_between(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
@@ -253,8 +253,7 @@ static double natural_rate(
 }
 
 /*
- * It must be far rarer than in compared runs: those that lack it by chance only repeat the
- * correlation.
+ * It must be far rarer than in compared runs: those that lack it by chance repeat the correlation.
  */
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
@@ -274,7 +273,7 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
 }
 
 /*
- * Did the strategy cause the pattern? If it is not clearly more frequent than in compared runs,
+ * Whether the strategy caused the pattern. If not clearly more frequent than in compared runs,
  * forced runs are an ordinary sample and need a higher failure rate.
  */
 static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,

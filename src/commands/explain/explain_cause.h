@@ -33,9 +33,8 @@ struct explain_cause {
 void explain_cause_release(struct explain_cause *cause);
 
 /*
- * Tests the record's pattern with test->runs runs of each sort, more without it where failures are
- * rare. Further patterns of the same conflict are forbidden, too. If forced runs seldom fail and
- * the threads matter, the pattern is forced between those.
+ * Tests the pattern with test->runs runs of each sort, more where failures are rare. Patterns of
+ * the same conflict are forbidden, too. If forced runs seldom fail, threads matter.
  */
 struct explain_test {
 	uint32_t runs;
@@ -46,7 +45,7 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	const struct pattern_record *record, const struct explain_test *test,
 	struct explain_cause *out, struct error *err);
 
-/* Does the pattern occur in runs where this cause is forbidden? */
+/* Whether the pattern occurs in runs where this cause is forbidden. */
 bool explain_comes_without(const struct explain_cause *cause, uint64_t key);
 
 #endif

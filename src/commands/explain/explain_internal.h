@@ -23,7 +23,7 @@ struct explain_kept {
 	uint32_t pattern_count;
 };
 
-/* One worker and the run it is responsible for: explain_runs.c. */
+/* One worker and its run: explain_runs.c. */
 enum explain_slot_state {
 	EXPLAIN_SLOT_FREE,    /* no run */
 	EXPLAIN_SLOT_PENDING, /* has a run to start */
@@ -40,7 +40,7 @@ struct explain_slot {
 #define EXPLAIN_SLOTS_MAX 128u
 #define EXPLAIN_KNOWN_MAX 64u
 
-/* What a round teaches takes effect in the next: results do not depend on the number of workers. */
+/* Lessons of a round take effect in the next. */
 struct explain_round {
 	uint64_t number, first;
 	uint32_t runs;
@@ -54,7 +54,7 @@ struct explain {
 	struct replay_setting setting;
 	struct explain_slot slots[EXPLAIN_SLOTS_MAX];
 	uint32_t slot_count;
-	/* Hands that work. Only the first one works until the shared memory is known. */
+	/* Number of workers in use: one until the shared memory is known. */
 	uint32_t active;
 	/* exclusive run: no other worker may start one; NULL: all may */
 	struct explain_slot *only;
@@ -96,17 +96,13 @@ void explain_forget(struct explain *explain);
 /* Keeps the last run in case it is to be shown. */
 void explain_keep(struct explain *explain, const struct explain_run *run);
 
-/* ---- explain_runs.c ---- */
-
 /* Makes the next run, or takes one made ahead; in explain->made until explain_runs_resume(). */
 int explain_runs_take(struct explain *explain, struct error *err);
 void explain_runs_resume(struct explain *explain);
-/* Discards runs made ahead; no worker works afterwards. */
 void explain_runs_drop(struct explain *explain);
-/* From now on these orders direct the runs. */
 void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
-/* Called when the shared memory is known: from now on up to `slots` workers make runs. */
+/* The shared memory is known: up to `slots` workers make runs. */
 void explain_runs_spread(struct explain *explain, uint32_t slots);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Maps accesses to source lines. The compiler makes several copies of a line (unrolled loops,
- * inlined functions), each a site of its own; all of them are one place. Where lines are unknown,
- * each site is a place, identified by its offset in its module.
+ * Maps accesses to source lines. A line's copies by the compiler, each a site of its own, are one
+ * place. Without lines, each site is a place, identified by its offset in its module.
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
@@ -34,10 +33,7 @@ struct explain_places {
 void explain_places_init(struct explain_places *places, struct symbols *symbols);
 void explain_places_release(struct explain_places *places);
 
-/*
- * Adds all accesses of the program, so that copies of a line outside of patterns are found. `site`:
- * one in the program's own code. Very large programs are skipped.
- */
+/* Finds copies of lines outside of patterns, except in very large programs. `site`: in own code. */
 void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site);
 
 /* The result is valid until the next call. */
@@ -45,9 +41,8 @@ const struct explain_place *explain_place(struct explain_places *places, uint64_
 /* The pattern's key by places instead of sites. */
 uint64_t explain_places_key(struct explain_places *places, const struct pattern *pattern);
 /*
- * Writes up to `most` sites of the line of the pattern's n-th access that do the same kind of
- * access. Only sites of patterns whose keys were requested are known. Returns at least one: the
- * pattern's own.
+ * Up to `most` sites of the n-th access's line with the same kind of access, of patterns whose keys
+ * were requested. Returns at least one: the pattern's own.
  */
 uint32_t explain_places_like(const struct explain_places *places, const struct pattern *pattern,
 	unsigned access, uint64_t *sites, uint32_t most);

@@ -41,22 +41,17 @@ const struct pattern *explain_shown_pattern(const struct explain_shown *shown, u
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
-/* ---- explain_words.c ---- */
-
 /* "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place);
 /* Step of the failing run that made the n-th access; NULL: no failing run is known. */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
-/*
- * Place of an access; inside a library's header, the user's line that calls it, from the failing
- * run's call stack, since unoptimised code does not inline the call.
- */
+/* Inside a library's header, the user's line that calls it, from the failing run's call stack. */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
 /* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
 const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
-/* Says in one sentence which fault the pattern stands for. */
+/* In one sentence. */
 const char *explain_meaning(const struct pattern *pattern);
 /* "make a.c:12 to a.c:14 (f) one atomic step ..." */
 void explain_add_remedy(struct strbuf *out, const struct explain_result *result,

@@ -1,18 +1,15 @@
 /*
- * Makes the runs for an explanation in the order of their numbers, with several workers (struct
- * explain_slot).
+ * Makes the runs for an explanation in the order of their numbers, with several workers.
  *
- * Invariant: a run depends only on its number and on what was known before its round began
- * (strategies/strategy.h). Its result is the same for every worker and every number of workers. A
- * finished run stays with its worker until it is taken; runs are taken in the order of their
- * numbers. Runs that are not needed are dropped and their numbers reused.
+ * Invariant: a run depends only on its number and on the knowledge before its round
+ * (strategies/strategy.h). A finished run stays with its worker until it is used, in the order of
+ * the numbers. Runs that are not needed are dropped and their numbers reused.
  *
- * Until the shared memory is known, only one worker works, because each such run depends on the one
- * before. The same holds for sequential strategies.
+ * Until the shared memory is known, and for sequential strategies, one worker makes all runs.
  *
- * Concurrent processes of the program may compete for a port or a file. A failure of a kind not
- * seen before, or a run that cannot be made, is therefore repeated in an exclusive run. If the
- * exclusive run differs, only one worker works from then on.
+ * Concurrent processes of the program may compete for a port or a file. A failure of a new kind, or
+ * a run that cannot be made, is therefore repeated in an exclusive run. If that differs, only one
+ * worker works from then on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +154,6 @@ static int explain_runs_give_runs(struct explain *explain, struct error *err)
 	return result;
 }
 
-/* The current restart does not work: tries the next allowed one. */
 static int fall_back(struct explain *explain, struct explain_slot *slot, struct error *err)
 {
 	struct contract_plan *plan = &slot->worker.contract->plan;
@@ -266,7 +262,7 @@ void explain_runs_drop(struct explain *explain)
 	explain->run_given = explain->run_next;
 }
 
-/* From now on worker 0 works alone. Runs made ahead are repeated; runs already taken stay valid. */
+/* Worker 0 works alone. Runs made ahead are repeated; runs already used stay valid. */
 static void explain_runs_serialise(struct explain *explain)
 {
 	explain_runs_drop(explain);
@@ -276,7 +272,7 @@ static void explain_runs_serialise(struct explain *explain)
 	explain->is_disturbed = true;
 }
 
-/* Was this failure seen while no other process of the program ran? */
+/* Whether this failure was seen while no other process of the program ran. */
 static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 {
 	for (uint32_t i = 0; i < explain->known_count; i++)
@@ -292,7 +288,7 @@ static void learn_key(struct explain *explain, uint64_t key)
 		explain->known[explain->known_count++] = key;
 }
 
-/* Repeats the worker's run exclusively. *is_same false: the outcome differs. */
+/* *is_same false: the outcome differs. */
 static int explain_runs_make_alone(
 	struct explain *explain, struct explain_slot *slot, bool *is_same, struct error *err)
 {

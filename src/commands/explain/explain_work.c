@@ -225,8 +225,8 @@ static uint64_t completed_in(const struct explain_answer *answer, const struct e
 }
 
 /*
- * Is the second answer a consequence of the first? A consequence does not occur where its cause is
- * forbidden. If this holds both ways, the earlier pattern is the cause.
+ * A consequence does not occur where its cause is forbidden. If so in both directions, the earlier
+ * pattern is the cause.
  */
 static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
 {

@@ -174,7 +174,6 @@ static int add_findings_of(
 	return result;
 }
 
-/* Adds the findings that a document of predictions or branches names. */
 static int add_findings_named(
 	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
 {
@@ -220,7 +219,6 @@ static bool cmd_report_is_of(const struct store_document *row, int64_t campaign)
 	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
 }
 
-/* Adds the documents that lead to further findings, then those about the findings. */
 static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {

@@ -1,4 +1,3 @@
-/* Prints a finding for people: failure, evidence, interleaving, next command. */
 #ifndef RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 #define RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
 

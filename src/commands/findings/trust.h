@@ -9,8 +9,7 @@
 #include "findings/finding.h"
 
 /*
- * Returns 0 if the finding is this user's and machine's, if `is_trusted`, or if the user agrees at
- * the terminal; else prints the command and returns a negative code.
+ * 0: this user's and machine's finding, `is_trusted`, or the user agrees. Else prints the command.
  */
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err);
 

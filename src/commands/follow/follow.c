@@ -2,9 +2,8 @@
  * The tracer. The kernel attaches every descendant of the program before its first instruction
  * (PTRACE_O_TRACE*). Processes run natively and stop only at forks, thread creations and execs.
  *
- * The kernel reports the end of a process to its tracer first; the parent sees it when the tracer
- * has reaped the process. The tracer inspects it without reaping (WNOWAIT), calls the listener, and
- * reaps it afterwards.
+ * The kernel reports the end of a process to its tracer first. The tracer inspects the process
+ * without reaping (WNOWAIT), calls the listener, and reaps it; then the parent sees the end.
  */
 #include "commands/follow/follow.h"
 

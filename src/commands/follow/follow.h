@@ -1,8 +1,7 @@
 /*
- * Follows a program that starts others, such as a test runner. The program and all its descendants
- * run natively and are watched with ptrace. The listener is called for each process that has
- * created threads, when the process has ended and before its parent sees that. Its descriptors are
- * closed then, and the files that the runner prepared for it still exist.
+ * Follows a program that starts others, such as a test runner, natively with ptrace. The listener
+ * is called for each ended process that has created threads, before its parent sees the end. The
+ * process's descriptors are closed then, and the runner's files for it still exist.
  *
  * Thread context: the command's only thread.
  */

@@ -40,7 +40,7 @@ struct following {
 	json_t *children;
 };
 
-/* Is the word --follow-children, abbreviated or not? The descendants' runs must not get it. */
+/* Abbreviated or not: the descendants' runs must not get this option. */
 static bool is_option(const char *word)
 {
 	const size_t length = strcspn(word, "=");

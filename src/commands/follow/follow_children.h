@@ -1,8 +1,7 @@
 /*
- * `raddle run --follow-children`: runs a program that starts others once, natively. A `raddle run`
- * of its own explores each descendant program that creates threads. This run has the same options,
- * and the place and time of the descendant's start. A finding therefore belongs to that program and
- * replays with its command line.
+ * `raddle run --follow-children`: runs a program that starts others once, natively. Each descendant
+ * that creates threads is explored by a `raddle run` with the same options, at the place and time
+ * of its start. A finding replays with the descendant's command line.
  */
 #ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
 #define RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
@@ -22,7 +21,6 @@ struct follow_children {
 	bool show_output;
 };
 
-/* Returns the exit status of the command. */
 int follow_children_run(const struct follow_children *follow);
 
 #endif

@@ -173,7 +173,6 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		arguments->wants_atomicity = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* The program's name and everything after it belong to the program. */
 		arguments->options.campaign.argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;

@@ -140,7 +140,6 @@ static void predict_on_ran(void *context, struct contract *contract)
 	predict->last_ns = now;
 }
 
-/* Without a recorded run there are no candidates to drive. */
 static bool is_recording_late(const struct predict *predict)
 {
 	const uint64_t limit_ns = predict->options->recording_ns;
@@ -184,8 +183,8 @@ int predict_check_file(const struct predict *predict, struct error *err)
 }
 
 /*
- * Recording has three parts: one thread after the other, one preemption, random. The first shows
- * how each thread uses completed work of others, which preempted runs rarely show.
+ * One thread after the other, which shows how each uses completed work of others; then one
+ * preemption; then random.
  */
 struct recording_part {
 	const struct strategy *strategy;

@@ -1,7 +1,7 @@
 /*
- * Makes the runs of `raddle predict`. Passing runs are recorded; analyses of their traces yield
- * candidates; runs are then driven towards each candidate. Both phases are campaigns (campaign.h):
- * failures become findings that are replayed, minimised and stored. Nothing here prints.
+ * Makes the runs of `raddle predict`: passing runs are recorded, analyses of their traces yield
+ * candidates, and runs are driven towards each candidate. Both phases are campaigns (campaign.h):
+ * failures become findings. Nothing here prints.
  *
  * Life cycle: predict_open(); predict_record(); predict_trace() for each recorded run;
  * predict_describe() and predict_drive() or predict_confirm() for the candidates; predict_close().
@@ -27,8 +27,8 @@ struct predict_options {
 	uint32_t attempts; /* runs per candidate */
 	bool has_contexts; /* runs record functions and accesses (runtime/contexts.h) */
 	/*
-	 * Give each thread in turn the highest priority. Runs that get too long (a thread spins
-	 * while others exist) are abandoned, and the remaining ones recorded at random.
+	 * Each thread in turn has the highest priority. Runs that get too long are abandoned, and
+	 * the remaining ones recorded at random.
 	 */
 	bool takes_turns;
 	bool makes_all_attempts; /* use all attempts even when the result is clear: for counting */
@@ -80,8 +80,8 @@ struct predict_span {
 /* From the first to the last place of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
 /*
- * Fills `out` with these steps of a recorded run and some around them, only the beginning of a long
- * range; the caller releases it. Requires predict_describe().
+ * These steps of a recorded run and some around them; the caller releases `out`. Requires
+ * predict_describe().
  */
 int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
 	struct finding *out, struct error *err);

@@ -33,7 +33,7 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 	       places[place].op.step == places[place - 1].op.step;
 }
 
-/* Which occurrence of its site in its thread the place is, in the recorded run. */
+/* The occurrence of its site in its thread that the place is, in the recorded run. */
 static struct directed_start start_of(
 	const struct predict *predict, const struct candidate *candidate)
 {
@@ -281,9 +281,8 @@ static void predict_confirm_on_progress(void *context, const struct campaign_pro
 }
 
 /*
- * Makes a finding of the run that shows the candidate, also for a failing one: the failure's own
- * finding may be minimised to a schedule without the violation. A passing run that no fresh process
- * repeats is not reported as shown.
+ * Makes a finding of the run that shows the candidate, also of a failing one: the failure's own
+ * finding may be minimised without the violation. The run must be repeatable.
  */
 static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct error *err)
 {

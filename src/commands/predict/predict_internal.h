@@ -48,10 +48,7 @@ struct predict {
 	bool has_tried_symbols;
 };
 
-/*
- * Replaces a run's object names by names that hold in all runs. The runtime's names hold only while
- * threads create objects in the same order, which does not suffice to combine runs.
- */
+/* Names that hold in all runs. The runtime's names require the same order of object creation. */
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
 /* The runtime's name of the object of this step's event; 0: none. */
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step);

@@ -1,8 +1,7 @@
 /*
- * Drives several candidates at a time, each in a forked job (forked_jobs.h). Invariant: the
- * results, and the runs made, equal those of driving one candidate after the other. A job that
- * investigated a failure which an earlier candidate already covers is therefore repeated with that
- * knowledge.
+ * Drives several candidates at a time, each in a forked job (forked_jobs.h). Invariant: results and
+ * runs are those of driving one candidate after the other. A job that investigated a failure of an
+ * earlier candidate is repeated with that knowledge.
  */
 #include <stdio.h>
 #include <stdlib.h>

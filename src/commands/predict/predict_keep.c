@@ -1,7 +1,6 @@
 /*
- * Makes a finding of a run that showed a violation. The run is repeated in a fresh process, where
- * it must show the violation again, and fail again if it failed. It is then minimised and stored
- * with its schedule, so that it replays like a failure.
+ * Makes a finding of a run that showed a violation. A fresh process must show the violation again,
+ * and fail again if the run failed. The run is then minimised and stored with its schedule.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /*
- * Names objects so that a name holds in all runs of one program. Addresses are not random: an
- * object that is static, or was allocated before the first thread, has the same address in every
- * run. An object allocated later is named by its allocating thread, the place, and its number among
- * that thread's allocations there.
+ * Names objects for all runs of one program. An object that is static, or was allocated before the
+ * first thread, has the same address in every run. Later ones are named by allocating thread,
+ * place, and number among that thread's allocations there.
  */
 #include <stdlib.h>
 #include <string.h>

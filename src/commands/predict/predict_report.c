@@ -334,7 +334,6 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	strbuf_release(&reason);
 }
 
-/* The first candidate by rank that occurred and has a schedule; NULL: none. */
 static const char *first_shown(const struct predict_result *result)
 {
 	const char *finding = NULL;
@@ -347,7 +346,6 @@ static const char *first_shown(const struct predict_result *result)
 	return finding;
 }
 
-/* Adds those of the given limits that mean the same to `raddle run`. */
 static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
 {
 	if (campaign->time_ns != PREDICT_TIME_NS)

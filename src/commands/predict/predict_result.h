@@ -1,4 +1,3 @@
-/* Result of `raddle predict` and its reports. */
 #ifndef RADDLE_COMMANDS_PREDICT_PREDICT_RESULT_H
 #define RADDLE_COMMANDS_PREDICT_PREDICT_RESULT_H
 
@@ -59,7 +58,6 @@ extern const char *const prediction_state_words[PREDICTION_STATES];
 struct strbuf prediction_reason(
 	const struct candidate *candidate, const struct prediction *prediction);
 
-/* Initialises a listener that refers to `result`. */
 void predict_report_listen(struct predict_result *result, struct campaign_listener *listener);
 /* Indices of the candidates, most important first; the caller frees them. */
 uint32_t *predict_ranking(const struct predict_result *result);

@@ -1,4 +1,3 @@
-/* The work of `raddle predict`: analyse recorded runs and drive runs towards the candidates. */
 #ifndef RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 #define RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 
@@ -28,7 +27,6 @@ struct predict_work {
 	enum predict_method method;
 	bool wants_deadlocks, wants_atomicity, wants_races;
 	const char *atomic_sets; /* file; NULL: none */
-	/* Filled by predict_work_begin(). */
 	struct atomic_rules rules;
 	struct analysis_setting setting;
 	const struct analysis *analyses[PREDICT_ANALYSES_MAX];

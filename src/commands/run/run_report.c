@@ -78,7 +78,6 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
 
-/* Does the strategy preempt at a bounded number of variables only? */
 static bool has_variable_bound(const struct campaign_options *options)
 {
 	for (const struct strategy_option *option = strategies[options->strategy]->options;
