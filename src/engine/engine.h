@@ -324,11 +324,11 @@ void engine_changed_shared(void);
 /* Replaces another thread's pending op by a copy: a signalled waiter of a condition variable
  * then waits for its mutex. */
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
-/* The moving thread waits for another thread: fairness treats it as one that yielded. */
+/* Makes fairness treat the moving thread, which waits for another, as one that yielded. */
 void engine_delay_current(void);
 /* Has another thread become enabled since the last decision? */
 bool engine_has_woken(void);
-/* The last op was a failed try. Repeated failed tries count as yields. */
+/* Marks the last op as a failed try. Repeated failed tries count as yields. */
 void engine_unproductive(void);
 /* Marks the last op as failed for host.performed, as engine_unproductive() and any other result
  * than WAIT_DONE do. */
@@ -381,7 +381,7 @@ variable_name engine_static_name(const void *address);
  * NULL: no such module. */
 bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset);
 const void *engine_static_address(uint32_t module, uint64_t offset);
-/* The object was initialised or destroyed: its memory may now hold another object. */
+/* Called when an object is initialised or destroyed: the memory may hold another object. */
 void engine_object_renew(const void *address);
 /* Static objects of a module get names from their offset. Once per module, before the first run. */
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);

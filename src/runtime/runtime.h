@@ -33,7 +33,7 @@ struct runtime {
 	const struct restart *restart;
 	struct layout layout; /* from the plan that started this process */
 	bool is_set_up;
-	/* constructors may create threads earlier */
+	/* The target's main has been entered; constructors may create threads earlier */
 	bool has_reached_main;
 	bool has_dispatch;
 	bool has_virtual_time;
@@ -51,8 +51,8 @@ struct runtime {
 	bool has_tsan_calls;
 	/* Called before the process ends without control, where no command reads the reason. */
 	void (*refused)(const char *why);
-	/* The timer with this function's address as its value expired. `context`: the
-	 * interrupted code; or NULL. */
+	/* Called when the timer with this address as its value expires, with the interrupted
+	 * code; NULL: no timer. */
 	void (*watchdog)(void *context);
 	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
@@ -159,12 +159,12 @@ void runtime_dispatch_resume(void);
 
 /* ---- spinning (spin.c) ---- */
 
-/* The command has seen no step for a while. `site`: the code that runs now. */
+/* Called when the command has seen no step for a while. `site`: the code that runs now. */
 void runtime_spin_look(uint64_t site);
 /* Starts the timer that looks for spinning threads, if a run has found one. Once per process. */
 void runtime_spin_watch(void);
 void runtime_spin_stop(void);
-/* The timer expired. `site`: the interrupted code. */
+/* Called when the timer expires. `site`: the interrupted code. */
 void runtime_spin_tick(uint64_t site);
 /* Turns the sites off until the next operation, after a long time without a step: a computing
  * thread then runs at native speed. */
@@ -174,7 +174,7 @@ void runtime_run_controlled(void);
 /* Gives every thread that may be computing the full time limit before a hang is reported. True:
  * another thread runs with a new limit. */
 bool runtime_hang_is_doubtful(void);
-/* The moving thread enters an interposed function after a request by runtime_spin_tick(). */
+/* Called at the entry of an interposed function, after a request by runtime_spin_tick(). */
 void runtime_spin_enter(uint64_t site);
 
 /* ---- crashes (crash.c) ---- */
@@ -183,27 +183,27 @@ void runtime_spin_enter(uint64_t site);
  * NULL. Returns NULL without memory. */
 void *runtime_crash_stack(void *stack);
 void runtime_crash_stack_free(void *stack); /* after its kernel thread has ended */
-/* Handlers of fatal signals, on the runtime's own stack. */
+/* Installs the handlers of fatal signals, which run on the runtime's own stack. */
 void runtime_crash_set_up(void);
 /* Stores the return address of the call that is about to abort (abort.c). */
 void runtime_note_abort(uint64_t site);
-/* A fatal signal that the target does not handle. `context`: the ucontext_t. */
+/* Ends the run at a fatal signal that the target does not handle. `context`: the ucontext_t. */
 void runtime_crash(int signal, const siginfo_t *info, void *context);
-/* A hang, at the command's request. `context`: the interrupted code. */
+/* Ends the run as a hang, at the command's request. `context`: the interrupted code. */
 void runtime_hang(void *context);
 /* Ends the run, explained by a text only. Returns if no command drives the process. */
 void runtime_fail_run(enum outcome_kind kind, const char *why);
 /* Uses a raw system call, with the runtime's own return trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
-/* The return from this signal frame calls `entry` at the interrupted instruction. */
+/* Makes the return from this signal frame call `entry` at the interrupted instruction. */
 void runtime_divert(void *context, void (*entry)(void));
 
 /* ---- daemons (daemon.c) ---- */
 
 /* Called in the child of a fork, before it leaves control. */
 void daemon_forked(long parent_pid);
-/* A process without threads ends, after `children` forks. True: a child has become a daemon and
- * is the program from now on. */
+/* Called when a process without threads ends, after `children` forks. True: a child has become a
+ * daemon and is the program from now on. */
 bool daemon_is_left(int status, uint32_t children);
 /* Called at the first thread creation of a process without control. True: it becomes the program.
  * Asked once. */
@@ -217,7 +217,7 @@ bool daemon_has_replaced_us(void);
  * process.c. */
 void process_become_child(void);
 void process_become_program(void);
-/* The process must end without a report because a daemon continues the program. */
+/* True if the process must end without a report because a daemon continues the program. */
 bool process_leaves_daemon(int status);
 
 /* Duplicates a descriptor to a number far above the target's; 0 if that fails. */
@@ -239,7 +239,7 @@ void runtime_add_modules(void);
 
 extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
-/* Thread-local blocks and stacks, before the snapshot. */
+/* Makes thread-local blocks and stacks ready before the snapshot. */
 void fiber_pool_grow(uint32_t count);
 /* A stack and thread-local block that a run made because the pool was empty. */
 struct fiber_made {
@@ -250,27 +250,27 @@ struct fiber_made {
 };
 /* Blocks made since fiber_pool_grow(), which a rewind discards. Stores the first `capacity`. */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
-/* This kernel thread made one of these blocks, and may still be ending. */
+/* True for a kernel thread that made one of these blocks, and may still be ending. */
 bool fiber_is_donor(int kernel_id);
 /* Number of blocks of standard size among them. */
 uint32_t fiber_pool_lacked(void);
 /* An address in the thread's own stack; NULL: not a stack of the runtime, such as main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);
-/* Stack tops of the pooled blocks. No thread writes behind `end`; NULL: the end of the mapping. */
+/* Visits the stack tops of the pool. No thread writes behind `end`; NULL: the mapping's end. */
 typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX
 uint32_t fiber_index_of(const struct engine_thread *thread);
 /* fiber_time() when a thread last got the pooled block, in shared memory; NULL: unknown. */
 uint64_t *fiber_used_at(uint32_t pool_index);
-/* Grows with each step of a run, and is never 0. */
+/* A clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
 
 /* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries
  * stay 0. `is_access`: a point of raddle-cc, and no call. */
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count);
-/* The call stack of an event, and which call's frame holds its object. */
+/* Fills in the call stack of an event, and which call's frame holds its object. */
 void runtime_note_calls(
 	const struct engine_thread *thread, bool is_access, struct trace_event *event);
 /* Is the address in the runtime? Such frames belong to no function of the program. */

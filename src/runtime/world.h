@@ -34,7 +34,7 @@ struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
 /* The engine's clock. Without virtual time, first advances it to the real one. */
 uint64_t time_now_ns(void);
-/* May the caller use these creation attributes (NULL: none)? 0, EINVAL or EPERM. */
+/* Checks creation attributes (NULL: none) for the caller. Returns 0, EINVAL or EPERM. */
 int affinity_check(const pthread_attr_t *attributes);
 /* The scheduling policy that the target set. The setter returns 0 or -errno. */
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority);
@@ -49,7 +49,7 @@ void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
 /* The time `ns` from now; saturates below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
-/* A clock of the virtual world, or the real clock with the same id. False: EINVAL. */
+/* Reads a clock of the virtual world, or the real clock with the same id. False: EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
 /* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
@@ -83,9 +83,9 @@ void timerfd_forget(int fd);
 
 /* Deadline of alarm, setitimer and timer_create; ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
-/* With real time, timers are the kernel's. True: one is armed and will send a signal. */
+/* True with real time, if a timer of the kernel is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
-/* True: a timer was due. */
+/* Fires the timers that are due. True: one was due. */
 bool timer_fire_due(void);
 /* Implements engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
@@ -123,7 +123,7 @@ struct fd_request {
 	const fd_set *sets[3];
 };
 
-/* FD_PLAIN also for a number that is no descriptor. */
+/* Returns FD_PLAIN also for a number that is no descriptor. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
 /* Can only members of the process family (family.h) make the descriptor ready? */
