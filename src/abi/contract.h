@@ -154,8 +154,7 @@ struct contract_thread {
 	uint64_t create_site;
 	uint64_t start; /* address of its start function */
 	uint64_t steps; /* ops performed */
-	/* Registers of a suspended fiber with REPORT_INSPECT; 0 for ended threads. */
-	/* the frame that context_switch_* saved (platform/context.S) */
+	/* REPORT_INSPECT: frame that context_switch_* saved (platform/context.S); 0: ended */
 	uint64_t stack_pointer;
 	uint64_t thread_base;
 	char label[16]; /* name set by pthread_setname_np, else empty */

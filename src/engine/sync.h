@@ -90,7 +90,7 @@ enum mutex_state {
 };
 
 int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling);
-/* EBUSY if in use. Destroying a held mutex is a failure of the run. */
+/* Returns EBUSY if in use. Destroying a held mutex is a failure of the run. */
 int mutex_destroy(struct mutex *mutex, uint64_t site);
 
 /* Returns 0, EOWNERDEAD (acquired), ENOTRECOVERABLE, EDEADLK, EAGAIN, EINVAL, ETIMEDOUT,
@@ -100,19 +100,21 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 int mutex_trylock(struct mutex *mutex, uint64_t site);
 /* Returns 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
 int mutex_unlock(struct mutex *mutex, uint64_t site);
+/* Declares the state behind a robust mutex consistent. Returns 0 or EINVAL. */
 int mutex_consistent(struct mutex *mutex);
 
-/* EINVAL for mutexes without MUTEX_PROTECTS_PRIORITY. */
+/* Return EINVAL for mutexes without MUTEX_PROTECTS_PRIORITY. */
 int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
 int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
 
+/* Releases the mutex once and counts the caller as a user that returns. Returns 0 or EPERM. */
 int mutex_leave(struct mutex *mutex, uint64_t site);
-/* Waits to reacquire the mutex after mutex_leave(), which counts the caller as a user. */
+/* An op that waits to reacquire the mutex after mutex_leave(). */
 struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
 /* The effect of that op; may return SYNC_AGAIN. */
 int mutex_return(struct mutex *mutex, uint64_t site);
 
-/* The thread's robust mutexes become free; the next lock operation returns EOWNERDEAD. */
+/* Frees the robust mutexes of an ending thread; the next lock operation returns EOWNERDEAD. */
 void engine_mutex_owner_died(struct engine_thread *thread);
 
 /* pthread_cond_t. Waiters form a queue in order of arrival, linked through engine_thread. A signal
@@ -252,7 +254,7 @@ struct once {
 /* glibc's values, because the program may have used the object before the runtime took control. */
 enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
 
-/* 0: the routine has completed, and there is no scheduling point. EAGAIN: the caller must run
+/* Returns 0 without a scheduling point if the routine has completed. EAGAIN: the caller must run
  * the routine. SYNC_CANCELLED only under asynchronous cancellation. */
 int once_enter(struct once *once, uint64_t site);
 void once_done(struct once *once, uint64_t site);

@@ -43,21 +43,21 @@ static inline uint64_t signal_set_bits(const sigset_t *set)
 	return set->__val[0];
 }
 
-/* Except the two that glibc keeps for itself. signal.c. */
+/* True except for the two signals that glibc keeps for itself. */
 bool signal_is_valid(int signal);
-/* KILL, STOP, and the two that glibc keeps for itself. */
+/* The set of KILL, STOP, and the two signals that glibc keeps for itself. */
 uint64_t signal_unblockable(void);
 
 /* ---- the queue: signal_queue.c ---- */
 
-/* Called by the entry; NULL: the process. Safe in handlers and several kernel threads. */
+/* Called by the entry; thread NULL: the process. Safe in handlers and several kernel threads. */
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information);
 /* Moves all arrived signals into the queue. */
 void signal_queue_drain(void);
-/* NULL: for the process. Drops a standard signal that is already pending, as POSIX requires. 0,
- * or EAGAIN when the queue is full. */
+/* Makes the signal pending; thread NULL: for the process. Drops a standard signal that is already
+ * pending, as POSIX requires. Returns 0, or EAGAIN when the queue is full. */
 int signal_queue_add(struct engine_thread *thread, const siginfo_t *information);
-/* The oldest pending signal of this number. False: none. */
+/* Removes the oldest pending signal of this number. False: none. */
 bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out);
 bool signal_queue_take_process(int signal, siginfo_t *out);
 /* Pending for the process: bit signal-1. */
@@ -66,7 +66,7 @@ uint64_t signal_queue_process(void);
 void signal_queue_assign(int signal, struct engine_thread *thread);
 /* Ends the assignment of signals in `set`: others may get them. True: some were assigned. */
 bool signal_queue_return(struct engine_thread *thread, uint64_t set);
-/* The thread has ended: drops the signals sent to it alone. */
+/* Called when a thread has ended: drops the signals sent to it alone. */
 void signal_queue_forget(struct engine_thread *thread);
 void signal_queue_clear(void);
 
@@ -77,9 +77,9 @@ bool signal_has_handler(int signal);
 /* Would the signal be discarded, by SIG_IGN or by default? */
 bool signal_is_ignored(int signal);
 void signal_catch(int signal);
-/* Ends the process, stops it, or does nothing. */
+/* Performs the default action: ends the process, stops it, or does nothing. */
 void signal_act_by_default(int signal, const siginfo_t *information);
-/* NULL: the process. A signal for the caller is effective at once. Returns 0 or errno. */
+/* Thread NULL: the process. A signal to the caller is effective at once. Returns 0 or errno. */
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
 /* Called when the caller jumps out of its handlers. */
 void signal_left_handlers(void);

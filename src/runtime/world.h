@@ -132,20 +132,20 @@ bool fd_is_of_family(int fd);
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
-/* Every operation on the file or channel behind the object certainly uses this object. */
+/* True if every operation on the file or channel behind the object uses this object. */
 bool fd_object_is_whole(const void *object);
 /* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);
 /* Makes a scheduling point for a call that does not wait. */
 void fd_point(enum call_kind call, int fd, uint64_t site);
-/* `peer`: the other end, or the descriptor itself. */
+/* Registers a descriptor. `peer`: the other end, or the descriptor itself. */
 void fd_opened(int fd, enum fd_class class, bool is_internal, int peer);
 void fd_duplicated(int fd, int copy);
-/* It was closed, or its meaning is no longer known. */
+/* Forgets a descriptor that was closed, or whose meaning is no longer known. */
 void fd_forget(int fd);
-/* A wait for `epoll_fd` now includes `fd`. */
+/* Records that a wait for `epoll_fd` now includes `fd`. */
 void fd_watched(int epoll_fd, int fd);
-/* A child has copies of all descriptors, and may pass them on to children of its own. */
+/* Records that a child has copies of all descriptors, and may pass them on to children. */
 void fd_were_inherited(void);
 /* Records that another process may have a copy. */
 void fd_was_sent(int fd);
@@ -154,7 +154,7 @@ bool fd_waits(int fd);
 
 /* Implements engine_ready for every request. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
-/* Another process can make one of its descriptors ready. */
+/* Can another process make one of the descriptors ready? */
 bool fd_request_is_external(const struct fd_request *request);
 /* Scheduling point of a descriptor operation, and the wait until it is ready. `op` has kind,
  * site, deadline and ready. Acts on cancellation itself. */
@@ -177,7 +177,7 @@ struct fd_transfer {
 
 /* Are reads or writes scheduling points? Always false before the first thread. */
 bool fd_is_scheduled(int fd, enum op_kind kind);
-/* Scheduling point, attempts, waits, signals, socket time-outs. Raw result. */
+/* Makes the scheduling point, attempts and waits. Returns the raw result. */
 long fd_transfer(const struct fd_transfer *transfer);
 /* Writes all bytes, except on a non-blocking descriptor. Raw result. */
 long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count);
@@ -220,7 +220,7 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 void stuck_child_tell(const struct outcome *outcome);
 /* Called at the begin of the run. */
 void stuck_children_begin_run(void);
-/* No thread is enabled: puts the waits of deadlocked children before those of the run's threads. */
+/* Puts the waits of deadlocked children before those of the run's threads. */
 void stuck_children_add_waits(struct outcome *outcome);
 /* Lists threads of children in the evidence as created by their forker: the child's view of a
  * thread, its index in the run (THREAD_NONE: no room), and all such threads after the run's own. */
@@ -231,26 +231,26 @@ void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count
 
 /* ---- signals: signal_queue.c, signal_delivery.c, signal.c ---- */
 
-/* Arrived signals that no thread has been given yet. */
+/* Have signals arrived that no thread has been given yet? */
 bool signals_arrived(void);
 /* Has the target a handler for a signal that processes send to each other, other than those of a
  * terminal or of its own faults? */
 bool signals_have_handler_for_others(void);
-/* The handlers that the caller must run now. True: one ran. */
+/* Runs the handlers that the caller must run now. True: one ran. */
 bool signals_deliver_now(void);
-/* All handlers that ended the caller's last wait have SA_RESTART. */
+/* Do all handlers that ended the caller's last wait have SA_RESTART? */
 bool signals_want_restart(void);
-/* The caller ends: reassigns signals of the process that it was assigned. */
+/* Called when the caller ends: reassigns signals of the process that it was assigned. */
 void signals_leave_thread(void);
 /* Replaces the mask for ppoll and similar calls. Returns the old mask. */
 uint64_t signals_swap_mask(uint64_t mask);
-/* A signal that the runtime makes itself, such as a timer's. NULL: for the process. */
+/* Raises a signal of the runtime, such as a timer's. Thread NULL: for the process. */
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
 /* The pending signal of a timer of timer_create(); NULL: none. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
 /* Called in the child after fork(): drops the parent's pending signals. */
 void signals_begin_child(void);
-/* No scheduling point follows: the kernel gets the target's mask and handlers. */
+/* Called when no scheduling point follows: the kernel gets the target's mask and handlers. */
 void signals_give_to_kernel(void);
 
 static inline uint64_t signal_bit(int signal)
