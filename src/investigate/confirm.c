@@ -31,16 +31,11 @@ int confirm(struct confirmation *out, const struct failure *failure,
 		taken_ns = platform_monotonic_ns() - begun_ns;
 		longest_ns = taken_ns > longest_ns ? taken_ns : longest_ns;
 		out->diverged += probe.has_diverged;
-		/*
-		 * Kind and code only: a fresh process may have other addresses than a forked one.
-		 */
+		/* Kind and code only: addresses differ. */
 		out->failed_again += probe.is_failure && !probe.has_diverged &&
 				     outcome->kind == failure->outcome.kind &&
 				     outcome->code == failure->outcome.code;
-		/*
-		 * The first failing replay waits for the full limit, to tell a hang from a long
-		 * computation.
-		 */
+		/* A hang differs from a long computation only by the full limit. */
 		if (out->failed_again && params->hang_ns)
 			probe.worker.params.hang_ns = params->hang_ns;
 	}

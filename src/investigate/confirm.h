@@ -16,9 +16,8 @@ struct confirmation {
 };
 
 /*
- * Replays `failure` up to CONFIRM_REPLAYS times; `params->restart` is ignored. The first replay is
- * always made, a further one only if the longest so far would end before `until_ns` (monotonic, 0:
- * none).
+ * At most CONFIRM_REPLAYS times, after the first only if the longest replay so far would end before
+ * `until_ns` (monotonic, 0: none). `params->restart` is ignored.
  */
 int confirm(struct confirmation *out, const struct failure *failure,
 	const struct probe_params *params, uint64_t until_ns, struct error *err);

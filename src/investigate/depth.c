@@ -9,10 +9,7 @@
 /* One fall per switch and per thread with a higher priority; more are not worth measuring. */
 #define FALLS_MAX (UINT32_C(1) << 16)
 
-/*
- * Up to this many falls, single ones are tried at once, those far from the failure first. Up to
- * this many threads, each is tried as the initially lowest.
- */
+/* Up to this many falls, single ones are tried at once; of threads, each as initially lowest. */
 #define FEW 8
 
 /* Initial priorities (order: from the highest down) and later falls to the lowest priority. */

@@ -1,15 +1,11 @@
 /*
- * Measures bug depth and radius of a failing schedule, as the priority-based strategies define
- * them. The depth is the number of priority changes that the failure needs, plus one (Burckhardt et
- * al., ASPLOS 2010). The radius is the number of lock acquisitions between the first and the last
- * priority change (Cai and Yang, ASE 2016).
+ * Measures bug depth and radius of a failing schedule. The depth is the number of priority changes
+ * that the failure needs, plus one (Burckhardt et al., ASPLOS 2010). The radius is the number of
+ * lock acquisitions between the first and the last one (Cai and Yang, ASE 2016).
  *
- * The measurement re-executes the schedule with priorities and all the priority changes that
- * reproduce it. It then removes priority changes as long as the failure still shows. The code calls
- * a priority change a fall.
- *
- * The search is not exhaustive. No single priority change of the resulting set can be removed, but
- * a smaller set may exist: the depth is an upper bound.
+ * The measurement re-executes the schedule with all the priority changes (identifier `fall`) that
+ * reproduce it, and removes them as long as the failure still shows. A smaller set may exist: the
+ * depth is an upper bound.
  */
 #ifndef RADDLE_INVESTIGATE_DEPTH_H
 #define RADDLE_INVESTIGATE_DEPTH_H
@@ -29,9 +25,9 @@ struct depth {
 };
 
 /*
- * Lowers *depth (0: unknown) to the measured value; unchanged where the budget ends first. The run
- * of the smallest set replaces `failure` if it has fewer preemptions, or as many and fewer context
- * switches. Errors: runs cannot be made, or were interrupted.
+ * Lowers *depth (0: unknown), as far as the budget allows. The run of the smallest set replaces
+ * `failure` if it has fewer preemptions, then context switches. Errors: runs cannot be made, or
+ * were interrupted.
  */
 int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
 	struct error *err);

@@ -26,9 +26,7 @@ static void directives_insert(
 	directives->count++;
 }
 
-/*
- * Position before the first item of the same thread with an equal or later `after`, else the end.
- */
+/* The first item of the same thread with an equal or later `after`, else the end. */
 static uint32_t place_before_equals(
 	const struct directives *directives, const struct replay_directive *directive)
 {
@@ -101,9 +99,8 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 }
 
 /*
- * At the first difference `run` moved `moved` where `wanted` has `instead`. Names come from
- * `wanted`: a passing run leaves none. If a directive moved it, that one came too early, and the
- * new one goes before it.
+ * At the first difference `run` moved `moved` where `wanted` has `instead`. A passing run leaves no
+ * names. A new directive precedes one that applied too early.
  */
 static void directives_add_missing(struct directives *directives, const struct failure *wanted,
 	const struct walk *run, uint16_t moved, uint16_t instead)

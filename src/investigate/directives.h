@@ -1,7 +1,7 @@
 /*
- * Lists of directives (strategies/replay.h) for minimising. A directive is a context switch that
- * stays meaningful when other directives are removed. Lists are made from a schedule, completed
- * where a run leaves the schedule, and shortened.
+ * Lists of directives (strategies/replay.h) for minimising: context switches that stay meaningful
+ * when others are removed. Lists are made from a schedule, completed where a run leaves it, and
+ * shortened.
  */
 #ifndef RADDLE_INVESTIGATE_DIRECTIVES_H
 #define RADDLE_INVESTIGATE_DIRECTIVES_H
@@ -23,9 +23,7 @@ void directives_release(struct directives *directives);
 
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
-/*
- * Adds the directive missing where `run`, made under these, diverges from `wanted`. False: nowhere.
- */
+/* Adds the directive at which `run`, made under these, diverges from `wanted`. False: nowhere. */
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);
 

@@ -253,8 +253,8 @@ static void limit_budget(struct budget *budget, uint64_t limit_ns)
 }
 
 /*
- * The run with the fewest priority changes is also a better start for minimising than hundreds of
- * preemptions. Hangs and livelocks are excluded: each run takes the full limit.
+ * Few priority changes are a better start for minimising than many preemptions. Runs of hangs and
+ * livelocks need the full limit.
  */
 static int measure_depth(
 	struct investigation *investigation, struct failure *failure, struct error *err)

@@ -44,7 +44,7 @@ struct investigation {
 };
 
 /*
- * Replaces `failure` by the minimised run. Fills *finding except id, strategy, seed, run_number. An
+ * `failure` becomes the minimised run. Fills *finding except id, strategy, seed, run_number. An
  * interrupt is no error. On error *finding is untouched.
  */
 int investigate(struct investigation *investigation, struct failure *failure,
@@ -55,9 +55,8 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	struct finding *finding, struct error *err);
 
 /*
- * Makes one traced run of a schedule in a process of its own. The probe, opened with restart exec
- * and room for a trace, has it as its last run. `steps_most`: steps kept from the end; 0: as in a
- * stored finding.
+ * One traced run in a process of its own. The probe has restart exec and room for a trace.
+ * `steps_most`: steps from the end; 0: as in a stored finding.
  */
 int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
 	struct finding *finding, struct error *err);

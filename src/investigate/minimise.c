@@ -433,8 +433,8 @@ static int try_move(
 }
 
 /*
- * Removing directives cannot change which of two threads runs first, nor remove a detour over a
- * third. After a move that improves the best run, all phases start again.
+ * Removing directives cannot change which of two threads runs first, nor a detour over a third.
+ * After an improvement all phases start again.
  */
 static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
  * Minimises a failing schedule: the same failure with as few preemptions, then as few context
  * switches, as the search finds. The method is delta debugging (Zeller and Hildebrandt,
- * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*, see
- * strategies/replay.h. A directive is a context switch that stays meaningful when others are
- * removed. The result is the recorded schedule of the best run, so it replays exactly.
+ * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*
+ * (strategies/replay.h). The result is the recorded schedule of the best run, so it replays
+ * exactly.
  *
  * Deviations from ddmin:
  * - A smaller set is accepted only if its run has no more preemptions and switches than the best
@@ -27,9 +27,7 @@ struct minimise_progress {
 struct minimise_sequence {
 	uint64_t number;
 	void *context;
-	/*
-	 * Fills the plan of candidate `ahead`, valid until the next call. False: no such candidate.
-	 */
+	/* Of candidate `ahead`, valid until the next call. False: no candidate. */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
@@ -56,8 +54,8 @@ struct minimise_params {
 };
 
 /*
- * Users wait a few seconds, which suffice where the restart is fast. A schedule with hundreds of
- * preemptions needs some hundred runs to become readable: a minute of slow runs.
+ * A few seconds suffice where the restart is fast. Hundreds of preemptions need some hundred runs
+ * to become readable: a minute of slow runs.
  */
 #define MINIMISE_BUDGET                                                                            \
 	((struct budget){.runs = 5000,                                                             \
@@ -66,8 +64,8 @@ struct minimise_params {
 		.slow_time_ns = UINT64_C(60000000000)})
 
 /*
- * Replaces `failure` by the best run found. *is_minimal: no single context switch can be removed.
- * Errors: runs cannot be made, or were interrupted; `failure` is then the best run so far.
+ * `failure` becomes the best run so far. *is_minimal: no single context switch can be removed.
+ * Errors: runs cannot be made, or were interrupted.
  */
 int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
 	struct error *err);

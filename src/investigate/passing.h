@@ -1,6 +1,6 @@
 /*
- * A passing run to show beside a failing one: it follows the failing schedule up to its last
- * preemption, then runs without preemptions; if that fails, too, without any from the start.
+ * A passing run to show beside a failing one: the failing schedule up to its last preemption, then
+ * without preemptions; if that fails, too, without any from the start.
  */
 #ifndef RADDLE_INVESTIGATE_PASSING_H
 #define RADDLE_INVESTIGATE_PASSING_H

@@ -1,10 +1,9 @@
 /*
  * A probe runs the target under a given schedule, once per call, and reports the outcome.
- * Confirmation, minimising, tracing and replay are built from probes.
  *
- * Life cycle: probe_open() prepares a worker; probe_run() makes one run and may be called again;
- * probe_close() ends the worker. The contract of `worker` holds outcome and schedule of the last
- * run until the next one. A probe belongs to one thread of the command.
+ * Life cycle: probe_open(); probe_run(), any number of times; probe_close(). The contract of
+ * `worker` holds outcome and schedule of the last run until the next one. A probe belongs to one
+ * thread of the command.
  */
 #ifndef RADDLE_INVESTIGATE_PROBE_H
 #define RADDLE_INVESTIGATE_PROBE_H
@@ -50,8 +49,8 @@ struct probe_plan {
 uint64_t probe_strategy_bytes(void);
 
 /*
- * probe_open() fills `worker.sizes` (but a record's bytes), `.check` and limits; `settings` is read
- * only then. `trace_events` 0: no trace. A restart other than exec falls back to a slower one.
+ * probe_open() fills `worker.sizes` (but a record's bytes), `.check` and limits from `settings`.
+ * `trace_events` 0: no trace. A restart other than exec falls back to a slower one.
  */
 struct probe_params {
 	struct worker_params worker;
@@ -84,9 +83,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
 int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
 
-/*
- * Writes the plan into the contract without running, for callers that start the process themselves.
- */
+/* For callers that start the process themselves. */
 void probe_fill(struct probe *probe, const struct probe_plan *plan);
 
 /* The plan that repeats a failing run exactly. The plan refers to `failure`. */

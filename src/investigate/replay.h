@@ -1,6 +1,4 @@
-/*
- * Replays a finding's schedule in a fresh process, or under gdb, and forwards the program's output.
- */
+/* Replays a finding's schedule in a fresh process, or under gdb. */
 #ifndef RADDLE_INVESTIGATE_REPLAY_H
 #define RADDLE_INVESTIGATE_REPLAY_H
 

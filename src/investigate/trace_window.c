@@ -8,8 +8,8 @@
 #define LONGER 4
 
 /*
- * A run counts as endless after `limit` / LOOP_PART steps; if a passing run is known, after
- * LOOP_PART_KNOWN and PASSING_TIMES the passing run's length.
+ * A run is endless after `limit` / LOOP_PART steps; beside a passing run, after LOOP_PART_KNOWN and
+ * PASSING_TIMES its length.
  */
 #define LOOP_PART 50
 #define LOOP_PART_KNOWN 500

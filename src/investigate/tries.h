@@ -1,15 +1,13 @@
 /*
- * Speculative runs of minimising. While one probe tries the current candidate, other probes try the
- * candidates that follow if the current one is rejected. A run depends only on its schedule and its
- * run number, and each speculative run gets the number that it would have had. The accepted
- * candidates, and hence the minimised schedule, equal those of a single probe.
+ * Speculative runs of minimising: while one probe tries the current candidate, others try the
+ * candidates that follow if that is rejected, with the run numbers that they would have had. The
+ * minimised schedule is that of a single probe.
  *
- * Below PAYS_FROM_NS per run one probe makes all runs, because handing a run to another process
- * costs more than the run. The probes' memory views are frozen: no probe learns of shared memory
- * that another one does not know.
+ * Below PAYS_FROM_NS per run one probe makes all runs, as the transfer costs more than the run. The
+ * probes' memory views are frozen.
  *
- * Processes that run side by side may disturb each other, for example by a shared file or port. The
- * caller therefore confirms the result without concurrent probes.
+ * Processes that run side by side may disturb each other, for example by a file or port: the caller
+ * confirms the result without concurrent probes.
  */
 #ifndef RADDLE_INVESTIGATE_TRIES_H
 #define RADDLE_INVESTIGATE_TRIES_H

@@ -1,9 +1,6 @@
 /*
- * Captures the output of a run in bounded memory. The target writes to an anonymous file, whose
- * middle is removed while it grows.
- *
- * A pipe is unsuitable: a full pipe blocks its writer, and the schedule would then depend on the
- * speed of the reader.
+ * Captures the output of a run in bounded memory: an anonymous file, whose middle is removed while
+ * it grows. With a pipe the schedule would depend on the speed of the reader.
  */
 #ifndef RADDLE_PROCESS_CAPTURE_H
 #define RADDLE_PROCESS_CAPTURE_H

@@ -13,8 +13,8 @@
 #include "process/supervisor.h"
 
 /*
- * File scope, because a signal handler, which reads `doorbells`, has no argument. Written by the
- * command's only thread. Free slots are NULL or 0.
+ * A signal handler, which reads `doorbells`, has no argument. Written by the command's only thread.
+ * Free slots are NULL or 0.
  */
 static struct {
 	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
@@ -133,15 +133,13 @@ void children_kill_strays(void)
 	unsigned count;
 
 	/*
-	 * Usually there is no child, by one system call. Without __WALL, which includes the
-	 * supervisor: a process with a new reaper always signals its end by SIGCHLD.
+	 * One system call, usually. Without __WALL, which includes the supervisor: a process with a
+	 * new reaper always signals its end by SIGCHLD.
 	 */
 	if (children.process_count == 0 &&
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
-	/*
-	 * Children of killed strays become children of the command: listed in the next iteration.
-	 */
+	/* Children of killed strays are listed in the next iteration. */
 	while ((count = list_strays(strays)) > 0) {
 		for (unsigned i = 0; i < count; i++)
 			(void)kill(strays[i], SIGKILL); /* the process may have ended already */

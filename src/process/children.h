@@ -1,10 +1,9 @@
 /*
  * Child processes of the command: none survives it, and no death is missed.
  *
- * The command is the reaper (child subreaper) of its descendants, so a process that a target leaves
- * behind becomes a child of the command. Such an unregistered child is called a stray. A SIGCHLD
- * handler increments all watched doorbells, so a sleeper that waits on a doorbell with its last
- * value wakes at a death.
+ * The command is the reaper (child subreaper) of its descendants: a process that a target leaves
+ * behind becomes an unregistered child, a stray. A SIGCHLD handler increments all watched
+ * doorbells, so that a sleeper wakes at a death.
  *
  * Thread context: the command's only thread; the handler interrupts it.
  */
@@ -36,8 +35,8 @@ void children_remove(pid_t pid);
 void children_kill_added(void);
 
 /*
- * Kills and reaps every stray, also those that its deaths bring. Call it only while no run, or only
- * the caller's ended run, is under way: a live run's process looks the same.
+ * Also strays that appear by these deaths. Only while no run, or the caller's ended run, is under
+ * way: a live run's process looks the same.
  */
 void children_kill_strays(void);
 /* Registers a child that is a stray. False: `pid` is no such process. */

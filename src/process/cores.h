@@ -9,9 +9,8 @@ unsigned cores_available(void);
 unsigned cores_of_quota(const char *text);
 
 /*
- * The smallest quota of this process's control groups and their ancestors, versions 1 and 2; 0:
- * none. `mounts`: their mount point; `memberships`: /proc/self/cgroup. In a container the visible
- * root is the own group.
+ * The smallest quota of this process's control groups and their ancestors; 0: none. `mounts`: their
+ * mount point; `memberships`: /proc/self/cgroup.
  */
 unsigned cores_of_groups(const char *mounts, const char *memberships);
 

@@ -1,12 +1,11 @@
 /*
- * Forked jobs: independent pieces of work, each done in a fork of this process, several at a time.
- * The parent takes their answers in the order of their numbers, so the result does not depend on
- * the number of processes.
+ * Forked jobs: independent pieces of work, each in a fork of this process, several at a time. The
+ * parent uses their answers in the order of their numbers: the result does not depend on the number
+ * of processes.
  *
- * A job sees the state of its parent at the time of the fork. If later answers matter to a job,
- * `take` returns FORKED_JOB_AGAIN, and the job is made again with the current state. The result is
- * then that of sequential execution. Changes to memory are lost with the job's process, so
- * everything that matters belongs into the answer.
+ * A job sees its parent's state at the fork. If later answers matter to a job, `take` returns
+ * FORKED_JOB_AGAIN, and the job is made again with the current state, as in sequential execution.
+ * All results belong into the answer, as the process's memory is lost.
  *
  * Thread context: the command's only thread, in each of the processes.
  */
@@ -34,17 +33,14 @@ struct jobs {
 	void *context;
 	const volatile int *is_interrupted;
 	/*
-	 * In the job's process. *is_interrupted is set when the job shall end; signals do not reach
+	 * In the job's process. *is_interrupted is set when the job must end; signals do not reach
 	 * it.
 	 */
 	int (*work)(void *context, uint32_t number, const volatile int *is_interrupted,
 		struct strbuf *answer, struct error *err);
 	/* Runs in the parent. `answer` is what `work` has written. */
 	int (*take)(void *context, uint32_t number, const struct strbuf *answer, struct error *err);
-	/*
-	 * Optional. True: take the answer only while no other job runs; running ones complete
-	 * first.
-	 */
+	/* Optional. True: the answer is used while no other job runs. */
 	bool (*needs_exclusive_run)(void *context, uint32_t number, const struct strbuf *answer);
 	/* Optional; called about ten times a second. `number`: the first job without answer. */
 	void (*waits)(void *context, uint32_t number);

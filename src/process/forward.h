@@ -1,9 +1,9 @@
 /*
- * Forwards signals from raddle to the target. The sender (a service manager, a script) knows only
- * raddle's process, because raddle started the program. Its signals are meant for the program.
+ * Forwards signals from raddle to the target: their sender (a service manager, a script) knows only
+ * raddle's process.
  *
  * Between forward_begin() and forward_end() such signals are queued, and forward_pass_on() sends
- * them. The program also receives SIGINT and SIGTERM; a second one of these ends raddle.
+ * them, including SIGINT and SIGTERM; a second one of these ends raddle.
  *
  * Thread context: the command's only thread; a handler interrupts it.
  */

@@ -127,9 +127,8 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
 }
 
 /*
- * The environment lies above the stack, so its size would change stack addresses. A filler
- * variable, which the runtime removes, rounds the size up to a multiple of this: above usual sizes,
- * far below limits.
+ * The environment lies above the stack: a filler variable, which the runtime removes, rounds its
+ * size up to a multiple of this, so that stack addresses stay.
  */
 #define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
 
@@ -202,8 +201,8 @@ char **launch_environment(
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
 	 * ASan refuses to be preloaded second; its leak checker, symbolizer process and signal
-	 * stacks do not work with many threads on one kernel thread. The user's options come last
-	 * and override these.
+	 * stacks do not work with many threads on one kernel thread. The user's options override
+	 * these.
 	 */
 	if (traits->has_address_sanitizer)
 		environment_add(&out, "ASAN_OPTIONS",

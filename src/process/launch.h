@@ -1,7 +1,6 @@
 /*
- * Starts a target: one process per call, at the minimal cost of vfork and exec. The child has a
- * process group of its own, dies with the command, has no address-space randomisation and writes no
- * core file.
+ * Starts a target by vfork and exec. The child has a process group of its own, dies with the
+ * command, has no address-space randomisation and writes no core file.
  */
 #ifndef RADDLE_PROCESS_LAUNCH_H
 #define RADDLE_PROCESS_LAUNCH_H
@@ -22,9 +21,7 @@ struct launch {
 /* Returns the process id, or a negative error code. */
 pid_t launch_process(const struct launch *launch, struct error *err);
 
-/*
- * The command's environment, with `runtime` (NULL: none) first in LD_PRELOAD, and RADDLE_CONTRACT.
- */
+/* The command's, with `runtime` (may be NULL) first in LD_PRELOAD, and RADDLE_CONTRACT. */
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 /*
- * A mark is bit 62, 30 random bits, 32 set bits. A nested raddle may only lower it: the outer
- * random bits stay, 16 of the set bits become random, 16 stay.
+ * Bit 62, 30 random bits, 32 set bits. A nested raddle may only lower a mark: the outer random bits
+ * stay, 16 of the set bits become random.
  */
 #define MARK_BIT (UINT64_C(1) << 62)
 #define OUTER_FREE UINT64_C(0xffffffff)

@@ -1,7 +1,7 @@
 /*
  * Examines the program under test before its start. Raddle can control an executable, dynamically
- * linked x86-64 ELF file without special rights. The traits tell which libraries of the program
- * need special settings. The ELF reader accepts arbitrary bytes and is fuzzed.
+ * linked x86-64 ELF file without special rights. The traits name libraries that need special
+ * settings. The ELF reader accepts arbitrary bytes and is fuzzed.
  */
 #ifndef RADDLE_PROCESS_TARGET_H
 #define RADDLE_PROCESS_TARGET_H
@@ -26,9 +26,7 @@ struct target {
 	struct target_traits traits;
 };
 
-/*
- * Finds `name` as execvp would. Errors: ERROR_TARGET, ERROR_NOTFOUND. Release with target_release.
- */
+/* As execvp would. Errors: ERROR_TARGET, ERROR_NOTFOUND. Release with target_release. */
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
 

@@ -118,8 +118,8 @@ static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
 }
 
 /*
- * Searches the dynamic string table, which has needed libraries as well as symbols of a statically
- * linked sanitizer. A wrong result only affects settings.
+ * The dynamic string table has needed libraries and symbols of a static sanitizer. A wrong result
+ * only affects settings.
  */
 static void elf_read_dynamic(
 	const struct elf *elf, const Elf64_Phdr *dynamic, struct target_traits *traits)

@@ -1,11 +1,11 @@
 /*
- * The database side of the store. Every change is one transaction. A finding's folder is written
- * and moved into place while the transaction holds the write lock (store_folder.c). A folder
- * without a row was therefore left by a killed process.
+ * The database side of the store. A finding's folder is written and moved into place while the
+ * transaction holds the write lock (store_folder.c): a folder without a row was left by a killed
+ * process.
  *
- * The database uses a rollback journal, not WAL, so that a store on a read-only medium stays
- * readable. synchronous=EXTRA: a commit, including the removal of its journal, is on disk before a
- * finding is reported.
+ * The database uses a rollback journal, not WAL: a store on a read-only medium stays readable.
+ * synchronous=EXTRA: a commit, including the removal of its journal, is on disk before a finding is
+ * reported.
  */
 #include "store/store.h"
 

@@ -48,9 +48,8 @@ enum store_access {
 };
 
 /*
- * Opens `<directory>/.raddle`; STORE_WRITE also creates it. Errors name the cause. Processes wait
- * for each other's changes. Symbolic links and schemas that are not raddle's are refused
- * (docs/security.md).
+ * STORE_WRITE also creates `<directory>/.raddle`. Processes wait for each other's changes. Symbolic
+ * links and foreign schemas are refused (docs/security.md).
  */
 int store_open(
 	struct store **out, const char *directory, enum store_access access, struct error *err);
@@ -63,18 +62,16 @@ int store_campaign_update(
 void store_campaign_release(struct store_campaign *campaign);
 
 /*
- * Assigns an id, writes the finding's folder, commits. If this program's signature is known, only
- * the count grows (*is_new false, known id), and the finding with fewer preemptions (switches,
- * steps) is stored.
+ * If this program's signature is known, only the count grows (*is_new false, known id), and the
+ * finding with fewer preemptions (switches, steps) is stored.
  */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
 /* Total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
 /*
- * Copies all campaigns and findings of `from` in one transaction; of findings in both, the shorter
- * is kept. Fails unchanged for other programs or builds, and for runs in both. `folders`: for
- * messages.
+ * Copies all campaigns and findings of `from`; of findings in both, the shorter. Fails unchanged
+ * for other programs or builds, and for runs in both. `folders`: for messages.
  */
 struct store_merged {
 	uint32_t campaigns, findings, new_findings;
@@ -109,8 +106,8 @@ int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
 /*
- * Further results of a command, as JSON: "predict" and "branches" of a campaign, "explain" of a
- * finding, "verdict" (shards.h). The last of each kind is kept.
+ * Further results, as JSON: "predict" and "branches" of a campaign, "explain" of a finding,
+ * "verdict" (shards.h). The last of each kind is stored.
  */
 struct store_document {
 	char *kind;
@@ -120,9 +117,7 @@ struct store_document {
 	int64_t made; /* seconds since 1970 */
 };
 
-/*
- * Copies the document, with the source lines of its places (findings/source_lines.h) and the time.
- */
+/* With the source lines of its places (findings/source_lines.h) and the time. */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
 /* All documents of the store, oldest first; free *rows with store_documents_free(). */

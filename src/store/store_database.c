@@ -1,14 +1,13 @@
 /*
- * The database file of a store that may come from another user (docs/security.md).
+ * The database file of a store that may belong to another user (docs/security.md).
  *
- * SQLite acts on the content of a file. A rollback journal can name a super-journal, which SQLite
- * then deletes; a schema can hold views and triggers that run with each statement. This file
- * therefore refuses files that raddle never writes before SQLite sees them. It opens the others
- * with SQLite's own protection for untrusted files, and compares the schema with the only one that
- * raddle makes.
+ * SQLite acts on the content of a file: a rollback journal can name a super-journal, which SQLite
+ * then deletes; a schema can hold views and triggers. This file refuses files that raddle never
+ * writes before SQLite sees them, opens the others with SQLite's own protection for untrusted
+ * files, and compares the schema with raddle's.
  *
- * Reading writes nothing into the store. The journal of a killed raddle must be rolled back before
- * the database is read. A reader therefore rolls it back in a private copy of both files.
+ * Reading writes nothing into the store: the journal of a killed raddle is rolled back in a private
+ * copy of both files.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -336,8 +336,8 @@ static int folder_fill(
 }
 
 /*
- * An existing folder is exchanged atomically. Where the file system cannot (EINVAL), the old one is
- * removed first; a kill in between leaves a row without folder, which loading reports.
+ * Atomically, where the file system can. Otherwise (EINVAL) the old folder is removed first; a kill
+ * in between leaves a row without folder, which loading reports.
  */
 static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
 {

@@ -92,9 +92,8 @@ int store_open_file(struct store *store, const char *id, const char *file);
 /* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);
 /*
- * Writes the finding's folder under a temporary name, synced, and moves it to its place, exchanging
- * one that was there. An orphan until the transaction commits. The caller holds the write lock and
- * has set the id.
+ * Written under a temporary name, synced, and moved, exchanging an older one. An orphan until the
+ * transaction commits. The caller holds the write lock and has set the id.
  */
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
 

@@ -1,8 +1,7 @@
 /*
- * Seals prove which files of a store this user made on this machine. A seal is a keyed hash
- * (BLAKE2b, by libsodium) of the file's bytes. The random key lies outside of every store, in
- * $XDG_STATE_HOME/raddle/key or ~/.local/state/raddle/key. A file that another user made or changed
- * has no valid seal (docs/security.md).
+ * Seals prove which files of a store this user made on this machine: keyed hashes (BLAKE2b, by
+ * libsodium). The random key lies outside of every store, in $XDG_STATE_HOME/raddle/key or
+ * ~/.local/state/raddle/key (docs/security.md).
  */
 #ifndef RADDLE_STORE_STORE_SEAL_H
 #define RADDLE_STORE_STORE_SEAL_H

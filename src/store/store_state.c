@@ -1,7 +1,6 @@
 /*
- * States of exhaustive campaigns: .raddle/state-N, which --resume loads into the memory of a
- * strategy. A state holds indices that the strategy uses unchecked. Only a state with a valid seal
- * is therefore read: one that this user's raddle wrote on this machine and that is unchanged.
+ * States of exhaustive campaigns: .raddle/state-N, for --resume. A strategy uses the indices of its
+ * state unchecked: only a state with a valid seal is read.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /*
  * The environment variables of a finding. A replay restores those that libraries are known to read,
- * and reports which of the others differ. Of the others the store has only hashes under the user's
- * key (store_seal.h). Values may be secrets, and without the key a short secret cannot be guessed
- * from its hash.
+ * and reports which of the others differ. Of these the store has only hashes under the user's key
+ * (store_seal.h), as values may be secrets.
  */
 #ifndef RADDLE_STORE_SURROUNDINGS_H
 #define RADDLE_STORE_SURROUNDINGS_H

@@ -231,7 +231,7 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 
 /*
  * dwarf_getscopes() fails on members inlined by clang. `is_thorough` examines every function of the
- * unit, and so finds code outside its parent's range, such as a lambda.
+ * unit: finds code outside its parent's range, such as a lambda.
  */
 static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
 	unsigned depth, struct chain *chain)

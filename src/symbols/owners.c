@@ -124,9 +124,9 @@ static bool part_of_static(
 #define PAYLOAD_OFFSET 16
 
 /*
- * The user's object of std::make_shared(), which libstdc++ (bits/shared_ptr_base.h) stores in
- * untyped bytes behind the counts; its type is the first template argument. Returns its start; 0:
- * none. *is_payload: the offset lies in it.
+ * std::make_shared() stores the user's object in untyped bytes behind the counts
+ * (bits/shared_ptr_base.h); its type is the first template argument. Returns its start; 0: none.
+ * *is_payload: the offset lies in it.
  */
 static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
 {

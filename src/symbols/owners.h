@@ -15,9 +15,7 @@ struct symbols_part {
 	uint64_t start;	      /* of the object, or of the variable */
 	char *place; /* the part as text, ".savings", "[3]"; owned by the caller, never NULL */
 	bool is_constant;
-	/*
-	 * The object has a type internal to the C++ library and contains nothing of the user there.
-	 */
+	/* A type internal to the C++ library, which contains nothing of the user. */
 	bool is_of_library;
 	bool is_lasting; /* static, or allocated before the first thread: exists in every run */
 	/* The enclosing structs, with bases: functions with a pointer to one work on the part. */
@@ -26,8 +24,8 @@ struct symbols_part {
 };
 
 /*
- * The outermost struct that an access refers to; each element of an array of structs is an object.
- * All accesses must have been noted (symbols_note_access). False: unknown.
+ * The outermost struct that an access refers to; array elements are objects. False: unknown.
+ * Precondition: symbols_note_access() for all accesses.
  */
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
@@ -43,9 +41,7 @@ struct symbols_routine {
 	bool is_system; /* no user code */
 };
 
-/*
- * The function at a code address and those inlined there, outermost first. 0: no debug information.
- */
+/* Also inlined ones, outermost first. 0: no debug information. */
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
 
@@ -53,9 +49,7 @@ unsigned symbols_routines_at(
 bool symbols_has_function(struct symbols *symbols, const char *name);
 bool symbols_has_part(struct symbols *symbols, const char *name);
 
-/*
- * Visits the strings of these sections in all modules until `visit` returns non-zero, the result.
- */
+/* Until `visit` returns non-zero, the result. */
 typedef int symbols_visit_text(void *argument, const char *text, const char *module);
 int symbols_each_text(
 	struct symbols *symbols, const char *section, symbols_visit_text *visit, void *argument);

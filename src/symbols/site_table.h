@@ -1,7 +1,6 @@
 /*
- * The instrumentation sites of an executable or shared library built by raddle-cc, read from its
- * file (abi/instrument_abi.h has the layout). Opening checks everything: a damaged file is refused
- * with one line of text.
+ * The instrumentation sites of an executable or shared library built by raddle-cc
+ * (abi/instrument_abi.h). A damaged file is refused with one line of text.
  *
  * The *index* of a site is its position in the section raddle_sites; the runtime uses the same
  * index.
@@ -54,9 +53,7 @@ bool site_table_outer(
 /* Linker name of the outermost function of the site's places; NULL: unknown. */
 const char *site_table_function(const struct site_table *table, const struct site *site);
 
-/*
- * A section that is not loaded (".raddle.bitcode"), valid as long as the table; NULL and 0: none.
- */
+/* A section that is not loaded (".raddle.bitcode"), valid as long as the table; may be NULL. */
 const void *site_table_section(const struct site_table *table, const char *name, size_t *size);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Names global and static variables, with debug information as accounts[1].lock, else accounts+40.
- */
+/* Names static variables, with debug information as accounts[1].lock, else accounts+40. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
- * Creates and frees layouts; modules, names and paths. Debug information comes from this machine
- * only: Debian's separate files (by build id) and files named by .gnu_debuglink. Nothing is fetched
- * from the network, whatever the environment says.
+ * Layouts; modules, names and paths. Debug information is from this machine only: Debian's separate
+ * files (by build id) and files named by .gnu_debuglink, never from the network.
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -71,10 +70,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_debuginfo,
 };
 
-/*
- * Zeroed data (.bss) behind an object's last file mapping is anonymous memory for the kernel:
- * assigns it to the object, for the names of global variables.
- */
+/* For the kernel, zeroed data (.bss) behind an object's last file mapping is anonymous memory. */
 static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";

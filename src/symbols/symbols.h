@@ -42,8 +42,7 @@ struct symbols_frame {
 unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,
 	struct symbols_frame *frames, unsigned capacity);
 
-/* "lock_both (bank.c:41)", or "0x7f.. in libfoo.so". Prefers the innermost frame of the user's
- * code. */
+/* "lock_both (bank.c:41)", or "0x7f.. in libfoo.so". The innermost frame of the user's code. */
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
@@ -112,9 +111,7 @@ const struct symbols_thread *symbols_stack_owner(
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 
-/*
- * Is there a raddle-cc point at this address? It is then an access's place, not a return address.
- */
+/* A raddle-cc point is an access's place, not a return address. */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
 /* Offset in the module, whose name `symbols` owns; 0: no module contains the address. */
@@ -128,8 +125,8 @@ const char *symbols_lacks_debug_information(
 uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 
 /*
- * Return addresses, innermost first, of a stopped process's suspended fiber or thread.
- * `stack_pointer`: as saved by context_switch_* (platform/context.S).
+ * Innermost first, of a suspended fiber or thread. `stack_pointer`: as saved by context_switch_*
+ * (platform/context.S).
  */
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);

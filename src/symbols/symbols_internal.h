@@ -171,8 +171,8 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
 /* ---- locals.c ---- */
 
 /*
- * Visits variables and parameters in scope at a code address, innermost function first, until
- * `visit` returns true. `function` declares the variable, `outermost` has the frame.
+ * In scope at a code address, innermost function first, until `visit` returns true. `function`
+ * declares the variable, `outermost` has the frame.
  */
 struct local {
 	Dwarf_Die variable, function, outermost;

@@ -1,7 +1,6 @@
 /*
- * Names thread-local variables of threads of a stopped process. glibc keeps a vector per thread
- * with the address of each module's block, by module number. Modules with such a block are numbered
- * in the order of the loader's list.
+ * Names thread-local variables of a stopped process. glibc has a vector per thread with the address
+ * of each module's block; modules are numbered in the order of the loader's list.
  */
 #include <link.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /*
- * Unwinds the stacks of suspended fibers from another process. The process is stopped; its memory
- * is read page by page with process_vm_readv(). The initial registers come from the frame written
- * by context_switch_*.
+ * Unwinds the stacks of suspended fibers from another, stopped process, page by page with
+ * process_vm_readv(), from the frame written by context_switch_*.
  *
  * All data is untrusted. The walk ends at an address outside every loaded object, at a stack that
- * does not grow, and at unreadable memory. The caller's capacity bounds it.
+ * does not grow, at unreadable memory, and at the caller's capacity.
  */
 #include <errno.h>
 #include <fcntl.h>

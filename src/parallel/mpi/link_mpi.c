@@ -1,7 +1,7 @@
 /*
- * The link of parallel/remote/link.h over MPI, in a library of its own. An MPI error is treated
- * like the loss of a rank: the ranks that wait for it notice. With OpenMPI 4 a rank's death ends
- * the job unless mpirun has --enable-recovery.
+ * The link of parallel/remote/link.h over MPI. An MPI error is treated like the loss of a rank: the
+ * ranks that wait for it notice. With OpenMPI 4 a rank's death ends the job unless mpirun has
+ * --enable-recovery.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -56,10 +56,7 @@ static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 	sendings = sending;
 }
 
-/*
- * A message being received. A long message is fetched from its sender, so it never completes if the
- * sender dies. No rank may block on it.
- */
+/* A long message never completes if its sender dies: no rank may block on it. */
 struct receiving {
 	struct receiving *next; /* started later */
 	MPI_Request request;

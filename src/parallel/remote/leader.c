@@ -228,10 +228,7 @@ static void lead(struct leader *leader)
 {
 	uint64_t until_ns = UINT64_MAX;
 
-	/*
-	 * If all remote workers are silent, the leader's machine may have stalled: waits as long as
-	 * the remote workers wait for the leader.
-	 */
+	/* If all remote workers are silent, the leader's machine may have stalled. */
 	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
 		leader_listen_once(leader);

@@ -1,7 +1,4 @@
-/*
- * State of rank 0. leader.c distributes units and receives messages, leader_findings.c stores
- * findings.
- */
+/* State of rank 0. leader.c distributes units and receives messages. */
 #ifndef RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
 #define RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /*
- * Rank 0 with an exhaustive strategy: runs a campaign, as with -j, whose other workers are the
- * other ranks (worker/remote.h). Messages carry the state of a task in both directions. The task of
- * a lost rank is made again by others.
+ * Rank 0 with an exhaustive strategy: a campaign whose other workers are the other ranks
+ * (worker/remote.h). Messages carry the state of a task in both directions. The task of a lost rank
+ * is made again.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,12 +1,11 @@
 /*
- * Lease table: which rank makes which runs. The runs of a campaign are leased to ranks in units
- * (ranges of run numbers), and leased again if a rank stalls or vanishes. The table has no
- * processes, messages or clocks of its own, so a test can simulate a thousand ranks.
+ * Which rank makes which runs. Runs are leased to ranks in units (ranges of run numbers), and
+ * leased again if a rank stalls or vanishes. The table has no processes, messages or clocks of its
+ * own, so that a test can simulate a thousand ranks.
  *
- * The size of a unit follows the speed of its rank, so that a unit takes about `unit_ns`. Units
- * become smaller towards the end, down to an eighth, so that all ranks end at about the same time.
- * A rank that is silent for `silent_ns` loses its unit to another one. If both complete the unit,
- * the first one counts.
+ * A unit takes its rank about `unit_ns`. Units become smaller towards the end, down to an eighth,
+ * so that all ranks end at about the same time. A rank that is silent for `silent_ns` loses its
+ * unit to another one. If both complete the unit, the first one counts.
  *
  * Invariant: no run is counted twice, and none is left out.
  */
@@ -39,30 +38,21 @@ struct lease_table;
 struct lease_table *lease_table_new(const struct lease_table_options *options);
 void lease_table_free(struct lease_table *leases);
 
-/*
- * Leases a unit. `rank` is below options.ranks. A rank that asks while it has a unit gives that
- * unit up.
- */
+/* `rank` is below options.ranks. A rank that asks again gives its unit up. */
 enum lease_table_answer lease_table_ask(
 	struct lease_table *leases, uint32_t rank, uint64_t now_ns, struct lease_table_unit *unit);
 /* The rank is alive. */
 void lease_table_heard(struct lease_table *leases, uint32_t rank, uint64_t now_ns);
 /*
- * The rank has completed its unit in took_ns, by its own clock, because messages may have been
- * delayed. False: another rank had completed the unit, and these runs do not count.
+ * took_ns by the rank's own clock, as messages may be delayed. False: another rank had completed
+ * the unit, and these runs do not count.
  */
 bool lease_table_done(struct lease_table *leases, uint32_t rank, uint64_t now_ns, uint64_t took_ns);
-/*
- * The rank ends with a part of its unit made. False: another rank has the unit or has made it, and
- * this part does not count.
- */
+/* The rank ends with a part of its unit made. False: another rank has the unit, or has made it. */
 bool lease_table_is_own(const struct lease_table *leases, uint32_t rank);
 /* The rank is gone: its unit, if any, goes to another rank. */
 void lease_table_lose(struct lease_table *leases, uint32_t rank);
-/*
- * Takes the units of silent ranks back. Returns the lowest rank that has become silent, or
- * options.ranks.
- */
+/* From silent ranks. Returns the lowest rank that has become silent, or options.ranks. */
 uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns);
 
 /* The number below which all runs are made. */

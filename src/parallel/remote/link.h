@@ -1,7 +1,6 @@
 /*
- * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished. This
- * is the subset of MPI that raddle needs; only libraddle-mpi.so uses MPI. One thread of each rank
- * uses the link.
+ * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished. Only
+ * libraddle-mpi.so uses MPI. One thread of each rank uses the link.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_LINK_H
 #define RADDLE_PARALLEL_REMOTE_LINK_H
@@ -25,7 +24,7 @@ struct link {
 	/* False: no message. Never blocks. */
 	bool (*receive)(struct link_message *message);
 	/*
-	 * `all_are_here`: no rank was lost, so all ranks finalise together. False: this rank leaves
+	 * `all_are_here`: all ranks finalise together. False: a rank was lost, this one leaves
 	 * alone.
 	 */
 	void (*end)(bool all_are_here);

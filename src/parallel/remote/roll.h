@@ -1,6 +1,6 @@
 /*
- * The roll of remote workers, as rank 0 maintains it: their states, when each was last heard, and
- * whether each runs the same program and release. leader.c and leader_tasks.c distribute the runs.
+ * The roll of remote workers at rank 0: their states, when each was last heard, and whether each
+ * runs the same program and release.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_ROLL_H
 #define RADDLE_PARALLEL_REMOTE_ROLL_H
@@ -46,8 +46,8 @@ void roll_hear(struct roll *roll, uint32_t from);
 void roll_take_hello(struct roll *roll, const struct link_message *message);
 
 /*
- * Ends the campaign because of a message that no rank of this release sends: roll->failure says
- * which rank sent the message. The remote worker counts as gone.
+ * After a message that no rank of this release sends: roll->failure names the sender. The remote
+ * worker counts as gone.
  */
 void roll_refuse(struct roll *roll, const struct link_message *message);
 

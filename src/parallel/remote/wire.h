@@ -1,7 +1,7 @@
 /*
  * Messages between ranks. All ranks run the same release on machines of one kind, which the hello
- * verifies, so structs travel as they lie in memory. Each message is validated like a file before
- * its contents are used: wire_read_*().
+ * verifies: structs travel as they lie in memory. Each message is validated before its contents are
+ * used: wire_read_*().
  */
 #ifndef RADDLE_PARALLEL_REMOTE_WIRE_H
 #define RADDLE_PARALLEL_REMOTE_WIRE_H
@@ -30,10 +30,7 @@ enum wire_tag {
 };
 
 #define WIRE_RELEASE 64
-/*
- * More runs than a remote worker can make between two messages: sums of valid messages do not
- * overflow.
- */
+/* More than a remote worker makes between two messages: sums do not overflow. */
 #define WIRE_RUNS_MAX FINDING_SHARD_RUNS
 
 struct wire_hello {
