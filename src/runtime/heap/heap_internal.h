@@ -42,7 +42,7 @@ struct heap_outside {
 /* Further blocks are not recorded. */
 #define HEAP_OUTSIDE_MAX 4096
 
-/* HEAP_OUTSIDE_MAX entries. */
+/* `table` has HEAP_OUTSIDE_MAX entries. */
 void heap_outside_set_up(struct heap_outside *table);
 void heap_outside_add(const struct heap_outside *block);
 /* The block that holds the address, or NULL. */
@@ -56,7 +56,7 @@ const struct heap_outside *heap_outside_all(uint32_t *count);
 #define HEAP_STREAMS_MAX 32768
 #define HEAP_STREAM_HEADS 2048
 
-/* HEAP_STREAMS_MAX and HEAP_STREAM_HEADS entries; `heads` is all zero. */
+/* They have HEAP_STREAMS_MAX and HEAP_STREAM_HEADS entries; `heads` is all zero. */
 void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
 const struct heap_stream *heap_stream(uint16_t index);
 /* Makes the record of a block that the moving thread allocates. The caller fills in the size. */

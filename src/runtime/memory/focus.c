@@ -13,12 +13,12 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* Restored with the run. */
+/* Set when a run begins; restored with the run. */
 static HOT_STATE bool focus_is_on;
 
-/* Off when threads spin under a strategy that re-executes prefixes: the time for which a spinning
- * thread is held back depends on the number of points, and the strategy would not reach the same
- * state. */
+/* Focus is off when threads spin under a strategy that re-executes prefixes: the time for which a
+ * spinning thread is held back depends on the number of points, and the strategy would not reach
+ * the same state. */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
@@ -44,7 +44,7 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
-/* The group for this granule of the object. False: unknown, or the set is full. */
+/* Adds the group for this granule of the object. False: unknown, or the set is full. */
 static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
 	uint64_t distance, struct focus_groups *focus)
 {
@@ -118,9 +118,9 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 	return true;
 }
 
-/* The groups of all variables allocated at one place; empty: unknown, or no room. Skips variables
- * that became points in this round, whose groups are known in the next. Most of them are groups of
- * the place's other variables. */
+/* Collects the groups of all variables allocated at one place; empty: unknown, or no room. Skips
+ * variables that became points in this round, whose groups are known in the next. Most of them are
+ * groups of the place's other variables. */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
 {
@@ -138,7 +138,7 @@ static void focus_gather_place(
 	}
 }
 
-/* Cached: constant within a round, and the search is slow. */
+/* The result is cached: it is constant within a round, and the search is slow. */
 static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
 {
 	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
@@ -153,7 +153,7 @@ static const struct memory_place_groups *focus_place(struct contract_memory *mem
 	return known;
 }
 
-/* False: groups unknown, or no room. */
+/* Makes the place's variables points. False: groups unknown, or no room. */
 static bool focus_on_place(
 	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
 {
@@ -176,7 +176,7 @@ static void focus_forget(struct contract_memory *memory)
 	memory->focused_count = memory->focused_place_count = 0;
 }
 
-/* False: no room. */
+/* Makes variables of that name points. False: no room. */
 static bool focus_on(struct contract_memory *memory, object_name object)
 {
 	uint32_t slot = memory_variable_slot(object);
@@ -192,7 +192,7 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 	return true;
 }
 
-/* False: an object is unknown. */
+/* Collects the groups of the strategy's objects. False: an object is unknown. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
 	struct focus_groups *focus)
 {

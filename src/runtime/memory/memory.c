@@ -16,7 +16,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Granules beyond in a longer range are ignored. */
+/* Further granules of a longer range are ignored. */
 #define RANGE_GRANULES_MOST 512
 
 static bool memory_is_write(uint8_t kind)
@@ -161,8 +161,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			return false;
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
-			/* Before the variable becomes a point: the process that makes it one may
-			 * know only some of its accesses. */
+			/* The process that makes the variable a point may know only some of its
+			 * accesses. */
 			if (memory->group_count)
 				(void)memory_allocated_at(memory, known, (const void *)at);
 		}
@@ -194,7 +194,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	return true;
 }
 
-/* The access had a lease and enters the engine nevertheless: what memory_look() left out. */
+/* Looks up what memory_look() left out, for an access that had a lease but enters the engine. */
 static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
 {
 	const uintptr_t at = visit->unplaced;
@@ -302,7 +302,7 @@ bool memory_turn_is_wanted(void)
 	return turn_is_wanted;
 }
 
-/* Granule by granule. False: some part needs the full path. */
+/* Reports the access granule by granule. False: some part needs the full path. */
 static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
 {
 	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
@@ -332,7 +332,7 @@ bool memory_is_watched(void)
 	       !runtime.is_run_over;
 }
 
-/* Equal accesses then use the fast path of quick.h. */
+/* Remembers the access, so that equal ones use the fast path of quick.h. */
 static void memory_done(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
@@ -346,7 +346,7 @@ static void memory_done(const struct memory_visit *visit)
 			!visit->told);
 }
 
-/* The moving thread has already read (or written) the variable. */
+/* Has the moving thread already read (or written) the variable? */
 static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 {
 	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&

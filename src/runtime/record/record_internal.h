@@ -25,7 +25,7 @@
 /* State of the moving thread; private to the process. */
 struct record_moving {
 	int64_t left;	  /* predicted reports until the thread yields */
-	uint64_t pending; /* of the pending write; 0: none */
+	uint64_t pending; /* address of the pending write; 0: none */
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
@@ -34,7 +34,7 @@ struct record_moving {
 	int64_t mark;	  /* `left` at the last entry */
 	struct record_thread *thread;
 	uint32_t index;
-	uint32_t entered;     /* whose arguments follow */
+	uint32_t entered;     /* function entry whose arguments follow */
 	uint64_t copied_from; /* source of a copy whose write is the next report */
 };
 
@@ -54,7 +54,7 @@ struct record_state {
 	uintptr_t outside;
 	struct record_moving *moving;
 	struct record_moving without_stubs;
-	uintptr_t code_start, code_end; /* that last called one of its own functions */
+	uintptr_t code_start, code_end; /* the module that last called one of its own functions */
 	bool has_chosen;		/* some sites are scheduling points */
 	bool may_link;			/* function addresses may be those of PLT entries */
 	struct executor executor;	/* wrapped to switch threads here */
@@ -69,14 +69,14 @@ extern struct record_state record_state;
 #define REPORTS_IN_A_TURN 200000
 
 void record_have_emptied(void);
-/* False: the record is full. */
+/* Gives the thread another chunk. False: the record is full. */
 bool record_more(struct record_thread *thread);
-/* The area is full. */
+/* Ends the thread's record where the area is full. */
 void record_close(struct record_thread *thread);
 
 #define RECORD_ENTRY_MOST (OP_STREAM_MOST + RECORD_NUMBER_SLACK)
 
-/* One entry of any kind. False: the record is full. */
+/* Makes room for one entry of any kind. False: the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
 	return __builtin_expect(thread->end - thread->at >= RECORD_ENTRY_MOST, 1) ||
@@ -88,7 +88,7 @@ static inline void record_number(struct record_thread *thread, uint64_t number)
 	thread->at = record_number_put(thread->at, number);
 }
 
-/* The caller appends its numbers. False: the record is full. */
+/* Begins an entry; the caller appends its numbers. False: the record is full. */
 static inline bool record_entry(struct record_thread *thread, enum record_tag tag)
 {
 	struct record_moving *moving = record_state.moving;
@@ -107,28 +107,28 @@ static inline bool record_entry(struct record_thread *thread, enum record_tag ta
 void record_park(struct record_moving *moving);
 void record_resume_thread(uint32_t index);
 
-/* The moving thread stops at this op. Flushes its pending write if instrumented code announced the
- * op, else drops it: code without bitcode may have written there. */
+/* Called when the moving thread stops at this op. Flushes its pending write if instrumented code
+ * announced the op, else drops it: code without bitcode may have written there. */
 void record_stand(const struct engine_op *op);
 
 void record_flush(void);
 /* Does the address lie in code with sites? */
 bool record_is_inside(uintptr_t code);
-/* The bytes that the site reads are written next, and no other site reports that write. */
+/* Are the bytes that the site reads written next, without a report of that write? */
 static inline bool record_pends(const struct site_record *site)
 {
 	return site->kind == SITE_LOAD && site_record_info(site)->flags & SITE_WRITTEN_BACK;
 }
 
 void record_read(uint64_t address, uint64_t bytes);
-/* The thread copies the memory next: the destination then holds the same values. */
+/* Records a read that the thread copies: the destination then holds the same values. */
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes);
-/* A string up to its end, and at least SITE_CONTENTS_LEAST bytes unless the page ends. */
+/* Records a string up to its end, at least SITE_CONTENTS_LEAST bytes unless the page ends. */
 void record_string(uint64_t address, uint64_t length);
 void record_range(uint64_t address, uint64_t length);
 /* Records an argument of the function that code without bitcode called last. */
 void record_argument(uint64_t value);
-/* The caller may be code without bitcode. */
+/* Records a function entry, whose caller may be code without bitcode. */
 void record_enter(uint32_t site, uintptr_t frame);
 void record_drop_pending(void);
 static inline void record_drop(void)
@@ -146,16 +146,16 @@ bool record_missed_result(uint64_t value, uint64_t known);
 bool record_missed_address(uint64_t value, uint64_t known);
 bool record_missed_argument(uint64_t value, uint64_t known);
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame);
-/* Ranges and strings, as a copy or as data. */
+/* Records ranges and strings, as a copy or as data. */
 bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length);
 bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t length);
 bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
 bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length);
-/* All other reports of ranges and strings. */
+/* Records all other reports of ranges and strings. */
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
 
-/* Marked by raddle-cc (instrument_abi.h). Any address is allowed. */
+/* Has raddle-cc marked the function (instrument_abi.h)? Any address is allowed. */
 bool record_is_marked(uint64_t function);
 /* The called function at a site with SITE_CALLEE_NAMED; 0: none. */
 uint64_t record_callee(const struct site_record *site);
@@ -166,7 +166,7 @@ void record_look_at_linkage(void);
 
 void record_near_read(void);
 void record_near_update(void);
-/* The site's quick stub has already read the word. */
+/* Called by a site's quick stub, which has already read the word. */
 void record_near_read1(void);
 void record_near_read2(void);
 void record_near_read4(void);

@@ -21,19 +21,20 @@ struct checkpoints;
 
 /* A position in a run: before entry `entry` of its history, whose record is at `at`. */
 struct checkpoint_place {
-	struct context context; /* of the moving thread */
+	struct context context; /* context of the moving thread */
 	uint32_t entry;
 	uint64_t at;
-	uint64_t ticks;	  /* of the run until then */
-	bool is_timed;	  /* because the run was long: see pay.h */
+	uint64_t ticks;	  /* ticks of the run until then */
+	bool is_timed;	  /* taken because the run was long: see pay.h */
 	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 
-/* Memory for all checkpoints together, without an image; NULL: out of memory. */
+/* Allocates memory for all checkpoints together, without an image; NULL: out of memory. */
 struct checkpoints *checkpoints_new(uint64_t bytes);
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
-/* False: no room, or a thread's stack pointer is in unknown memory; nothing has changed then. */
+/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has
+ * changed then. */
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 

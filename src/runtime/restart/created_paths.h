@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed memory is an empty set. Not in memory that a rewind restores. */
+/* Zeroed memory is an empty set. Must not lie in memory that a rewind restores. */
 #define CREATED_PATHS_MAX 1024
 struct created_paths {
 	uint32_t count;
@@ -15,9 +15,9 @@ struct created_paths {
 
 void created_paths_clear(struct created_paths *paths);
 
-/* *is_foreign: the call removed or renamed a path that this run did not create. False unless the
- * call creates or removes paths; also for calls that open files, whose descriptor the caller
- * handles. */
+/* Records a successful call. *is_foreign: the call removed or renamed a path that this run did not
+ * create. False unless the call creates or removes paths; also for calls that open files, whose
+ * descriptor the caller handles. */
 bool created_paths_note(struct created_paths *paths, long number, const long arguments[6],
 	long result, bool *is_foreign);
 

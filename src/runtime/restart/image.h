@@ -13,8 +13,8 @@
 
 struct image;
 
-/* `stack_pointer`: of the target's own thread; only its stack above counts. NULL: too many areas,
- * or memory is short. */
+/* Takes the image. Of the target's own stack, only the part above `stack_pointer` counts. NULL: too
+ * many areas, or memory is short. */
 struct image *image_take(const void *stack_pointer);
 /* A point in the last run. The restore skips the stack of a thread that did not exist then, unless
  * the stack was given to a thread later. */
@@ -24,8 +24,8 @@ struct image_moment {
 		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
-/* NULL: to the starting point. Returns the number of pages copied. *is_complete false: tracking
- * failed, and the memory is not restored. */
+/* Restores the moment; NULL: the starting point. Returns the number of pages copied. *is_complete
+ * false: tracking failed, and the memory is not restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 void image_release(struct image *image);
 bool image_is_tracked(const struct image *image);

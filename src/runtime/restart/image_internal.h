@@ -18,9 +18,9 @@
 #include "runtime/restart/image.h"
 
 #define PAGE_BYTES ((size_t)4096)
-/* A stack for each possible thread, and as many other areas. */
+/* Room for a stack of each possible thread, and as many other areas. */
 #define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
-/* Below the stack pointer of a suspended context: the red zone and the frame of the switch. */
+/* Bytes in use below a suspended context's stack pointer: red zone, frame of the switch. */
 #define STACK_MARGIN_BYTES 256
 #define IMAGE_SCAN_REGIONS 4096
 
@@ -49,9 +49,9 @@ struct image_area {
 	size_t first_present, end_present;
 	/* No page outside of this range is late. */
 	size_t first_late, end_late;
-	/* Of the mapping whose end this area is; NULL: the whole mapping. */
+	/* Start of the mapping whose end this area is; NULL: the area is the whole mapping. */
 	char *mapping_start;
-	/* Of the thread with this stack, or FIBER_NOT_POOLED. */
+	/* Pool index of the thread with this stack, or FIBER_NOT_POOLED. */
 	uint32_t pool_index;
 	char *stack_floor;	   /* may grow down to here; NULL: not a stack */
 	uint32_t *latest;	   /* per page: its newest version or 0; NULL: no versions */
@@ -59,7 +59,7 @@ struct image_area {
 	struct image_watch *watch; /* per page of a watched area */
 };
 
-/* A page that is not busy has its wanted content, or the kernel knows that it was written. */
+/* Invariant: a page that is not busy has its wanted content, or the kernel knows of the write. */
 struct image_watch {
 	bool is_busy; /* not protected: restored before every run */
 	uint8_t idle; /* consecutive checks without a change */
@@ -87,7 +87,7 @@ struct image {
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	const char *stack_pointer;
-	/* At the last search for late pages; -1: no search yet. */
+	/* Page faults at the last search for late pages; -1: no search yet. */
 	long fault_count;
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
@@ -112,7 +112,7 @@ static inline struct image_version *image_version(const struct image *image, uin
 	return (struct image_version *)(image->versions + ((size_t)place - 1) * sizeof(uint64_t));
 }
 
-/* NULL: the content before the page was first touched. */
+/* Returns the content to restore; NULL: the content before the page was first touched. */
 static inline const char *image_content(
 	const struct image *image, const struct image_area *area, size_t page)
 {
@@ -134,15 +134,15 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 /* Tracks writes where the kernel can, and tracking is cheaper than copying. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
-/* All written pages of watched areas. False: the kernel cannot report them. */
+/* Makes all written pages of watched areas busy. False: the kernel cannot report them. */
 bool image_find_busy(struct image *image);
 void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
-/* This restore should check the busy pages for unchanged ones. Once per restore. */
+/* Should this restore check the busy pages for unchanged ones? Called once per restore. */
 bool image_is_look(struct image *image);
-/* True: the page is protected again and no longer busy. */
+/* Records the check of a busy page. True: the page is protected again and no longer busy. */
 bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);
 
-/* Parts of a tracked area written since their last protection; protects them again. False: the
+/* Visits and protects the parts of a tracked area written since their last protection. False: the
  * kernel cannot report them, or the visitor returned false. */
 typedef bool image_visit_written(struct image *image, struct image_area *area,
 	const struct image_scan_region *region, void *argument);

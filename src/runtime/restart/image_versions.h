@@ -17,14 +17,16 @@ struct image_memory {
 /* Allocates memory for versions; NULL: no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
-/* Every page that has changed since the last versions, saved at the moment `before` (NULL: none).
- * *last: the chain of new versions, for image_drop_versions() even after a failure. */
+/* Saves every page that has changed since the last versions, which were saved at the moment
+ * `before` (NULL: none). *last: the chain of new versions, for image_drop_versions() even after a
+ * failure. */
 bool image_keep_versions(struct image *image, struct image_memory *memory,
 	const struct image_moment *before, uint32_t *last);
 /* Drops the newest versions. */
 void image_drop_versions(struct image *image, uint32_t last);
 
-/* The image has only the part from `end` on. Memory between `floor` and `end` was used since. */
+/* A stack of which the image has only the part from `end` on. Memory above `floor` was used
+ * since. */
 struct image_stack {
 	char *floor, *end;
 };

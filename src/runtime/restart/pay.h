@@ -22,7 +22,7 @@ enum pay_way { PAY_WITHOUT, PAY_WITH, PAY_WAY_COUNT };
 
 struct pay_parting {
 	uint32_t entry;
-	uint32_t parted; /* runs that first differed here */
+	uint32_t parted; /* runs that first differed from their predecessor here */
 	uint32_t before; /* runs that first differed earlier */
 	uint32_t runs;
 };
@@ -51,9 +51,9 @@ void pay_begin(struct pay *pay);
 void pay_run_ended(struct pay *pay, uint64_t ticks);
 /* Records the cost of a checkpoint. `is_timed`: not at a parting. */
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
-/* A timed checkpoint was dropped. `ticks`: its saving. */
+/* Records that a timed checkpoint was dropped. `ticks`: its saving. */
 void pay_dropped(struct pay *pay, uint64_t ticks);
-/* The run first differs from its predecessor at that entry. */
+/* Records that the run first differs from its predecessor at that entry. */
 void pay_parted(struct pay *pay, uint32_t entry);
 static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {

@@ -28,7 +28,7 @@ struct history *resume_history(void);
 void resume_run_ended(void);
 /* Drops checkpoints and history. */
 void resume_forget(void);
-/* The program did not repeat its earlier behaviour: no more checkpoints in this process. */
+/* Called when the program did not repeat its earlier behaviour: no more checkpoints. */
 void resume_give_up(void);
 
 /* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is

@@ -41,16 +41,16 @@ struct undo_log {
 	struct created_paths created;
 };
 
-/* In shared memory; set before the starting point. */
+/* Lies in shared memory; the pointer is set before the starting point. */
 extern struct undo_log *undo;
 
-/* A rewind (TAINT_REWIND), or even a fork at the first creation (TAINT_SHARED), cannot revert the
- * effect. */
+/* Taints the run with an effect that a rewind (TAINT_REWIND), or even a fork at the first creation
+ * (TAINT_SHARED), cannot revert. */
 void undo_taint(enum contract_taint taint, const char *what, long number);
-/* No checkpoints from this point of the run on. */
+/* Forbids checkpoints from this point of the run on. */
 void undo_obstruct(const char *what);
 
-/* Calls about memory and processor affinity. False: another call. */
+/* Logs calls about memory and processor affinity. False: another call. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
 /* Called before each run. */
