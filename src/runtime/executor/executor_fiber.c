@@ -22,7 +22,7 @@
 
 struct donor {
 	struct donor *next;
-	struct donor *made_before; /* since the starting point */
+	struct donor *made_before; /* donor made before it, since the starting point */
 	struct thread_stack stack; /* start NULL: the stack is glibc's own */
 	uintptr_t thread_base;
 	void *stack_top; /* a thread's first frame begins here */
@@ -74,7 +74,7 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* Donors of special size take entries from the end. NULL: none is free. */
+/* Finds a free entry; donors of special size take entries from the end. NULL: none. */
 static struct donor *donor_place(bool is_special)
 {
 	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
@@ -107,7 +107,7 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* Only size and guard of the attributes matter. NULL: glibc could not create the thread. */
+/* Makes a donor; only size and guard of the attributes matter. NULL: glibc could not. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
 	const bool is_special = attributes != NULL;
@@ -242,7 +242,7 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
 }
 
-/* The caller's own stack, or a size beyond the standard. */
+/* Reads what the attributes say about the stack: the caller's own, or a larger size. */
 static void fiber_read_attributes(
 	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
 {
@@ -320,7 +320,7 @@ static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
 	fibers.switch_to(&from->context, &to->context);
 }
 
-/* The next use renews the donor: most runs end earlier. */
+/* Returns the donor unrenewed: the next use renews it, and most runs end earlier. */
 static void fiber_reap(struct engine_thread *thread)
 {
 	struct donor *donor = thread->executor_part;
@@ -333,7 +333,7 @@ static void fiber_reap(struct engine_thread *thread)
 	fibers.free = donor;
 }
 
-/* glibc's fork has reclaimed the stacks of all other threads. */
+/* Forgets the donors of other threads, whose stacks glibc's fork has reclaimed. */
 static void fiber_after_fork(struct engine_thread *self)
 {
 	(void)self;

@@ -26,7 +26,7 @@ struct kernel_part {
 	uint32_t baton; /* futex: 1 when the thread may run */
 	pthread_t real;
 	const uint32_t *alive; /* futex that the kernel clears when the thread has ended */
-	/* For fatal signals: the thread's own stack may be exhausted. */
+	/* Serves handlers of fatal signals: the thread's own stack may be exhausted. */
 	void *crash_stack;
 	struct thread_stack stack; /* start NULL: the stack is glibc's own or the caller's */
 	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
@@ -34,7 +34,7 @@ struct kernel_part {
 
 /* THREAD_CAPACITY entries. The holder of the baton writes both pointers. */
 static struct kernel_part *kernel_parts;
-/* Gave up the baton to end; its kernel thread may still be ending. */
+/* The thread that gave up the baton to end; its kernel thread may still be ending. */
 static struct kernel_part *kernel_leaving;
 
 /* Stack slots, assigned in the fibers' order. Written by the holder of the baton. */
@@ -78,7 +78,7 @@ static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIG
 				      FAULT(SIGFPE) | FAULT(SIGILL) | FAULT(SIGABRT) |
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
-/* A path such as "main.0.2", backwards from `end`; returns its start. */
+/* Writes a path such as "main.0.2", backwards from `end`; returns its start. */
 static char *kernel_write_path(const struct engine_thread *thread, char *end)
 {
 	unsigned number = thread->ordinal;
@@ -122,8 +122,8 @@ static void *kernel_thread_entry(void *argument)
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
 	/* Other threads already run: calls of this thread must not count as theirs. */
 	runtime_dispatch_disarm();
-	/* By system call: glibc's thread exit frees its heap caches, which fibers never do, and
-	 * later blocks would have different addresses under the two executors. */
+	/* The thread exits by system call: glibc's thread exit frees its heap caches, which fibers
+	 * never do, and later blocks would have different addresses under the two executors. */
 	(void)platform_call(SYS_exit, 0);
 	__builtin_trap();
 }
@@ -186,7 +186,7 @@ static int kernel_real_attributes(
 	return pthread_attr_setstacksize(own, size);
 }
 
-/* The real thread has ended or was never created. */
+/* Called when the real thread has ended or was never created. */
 static void kernel_give_stack_back(struct kernel_part *part)
 {
 	if (part->stack.start)
@@ -238,7 +238,7 @@ static void kernel_transfer(struct engine_thread *from, struct engine_thread *to
 	kernel_take_baton(kernel_part(from));
 }
 
-/* Debuggers and /proc would regard a process without its main kernel thread as dead. */
+/* Keeps main's kernel thread, without which debuggers and /proc regard the process as dead. */
 static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
 {
 	if (from->id.index != 0 && kernel_part(from)->alive)

@@ -45,7 +45,7 @@ static size_t thread_stack_stride(void)
 	return thread_stack_standard_bytes() + LENT_BYTES + GAP_BYTES;
 }
 
-/* Counted from the end of the range. */
+/* Position of a slot, counted from the end of the range. */
 static uint32_t thread_stack_place(uint32_t slot)
 {
 	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;
@@ -90,7 +90,7 @@ bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes)
 {
 	const size_t pages = (stack_bytes + 4095) & ~(size_t)4095;
 	const uint64_t end = LARGE_END - stacks.large_used;
-	/* Whole gaps: an address alone shows whether memory is lent. */
+	/* Rounded to whole gaps: an address alone shows whether memory is lent. */
 	const uint64_t used = (pages + LENT_BYTES + 2 * GAP_BYTES - 1) & ~(uint64_t)(GAP_BYTES - 1);
 
 	if (pages > stack_bytes + 4095 || used > end - THREAD_STACKS_START)
@@ -110,9 +110,9 @@ void thread_stack_unmap(const struct thread_stack *stack)
 	platform_unmap(stack->start, stack->bytes);
 }
 
-/* Bound for glibc's frames before thread_stack_enter(). */
+/* Bound for the frames of glibc before thread_stack_enter(). */
 #define FIRST_FRAMES_BYTES 512
-/* Left by context_make() above the first frame. */
+/* Bytes that context_make() leaves above the first frame. */
 #define FIRST_WORDS_BYTES 16
 
 void *thread_stack_top(void *frame)

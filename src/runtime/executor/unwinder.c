@@ -8,7 +8,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* The symbols that a module imports. */
+/* Tables of a module that list the symbols it imports. */
 struct unwinder_module {
 	const ElfW(Sym) * symbols;
 	const char *names;

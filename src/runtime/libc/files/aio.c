@@ -74,7 +74,7 @@ static void aio_notify(const struct sigevent *event)
 	}
 }
 
-/* All earlier requests on its descriptor have ended, or it is cancelled. */
+/* True when all earlier requests on its descriptor have ended, or it is cancelled. */
 static bool aio_has_turn(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;
@@ -127,7 +127,7 @@ static ssize_t aio_carry_out(const struct aio_request *request)
 	}
 }
 
-/* The target may then reuse its aiocb. */
+/* Stores the result, after which the target may reuse its aiocb. */
 static void aio_finish(struct aiocb *control, ssize_t result, int error)
 {
 	control->__return_value = result;
@@ -241,7 +241,7 @@ struct aio_list {
 	bool for_all;
 };
 
-/* `for_all`: every request. True for a list without pending requests. */
+/* Is one request of the list done, or (`for_all`) every request? */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;
@@ -387,7 +387,8 @@ EXPORT int lio_listio(
 	group = aio_free_group();
 	if (!group)
 		return (int)interpose_result(-EAGAIN);
-	/* One extra count until all requests are started, so that early ends do not notify. */
+	/* Holds one extra count until all requests are started, so that early ends do not
+	 * notify. */
 	*group = (struct aio_group){.unfinished = 1, .event = event ? *event : silent};
 	are_asked = aio_ask_all(controls, count, group, CALL_SITE);
 	if (!--group->unfinished)

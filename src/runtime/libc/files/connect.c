@@ -40,7 +40,7 @@ static long connect_result(int fd)
 	return -error;
 }
 
-/* Sets O_NONBLOCK for this call on a blocking descriptor. */
+/* Tries without blocking: sets O_NONBLOCK for this call on a blocking descriptor. */
 static long connect_attempt(int fd, const struct sockaddr *address, socklen_t length)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
@@ -101,7 +101,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* The kernel refuses sockets that do not listen. */
+/* True for a socket that listens; the kernel refuses others. */
 static bool accept_may_wait(int fd)
 {
 	int is_listening = 0;
@@ -152,7 +152,7 @@ ANSWERED(int, accept4,
 	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
 	fd, address, length, flags);
 
-/* A second process that binds such a name fails, and its peers may wait forever. */
+/* True for a name that a second process cannot bind: its peers might wait forever. */
 static bool is_shared_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;

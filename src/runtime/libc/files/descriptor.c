@@ -60,7 +60,7 @@ static long fd_made(long result, enum fd_class class, bool is_internal)
 	return result;
 }
 
-/* Answers a system call that creates a descriptor of this class. */
+/* Defines the answer to a system call that creates a descriptor of this class. */
 #define MAKES(name, class, is_internal)                                                            \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -107,7 +107,7 @@ static long fd_copied(int fd, long result)
 	return result;
 }
 
-/* Answers a system call that duplicates its first argument. */
+/* Defines the answer to a system call that duplicates its first argument. */
 #define COPIES(name)                                                                               \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
@@ -145,7 +145,7 @@ static bool is_held_by_another(long result)
 	return result == -EWOULDBLOCK || result == -EACCES;
 }
 
-/* Waits for an unlock between two tries. Raw result. */
+/* Tries to lock, and waits for an unlock between two tries. Returns the raw result. */
 static long fd_lock_wait(const struct fd_lock *lock)
 {
 	bool is_try = true;

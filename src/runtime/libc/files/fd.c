@@ -98,7 +98,7 @@ static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t 
 	return interpose_result(fd_write_all(&transfer, vector, count));
 }
 
-/* Nothing to transfer, or a count that the kernel must refuse. */
+/* True if there is nothing to transfer, or the kernel must refuse the count. */
 static bool is_odd_vector(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
@@ -128,7 +128,7 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 	return fd_read(fd, &vector, 1, site);
 }
 
-/* No scheduling point. A SIGPIPE is delivered before the write returns. */
+/* Writes without a scheduling point. A SIGPIPE is delivered before the write returns. */
 static ssize_t write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;

@@ -11,7 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Entries that the next try sends after a partial gather write. */
+/* Number of entries that the next try sends after a partial gather write. */
 #define VECTOR_WINDOW 16
 
 static bool fd_polls(int fd, short events)
@@ -42,7 +42,7 @@ void fd_note(long number, int fd, long result)
 	runtime_note_call(number, arguments, result);
 }
 
-/* SO_RCVTIMEO, SO_SNDTIMEO */
+/* Returns SO_RCVTIMEO or SO_SNDTIMEO as a deadline. */
 static uint64_t fd_socket_deadline(const struct fd_transfer *transfer)
 {
 	struct timeval limit = {0};
@@ -132,7 +132,7 @@ static size_t vector_bytes(const struct iovec *vector, int count)
 	return bytes;
 }
 
-/* The entries behind the first `skip` bytes. */
+/* Collects the entries behind the first `skip` bytes. */
 static int vector_rest(
 	const struct iovec *vector, int count, size_t skip, struct iovec rest[VECTOR_WINDOW])
 {

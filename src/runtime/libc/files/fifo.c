@@ -39,7 +39,7 @@ static bool fifo_is_opened(long number, const long arguments[6], struct fifo_ope
 	       S_ISFIFO(status.st_mode);
 }
 
-/* tee() reports a writer without removing data. */
+/* Tests for a writer by tee(), which removes no data. */
 static bool fifo_has_writer(int fd)
 {
 	struct pollfd poll = {.fd = fd, .events = POLLIN};

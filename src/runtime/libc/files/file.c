@@ -51,7 +51,7 @@ EXPORT int openat64(int directory, const char *path, int flags, ...)
 	return REAL(openat64)(directory, path, flags, OPEN_MODE(flags));
 }
 
-/* A cancellation point around libc's function. */
+/* Defines a cancellation point around libc's function. */
 #define PASSES_ON(type, name, parameters, arguments)                                               \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \

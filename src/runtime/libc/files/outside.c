@@ -28,7 +28,7 @@ static struct {
 	uint32_t failed_tries; /* consecutive failures */
 	uint64_t failed_step;
 	uint64_t woken_period; /* engine_idle_period() when a descriptor last ended a wait */
-	/* While other members of the process family run. */
+	/* Used while other members of the process family run. */
 	uint64_t slice_ns;    /* of each sleep; 0: no limit */
 	bool is_clock_still;  /* virtual time stands still during this wait */
 	uint64_t idle_period; /* the period that began at idle_real_ns */
@@ -107,7 +107,7 @@ static void outside_collect(void)
 	}
 }
 
-/* Descriptors that become ready when a child ends. Returns where they start. */
+/* Adds descriptors that become ready when a child ends. Returns where they start. */
 static uint32_t outside_add_children(const int *pids, uint32_t count)
 {
 	uint32_t first = outside.poll_count;
@@ -190,7 +190,7 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		fd_retry_changed();
 }
 
-/* A ready descriptor that has not ended a wait yet. Not repeated until a thread has moved. */
+/* Is a descriptor ready that has not ended a wait yet? Not repeated until a thread has moved. */
 static bool outside_is_ready(void)
 {
 	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
@@ -200,7 +200,7 @@ static bool outside_is_ready(void)
 	return true;
 }
 
-/* A waited-for child has ended since the thread's last check. */
+/* Has a waited-for child ended since the thread's last check? */
 static bool outside_child_has_ended(void)
 {
 	for (uint32_t i = 0; outside.has_child && i < engine_thread_count(); i++) {
@@ -213,7 +213,7 @@ static bool outside_child_has_ended(void)
 	return false;
 }
 
-/* Another process has changed a shared object since its waiter's last check. */
+/* Has another process changed a shared object since its waiter's last check? */
 static bool outside_shared_is_ready(void)
 {
 	for (uint32_t i = 0; outside.has_shared && i < engine_thread_count(); i++) {
@@ -229,7 +229,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or its signal, may run a handler that wakes a thread. */
+	/* The end of a child, or a signal of child or parent, may run a handler. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
@@ -292,7 +292,7 @@ static void outside_wait_for_family(
 	outside.is_clock_still = false;
 }
 
-/* How to continue a wait that no event has ended yet. */
+/* Asks the process family how to continue a wait that no event has ended yet. */
 static enum family_verdict outside_ask_family(
 	uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
@@ -305,7 +305,7 @@ static enum family_verdict outside_ask_family(
 	return family_wait(&wait);
 }
 
-/* False: waiting longer cannot help. */
+/* Waits until a thread may be enabled. False: waiting longer cannot help. */
 static bool outside_wait(uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	const enum family_verdict verdict = outside_ask_family(epoch, limit_ns, pids, child_count);
@@ -337,8 +337,8 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	}
 	outside_collect();
-	/* Counted first: a child that ends afterwards makes its descriptor ready, and output of one
-	 * that ended before is visible. */
+	/* Children are counted first: one that ends afterwards makes its descriptor ready, and
+	 * output of one that ended before is visible. */
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;

@@ -19,7 +19,7 @@ struct poll_call {
 	uint8_t call;
 	bool never_waits;
 	const sigset_t *mask;
-	/* Fills the caller's output without blocking. Raw result. */
+	/* Fills the caller's output without blocking. Returns the raw result. */
 	long (*ask)(const struct poll_call *call);
 	fd_set *out[3];
 	struct epoll_event *events;

@@ -77,7 +77,7 @@ static bool splice_never_waits(const struct splice *splice)
 	       !(fd_waits(splice->in) && fd_waits(splice->out));
 }
 
-/* Repeats the call until it moves data or fails. Raw result. */
+/* Repeats the call until it moves data or fails. Returns the raw result. */
 static long splice_once(struct splice *splice, uint64_t site)
 {
 	bool is_reading = fd_is_scheduled(splice->in, OP_FD_READ);

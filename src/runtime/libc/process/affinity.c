@@ -305,7 +305,7 @@ long affinity_set_scheduling(struct engine_thread *thread, int policy, int prior
 	return -scheduling_set(thread, policy, priority);
 }
 
-/* False: the thread inherits those of its creator. */
+/* Reads policy and priority. False: the thread inherits those of its creator. */
 static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};
@@ -365,7 +365,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 		own->priority = (uint8_t)priority;
 		scheduling_follow(thread);
 	}
-	/* All bits: no affinity was set. */
+	/* glibc returns all bits if no affinity was set. */
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
 		CPU_COUNT(&processors) < CPU_SETSIZE)
 		(void)affinity_set(thread, sizeof processors,

@@ -9,7 +9,7 @@
 
 STRATEGY_DECLARE(pos);
 
-/* Schedules of a child per schedule of its parent: few, because exhaustive strategies try each. */
+/* Number of schedules of a child per schedule of its parent: exhaustive strategies try each. */
 #define CHILD_SEEDS 64
 
 /* State of this process, written at forks. */

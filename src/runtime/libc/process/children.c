@@ -19,7 +19,7 @@ struct task {
 	char name[13];
 };
 
-/* /proc/self/task/THREAD/children. Number of bytes; negative: the file does not exist. */
+/* Reads /proc/self/task/THREAD/children. Returns the bytes; negative: no such file. */
 static long children_read(long tasks, const char *thread, char *text, size_t size)
 {
 	static const char file[] = "/children";
@@ -39,7 +39,7 @@ static long children_read(long tasks, const char *thread, char *text, size_t siz
 	return bytes;
 }
 
-/* Ended and not waited for. Also true for a process that is no child. */
+/* True if the child has ended and was not waited for; also if the process is no child. */
 static bool child_has_ended(int pid)
 {
 	siginfo_t information = {0};

@@ -38,7 +38,7 @@ struct family {
 	struct family_member members[FAMILY_MOST];
 };
 
-/* Set at forks; a rewind restores it. */
+/* State of this process, set at forks; a rewind restores it. */
 static HOT_STATE struct {
 	struct family *family; /* shared; NULL: nothing forked yet, or no memory */
 	uint64_t generation;
@@ -137,7 +137,7 @@ bool family_has_stranger(void)
 	return family_is_ours() && self.family->has_stranger;
 }
 
-/* Each removal of an ended member begins an epoch, so that the others look at its effects. */
+/* Removes ended members. Each removal begins an epoch: the others look at its effects. */
 static void family_bury(void)
 {
 	struct family *family = self.family;
@@ -193,7 +193,7 @@ uint64_t family_look(void)
 	return epoch;
 }
 
-/* All other members are idle for this epoch. `deadline_ns`: their earliest deadline. */
+/* Called when all others are idle for this epoch. `deadline_ns`: their earliest deadline. */
 static enum family_verdict family_settle(const struct family_member *own, uint64_t deadline_ns)
 {
 	if (own->deadline_ns == ENGINE_FOREVER && deadline_ns == ENGINE_FOREVER)

@@ -16,7 +16,7 @@
 /* Threads beyond these report the process's priorities. */
 #define PRIORITY_THREADS_MAX 256
 
-/* Negative results are errors. */
+/* The system call returns this minus the nice value: negative results are errors. */
 #define NICE_ZERO 20
 #define NICE_LEAST (-20)
 #define NICE_MOST 19
@@ -61,7 +61,7 @@ static int nice_get(const struct engine_thread *thread)
 	return NICE_ZERO - (int)platform_call(SYS_getpriority, PRIO_PROCESS, 0);
 }
 
-/* A value beyond RLIMIT_NICE needs CAP_SYS_NICE. 0 or -EACCES. */
+/* Returns 0 or -EACCES: a value beyond RLIMIT_NICE needs CAP_SYS_NICE. */
 static long nice_set(const struct engine_thread *thread, int nice)
 {
 	struct thread_priority *own = priority_of(thread);

@@ -48,7 +48,7 @@ static void fork_prepare(void)
 	semaphore_prepare_fork();
 	runtime.has_forked = true;
 	runtime_dispatch_pause();
-	/* A signal that arrives early in the child would count as the parent's. */
+	/* Blocks all signals: one that arrives early in the child would count as the parent's. */
 	(void)platform_call(
 		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
 }
@@ -67,7 +67,7 @@ static void fork_in_parent(void)
 	runtime_dispatch_resume();
 }
 
-/* Differs from the seeds of parent and siblings. */
+/* Draws the seed of a child, which differs from those of parent and siblings. */
 static uint64_t process_random_seed(void)
 {
 	uint64_t number;
@@ -142,7 +142,7 @@ __attribute__((constructor)) static void process_constructor(void)
 		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }
 
-/* libc runs the handlers of pthread_atfork() under a lock that detectors cannot see. */
+/* Forks: libc runs the pthread_atfork() handlers under a lock that detectors cannot see. */
 static pid_t fork_in_order(uint64_t site)
 {
 	static const char handlers;
@@ -181,7 +181,7 @@ EXPORT pid_t _Fork(void)
 	return pid;
 }
 
-/* Copied into a clone()'s child. */
+/* Task of a clone()'s child, which has a copy of it. */
 static struct {
 	int (*function)(void *);
 	void *argument;
@@ -194,7 +194,7 @@ static int clone_in_child(void *unused)
 	return cloned.function(cloned.argument);
 }
 
-/* Handled like a fork, unless memory is shared: then the kernel's. */
+/* Handles a clone without shared memory like a fork; others are left to the kernel. */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	va_list rest;

@@ -11,7 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* Listed after the threads of the run. Written at the end of the run. */
+/* Threads of children, listed after those of the run. Written at the end of the run. */
 static struct {
 	uint32_t thread_count;
 	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
@@ -24,7 +24,7 @@ static uint32_t stuck_count(const struct contract *contract)
 	return count < CONTRACT_STUCK_MOST ? count : CONTRACT_STUCK_MOST;
 }
 
-/* A thread that exists only in the child. Its name follows when the run ends. */
+/* Describes a thread that exists only in the child. Its name follows when the run ends. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 {
 	struct contract_thread description = {
@@ -136,7 +136,7 @@ static struct thread_id stuck_thread_of(const struct contract_stuck *told, struc
 	return THREAD_NONE;
 }
 
-/* A child that has made threads: the evidence lists them as created by its forker. */
+/* Adds a child that has made threads; the evidence lists them as created by its forker. */
 static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
 {
 	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||

@@ -49,7 +49,7 @@ static void symbol_find_loader(void)
 	*(void **)&symbol_behind_dlsym = runtime_next_symbol("dlsym");
 }
 
-/* `version` NULL: dlsym(). NULL: the loader looks the name up. */
+/* Returns NULL where the loader looks the name up. `version` NULL: dlsym(). */
 static void *symbol_interposed(
 	void *handle, const char *name, const char *version, const void *caller)
 {

@@ -113,7 +113,7 @@ static void signal_call_handler(void *argument)
 
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/* `is_here`: on the thread's own stack, unless the handler wants the alternate one. */
+/* `is_here`: the handler runs on the thread's own stack, unless it wants the alternate one. */
 static void signal_run_handler(struct engine_thread *thread, int signal, siginfo_t *information,
 	ucontext_t *context, bool is_here)
 {
@@ -177,7 +177,7 @@ void signals_leave_thread(void)
 	signal_queue_forget(self);
 }
 
-/* No instruction is interrupted: the context names the site of the scheduling point. */
+/* Runs a handler that interrupts no instruction: its context names the site of the point. */
 static void signal_run_here(struct engine_thread *thread, int signal, siginfo_t *information)
 {
 	ucontext_t context;
@@ -241,7 +241,7 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* The strategy chooses among several. NULL: all threads block the signal. */
+/* Chooses a thread, by the strategy among several. NULL: all threads block the signal. */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;
@@ -266,7 +266,7 @@ static bool signal_is_waited_for(int signal)
 	return false;
 }
 
-/* One instance. True: it has left the process's queue. */
+/* Routes one instance. True: it has left the process's queue. */
 static bool signal_route(int signal)
 {
 	struct engine_thread *thread;
@@ -348,7 +348,7 @@ uint64_t signals_swap_mask(uint64_t mask)
 	return old_mask;
 }
 
-/* The runtime's own code, from the linker. */
+/* Bounds of the runtime's own code, from the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -359,7 +359,7 @@ static bool is_in_runtime(const ucontext_t *context)
 	return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
 }
 
-/* A fault, or abort(): the thread cannot continue before the signal is handled. */
+/* Handles a fault, or abort(): the thread cannot continue before. */
 static void signal_handle_at_once(int signal, siginfo_t *information, void *context)
 {
 	struct engine_thread *self = engine_current();
@@ -403,7 +403,7 @@ void signal_catch(int signal)
 	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
 	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
 		flags |= SA_RESTART;
-	/* On the runtime's alternate stack, because the thread may have overrun its own. */
+	/* Faults use the runtime's alternate stack: the thread may have overrun its own. */
 	if (signal_is_fault(signal) && (!signal_has_handler(signal) || action->flags & SA_ONSTACK))
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)

@@ -23,12 +23,12 @@ struct pending_signal {
 };
 
 static struct {
-	/* Written by the entry. */
+	/* The ring, written by the entry. */
 	struct ring_entry ring[RING_SIZE];
 	uint32_t ring_next;    /* next entry to fill */
 	uint32_t ring_drained; /* entries before it are free */
 	uint64_t overflow;     /* standard signals that found the ring full */
-	/* Oldest first. */
+	/* The queue, oldest first. */
 	struct pending_signal queue[QUEUE_SIZE];
 	uint32_t count;
 	uint64_t process_pending;
@@ -111,7 +111,7 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 		*pending &= ~signal_bit(signal);
 }
 
-/* NULL: for the process. */
+/* Is the signal already pending? Thread NULL: for the process. */
 static bool queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {

@@ -22,7 +22,7 @@ static bool signal_is_ready(const struct engine_op *op, const struct engine_thre
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
-/* The thread's own signals first, lower numbers first, as in the kernel. 0: none is pending. */
+/* Returns 0 if none is pending. The thread's own signals and lower numbers are first. */
 static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
@@ -36,7 +36,7 @@ static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 	return 0;
 }
 
-/* The signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
+/* Returns the signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
 static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
@@ -135,7 +135,7 @@ static bool never_ready(const struct engine_op *op, const struct engine_thread *
 	return false;
 }
 
-/* Always -EINTR. */
+/* Waits for a handler; always returns -EINTR. */
 static long handler_wait(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_WAIT,
@@ -224,7 +224,7 @@ void *signal_stack_end(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* One of three modes, with or without SS_AUTODISARM. */
+/* The flags are one of three modes, with or without SS_AUTODISARM. */
 #define STACK_AUTODISARM (1U << 31)
 #define STACK_BYTES_MIN 2048
 
@@ -235,7 +235,7 @@ static bool is_stack_mode(int flags)
 	return mode == 0 || mode == SS_ONSTACK || mode == SS_DISABLE;
 }
 
-/* 0 if `wanted` may replace the caller's stack `before`, else -errno. */
+/* Returns 0 if `wanted` may replace the caller's stack `before`, else -errno. */
 static long alternate_check(const stack_t *wanted, const stack_t *before)
 {
 	if (before->ss_flags & SS_ONSTACK)
