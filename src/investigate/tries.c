@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "platform/platform.h"
 
-/* A slot-over takes some hundred microseconds, an additional probe's process milliseconds. */
+/* A transfer costs some hundred microseconds, the process of a further probe milliseconds. */
 #define PAYS_FROM_NS UINT64_C(2000000)
 #define PAYS_AFTER_RUNS 4u /* the first run may have started the process */
 #define SLEEP_NS UINT64_C(20000000)

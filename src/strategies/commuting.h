@@ -26,8 +26,7 @@ struct commuting {
 	uint32_t thread; /* the thread of the stretch */
 	uint32_t count;
 	struct commuting_access stretch[COMMUTING_STRETCH]; /* in order, the latest last */
-	/* point of the access that comes next */
-	struct commuting_access next;
+	struct commuting_access next; /* point of the access that comes next */
 
 	/* From the stop until the thread continues: variables that other threads access. */
 	bool is_stopped, has_gone_on;

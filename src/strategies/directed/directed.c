@@ -213,7 +213,6 @@ static void directed_look(struct directed_state *directed, const struct schedule
 	directed->next = directed->shares_object ? directed->place_count : 0;
 }
 
-/* Releases threads that have waited too long; they may stop again at a later op. */
 static void directed_lose_patience(
 	struct directed_state *directed, const struct schedule_view *view)
 {
@@ -248,7 +247,6 @@ static bool directed_interleaves(
 	return false;
 }
 
-/* Only stopped threads are enabled: releases one of them. */
 static struct thread_id directed_thrash(
 	struct directed_state *directed, const struct schedule_view *view)
 {

@@ -232,7 +232,6 @@ static void put_before(
 	step->wakeup = branch;
 }
 
-/* At a step that no earlier run has reached. */
 static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = dpor_push(dpor);

@@ -112,17 +112,16 @@ struct dpor {
 	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
 	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 
-	/* steps below `base` belong to the owner: the task explores no branches there */
+	/* Task fields (dpor_tasks.c). Steps below `base` belong to the owner. */
 	uint32_t base;
-	uint32_t task; /* number of the task */
-	/* step of the branch at the split; less than `base` */
-	uint32_t last;
+	uint32_t task;	     /* number of the task */
+	uint32_t last;	     /* step of the branch at the split; less than `base` */
 	uint32_t split_runs; /* number of runs of the owner at that time */
 	bool is_exact;	     /* the task must make exactly the runs of a single state */
-	bool has_arrived;
-	uint64_t tree_hash; /* hash of the branch's wakeup tree at the split */
-	uint64_t open_hash; /* hash of the open steps below `last` at the split */
-	uint64_t racy_hash; /* hash of `racy` at the split */
+	bool has_arrived;    /* the first run has reached the final `base` */
+	uint64_t tree_hash;  /* hash of the branch's wakeup tree at the split */
+	uint64_t open_hash;  /* hash of the open steps below `last` at the split */
+	uint64_t racy_hash;  /* hash of `racy` at the split */
 
 	struct dpor_share share; /* shard fields; all zero without shards */
 

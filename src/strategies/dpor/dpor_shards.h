@@ -51,8 +51,7 @@ struct dpor_share {
 	bool is_held_up; /* only held threads are enabled: the run cannot continue */
 	/* `racy` after the learning runs, equal in all shards */
 	uint64_t taught[DPOR_TAUGHT_WORDS];
-	/* hash of the facts that must be equal in all shards */
-	uint64_t plan;
+	uint64_t plan; /* hash of the facts that must be equal in all shards */
 };
 
 struct dpor;

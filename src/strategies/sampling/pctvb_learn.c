@@ -127,7 +127,6 @@ static void learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *lesson)
 		pctvb->variables[i].count = 0;
 	for (uint32_t i = 0; i < lesson->count; i++)
 		learn_variable(pctvb, &lesson->variables[i]);
-	/* The run was cut off: its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > pctvb->threads_most)

@@ -227,7 +227,6 @@ static void rpro_draw_changes(struct rpro *rpro)
 	rpro_draw_window(rpro, rng_below64(&rpro->rng, first_places), places);
 }
 
-/* The last window is complete: draws the next one, and new priorities. */
 static __attribute__((noinline)) void rpro_next_window(
 	struct rpro *rpro, const struct schedule_view *view, uint64_t event)
 {
@@ -307,7 +306,6 @@ static void rpro_learn_one(struct rpro *rpro, const struct rpro_lesson *lesson)
 {
 	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
 
-	/* The run was cut off: its length says nothing about complete runs. */
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > rpro->threads_most)

@@ -66,8 +66,7 @@ struct deviations {
 	uint32_t capacity, count; /* of records */
 	uint32_t roots, root;	  /* number of standard schedules; the next one to run */
 	uint32_t bound;		  /* maximum number of costly deviations in a run */
-	/* costly deviations of the records from level_start on */
-	uint32_t level;
+	uint32_t level;		  /* costly deviations of the records from level_start on */
 	uint32_t level_start, level_end;
 	uint32_t kind;		       /* kind of deviation of the children that are made now */
 	uint32_t record;	       /* their parent */
@@ -102,8 +101,7 @@ struct deviations {
 	uint64_t print;			       /* hash of everything done so far */
 	uint32_t prints[DEVIATION_KIND_COUNT]; /* becomes deviation_record.prints */
 	uint32_t last_print;		       /* print at the last deviation */
-	/* the run did not repeat the print of an earlier run */
-	bool has_varied;
+	bool has_varied;       /* the run did not repeat the print of an earlier run */
 	uint32_t alternatives; /* number of alternatives at the last deviation */
 	struct deviation path[DEVIATIONS_MOST];
 };

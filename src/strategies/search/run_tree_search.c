@@ -187,7 +187,6 @@ static bool is_at_place(
 	return pass_same(tree, points->variable);
 }
 
-/* False: none; continues with the next run. */
 static bool is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;

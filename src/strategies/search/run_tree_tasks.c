@@ -11,7 +11,6 @@
 /* Children count as points times places. */
 #define CHILDREN_LEAST 32
 #define CHILDREN_MOST 16384
-/* A task gets 1/SHARE of the free range, and leaves the rest to later tasks. */
 #define SHARE 4
 
 struct stretch {
@@ -133,7 +132,6 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t numbe
 	size = run_tree_tasks_extend(tree, &stretch, most - ahead) / SHARE;
 	if (size < CHILDREN_LEAST)
 		return false;
-	/* The owner keeps the first range, unless it already has work before the first task. */
 	if (!has_tasks) {
 		(void)run_tree_tasks_extend(tree, &stretch, size); /* the result is not needed */
 		stretch.first = stretch.end;
