@@ -43,7 +43,7 @@ void engine_favour_starved(void)
 	}
 }
 
-/* Not needed where a schedule that is followed decides alone. */
+/* Offers only the starved threads. A schedule that is followed decides alone, without this. */
 static void fairness_offer_starved(void)
 {
 	uint32_t count = 0;

@@ -54,7 +54,7 @@ static void futex_dequeue(struct engine_thread *thread)
 	thread->queue_next = NULL;
 }
 
-/* In a forked child, threads of the parent are no waiters. */
+/* Does the thread wait for one of these bits? Threads of a forked child's parent do not. */
 static bool futex_matches(const struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
 {
 	if (thread->queue_object != word || thread->state != THREAD_ALIVE)
@@ -73,7 +73,7 @@ static uint32_t futex_count(const uint32_t *word, uint32_t bitset)
 	return count;
 }
 
-/* More than `rank` waiters must match. */
+/* Finds matching waiter number `rank` (from 0), which must exist. */
 static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset, uint32_t rank)
 {
 	struct engine_thread *at = futex_first(futex_queue(word));

@@ -36,7 +36,7 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* Raised by the processor for a faulting instruction. */
+/* True for signals that the processor raises for a faulting instruction. */
 static bool crash_is_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||

@@ -24,7 +24,7 @@
 
 /* Written at forks and by setsid(). */
 static struct {
-	/* That raddle started; 0: this process, or that process had created a thread. */
+	/* The process that raddle started; 0: this one, or it had created a thread. */
 	uint32_t first_pid;
 	/* This process or an ancestor, other than the first process, has called setsid(). */
 	bool is_daemon;

@@ -280,7 +280,7 @@ bool runtime_is_exhausted(void)
 		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_task && memory_has_news())
 		return true;
-	/* Not while the last run has found new points: these make new runs. */
+	/* Not exhausted while the last run has found new points: these make new runs. */
 	return strategy->search.is_exhausted && !memory_has_news() &&
 	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }

@@ -92,7 +92,7 @@ static void startup_read_plan(struct contract *contract)
 		runtime.executor = &executor_kernel;
 }
 
-/* personality() is refused and the relocator (src/relocate/), which unmaps the vDSO, gave up. */
+/* True if personality() is refused and the relocator, which unmaps the vDSO, gave up. */
 static bool startup_has_random_addresses(void)
 {
 	const long persona = platform_call(SYS_personality, 0xffffffff);
@@ -282,7 +282,7 @@ void runtime_enter(uint64_t site)
 
 extern FILE *_IO_list_all;
 
-/* libc still has output to write, or must reset the offset of a file that it has read ahead. */
+/* True if libc has output to write, or must reset the offset of a file that it read ahead. */
 static bool startup_has_open_streams(void)
 {
 	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -393,7 +393,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		__builtin_trap();
 	}
 	__pthread_register_cancel(&buffer);
-	/* Lies above all frames of the program. */
+	/* All frames of the program lie below this address. */
 	room = __builtin_alloca(runtime.layout.main_stack_bytes + 1);
 	__asm__ volatile("" : : "r"(room) : "memory");
 	status = startup_target_main(argument_count, arguments, environment);

@@ -139,7 +139,7 @@ static void context_enter(
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
-/* After a tail call both functions have the same frame and return address. */
+/* Has the innermost function made a tail call to this one? Both have the same frame. */
 static bool context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {

@@ -114,7 +114,7 @@ static void record_word(uint64_t address, uint64_t end, object_name name)
 		detect_states[DETECTOR_patterns], &plain_event, &verdict);
 }
 
-/* Plain accesses to one or two granules, for the patterns detector. */
+/* Fast path of the patterns detector: plain accesses to one or two granules. */
 static bool record_quickly(const struct engine_performed *performed)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
@@ -166,7 +166,7 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
-/* Operations on these classes form patterns. */
+/* True for classes of objects whose operations form patterns. */
 static bool detect_names_objects(enum object_class class)
 {
 	return class >= OBJECT_THREAD && class <= OBJECT_FUTEX;

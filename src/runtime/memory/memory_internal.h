@@ -31,10 +31,10 @@ void memory_point(const struct memory_visit *visit, object_name name);
 
 enum op_kind memory_op(uint8_t kind);
 struct engine_op memory_engine_op(const struct memory_access *access, object_name name);
-/* Flags of a variable whose accesses are scheduling points. */
+/* Is an access to a variable with these flags a scheduling point? */
 bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
-/* 0: the variable is not in the table. */
+/* Allocating place of the variable's block; 0: the variable is not in the table. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address);
 

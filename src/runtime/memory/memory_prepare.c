@@ -94,8 +94,7 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 	memory->points_changed = 1;
 }
 
-/* "Seen" sites without a point may have touched a new point before it was one: on again until
- * reached. */
+/* Clears "seen" of sites without a point: they may have touched a variable before it was one. */
 static void memory_see_again(struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->site_count; i++)

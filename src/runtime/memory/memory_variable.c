@@ -83,7 +83,7 @@ void memory_given_back(uintptr_t start, size_t bytes)
 /* Prefetch distance, for code that walks through a block. */
 #define AHEAD_BYTES (4 * GRANULE_BYTES)
 
-/* Table entries are scattered by hash: prefetches the next one. */
+/* Prefetches the next entry, because entries are scattered by hash. */
 static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
 {
 	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
@@ -162,7 +162,7 @@ void memory_note_news(struct contract_memory *memory, struct memory_variable *va
 	memory->news_count++;
 }
 
-/* It becomes a point, or racy, from the next run or round on. */
+/* Notes that the variable becomes a point, or racy, from the next run or round on. */
 static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
 {
 	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)

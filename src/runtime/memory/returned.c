@@ -83,7 +83,7 @@ static struct returned_block *returned_find(uintptr_t address)
 	return block && address - block->start < block->bytes ? block : NULL;
 }
 
-/* `block` NULL: the thread that freed the block is unknown. */
+/* Ends the run with a verdict. `block` NULL: the freeing thread is unknown. */
 static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
 	uintptr_t address, uint64_t site, enum op_kind op)
 {
@@ -104,13 +104,13 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Another allocator may reuse memory without a call that the runtime sees. */
+/* Is free() glibc's? Other allocators may reuse memory without a call that the runtime sees. */
 static bool returned_goes_to_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
 
-/* [line, end) belong to the next block. */
+/* Assigns the lines [line, end) to the next block. */
 static void returned_mark(uintptr_t line, uintptr_t end)
 {
 	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);

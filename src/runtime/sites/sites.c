@@ -73,7 +73,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 	return memory_module_name(name);
 }
 
-/* False: no room for the module's bytes. */
+/* Finds or allocates the module's range of bytes. False: no room. */
 static bool sites_find_place(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {
@@ -290,7 +290,7 @@ static bool site_has_point(const struct site_record *record)
 	return record->kind != SITE_OPAQUE;
 }
 
-/* Code pages: writable or read-only. */
+/* Makes code pages writable or read-only. */
 static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
 {
 	const uintptr_t start = first & ~(PAGE_BYTES - 1);
@@ -342,7 +342,7 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 	return true;
 }
 
-/* They report before the first run. */
+/* Turns on the sites of main's locals, which report before the first run. */
 static void sites_watch_main(const struct site_module *module)
 {
 	for (uint32_t i = 0; i < module->count; i++) {

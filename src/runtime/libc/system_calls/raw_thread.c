@@ -178,7 +178,7 @@ static bool raw_thread_is_listed(const char *at, const char *end)
 	return false;
 }
 
-/* False also if /proc is not mounted. */
+/* Has the process threads outside of control? False also if /proc is not mounted. */
 static bool raw_thread_has_others(void)
 {
 	const long folder = platform_call(

@@ -15,7 +15,7 @@
 
 #define PAGE_BYTES 4096
 
-/* What locates a function in the vDSO's image. */
+/* Parts of the vDSO's image that locate a function. */
 struct vdso {
 	char *base; /* first byte of the mapping */
 	size_t bytes;

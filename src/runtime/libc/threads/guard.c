@@ -16,7 +16,7 @@ EXPORT int __cxa_guard_acquire(struct guard *guard);
 EXPORT void __cxa_guard_release(struct guard *guard);
 EXPORT void __cxa_guard_abort(struct guard *guard);
 
-/* 1: the caller must initialise the variable. */
+/* Returns 1 if the caller must initialise the variable. */
 INTERPOSED(int, __cxa_guard_acquire, (struct guard * guard),
 	sync_result(once_enter(&guard->once, CALL_SITE)) != 0);
 

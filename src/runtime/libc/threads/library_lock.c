@@ -77,7 +77,7 @@ static void library_lock_leave(long first, long second, uint64_t site)
 #include "runtime/libc/threads/library_locks.def"
 #undef LIBRARY_LOCK
 
-/* Target of a stub in the procedure linkage table; 0: no stub. */
+/* Returns the target of a stub in the procedure linkage table; 0: no stub. */
 static uintptr_t library_lock_stub_target(const uint8_t *code)
 {
 	static const uint8_t landing_pad[] = {0xf3, 0x0f, 0x1e, 0xfa};

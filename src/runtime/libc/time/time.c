@@ -176,7 +176,7 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 	return time_after(time_from_timespec(relative));
 }
 
-/* All steps since the streak began were yields. */
+/* Were all steps since the streak began yields? */
 static bool time_is_streak(void)
 {
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
