@@ -75,7 +75,7 @@ struct campaign_options {
 	uint64_t checkpoint_bytes; /* memory for all checkpoints of one worker */
 	enum campaign_focus focus;
 	bool has_digest; /* computes the digest of the result */
-	/* Each run is a batch, and the listener is called; limits its trace. */
+	/* Each run is a batch of its own; `trace_events` limits its trace. */
 	bool is_one_by_one;
 	const uint64_t *known_failures; /* keys (failure.h) of failures that are not investigated */
 	uint32_t known_failure_count;

@@ -21,7 +21,7 @@
 #include "platform/platform.h"
 #include "worker/remote.h"
 
-/* The owner is interrupted to split off a task; doubled when there was none. */
+/* Time until the owner is interrupted to split off a task; doubled when none could be. */
 #define PATIENCE_LEAST_NS UINT64_C(300000)
 #define PATIENCE_MOST_NS UINT64_C(20000000)
 /* Runs of a task without a budget in runs. */

@@ -88,7 +88,7 @@ static bool depth_has_budget(struct measuring *measuring)
 	return !measuring->is_over_budget;
 }
 
-/* Makes one run. Takes ownership of `priorities`, which become the best if the failure shows. */
+/* Takes ownership of `priorities`, which become the best if the failure shows. */
 static int try_priorities(
 	struct measuring *measuring, struct priorities *priorities, bool *shows, struct error *err)
 {
@@ -150,7 +150,7 @@ static int record_falls(
 	return result;
 }
 
-/* Finds the shortest suffix of 0, 1, 2, 4, ... falls that shows the failure. */
+/* Suffixes of 0, 1, 2, 4, ... falls. */
 static int cut_beginning(
 	struct measuring *measuring, const struct priorities *all, struct error *err)
 {
@@ -202,7 +202,7 @@ static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t coun
 	return result;
 }
 
-/* Removes chunks, from half of the falls down to single ones, those far from the failure first. */
+/* Chunks from half of the falls down to single ones, those far from the failure first. */
 static int depth_reduce(struct measuring *measuring, struct error *err)
 {
 	uint32_t chunk = measuring->best.fall_count > FEW ? measuring->best.fall_count / 2 : 1;

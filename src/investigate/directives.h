@@ -12,7 +12,7 @@
 #include "investigate/failure.h"
 #include "strategies/replay.h"
 
-/* Directives of one thread are sorted by `after`, the order in which the replay uses them. */
+/* Directives of one thread are sorted by `after`. */
 struct directives {
 	struct replay_directive *items;
 	uint32_t count;

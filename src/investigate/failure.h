@@ -1,4 +1,4 @@
-/* A failing run, copied from the contract: outcome, schedule, thread names. Owns its memory. */
+/* A failing run, copied from the contract. Owns its memory. */
 #ifndef RADDLE_INVESTIGATE_FAILURE_H
 #define RADDLE_INVESTIGATE_FAILURE_H
 
@@ -23,7 +23,7 @@ struct failure {
 	uint32_t switches, preemptions;
 };
 
-/* Copies the last run from the contract; releases the previous content of `failure` first. */
+/* Releases the previous content of `failure` first. */
 void failure_take(struct failure *failure, struct contract *contract);
 /* Overwrites `to` without releasing it. */
 void failure_copy(struct failure *to, const struct failure *from);

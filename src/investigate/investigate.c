@@ -91,7 +91,7 @@ static struct finding_source_thread *source_threads(struct contract *contract, u
 
 #define STACK_ADDRESSES_MAX 64
 
-/* Call stack of the earlier access of a race: return addresses, innermost first. */
+/* Return addresses, innermost first. */
 struct earlier_access {
 	uint64_t addresses[STACK_ADDRESSES_MAX];
 	uint32_t count; /* 0: unknown */
@@ -142,7 +142,6 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	return result;
 }
 
-/* Makes one traced run and builds a finding from it. */
 static int trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
 	struct finding *finding, struct error *err)
 {

@@ -8,7 +8,6 @@
 #include "base/bug.h"
 #include "store/store_internal.h"
 
-/* A finding in its packed form. */
 struct aside_finding {
 	uint64_t campaign;
 	char *json, *trace;

@@ -12,7 +12,6 @@
  * A1, A2, ...
  */
 void store_open_aside(struct store **out);
-/* Appends everything that was recorded to `answer`. */
 void store_aside_pack(const struct store *aside, struct strbuf *answer);
 
 /* The recorded objects in the receiving process. */

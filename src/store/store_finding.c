@@ -285,7 +285,7 @@ failed:
 		store->folder, name[0], name[1], strerror(cause));
 }
 
-/* Is the finding in the database? *command: command line of its program; the caller frees it. */
+/* *command: command line of its program; the caller frees it. */
 static int is_stored(struct store *store, const char *id, char **command, struct error *err)
 {
 	sqlite3_stmt *statement;

@@ -43,7 +43,7 @@ char *store_path(struct store *store, const char *a, const char *b, const char *
 	return strbuf_detach(&path);
 }
 
-/* Size of regular files down to `levels` subfolders. Takes the descriptor; -1: empty. */
+/* Down to `levels` subfolders. Takes ownership of the descriptor; -1: empty. */
 static uint64_t folder_bytes(int fd, int levels)
 {
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);

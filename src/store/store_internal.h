@@ -1,4 +1,3 @@
-/* Shared by the files of the store: the open store, its statements and its folders. */
 #ifndef RADDLE_STORE_STORE_INTERNAL_H
 #define RADDLE_STORE_STORE_INTERNAL_H
 
@@ -26,7 +25,6 @@ struct store {
 	char *copy;	      /* folder of the private copy of the database; NULL: none */
 };
 
-/* The SQL statements that create an empty store. */
 extern const char store_schema[];
 
 /* ---- store.c ---- */

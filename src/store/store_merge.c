@@ -139,7 +139,6 @@ static int store_merge_add_campaigns(
 	return 0;
 }
 
-/* Maps an old campaign id to the id that store_campaign_begin() assigned. */
 static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t old)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++)
@@ -213,7 +212,6 @@ static void rename_text(json_t *value, const char *key, const struct merge *merg
 		}
 }
 
-/* Replaces the ids of findings wherever a document refers to them. */
 static void rename_findings(json_t *value, const struct merge *merge)
 {
 	const char *key;

@@ -19,7 +19,6 @@ struct seal_key;
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);
 
-/* Writes the seal of these bytes as text. */
 void seal_text(
 	const struct seal_key *key, const void *bytes, size_t size, char text[SEAL_TEXT_BYTES]);
 /* Is `text`, of `length` characters, the seal of these bytes? */

@@ -131,8 +131,8 @@ struct strategy_tasks {
 	bool (*synchronise)(void *state, void *task);
 	/*
 	 * Joins the awaited task between two of its runs. `is_exact`: the runs must be those of a
-	 * single state, in the same order. False: the task's assumptions were wrong, nothing is
-	 * joined, and the state makes these runs itself.
+	 * single state, in the same order; otherwise only their number and findings. False: the
+	 * task's assumptions were wrong, nothing is joined, and the state makes these runs itself.
 	 */
 	bool (*join)(void *state, void *task, bool is_exact);
 	/* Cancels the task: the state makes its runs itself. 0: cancels all tasks. */
@@ -166,7 +166,7 @@ struct strategy_search {
 	const struct strategy_tasks *tasks; /* NULL: the search cannot be divided into tasks */
 };
 
-/* Optional: a strategy is correct without any of these calls. */
+/* Optional: a strategy is correct without any of these calls. Each may be NULL. */
 struct strategy_fast_path {
 	/*
 	 * Replaces begin_run() after a complete, recorded run. Returns the number of leading
@@ -185,7 +185,7 @@ struct strategy_fast_path {
 	 * After a memory access of the chosen thread: number of accesses that it may make next
 	 * without a call, because choose() would name it at each. end_lease() reports their number,
 	 * instead of executed(), before any other call. `is_focused`: they are to objects of
-	 * focus().
+	 * focus(). Both functions or neither.
 	 */
 	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
 	void (*end_lease)(void *state, const struct schedule_view *view, uint64_t count);

@@ -20,7 +20,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* The text behind a bracketed part; the end of the text if the bracket is not closed. */
+/* The end of the text if the bracket is not closed. */
 static const char *skip_brackets(const char *at, char open, char close)
 {
 	unsigned depth = 0;
@@ -33,7 +33,7 @@ static const char *skip_brackets(const char *at, char open, char close)
 	return at;
 }
 
-/* Reads the name of a type: "struct node", "bank::Node<int>". Returns the text behind it; NULL: no name. */
+/* "struct node", "bank::Node<int>". Returns the text behind the name; NULL: no name. */
 static const char *read_type(const char *at, char name[NAME_BYTES])
 {
 	static const char *const words[] = {"const", "struct", "class", "union", "volatile"};
@@ -61,7 +61,6 @@ static const char *read_type(const char *at, char name[NAME_BYTES])
 	return end;
 }
 
-/* Where a name is looked up: the function with the call, and the block that must fit. */
 struct allocation {
 	struct symbols *symbols;
 	Dwfl_Module *module;
@@ -207,7 +206,6 @@ static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* "node = f(...)" */
 static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];

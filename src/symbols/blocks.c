@@ -112,7 +112,6 @@ static struct block_index *blocks_index_of(
 	return index;
 }
 
-/* Of the blocks with this address, the last one allocated before the access. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access)
 {
@@ -139,7 +138,6 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 	return found;
 }
 
-/* Searches the types of pointers in scope that fit the block. */
 struct type_search {
 	const struct memory_block *block;
 	const char *text;	/* source at the access */

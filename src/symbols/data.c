@@ -1,4 +1,3 @@
-/* Names memory of every kind: see symbols_describe_data(). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,6 @@ struct data_symbols {
 	uint32_t count;
 };
 
-/* Reads an executable or shared library with sites. */
 void data_symbols_read(struct data_symbols *out, const char *path);
 void data_symbols_release(struct data_symbols *symbols);
 

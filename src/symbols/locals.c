@@ -95,7 +95,6 @@ static bool push_register(struct evaluation *evaluation, unsigned number, uint64
 
 static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
 
-/* Combines the two topmost operands. */
 static bool locals_combine(struct evaluation *evaluation, unsigned atom)
 {
 	uint64_t *stack = evaluation->stack;

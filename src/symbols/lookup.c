@@ -104,7 +104,7 @@ static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 /* SHORT_LINES plus the line of the declaration and the line of the end. */
 #define SHORT_LINES_ALL (SHORT_LINES + 2)
 
-/* Adds a line to a bounded list of distinct lines. False: the list is full. */
+/* False: the list of distinct lines is full. */
 static bool note_line(int *lines, unsigned *count, int line)
 {
 	for (unsigned i = 0; i < *count; i++)
@@ -116,7 +116,7 @@ static bool note_line(int *lines, unsigned *count, int line)
 	return true;
 }
 
-/* Adds the lines that one code range of a function has in the function's own file. False: too many for a short function. */
+/* Only lines in the function's own file. False: too many for a short function. */
 static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
 	int *numbers, unsigned *count)
 {
@@ -140,7 +140,7 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 	return true;
 }
 
-/* Does the function have few lines besides its declaration? A function that was not inlined also has a line for its end. */
+/* A function that was not inlined also has a line for its end. */
 static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	const char *file = dwarf_decl_file(function);
@@ -159,7 +159,7 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 	return count <= SHORT_LINES + (has_end ? 2u : 1u);
 }
 
-/* Names a lambda by its file and line, because "main::{lambda()#1}::operator()" does not lead to the source. */
+/* "main::{lambda()#1}::operator()" does not lead to the source: file and line do. */
 static void name_lambda(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
 {
@@ -178,7 +178,7 @@ static void name_lambda(
 		return;
 	file = symbols_die_file(symbols, unit, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);
-	/* gcc records no declaration line for a lambda, so the first line of its code stands in. */
+	/* gcc records no declaration line for a lambda: the first line of its code. */
 	if (!line && !dwarf_entrypc(function, &start) && (source = dwarf_getsrc_die(unit, start)) &&
 		!dwarf_lineno(source, &number)) {
 		file = dwarf_linesrc(source, NULL, NULL);
@@ -208,7 +208,6 @@ static void set_source(
 		frame->line = number ? (unsigned)number : line_near(unit, line);
 }
 
-/* The symbol whose size covers the address. */
 static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 {
 	GElf_Off offset;

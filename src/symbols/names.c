@@ -1,4 +1,4 @@
-/* Finds functions, variables and types by name, and the texts stored in a program's sections. */
+/* Functions, variables and types by name, and texts in a program's sections. */
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* Converts symbol names and paths to their readable form. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

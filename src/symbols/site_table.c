@@ -1,4 +1,4 @@
-/* See site_table.h. libelf finds the sections; their content is decoded here byte by byte. */
+/* See site_table.h. The content of sections is decoded here byte by byte. */
 #include "symbols/site_table.h"
 
 #include <errno.h>

@@ -43,9 +43,9 @@ int site_table_open(struct site_table **out, const char *path, struct error *err
 void site_table_free(struct site_table *table);
 
 uint32_t site_table_count(const struct site_table *table);
-/* The site with this index, which must be below the count. */
+/* The index must be below the count. */
 const struct site *site_table_at(const struct site_table *table, uint32_t index);
-/* The site with this point; NULL: none. */
+/* NULL: no site has this point. */
 const struct site *site_table_find(const struct site_table *table, uint64_t point);
 /* The place of the call where `place` was inlined; false: not inlined. */
 bool site_table_outer(

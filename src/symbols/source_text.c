@@ -17,7 +17,6 @@
 #define STATEMENT_LINES 6
 #define STATEMENT_BYTES 2000
 
-/* A cached statement, or a failed attempt to read one. */
 struct source_text {
 	struct {
 		const char *file; /* owned by symbols */

@@ -20,7 +20,7 @@ struct variable {
 	const char *scope; /* "bank::teller::serve::" where no mangled name contains it */
 };
 
-/* The variables with a fixed address of one module, read at the first query. */
+/* Of one module, read at the first query. */
 struct variable_index {
 	Dwfl_Module *module;
 	struct variable *variables;

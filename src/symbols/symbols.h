@@ -49,7 +49,7 @@ void symbols_describe_code(
 /* Adds "accounts[1].lock (bank.c:7)", or "accounts+40". False: no symbol covers the address. */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
-/* A thread of a stopped process, possibly already ended. */
+/* Of a stopped process, possibly already ended. */
 struct symbols_thread {
 	thread_name name;
 	const char *path;	/* "main.0" */
@@ -58,7 +58,6 @@ struct symbols_thread {
 	uint64_t last_step;	/* last step of the thread; UINT64_MAX: it ran to the end */
 };
 
-/* Memory of a run besides the data of modules. */
 struct symbols_memory {
 	pid_t pid;			      /* the stopped process, 0: none */
 	const struct symbols_thread *threads; /* index 0 is the main thread */
@@ -67,7 +66,6 @@ struct symbols_memory {
 	uint32_t block_count;
 };
 
-/* An access whose memory is to be named. */
 struct symbols_access {
 	uint64_t address;
 	uint64_t bytes; /* 0: unknown */
@@ -92,7 +90,7 @@ struct symbols_access {
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
 
-/* A place in a frame that may no longer exist. */
+/* In a frame that may no longer exist. */
 struct symbols_frame_place {
 	uint64_t code;	       /* return address in the function */
 	int64_t offset;	       /* offset from the frame's address */
@@ -134,8 +132,6 @@ unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_point
 /* Adds glibc's message about the abort as one line. False: no message. */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
-/* ---- readable.c ---- */
-
 /* Demangled and without parameters, suffixes, long template arguments. The caller frees it. */
 char *symbols_readable_name(const char *raw);
 /* Does the last component of the first `length` bytes of a readable name denote a lambda? */
@@ -144,7 +140,7 @@ bool symbols_is_lambda(const char *name, size_t length);
 char *symbols_short_name(const char *name);
 /* As symbols_readable_name() for a type, also by its type information ("_ZTS7account"). */
 char *symbols_readable_type(const char *raw);
-/* Removes "." and ".." from an absolute path, in place. */
+/* In place. */
 void symbols_simplify_path(char *path);
 
 #endif

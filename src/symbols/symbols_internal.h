@@ -60,10 +60,9 @@ struct symbols {
 	struct unwind unwind;
 };
 
-/* Copies the text; the copy lives as long as `symbols`. NULL for NULL. */
+/* The copy lives as long as `symbols`. NULL for NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
-/* Base name of the module's file. */
 const char *symbols_module_name(Dwfl_Module *module);
 /* The module whose own data or code contains the address; NULL: none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
@@ -84,8 +83,6 @@ unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 /* False: no unit's code contains the address. The bias is that of dwfl_module_getdwarf(). */
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
-
-/* ---- types.c ---- */
 
 /* The type of a variable or member without typedefs and qualifiers; false: none. */
 bool types_of(Dwarf_Die *die, Dwarf_Die *type);
@@ -118,8 +115,6 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
-/* ---- static_data.c ---- */
-
 struct variable_place {
 	uint64_t place; /* an address; with is_thread_local an offset in the module's block */
 	uint64_t bytes; /* of the access; 0: unknown */
@@ -141,13 +136,9 @@ bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 bool static_data_describe(
 	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
 
-/* ---- points.c ---- */
-
 /* The site that raddle-cc placed at this code address; NULL: none. Lives as long as `symbols`. */
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
-
-/* ---- unwind.c ---- */
 
 /* As symbols_unwind(), with the registers of each frame. */
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
@@ -155,8 +146,6 @@ unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointe
 /* Read memory of a stopped process; false: not mapped. */
 bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size);
 bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value);
-
-/* ---- lookup.c ---- */
 
 /* Functions around an address, outermost first. All but the first are inlined. */
 #define CHAIN_MAX 16
@@ -167,8 +156,6 @@ struct chain {
 
 /* `address`: without the module's bias. */
 void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
-
-/* ---- locals.c ---- */
 
 /*
  * In scope at a code address, innermost function first, until `visit` returns true. `function`
@@ -192,8 +179,6 @@ struct local_place {
 /* Adds "local 'done' of main". If the thread has run since, only its first frame is certain. */
 bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
-/* ---- blocks.c ---- */
-
 /* The last block allocated before that step around the address, even if freed; NULL: none. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
@@ -202,8 +187,6 @@ bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type);
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
-
-/* ---- source_text.c ---- */
 
 /* The statement at a line of the program's source; NULL: unreadable, or newer than the program. */
 const char *source_statement(
@@ -214,13 +197,9 @@ const char *source_statement_at(struct symbols *symbols, uint64_t code);
 const char *source_find_word(const char *at, const char *word, const char *start);
 bool source_is_word(char byte);
 
-/* ---- allocations.c ---- */
-
 /* The type that the code around the allocation gives, if it fits the block; NULL: none. */
 const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);
-
-/* ---- thread_locals.c ---- */
 
 /* Adds a thread-local variable of the thread with this base. */
 bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,

@@ -41,7 +41,7 @@ struct link_search {
 	uint64_t map; /* the loader's first struct link_map, 0: not found */
 };
 
-/* Finds the loader's list through the dynamic section of the object that has its address. */
+/* Through the dynamic section of the object that has the list's address. */
 static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
 {
 	struct link_search *search = to;
@@ -76,7 +76,7 @@ static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_A
 	return DWARF_CB_OK;
 }
 
-/* Fills `modules` by number; returns their count. */
+/* By number; returns their count. */
 static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
 {
 	struct link_search search = {.symbols = symbols, .pid = pid};

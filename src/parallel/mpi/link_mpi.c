@@ -20,7 +20,6 @@ struct sending {
 static struct sending *sendings;
 static struct link link_mpi;
 
-/* Frees messages whose sending is complete. */
 static void tidy(void)
 {
 	for (struct sending **at = &sendings; *at;) {
@@ -65,7 +64,6 @@ struct receiving {
 
 static struct receiving *receivings;
 
-/* Starts to receive a message that has been announced. */
 static void begin_receiving(void)
 {
 	struct receiving **last = &receivings, *receiving;

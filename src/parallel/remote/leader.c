@@ -197,7 +197,6 @@ static bool is_time_up(const struct leader *leader)
 	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
 }
 
-/* Number of remote workers that have not left, and sent a message within `within_ns`. */
 static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
 {
 	const uint64_t now_ns = platform_monotonic_ns();

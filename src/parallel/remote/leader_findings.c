@@ -1,4 +1,3 @@
-/* Stores the findings of remote workers in the store of rank 0. */
 #include <stdlib.h>
 
 #include "base/bug.h"

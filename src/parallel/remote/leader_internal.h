@@ -28,13 +28,9 @@ struct leader {
 /* Enough has been found, or the time is up: asks all remote workers to stop. */
 void leader_say_stop(struct leader *leader);
 
-/* ---- leader_tasks.c: as cluster_lead() ---- */
-
 int leader_lead_tasks(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
-
-/* ---- leader_findings.c ---- */
 
 /* Handles a remote worker's WIRE_FINDING. */
 void leader_take_finding(struct leader *leader, const struct link_message *message);

@@ -16,7 +16,6 @@
 #define WELCOME_NS UINT64_C(3000000000)
 #define FAREWELL_NS UINT64_C(5000000000)
 
-/* The last report of a rank. */
 struct tasks_report {
 	char *bytes; /* NULL: no new report */
 	size_t size;

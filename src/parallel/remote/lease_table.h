@@ -41,7 +41,6 @@ void lease_table_free(struct lease_table *leases);
 /* `rank` is below options.ranks. A rank that asks again gives its unit up. */
 enum lease_table_answer lease_table_ask(
 	struct lease_table *leases, uint32_t rank, uint64_t now_ns, struct lease_table_unit *unit);
-/* The rank is alive. */
 void lease_table_heard(struct lease_table *leases, uint32_t rank, uint64_t now_ns);
 /*
  * took_ns by the rank's own clock, as messages may be delayed. False: another rank had completed

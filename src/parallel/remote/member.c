@@ -75,7 +75,6 @@ void member_show_life(struct member *member)
 	member_send(member, WIRE_ALIVE, NULL, 0);
 }
 
-/* Reports the runs since the last report. */
 static void member_report_done(struct member *member, enum wire_tag tag)
 {
 	struct wire_done done = {

@@ -32,9 +32,7 @@ struct member {
 };
 
 void member_send(const struct member *member, enum wire_tag tag, const void *bytes, size_t size);
-/* Handles all messages that rank 0 has sent. */
 void member_listen(struct member *member);
-/* Sends WIRE_ALIVE, if due. */
 void member_show_life(struct member *member);
 
 /* For exhaustive strategies: makes the batches of rank 0 until it stops the campaign. */

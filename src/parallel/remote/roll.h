@@ -35,11 +35,9 @@ void roll_open(struct roll *roll, const struct link *link, const struct campaign
 	uint64_t silent_ns);
 void roll_close(struct roll *roll);
 
-/* Calls the listener's notice(). */
 void roll_notice(const struct roll *roll, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A message of the remote worker has arrived: it is alive. */
 void roll_hear(struct roll *roll, uint32_t from);
 
 /* Handles its WIRE_HELLO. A remote worker with another release or program sets roll->failure. */

@@ -30,7 +30,7 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 		return number;
 	if (shared_variables_find_place(view, op, &place))
 		variables->variable[number].loop = (uint16_t)place.loop;
-	/* Users of arrays are not tracked: scheduling points are shared. */
+	/* Users of arrays are not tracked, but other threads access scheduling points. */
 	if (key != op->object) {
 		variables->variable[number].is_shared = true;
 		variables->shared_count++;
