@@ -35,7 +35,7 @@ static bool has_room(const struct record_area *area)
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
-/* A thread that filled one chunk fills the next. Kernels without MADV_POPULATE_WRITE ignore it. */
+/* Populates the next chunk's pages: a thread that filled one chunk fills the next. */
 static void make_pages(void *chunk)
 {
 	static uintptr_t end; /* end of the populated pages */
@@ -105,7 +105,7 @@ void record_park(struct record_moving *moving)
 	parked->copied_from = moving->copied_from;
 }
 
-/* Mapped when the thread first runs; most pages stay untouched. */
+/* Maps the copy of memory when the thread first runs; most pages stay untouched. */
 void record_resume_thread(uint32_t index)
 {
 	struct record_moving *moving = record_state.moving;

@@ -14,7 +14,7 @@ bool record_is_on(void)
 	return record_state.area != NULL;
 }
 
-/* Parts above a size limit, or without room, are left out. */
+/* Copies writable data into the area, except parts above a size limit or without room. */
 static void record_add_images(const struct dl_phdr_info *info)
 {
 	struct record_area *area = record_state.area;
@@ -55,8 +55,8 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
-/* The report carries no information: a function entry called only by code with sites; a write to
- * the bytes that the previous site read, which is pending already; the result of a marked
+/* True if the report carries no information: a function entry called only by code with sites; a
+ * write to the bytes that the previous site read, which is pending already; the result of a marked
  * function. */
 static bool record_needs_no_report(const struct site_record *site)
 {

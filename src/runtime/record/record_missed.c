@@ -34,7 +34,7 @@ static bool record_is_quiet(void)
 	return !record_state.area || sites_are_live == SITES_QUIET;
 }
 
-/* Recording is on, and the time slice is not over. */
+/* Is recording on, and the time slice not over? */
 static bool record_goes_on(void)
 {
 	return !record_is_quiet() && record_state.moving->left > 0;

@@ -10,7 +10,7 @@ static bool is_memory(uint8_t kind)
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
 
-/* Returns its distance from the thread's last position. */
+/* Advances the run's position, and returns its distance from the thread's last one. */
 static uint64_t record_next_position(struct record_thread *thread)
 {
 	const uint64_t position = record_state.area->position++;
@@ -20,7 +20,7 @@ static uint64_t record_next_position(struct record_thread *thread)
 	return difference;
 }
 
-/* No thread records anything more, as if the area were full. */
+/* Cuts the record: no thread records anything more, as if the area were full. */
 static void record_cut(void)
 {
 	struct record_area *area = record_state.area;
@@ -53,7 +53,7 @@ void record_stand(const struct engine_op *op)
 	record_state.parked[moving->index].has_dropped = true;
 }
 
-/* The short form serves the case that step and position have both grown by one. */
+/* Writes an op's entry; short if step and position have both grown by one. */
 static void record_sync(uint32_t index, uint64_t step)
 {
 	struct record_thread *own = &record_state.area->threads[index];

@@ -54,7 +54,7 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 	PUT(writer, "\xc3");
 }
 
-/* Copies the pending write into the thread's copy of memory; unusual sizes byte by byte. */
+/* Writes the routine that copies the pending write into the thread's copy of memory. */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const ways[WAY_COUNT])(void) = {
@@ -113,7 +113,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 
 static bool region_map(struct stub_region *region, uintptr_t code_start)
 {
-	/* Below the module, because the heap grows above the executable. */
+	/* The region lies below the module, because the heap grows above the executable. */
 	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
 
 	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;

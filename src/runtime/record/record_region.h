@@ -58,7 +58,7 @@ struct stub_region {
 	unsigned char *flush_bytes_failed;
 };
 
-/* Has a 32-bit address. */
+/* The state has a 32-bit address. */
 extern struct record_moving *record_region_state;
 
 /* Finds a region with room for one more piece; NULL: none. */
@@ -89,7 +89,7 @@ static inline void put_byte(struct writer *writer, unsigned value)
 	*writer->at++ = (unsigned char)value;
 }
 
-/* Ends a jump or call instruction. */
+/* Writes the displacement that ends a jump or call instruction. */
 static inline void put_distance(struct writer *writer, const unsigned char *target)
 {
 	put_word(writer, (uint64_t)(target - (writer->at + 4)));

@@ -72,7 +72,7 @@ static bool ends_operand(const unsigned char *at)
 	return at[0] == 0x41 && at[1] == 0x53;
 }
 
-/* 0: an unknown instruction. */
+/* Length of the instruction; 0: an unknown instruction. */
 static size_t operand_bytes(const unsigned char *at)
 {
 	const unsigned char mode = at[2];
@@ -91,7 +91,7 @@ static size_t operand_bytes(const unsigned char *at)
 	return 3 + ((mode & 7) == 4) + address;
 }
 
-/* %rsp or an address relative to it. */
+/* True if the operand is %rsp or an address relative to it. */
 static bool is_of_stack(const unsigned char *at)
 {
 	if (at[0] == 0x41) /* the operand is 0 */
@@ -133,7 +133,7 @@ static bool put_operand(struct piece *piece)
 	return true;
 }
 
-/* False: the record is too far away. */
+/* Writes the distance to the record. False: the record is too far away. */
 static bool put_record(struct piece *piece)
 {
 	const int64_t distance =
@@ -229,7 +229,7 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_count(piece, 1);
 }
 
-/* A return if the callee in %rsi is marked: its result is recomputed. */
+/* Writes a return if the callee in %rsi is marked: its result is recomputed. */
 static void put_unless_marked(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
@@ -256,7 +256,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 	return true;
 }
 
-/* Predicted is a call from the same module. */
+/* Writes a function's entry; predicted is a call from the same module. */
 static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
@@ -278,7 +278,7 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 	return true;
 }
 
-/* No fast path. */
+/* Handles a report that has no fast path. */
 static void put_looked_at(struct piece *piece, enum stub_way way)
 {
 	piece->way = way;
@@ -371,7 +371,7 @@ static bool needs_d(const struct site_record *site)
 	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
-/* A return, or the jump to the slow path. */
+/* Writes a return, or the jump to the slow path. */
 static void put_end(struct piece *piece, bool is_slow)
 {
 	struct writer *writer = &piece->writer;

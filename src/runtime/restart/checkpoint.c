@@ -10,10 +10,10 @@
 #include "runtime/undo.h"
 
 #define CHECKPOINTS_MAX 512
-/* For the run's own mappings together, in pages. */
+/* Limit for the run's own mappings together, in pages. */
 #define OWN_PAGES_MAX (UINT32_C(1) << 18)
 
-/* No page of the image: part of a stack, an engine table, or a page that the run mapped. */
+/* Bytes that are no page of the image: part of a stack, an engine table, a page of the run. */
 struct checkpoint_piece {
 	char *start;
 	uint64_t bytes;
@@ -65,7 +65,7 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 	checkpoints->memory.used = 0;
 }
 
-/* `is_complete`: everything has found room so far. */
+/* The checkpoint being taken. `is_complete`: everything has found room so far. */
 struct collection {
 	struct checkpoints *checkpoints;
 	struct checkpoint *checkpoint;
@@ -109,7 +109,7 @@ static char *stack_bottom(const struct image_stack *stack, char *page)
 	return page;
 }
 
-/* Every touched page: the used part is unknown. */
+/* Keeps every touched page of a stack whose used part is unknown. */
 static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
 {
 	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
@@ -129,8 +129,8 @@ static void keep_whole_stack(struct collection *collection, const struct image_s
 			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
 }
 
-/* The part in use since the starting point. A thread that runs on other memory (coroutines, signal
- * handlers) still has frames on its own stack. */
+/* Keeps the part in use since the starting point. A thread that runs on other memory (coroutines,
+ * signal handlers) still has frames on its own stack. */
 static void keep_stack(
 	struct collection *collection, const struct engine_thread *thread, const void *pointer)
 {
@@ -266,7 +266,7 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
 	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
 }
 
-/* Pages without a copy were not resident, and read as zero. */
+/* Clears pages without a copy, which were not resident and read as zero. */
 static void clear_own(const struct undo_memory *own)
 {
 	const struct undo_range heap = grown_heap(own);

@@ -81,7 +81,7 @@ static bool note_rename(struct created_paths *paths, long from_folder, const cha
 	return is_foreign;
 }
 
-/* A socket's name in the file system is removed like a file's. */
+/* Records a socket's name in the file system, which is removed like a file's. */
 static void note_bind(struct created_paths *paths, const struct sockaddr *address, long bytes)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
@@ -95,7 +95,7 @@ static void note_bind(struct created_paths *paths, const struct sockaddr *addres
 		path_add(paths, AT_FDCWD, local->sun_path);
 }
 
-/* Calls that also concern descriptors, which the caller logs. */
+/* Records paths of calls that also concern descriptors, which the caller logs. */
 static void note_descriptor(struct created_paths *paths, long number, const long a[6], long result)
 {
 	switch (number) {

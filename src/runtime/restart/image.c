@@ -12,7 +12,7 @@
 /* The kernel keeps more than this free below main's stack, which grows on demand. */
 #define MAIN_STACK_BYTES ((size_t)64 * 1024 * 1024)
 
-/* The part to save of a mapping with a pooled thread's stack. */
+/* Finds the part to save of a mapping with a pooled thread's stack. */
 struct image_stack_search {
 	char *start, *end;
 	char *top;
@@ -102,7 +102,7 @@ static bool image_add_stack(struct image *image, char *start, char *end, char *f
 	return true;
 }
 
-/* The upper pages of main's stack hold arguments and environment: an area of their own. */
+/* Splits main's stack: arguments and environment above become an area of their own. */
 static bool image_add_main_stack(struct image *image, char *start, char *end)
 {
 	char *pointer = (char *)(uintptr_t)image->stack_pointer;
@@ -189,8 +189,8 @@ void image_release(struct image *image)
 	platform_unmap(image, sizeof *image);
 }
 
-/* Pages that were absent and have been touched since. Skipped while the fault count is unchanged,
- * except where huge pages could not be forbidden. */
+/* Finds pages that were absent and have been touched since. Skipped while the fault count is
+ * unchanged, except where huge pages could not be forbidden. */
 void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
@@ -297,7 +297,7 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-/* True: runs no longer write the page, which is protected again. */
+/* Checks a page. True: runs no longer write it, and it is protected again. */
 static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
 {
 	const char *content = image_content(image, area, page);
@@ -344,7 +344,7 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 	       !(moment && bitset_has(moment->alive, area->pool_index));
 }
 
-/* The area is as at that moment: later uses of the stack are forgotten. */
+/* Records that the area is as at that moment: later uses of the stack are forgotten. */
 static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
 {
 	uint64_t *used_at = fiber_used_at(area->pool_index);

@@ -11,7 +11,7 @@
 
 #include "runtime/runtime.h"
 
-/* Linux 6.7; older kernel headers do not have it. */
+/* Argument of Linux 6.7's scan, which older kernel headers do not have. */
 struct image_scan {
 	uint64_t size, flags, start, end, walk_end, vector, vector_length, max_pages;
 	uint64_t category_inverted, category_mask, category_any_mask, return_mask;
@@ -21,10 +21,10 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_ASYNC (1 << 15)
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
-/* Areas with fewer resident bytes are as fast to copy whole. */
+/* Areas with fewer resident bytes are not tracked: they are as fast to copy whole. */
 #define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 
-/* Restores between two checks which busy pages are unchanged. */
+/* Number of restores between two checks which busy pages are unchanged. */
 #define LOOK_EVERY 37
 #define PATIENCE_MOST 127
 /* A page written again within this number of restores was protected too early. */
@@ -87,7 +87,7 @@ static bool image_is_watchable(const struct image_area *area)
 	       !((uintptr_t)area->start % PAGE_BYTES) && !(area->bytes % PAGE_BYTES);
 }
 
-/* Without these tables watched areas are copied whole. */
+/* Makes the tables without which watched areas are copied whole. */
 static bool image_make_watches(struct image *image)
 {
 	uint64_t pages = 0;

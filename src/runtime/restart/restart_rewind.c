@@ -124,7 +124,7 @@ static void rewind_grow_pool(void)
 		rewind_break("made so many threads that memory is too scattered for an image");
 }
 
-/* Kernel objects only: the beginning of the next run determines the memory to restore. */
+/* Reverts kernel objects only: the next run's beginning determines the memory to restore. */
 static void rewind_undo(void)
 {
 	struct rewind *server = rewind_server;
@@ -158,7 +158,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 	}
 }
 
-/* False: abandoned, or its memory cannot be restored. */
+/* Makes the run. False: abandoned, or its memory cannot be restored. */
 static bool rewind_make_run(uint64_t number)
 {
 	const struct checkpoint_place *place;
@@ -280,7 +280,7 @@ static void rewind_at_first_create(void)
 		context_thread_base(), rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
 	rewind_switch(&server->start, &server->server);
-	/* From here on: once per forked job, with memory as at this switch. */
+	/* Reached once per forked job, with memory as at this switch. */
 	while (server->job == FORKED_JOB_GROW_POOL) {
 		fiber_pool_grow(server->pool_wanted);
 		rewind_switch(&server->start, &server->server);

@@ -28,7 +28,7 @@ struct resume {
 	bool is_profile; /* the current run is a profiling run */
 	struct pay pay;
 	uint64_t begun; /* ticks when work on the run began */
-	/* When the run began or continued, at the starting point or a checkpoint. */
+	/* Ticks when the run began or continued, at the starting point or a checkpoint. */
 	uint64_t moved;
 	uint64_t behind; /* of the run before `moved` */
 };
@@ -202,7 +202,7 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
-/* `ticks`: since the run began, continued or had its last obstacle. */
+/* Is a checkpoint due? `ticks`: since the run began, continued or had its last obstacle. */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
 	const struct history *history = resume->history;
@@ -218,7 +218,7 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/* Reading the clock at every decision would cost as much as the decision. */
+/* Is this a place for a checkpoint? Reading the clock at every decision costs too much. */
 static bool resume_is_place(void)
 {
 	const struct history *history = resume->history;

@@ -14,8 +14,8 @@
 
 struct undo_log *undo;
 
-/* So that a run may close it. Not for pipes and sockets, whose other side would see no end of file;
- * except the standard descriptors, whose other side the command holds. */
+/* Duplicates a descriptor, so that a run may close it. Not for pipes and sockets, whose other side
+ * would see no end of file; except the standard descriptors, whose other side the command holds. */
 static void undo_save_descriptor(long fd, mode_t mode)
 {
 	bool is_harmless =
@@ -30,7 +30,7 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	undo->spare[fd] = runtime_high_descriptor(fd);
 }
 
-/* Writes have no effect: /dev/null, or closed. */
+/* True if writes have no effect: /dev/null, or closed. */
 static bool undo_is_null(long fd)
 {
 	struct stat status;
@@ -125,7 +125,7 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
-/* Opened by the run. Without dispatch: every descriptor absent at the start. */
+/* True for descriptors that the run opened; without dispatch, for all absent at the start. */
 static bool undo_is_opened(long fd)
 {
 	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
@@ -146,7 +146,7 @@ static void undo_note_closed(long fd)
 			TAINT_SHARED, "closed a pipe or socket of the starting point", SYS_close);
 }
 
-/* Use of the run's own descriptors needs no revert. */
+/* Logs input or output. Use of the run's own descriptors needs no revert. */
 static void undo_note_use(long fd, bool is_write, long number)
 {
 	if (undo_is_opened(fd) || (is_write && fd >= 1 && fd < STANDARD_DESCRIPTORS))
