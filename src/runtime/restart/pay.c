@@ -44,7 +44,7 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = pay->longest = 0;
 }
 
-/* True if the mean is lower by at least a sixteenth: smaller differences may be noise. */
+/* True if the mean is lower by at least a sixteenth: smaller differences may be random. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
 	return mean + pay->mean[PAY_WITHOUT] / 16 < pay->mean[PAY_WITHOUT];
