@@ -224,7 +224,7 @@ static void rounds_share_races(struct campaign *campaign)
 	for (uint32_t i = 0; i < round->ignored_count; i++)
 		for (uint32_t j = 0; j < campaign->worker_count; j++)
 			(void)races_ignore_in_guest(campaign->workers[j].worker.contract,
-				/* cannot fail: the guest's table has the capacity of the settings' */
+				/* cannot fail: the guest's table is as large */
 				round->ignored[i]);
 	round->ignored_count = 0;
 }

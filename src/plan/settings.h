@@ -24,7 +24,7 @@ struct settings {
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
-	/* Memory layout of all runs (model/layout.h). For a finding, the schedule holds the layout. */
+	/* Of all runs (model/layout.h). For a finding, the schedule holds the layout. */
 	uint32_t layout;
 	bool has_fixed_layout; /* all rounds have the same layout */
 	/* of the campaign; a finding stores the resulting view of memory */

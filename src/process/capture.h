@@ -30,7 +30,7 @@ void capture_clear(struct capture *capture);
 void capture_trim(struct capture *capture);
 /* Copies the output since the last call to `descriptor`. False: writing failed, see errno. */
 bool capture_pass_on(struct capture *capture, int descriptor);
-/* Appends head and tail to `out`, with a line between them that states the number of missing bytes. */
+/* Head and tail, with a line between them that states the number of missing bytes. */
 void capture_read(const struct capture *capture, struct strbuf *out);
 
 #endif

@@ -5,7 +5,7 @@
 /* At least 1. A quota of 1.5 processors counts as 2. */
 unsigned cores_available(void);
 
-/* Parses a quota in control-group format, "150000 100000" or "max 100000", rounded up. 0: no quota. */
+/* Control-group format, "150000 100000" or "max 100000", rounded up. 0: no quota. */
 unsigned cores_of_quota(const char *text);
 
 /*

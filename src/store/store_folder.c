@@ -1,14 +1,15 @@
 /*
- * The folders of the store: findings/F1/ with finding.json, its seal, schedule.txt, output.txt and trace. A folder is complete and
- * synced before it gets its name.
+ * The folders of the store: findings/F1/ with finding.json, its seal, schedule.txt, output.txt and
+ * trace. A folder is complete and synced before it gets its name.
  *
  *   kill while the temporary folder is written    leaves a .new-F1: an orphan
  *   kill between the rename and the commit        leaves an F1 without row: an orphan
  *   kill inside the exchange (known finding)      leaves the old folder or the new one, whole
  *   kill after the exchange                       leaves the old one as .new-F1: an orphan
  *
- * A store may come from another user (docs/security.md). Every file is therefore opened relative to the descriptor of its
- * folder, no symbolic link is followed below the folder that the user named, and only regular files are read.
+ * A store may belong to another user (docs/security.md): every file is opened relative to its
+ * folder's descriptor, no symbolic link below the folder that the user named is followed, and only
+ * regular files are read.
  */
 #include <dirent.h>
 #include <errno.h>

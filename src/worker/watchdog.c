@@ -9,7 +9,7 @@
 
 /* Interval of checks: short compared with any limit, long enough to cost nothing. */
 #define LOOK_EVERY_NS UINT64_C(100000000)
-/* Time for the runtime to end the run itself: processor time, or real time if it gets no processor. */
+/* For the runtime to end the run: processor time, or real time if it gets no processor. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
 /* From then on at native speed: a program that the instrumentation slows down does not hang. */
@@ -119,7 +119,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	if (since_ns < LOOK_EVERY_NS || pid <= 0)
 		return;
 	watchdog->looked_ns = now_ns;
-	/* Before the first thread creation there is no heartbeat, and a long start-up is no hang. */
+	/* Before the first thread creation there is no heartbeat: a start-up is no hang. */
 	if (has_moved(watchdog, contract) ||
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {

@@ -40,7 +40,7 @@ static int worker_open_files(struct worker *worker, struct error *err)
 		return 0;
 	if (capture_open(&worker->capture, err) < 0)
 		return ERROR_IO;
-	/* A judge needs the complete output: a cut in the middle could make it refuse a good run. */
+	/* A judge needs the complete output: a cut could make it refuse a good run. */
 	worker->capture.keeps_all = worker->params.check != NULL;
 	/* Shown output keeps two separate streams. Kept output is one text in order. */
 	if (worker->params.output == OUTPUT_SHOW && capture_open(&worker->capture_error, err) < 0)

@@ -204,7 +204,7 @@ void worker_reap_leaver(struct worker *worker)
 
 	worker->has_followed = true;
 	worker->is_left = true;
-	/* The daemon leads a session of its own, so this kills only processes that it left behind. */
+	/* The daemon leads a session of its own: kills only processes that it left behind. */
 	(void)kill(-worker->pid, SIGKILL);
 	while (waitpid(worker->pid, &worker->exit_status, __WALL) < 0 && errno == EINTR)
 		;

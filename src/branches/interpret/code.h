@@ -53,7 +53,10 @@ enum code_op {
 	CODE_REPORT,	/* a site that reports no value: fences */
 	CODE_LANDING,
 	CODE_STOP, /* control never continues here: unreachable, resume */
-	/* Bit cast: `count` lanes of `sub` bits from register a on become `bytes` lanes of `width` bits */
+	/*
+	 * Bit cast: `count` lanes of `sub` bits from register a become `bytes` lanes of `width`
+	 * bits
+	 */
 	CODE_RESHAPE,
 	CODE_NOTHING,
 	CODE_UNKNOWN /* unsupported instruction; `text` says which */
@@ -236,7 +239,7 @@ struct op {
 	int32_t to, a, b;
 	union {
 		int64_t immediate;
-		/* BRANCH, GO; then `b` is the branch number and `to` the number of instructions in the block */
+		/* BRANCH, GO: `b` is the branch number, `to` the block's instructions */
 		const struct edge *edges;
 		struct {
 			int32_t c;

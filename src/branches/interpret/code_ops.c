@@ -86,7 +86,7 @@ static void make_binary(struct maker *maker)
 	maker->op->scale = maker->code->sub;
 }
 
-/* Comparisons have four forms: plain or fused with the branch, each with a register or a constant. */
+/* Four forms: plain or fused with the branch, each with a register or a constant. */
 static void make_compare(struct maker *maker)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Evaluates single codes on concrete values. An integer register holds zeros above the width of its value. */
+/* Evaluates codes on concrete values. An integer register has zeros above the value's width. */
 #ifndef RADDLE_BRANCHES_INTERPRET_COMPUTE_H
 #define RADDLE_BRANCHES_INTERPRET_COMPUTE_H
 

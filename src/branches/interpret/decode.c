@@ -1,4 +1,4 @@
-/* Translates functions from LLVM bitcode to code: types, operands, and the dispatch by instruction. */
+/* Translates functions from LLVM bitcode to code: types, operands, dispatch by instruction. */
 #include <stdlib.h>
 #include <string.h>
 

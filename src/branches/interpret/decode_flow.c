@@ -39,7 +39,7 @@ static void fill_edge(
 {
 	const uint32_t count = phi_registers(decoder, to);
 
-	/* The number of the block; replaced by the index of its first code when all blocks are decoded. */
+	/* The block's number, until all blocks are decoded; then the index of its first code. */
 	edge->target = value_map_get(&decoder->blocks, to);
 	edge->moves = calloc(count + 1u, sizeof *edge->moves);
 	BUG_ON(!edge->moves);

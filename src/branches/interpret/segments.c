@@ -80,7 +80,7 @@ static void begin_next(struct segments *segments, uint32_t *now, const struct re
 	memcpy(next, own, count * sizeof *own);
 	next[op->thread] = (uint16_t)(segment + 1 - segments->first[op->thread]);
 	if (op->kind == OP_THREAD_CREATE) {
-		/* The created thread must be in its first segment; otherwise the order is unknown. */
+		/* The order is only known for a thread in its first segment. */
 		if (now[op->other] == segments->first[op->other])
 			segments_merge(other, next, count);
 		segments->creator[op->other] = op->thread;

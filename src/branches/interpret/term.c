@@ -90,7 +90,7 @@ static struct term *make_leaf(
 {
 	struct term *term = term_new(arena, TERM_LEAF_BYTES);
 
-	/* Field by field: a leaf is smaller than struct term, and the next term follows directly. */
+	/* A leaf is smaller than struct term, and the next term follows directly. */
 	term->op = (uint8_t)op;
 	term->sub = 0;
 	term->width = (uint8_t)width;

@@ -1,4 +1,4 @@
-/* Terms of intrinsics, composed of plain operations: arithmetic with overflow flag, and funnel shifts. */
+/* Terms of intrinsics as plain operations: arithmetic with overflow flag, and funnel shifts. */
 #include "branches/interpret/walk_internal.h"
 
 struct term *walk_binary_term(
@@ -50,7 +50,7 @@ struct told {
 	struct term *value, *overflow; /* NULL: no term that solvers handle efficiently */
 };
 
-/* Overflow occurs if both operands have one sign and the sum has the other; analogously for a difference. */
+/* Overflow: both operands have one sign and the sum the other; likewise for a difference. */
 static struct told signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {

@@ -258,7 +258,7 @@ static void walk_library_add_bytes(struct library_answer *answer, const struct l
 {
 	struct term_arena *arena = answer->arena;
 	struct term *is_same = walk_comparison_term(arena, LLVMIntEQ, a, b);
-	/* Only the sign is defined by C, and for bcmp() only zero. The number is the C library's. */
+	/* C defines only the sign, and for bcmp() only zero. */
 	struct term *difference = walk_library_number(answer, result ? (uint64_t)result : 1);
 
 	if (read->kind == LIBRARY_COMPARE)

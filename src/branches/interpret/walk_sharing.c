@@ -235,7 +235,7 @@ static void spread_opaque(struct shared_map *map)
 		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
 			struct shared_word *next = walk_sharing_find_word(map, word->address + j);
 
-			/* The words after the next opaque address are handled in its own iteration. */
+			/* The next opaque address has its own iteration. */
 			if (!next->address || next->is_opaque)
 				break;
 			next->is_unordered |= next->is_many && next->is_written;

@@ -16,7 +16,7 @@ struct explain_work {
 
 void explain_work_init(struct explain_work *work);
 
-/* `finding` and `options` must outlive the result, which is released with explain_result_release. */
+/* `finding` and `options` must outlive the result. Release: explain_result_release(). */
 int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
 void explain_result_release(struct explain_result *result);

@@ -1,4 +1,4 @@
-/* State of a remote worker. member.c exchanges messages with rank 0, member_tasks.c executes tasks. */
+/* State of a remote worker: messages with rank 0 (member.c), tasks (member_tasks.c). */
 #ifndef RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 #define RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
 

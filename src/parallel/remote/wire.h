@@ -66,7 +66,7 @@ struct wire_end {
 	uint8_t all_are_here;
 };
 
-/* Each reader copies a valid message and returns true, or returns false and leaves *out unchanged. */
+/* Each reader copies a valid message, or returns false and leaves *out unchanged. */
 
 bool wire_read_started(struct wire_started *out, const struct link_message *message);
 bool wire_read_done(struct wire_done *out, const struct link_message *message);
