@@ -110,8 +110,9 @@ void worker_clear_strategy(struct worker *worker, size_t bytes);
 /* Starts the batch of contract->plan, if possible in the process of the last one. */
 int worker_begin(struct worker *worker, struct error *err);
 /*
- * Never blocks. *report: REPORT_NONE while the batch is under way, else once per batch another.
- * With _FAILURE and _BATCH outcome and schedule are the last run's.
+ * Never blocks. *report: REPORT_NONE while the batch is under way, then once _BATCH, _FAILURE,
+ * _TAINTED, _REFUSED, _INSPECT or _DIED. With _FAILURE and _BATCH outcome and schedule are the last
+ * run's.
  */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /*

@@ -144,7 +144,6 @@ enum step walk_end_at(struct walker *walker, enum walk_end end, const char *form
 bool walk_push(struct walker *walker, struct function *function, bool is_from_outside);
 void walk_take_edge(struct walker *walker, const struct edge *edge);
 
-/* The value that a site reports. */
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
 /* Slow path of walk_read(): the value is in the record. */
 enum step walk_read_entry(

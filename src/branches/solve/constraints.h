@@ -184,7 +184,6 @@ static inline bool constraints_is_certain(const struct place_access *access)
 	return access->is_write && !access->is_conditional;
 }
 
-/* A conditional write is made. */
 Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write);
 Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
 /* Constrains the reads of one place. All items access the same bytes. */

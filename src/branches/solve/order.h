@@ -98,7 +98,7 @@ struct order_signal {
 	bool is_broadcast;
 };
 
-/* The schedule chooses which waiting thread a signal wakes (engine/cond.c). */
+/* A signal wakes one waiting thread, if any, which the schedule chooses (engine/cond.c). */
 struct order_condition {
 	uint64_t address;
 	struct order_wait *waits; /* waits and signals are in the order of the run */

@@ -136,7 +136,6 @@ static enum worker_care care(void *context)
 	return CARE_TAKEN;
 }
 
-/* Prepares the contract for a recorded run. */
 static void record_run_prepare(struct taking *taking, const struct record_request *request)
 {
 	struct contract *contract = taking->probe.worker.contract;

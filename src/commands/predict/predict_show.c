@@ -6,7 +6,6 @@
 #define STEPS_AROUND 20
 #define STEPS_MOST 2000
 
-/* Number of events before this step. */
 static uint64_t events_before(const struct recorded_run *run, uint64_t step)
 {
 	uint64_t low = 0, high = run->event_count;

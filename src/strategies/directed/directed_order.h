@@ -70,7 +70,7 @@ struct directed_order {
 	object_name objects[2]; /* 0: not yet known */
 	/* forbidden: bits of orders whose threads would mutually wait with this one's */
 	uint32_t mutual;
-	/* Forbidden: threads between first and last access, or completed objects. */
+	/* Forbidden: threads inside the order, or objects for which it can no longer occur. */
 	uint64_t written[DIRECTED_WRITTEN_BITS / 64]; /* set of written objects, by hash */
 	uint32_t open_count;
 	struct {

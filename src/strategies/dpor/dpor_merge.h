@@ -25,8 +25,8 @@ static inline bool dpor_has_changed(const struct dpor_step *step)
 enum dpor_tree { DPOR_TREE_OURS, DPOR_TREE_THEIRS, DPOR_TREE_NEITHER };
 
 /*
- * A single state would have this tree. Orders that both states found are in both trees; orders of
- * one state follow these, where they hide no others.
+ * Chooses the tree that a single state would have. Orders that both states found are in both
+ * trees; orders that only one found follow these, where they hide no others.
  */
 enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t step);
 
