@@ -110,6 +110,7 @@ enum site_order {
  * words around them, up to a limit. Bits from SITE_ARGUMENT_SHIFT on: number of the argument. */
 #define SITE_CONTENTS 8u
 #define SITE_CONTENTS_MOST 256u
+#define SITE_RANGE_MOST 65536u	/* for memory that is not a string */
 #define SITE_CONTENTS_LEAST 32u /* for strings: others may be longer under another schedule */
 #define SITE_ARGUMENT_SHIFT 4
 

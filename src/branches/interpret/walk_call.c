@@ -241,7 +241,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
 	const bool has_returned = frame->addresses == UINT8_MAX;
 	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
-	struct library_walk library;
+	struct library_walk *library = walker->room->library;
 	enum step step;
 	const bool is_followed = code->reads && !has_returned;
 	bool is_noted;
@@ -255,7 +255,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		return call_inside(walker, code, callee);
 	}
 	if (is_followed) {
-		step = walk_library_read(walker, code, registers, &library);
+		step = walk_library_read(walker, code, registers, library);
 		if (step != STEP_NEXT)
 			return step;
 	}
@@ -289,7 +289,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 			walk_set_term(walker, code->to, outcome);
 	}
 	if (walker->mode & WALK_EVENTS && is_followed)
-		walk_library_result(walker, code, registers, &library);
+		walk_library_result(walker, code, registers, library);
 	if (!code->normal)
 		return STEP_NEXT;
 	go_on_behind(walker, code);

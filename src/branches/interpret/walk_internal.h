@@ -410,14 +410,16 @@ struct library_bytes {
 	uint32_t count; /* number of known bytes */
 	uint32_t extent;
 	bool is_exact; /* no other thread writes there, so the end of the string is fixed */
-	uint8_t bytes[SITE_CONTENTS_MOST];
-	struct term *terms[SITE_CONTENTS_MOST];
+	uint8_t bytes[SITE_RANGE_MOST];
+	struct term *terms[SITE_RANGE_MOST / 8 + 1]; /* by piece; NULL: constant */
 };
 
 struct library_walk {
 	struct library_bytes arguments[2];
-	uint64_t limit; /* maximum number of bytes that the function examines */
-	uint32_t count; /* number of bytes modelled in each argument */
+	uint64_t limit;			   /* maximum number of bytes that the function examines */
+	struct term *limit_term;	   /* NULL: the limit is constant */
+	uint32_t count;			   /* number of bytes modelled in each argument */
+	uint32_t piece_count, piece_bytes; /* 1, or 8: words of memory */
 };
 
 /* The bytes that the call reads, from the record. */

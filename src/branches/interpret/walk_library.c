@@ -1,7 +1,7 @@
 /*
  * Library functions that compare, measure and search bytes (decode_library.c), which the record
- * contains. If a byte is symbolic, so is the result: its term is built from the last byte to the
- * first, so that the first relevant byte decides.
+ * contains. If a byte is symbolic, so is the result: its term is built from the last piece to the
+ * first, so that the first relevant piece decides. A piece is a byte, or a word of a long range.
  */
 #include <string.h>
 
@@ -23,12 +23,36 @@ static bool walk_library_has_zero(uint64_t value, uint64_t byte)
 	return false;
 }
 
-/* Mirrors record_string() and record_range() of the recorder. */
-static enum step walk_library_read_recorded(
-	struct walker *walker, uint64_t limit, bool is_string, struct library_bytes *out)
+/* The term of a limit that another schedule may change; NULL: the limit is constant. */
+static struct term *walk_library_limit(
+	const struct walker *walker, const struct code *call, uint64_t limit)
+{
+	const struct library_read *read = call->reads;
+	struct term *term;
+
+	if (!(walker->mode & WALK_EVENTS) || read->limit < 0 || read->kind == LIBRARY_LENGTH ||
+		limit > SITE_CONTENTS_MOST)
+		return NULL;
+	term = walk_operand_term(walker, call->operands[read->limit]);
+	return term && term->op != TERM_CONSTANT && !term->is_pinned ? term : NULL;
+}
+
+static uint64_t walk_library_most(bool is_string, uint64_t limit)
+{
+	const uint64_t most = is_string ? SITE_CONTENTS_MOST : SITE_RANGE_MOST;
+
+	return limit < most ? limit : most;
+}
+
+/*
+ * Mirrors record_string() and record_range() of the recorder. Up to `more` further bytes of the
+ * last word are known, too.
+ */
+static enum step walk_library_read_recorded(struct walker *walker, uint64_t limit, uint32_t more,
+	bool is_string, struct library_bytes *out)
 {
 	const uint64_t address = out->address;
-	const uint64_t most = limit < SITE_CONTENTS_MOST ? limit : SITE_CONTENTS_MOST;
+	const uint64_t most = walk_library_most(is_string, limit);
 	bool has_ended = false;
 
 	walk_settle(walker);
@@ -41,7 +65,7 @@ static enum step walk_library_read_recorded(
 		step = walk_read(walker, SITE_NONE, word, 8, &value);
 		if (step != STEP_NEXT)
 			return step;
-		walk_library_put(out, address, word, value, most);
+		walk_library_put(out, address, word, value, most + more);
 		if (!has_ended)
 			out->extent = out->count;
 		has_ended |=
@@ -53,11 +77,12 @@ static enum step walk_library_read_recorded(
 static void walk_library_read_own(struct walker *walker, const struct code *call,
 	const struct library_operand *operand, uint64_t limit, struct library_bytes *out)
 {
+	const uint64_t most = walk_library_most(call->reads->is_string, limit);
 	struct code access = *call;
 
 	access.constant = operand->constant;
 	out->is_exact = true;
-	while (operand->is_known && out->count < limit && out->count < SITE_CONTENTS_MOST) {
+	while (operand->is_known && out->count < most) {
 		const uint8_t *byte = walk_own_memory(
 			walker, &access, operand->place, out->address + out->count, 1);
 
@@ -90,9 +115,38 @@ static uint32_t walk_library_count(const struct library_read *read, const struct
 	return walk_library_least(count, walk_library_least(a->count, b->count));
 }
 
-static uint32_t walk_library_piece(const struct library_bytes *of, uint32_t done, uint32_t count)
+static uint32_t walk_library_word(const struct library_bytes *of, uint32_t done, uint32_t count)
 {
 	return walk_library_least(count - done, 8 - (uint32_t)((of->address + done) & 7));
+}
+
+/* The offset of a piece; after the last one, the number of bytes. */
+static uint32_t walk_library_begin(const struct library_walk *walk, uint32_t piece)
+{
+	const uint32_t before = (uint32_t)walk->arguments[0].address & (walk->piece_bytes - 1);
+
+	return piece ? walk_library_least(walk->count, piece * walk->piece_bytes - before) : 0;
+}
+
+/*
+ * Long ranges are compared word by word, if the words of both begin at the same places. Otherwise
+ * only their first bytes are.
+ */
+static void walk_library_divide(const struct library_read *read, struct library_walk *walk)
+{
+	const uint64_t a = walk->arguments[0].address, b = walk->arguments[1].address;
+
+	walk->piece_bytes = 1;
+	walk->piece_count = walk->count;
+	if (read->is_string || walk->limit <= SITE_CONTENTS_MOST)
+		return;
+	if ((a ^ b) & 7) {
+		walk->piece_count = walk->count =
+			walk_library_least(walk->count, SITE_CONTENTS_MOST);
+	} else {
+		walk->piece_bytes = 8;
+		walk->piece_count = (walk->count + (uint32_t)(a & 7) + 7) / 8;
+	}
 }
 
 static void walk_library_note(
@@ -103,43 +157,48 @@ static void walk_library_note(
 
 		for (uint32_t done = 0; read->operands[i].place == PLACE_SITE && done < of->count;
 			done += bytes) {
-			bytes = walk_library_piece(&of->arguments[i], done, of->count);
+			bytes = walk_library_word(&of->arguments[i], done, of->count);
 			walk_note_access(walker, read->operands[i].site,
 				of->arguments[i].address + done, bytes, false);
 		}
 	}
 }
 
-/* Shared memory is read by words; memory of one thread by bytes, which may have own terms. */
+/* Shared memory is read by words; memory of one thread by pieces, which may have own terms. */
 static void walk_library_read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_walk *library)
 {
 	struct library_bytes *of = &library->arguments[number];
 	const struct library_operand *operand = &call->reads->operands[number];
 	struct code access = *call;
+	const uint32_t limit =
+		library->limit < library->count ? (uint32_t)library->limit : library->count;
 	uint32_t bytes;
 
 	access.place = operand->place;
 	access.site = operand->site;
-	for (uint32_t done = 0; done < library->count; done += bytes) {
+	memset(of->terms, 0, library->piece_count * sizeof *of->terms);
+	for (uint32_t done = 0, piece = 0; done < library->count; done += bytes) {
 		const uint64_t address = of->address + done;
 		struct term *term = NULL;
 		uint64_t value = 0;
+		bool is_event;
 
-		bytes = walk_library_piece(of, done, library->count);
-		if (operand->place != PLACE_SITE || !walker->is_live ||
-			!walk_is_shared(walker->walk, address, bytes))
-			bytes = 1;
+		bytes = walk_library_word(of, done, done < limit ? limit : library->count);
+		is_event = operand->place == PLACE_SITE && walker->is_live &&
+			   walk_is_shared(walker->walk, address, bytes);
+		if (!is_event)
+			bytes = walk_library_least(bytes, library->piece_bytes);
 		memcpy(&value, of->bytes + done, bytes);
 		if (operand->place != PLACE_CONSTANT)
 			term = walk_read_term(walker, &access, address, bytes, value);
-		if (term && bytes > 1)
+		if (term && is_event)
 			walker->out->events[walker->out->count - 1].access.argument = number;
-		for (uint32_t i = 0; i < bytes; i++)
-			of->terms[done + i] =
-				!term ? term_constant(&walker->walk->terms, 8, of->bytes[done + i])
-				: bytes > 1 ? walk_bytes_term(walker, term, i, 1)
-					    : term;
+		for (; walk_library_begin(library, piece) < done + bytes; piece++)
+			if (term)
+				of->terms[piece] = walk_bytes_term(walker, term,
+					walk_library_begin(library, piece) - done,
+					walk_library_least(bytes, library->piece_bytes));
 	}
 }
 
@@ -154,6 +213,8 @@ static void walk_library_read_all(
 		const bool is_pointer = i < read->count;
 		struct term *term = walk_operand_term(walker, call->operands[i]);
 
+		if (term == of->limit_term && read->limit == (int32_t)i)
+			continue;
 		if (walk_pin(walker, is_pointer ? EVENT_ADDRESS : EVENT_VALUE, term, call) &&
 			!is_pointer)
 			walk_note_unknown(walker, call, true);
@@ -171,7 +232,11 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 {
 	const struct library_read *read = call->reads;
 
+	uint32_t more;
+
 	out->limit = read->limit < 0 ? UINT64_MAX : registers[call->operands[read->limit]];
+	out->limit_term = walk_library_limit(walker, call, out->limit);
+	more = out->limit_term && !read->is_string ? 7 : 0;
 	for (uint32_t i = 0; i < read->count; i++) {
 		struct library_bytes *of = &out->arguments[i];
 		enum step step;
@@ -180,14 +245,16 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 		of->count = of->extent = 0;
 		of->is_exact = false;
 		if (read->operands[i].site == SITE_NONE) {
-			walk_library_read_own(walker, call, &read->operands[i], out->limit, of);
+			walk_library_read_own(
+				walker, call, &read->operands[i], out->limit + more, of);
 			continue;
 		}
-		step = walk_library_read_recorded(walker, out->limit, read->is_string, of);
+		step = walk_library_read_recorded(walker, out->limit, more, read->is_string, of);
 		if (step != STEP_NEXT)
 			return step;
 	}
 	out->count = walk_library_count(read, out);
+	walk_library_divide(read, out);
 	if (!read->is_used)
 		return STEP_NEXT;
 	if (walker->is_live && walker->mode & WALK_NOTING)
@@ -199,6 +266,7 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 
 /* The result of a call, and the condition under which the modelled bytes determine it. */
 struct library_answer {
+	struct walker *walker;
 	struct term_arena *arena;
 	uint32_t width;
 	struct term *value, *is_known;
@@ -235,25 +303,54 @@ static void walk_library_decide(
 		answer->arena, condition, term_constant(answer->arena, 1, 1), answer->is_known);
 }
 
+static struct term *walk_library_term(const struct library_answer *answer,
+	const struct library_walk *of, uint32_t argument, uint32_t i)
+{
+	const struct library_bytes *bytes = &of->arguments[argument];
+	const uint32_t begin = walk_library_begin(of, i);
+	const uint32_t count = walk_library_begin(of, i + 1) - begin;
+	uint64_t value = 0;
+
+	if (bytes->terms[i])
+		return bytes->terms[i];
+	memcpy(&value, bytes->bytes + begin, count);
+	return term_constant(answer->arena, 8 * count, value);
+}
+
 /* Byte i of the only argument matters if no earlier byte decides the answer. */
 static void walk_library_add_byte(struct library_answer *answer, const struct code *call,
-	const uint64_t *registers, const struct library_bytes *bytes, uint32_t i)
+	const uint64_t *registers, const struct library_walk *of, uint32_t i)
 {
 	struct term_arena *arena = answer->arena;
+	struct term *byte = walk_library_term(answer, of, 0, i);
 	const bool is_search = call->reads->kind == LIBRARY_FIND;
 
 	walk_library_decide(answer,
-		walk_comparison_term(arena, LLVMIntEQ, bytes->terms[i], term_constant(arena, 8, 0)),
+		walk_comparison_term(arena, LLVMIntEQ, byte, term_constant(arena, 8, 0)),
 		walk_library_number(answer, is_search ? 0 : i));
 	if (is_search) /* the byte to search for is pinned */
 		walk_library_decide(answer,
-			walk_comparison_term(arena, LLVMIntEQ, bytes->terms[i],
+			walk_comparison_term(arena, LLVMIntEQ, byte,
 				term_constant(arena, 8, (uint8_t)registers[call->operands[1]])),
-			walk_library_number(answer, bytes->address + i));
+			walk_library_number(answer, of->arguments[0].address + i));
 }
 
-/* One byte of each argument of a comparison. */
-static void walk_library_add_bytes(struct library_answer *answer, const struct library_read *read,
+/* The first byte in memory becomes the most significant one. */
+static struct term *walk_library_swap(const struct library_answer *answer, struct term *piece)
+{
+	struct term_like like = {.op = CODE_INTRINSIC, .sub = INTRINSIC_SWAP_BYTES, .width = 64};
+
+	if (piece->width == 8)
+		return piece;
+	like.value = __builtin_bswap64(piece->value);
+	if (piece->op == TERM_CONSTANT)
+		return term_constant(answer->arena, 64, like.value);
+	like.a = walk_resize(answer->walker, piece, 64);
+	return term_make(answer->arena, &like);
+}
+
+/* One piece of each argument of a comparison. */
+static void walk_library_add_pieces(struct library_answer *answer, const struct library_read *read,
 	int64_t result, struct term *a, struct term *b)
 {
 	struct term_arena *arena = answer->arena;
@@ -261,9 +358,13 @@ static void walk_library_add_bytes(struct library_answer *answer, const struct l
 	/* C defines only the sign, and for bcmp() only zero. */
 	struct term *difference = walk_library_number(answer, result ? (uint64_t)result : 1);
 
+	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT && a->value == b->value &&
+		!read->is_string)
+		return;
 	if (read->kind == LIBRARY_COMPARE)
 		difference = walk_library_choose(arena,
-			walk_comparison_term(arena, LLVMIntULT, a, b),
+			walk_comparison_term(arena, LLVMIntULT, walk_library_swap(answer, a),
+				walk_library_swap(answer, b)),
 			walk_library_number(answer, result < 0 ? (uint64_t)result : UINT64_MAX),
 			walk_library_number(answer, result > 0 ? (uint64_t)result : 1));
 	if (read->is_string)
@@ -276,13 +377,23 @@ static void walk_library_add_bytes(struct library_answer *answer, const struct l
 		walk_library_choose(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
 }
 
+/* If the limit is at most i, no byte before differs: the result is 0. Pieces are bytes here. */
+static void walk_library_end(
+	struct library_answer *answer, const struct library_walk *of, uint32_t i)
+{
+	walk_library_decide(answer,
+		walk_comparison_term(answer->arena, LLVMIntULE, of->limit_term,
+			term_constant(answer->arena, of->limit_term->width, i)),
+		walk_library_number(answer, 0));
+}
+
 static bool walk_library_has_term(const struct library_read *read, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < read->count; i++)
-		for (uint32_t j = 0; j < of->count; j++)
-			if (of->arguments[i].terms[j]->op != TERM_CONSTANT)
+		for (uint32_t j = 0; j < of->piece_count; j++)
+			if (of->arguments[i].terms[j])
 				return true;
-	return false;
+	return of->limit_term != NULL;
 }
 
 /* The bytes do not determine the result: only their values in this run have a known one. */
@@ -290,8 +401,9 @@ static void walk_library_pin(
 	struct walker *walker, const struct code *call, const struct library_walk *of)
 {
 	for (uint32_t i = 0; i < call->reads->count; i++)
-		for (uint32_t j = 0; j < of->count; j++)
+		for (uint32_t j = 0; j < of->piece_count; j++)
 			(void)walk_pin(walker, EVENT_VALUE, of->arguments[i].terms[j], call);
+	(void)walk_pin(walker, EVENT_VALUE, of->limit_term, call);
 	walk_note_unknown(walker, call, true);
 }
 
@@ -300,18 +412,25 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 {
 	const struct library_read *read = call->reads;
 	const uint64_t value = registers[call->to];
-	struct library_answer answer = {&walker->walk->terms, call->width, NULL, NULL};
+	struct library_answer answer = {
+		.walker = walker, .arena = &walker->walk->terms, .width = call->width};
 
 	if (!read->is_used || !walk_library_has_term(read, of))
 		return;
 	answer.value = walk_library_number(&answer, read->kind == LIBRARY_LENGTH ? of->limit : 0);
-	answer.is_known = term_constant(answer.arena, 1, of->count == of->limit);
-	for (uint32_t i = of->count; i-- > 0;)
+	answer.is_known = term_constant(answer.arena, 1, of->count == of->limit && !of->limit_term);
+	if (of->limit_term)
+		walk_library_end(&answer, of, of->count);
+	for (uint32_t i = of->piece_count; i-- > 0;) {
 		if (read->count == 1)
-			walk_library_add_byte(&answer, call, registers, &of->arguments[0], i);
+			walk_library_add_byte(&answer, call, registers, of, i);
 		else
-			walk_library_add_bytes(&answer, read, compute_signed(value, call->width),
-				of->arguments[0].terms[i], of->arguments[1].terms[i]);
+			walk_library_add_pieces(&answer, read, compute_signed(value, call->width),
+				walk_library_term(&answer, of, 0, i),
+				walk_library_term(&answer, of, 1, i));
+		if (of->limit_term)
+			walk_library_end(&answer, of, i);
+	}
 	if (!answer.is_known->value || answer.value->value != value) {
 		walk_library_pin(walker, call, of);
 		return;

@@ -34,6 +34,7 @@ struct walk_room *walk_room_new(void)
 	room->values = calloc(RECORD_VALUES, sizeof *room->values);
 	room->seen = calloc(SEEN_SLOTS, sizeof *room->seen);
 	room->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
+	room->library = reserve(sizeof *room->library);
 	BUG_ON(!room->touched || !room->values || !room->seen || !room->shadow_lines);
 	return room;
 }
@@ -48,6 +49,7 @@ void walk_room_free(struct walk_room *room)
 	(void)munmap(room->terms, REGISTERS_MOST * sizeof(struct term *));
 	(void)munmap(room->locals, LOCALS_MOST);
 	(void)munmap(room->memory, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	(void)munmap(room->library, sizeof *room->library);
 	free(room->touched);
 	free(room->values);
 	free(room->seen);

@@ -20,6 +20,7 @@
 #define ROOM_SLOTS 64u
 
 struct frame;
+struct library_walk;
 struct term;
 
 struct walk_room {
@@ -34,6 +35,7 @@ struct walk_room {
 	uint64_t *seen;				  /* SEEN_SLOTS, all zero */
 	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];  /* by group of `seen`: 1 if written */
 	uint64_t *shadow_lines;			  /* bit set of WALK_LINES, empty */
+	struct library_walk *library;		  /* undefined contents */
 };
 
 /* `parts` is `told` or `looked`. */

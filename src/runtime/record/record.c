@@ -174,7 +174,7 @@ void record_string(uint64_t address, uint64_t length)
 void record_range(uint64_t address, uint64_t length)
 {
 	const uint64_t first = address & ~UINT64_C(7);
-	const uint64_t end = address + (length < SITE_CONTENTS_MOST ? length : SITE_CONTENTS_MOST);
+	const uint64_t end = address + (length < SITE_RANGE_MOST ? length : SITE_RANGE_MOST);
 
 	if (end > first)
 		record_read(first, (end - first + 7) & ~UINT64_C(7));

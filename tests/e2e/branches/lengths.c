@@ -1,4 +1,6 @@
-/* Copies and fills whose length depends on the schedule; comparisons keep their length. The marked conditions depend on the schedule. */
+/*
+ * Copies, fills and comparisons whose length depends on the schedule. The marked conditions depend on the schedule, and the others do not.
+ */
 #include <pthread.h>
 #include <string.h>
 
@@ -44,7 +46,7 @@ int main(void)
 		return 1;
 	if (bytes == 8) /* sensitive */
 		seen++;
-	if (memcmp(text, "long is not", bytes) == 0)
+	if (memcmp(text, "long is not", bytes) == 0) /* sensitive */
 		seen++;
 	if (own[1] != 'o')
 		seen++;
