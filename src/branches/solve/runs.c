@@ -1,12 +1,14 @@
 /*
  * Answers that runs show. Before the solver is asked, the command makes two kinds of runs: random
  * ones, of the strategies `pos` and `random`, and runs that hold one thread before one event, the
- * first or the last one of an instruction, until no other thread is enabled.
+ * first or the last one of an instruction, until no other thread is enabled. If the thread has locks
+ * there, which stop the others, another run holds it before the first of these locks.
  *
  * Each run is walked, and the branches of each thread are compared with those of the record. The
  * first branch with another outcome is an answer; its schedule is that of the run up to the branch.
  * Later branches of that thread have no known correspondence to the record. Waiting loops are an
- * exception: the comparison continues behind them, whatever their number of iterations.
+ * exception: the comparison continues behind them, whatever their number of iterations. Answers are
+ * preferred whose branch is the first one of the whole run with another outcome.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +30,20 @@ static const struct walk_event *runs_event(const struct sensitivity *analysis, s
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
+static struct flip *runs_flip_of(const struct sensitivity *analysis, uint32_t place)
+{
+	for (uint32_t i = 0; i < analysis->search.flip_count; i++)
+		if (analysis->search.flips[i].place == place)
+			return &analysis->search.flips[i];
+	return NULL;
+}
+
 static bool runs_is_open(const struct sensitivity *analysis, uint32_t place)
 {
 	const struct asked *asked = &analysis->places.items[place];
+	const struct flip *flip = runs_flip_of(analysis, place);
 
-	if (asked->is_proven || asked->is_excluded)
-		return false;
-	for (uint32_t i = 0; i < analysis->search.flip_count; i++)
-		if (analysis->search.flips[i].place == place)
-			return false;
-	return true;
+	return !asked->is_proven && !asked->is_excluded && !(flip && flip->is_first);
 }
 
 static uint32_t runs_wanted(const struct sensitivity *analysis)
@@ -69,13 +75,45 @@ static int runs_compare_events(const void *left, const void *right)
 
 #define HOLD_PRIORITY (UINT64_C(1) << 40)
 
-static uint64_t runs_priority_of(const struct sensitivity *analysis, uint64_t rank)
+/* The last event up to this one at which the thread has no lock. */
+static uint64_t runs_before_locks(const struct order *order, uint64_t rank)
 {
-	const struct order *order = &analysis->order;
-	const struct walk_event *event = runs_event(analysis, order->events[rank]);
-	const uint64_t class = event->kind == EVENT_READ ? 0 : event->kind == EVENT_WRITE ? 1 : 2;
+	const uint16_t thread = order->events[rank].thread;
+	uint32_t index = order->events[rank].index;
 
-	return class * HOLD_PRIORITY + order->event_count - rank;
+	for (;;) {
+		const uint32_t item = order_sections_from(&order->by_thread, thread, index);
+		const struct order_section *section =
+			item < order->by_thread.first[thread + 1]
+				? &order->sections[order->by_thread.items[item]]
+				: NULL;
+
+		if (!section || section->begin >= index)
+			break;
+		index = section->begin;
+	}
+	while (order->events[rank].thread != thread || order->events[rank].index != index)
+		rank--;
+	return rank;
+}
+
+static void runs_add_hold(struct sensitivity *analysis, uint64_t class, uint64_t rank)
+{
+	struct search *search = &analysis->search;
+
+	search->holds[search->hold_count++] =
+		class * HOLD_PRIORITY + analysis->order.event_count - rank;
+}
+
+static void runs_add_holds(struct sensitivity *analysis, uint64_t rank)
+{
+	const struct walk_event *event = runs_event(analysis, analysis->order.events[rank]);
+	const uint64_t class = event->kind == EVENT_READ ? 0 : event->kind == EVENT_WRITE ? 1 : 2;
+	const uint64_t before = runs_before_locks(&analysis->order, rank);
+
+	runs_add_hold(analysis, 2 * class, before);
+	if (before != rank)
+		runs_add_hold(analysis, 2 * class + 1, rank);
 }
 
 static int runs_compare_priorities(const void *left, const void *right)
@@ -85,7 +123,31 @@ static int runs_compare_priorities(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Late events first; reads first, as writes of other threads change what a held thread reads. */
+/* The events of the sorted list, each once. */
+static void runs_sort_holds(struct sensitivity *analysis)
+{
+	struct search *search = &analysis->search;
+	const uint64_t events = analysis->order.event_count;
+	uint64_t *is_listed = calloc(BITSET_WORDS(events) + 1, sizeof *is_listed);
+	const uint32_t count = search->hold_count;
+
+	BUG_ON(!is_listed);
+	qsort(search->holds, count, sizeof *search->holds, runs_compare_priorities);
+	search->hold_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t rank = events - search->holds[i] % HOLD_PRIORITY;
+
+		if (!bitset_has(is_listed, (uint32_t)rank))
+			search->holds[search->hold_count++] = rank;
+		bitset_add(is_listed, (uint32_t)rank);
+	}
+	free(is_listed);
+}
+
+/*
+ * Late events first; reads first, as writes of other threads change what a held thread reads. Of
+ * each kind, events without locks come first.
+ */
 static void runs_list_holds(struct sensitivity *analysis)
 {
 	const struct order *order = &analysis->order;
@@ -93,7 +155,7 @@ static void runs_list_holds(struct sensitivity *analysis)
 	struct held_event *events = calloc(order->event_count + 1, sizeof *events);
 	uint64_t count = 0;
 
-	search->holds = calloc(2 * order->event_count + 1, sizeof *search->holds);
+	search->holds = calloc(4 * order->event_count + 1, sizeof *search->holds);
 	BUG_ON(!events || !search->holds);
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct walk_event *event = runs_event(analysis, order->events[i]);
@@ -108,12 +170,9 @@ static void runs_list_holds(struct sensitivity *analysis)
 			i + 1 == count || events[i + 1].instruction != events[i].instruction;
 
 		if (is_first || is_last)
-			search->holds[search->hold_count++] =
-				runs_priority_of(analysis, events[i].rank);
+			runs_add_holds(analysis, events[i].rank);
 	}
-	qsort(search->holds, search->hold_count, sizeof *search->holds, runs_compare_priorities);
-	for (uint32_t i = 0; i < search->hold_count; i++)
-		search->holds[i] = order->event_count - search->holds[i] % HOLD_PRIORITY;
+	runs_sort_holds(analysis);
 	free(events);
 }
 
@@ -189,9 +248,15 @@ static bool runs_copy_schedule(const struct sensitivity *analysis, const struct 
 	return !steps;
 }
 
+struct runs_differences {
+	uint64_t first; /* position in the run of its first branch with another outcome */
+	struct flip *flips;
+	uint32_t count;
+};
+
 struct runs_comparison {
-	struct sensitivity *analysis;
-	const struct sensitive_run *run;
+	const struct sensitivity *analysis;
+	struct runs_differences *differences;
 	uint16_t thread; /* in the record */
 	const struct walked_thread *recorded, *own;
 	uint64_t at, own_at; /* indices of the next events */
@@ -219,25 +284,47 @@ static bool runs_leave_loop(const struct walked_thread *thread, uint64_t *at,
 	return event != NULL;
 }
 
-static void runs_note(struct runs_comparison *comparison, const struct walk_event *event,
-	const struct walk_event *own)
+/* Keeps one flip of each place, if possible one that is the first difference of its run. */
+static void runs_add_flip(
+	struct sensitivity *analysis, const struct sensitive_run *run, struct flip flip)
 {
-	struct sensitivity *analysis = comparison->analysis;
 	struct search *search = &analysis->search;
-	struct flip flip = {
-		.goal = {comparison->thread, (uint32_t)(event - comparison->recorded->events)}};
+	struct flip *earlier = runs_flip_of(analysis, flip.place);
 
-	if (event->occurrence != own->occurrence ||
-		!search_is_wanted(analysis, PASS_RELAXED, event, &flip.place) ||
-		!runs_is_open(analysis, flip.place))
+	if (!runs_is_open(analysis, flip.place) || (earlier && !flip.is_first))
 		return;
-	if (!runs_copy_schedule(analysis, comparison->run, flip.goal, own->step, &flip.solution)) {
+	if (!runs_copy_schedule(analysis, run, flip.goal, flip.steps, &flip.solution)) {
 		solution_release(&flip.solution);
+		return;
+	}
+	if (earlier) {
+		solution_release(&earlier->solution);
+		*earlier = flip;
 		return;
 	}
 	search->flips = realloc(search->flips, (search->flip_count + 1) * sizeof *search->flips);
 	BUG_ON(!search->flips);
 	search->flips[search->flip_count++] = flip;
+}
+
+static void runs_note(struct runs_comparison *comparison, const struct walk_event *event,
+	const struct walk_event *own)
+{
+	struct runs_differences *differences = comparison->differences;
+	struct flip flip = {
+		.goal = {comparison->thread, (uint32_t)(event - comparison->recorded->events)},
+		.steps = own->step,
+		.position = own->position};
+
+	if (event->kind == EVENT_BRANCH && own->position < differences->first)
+		differences->first = own->position;
+	if (event->occurrence != own->occurrence ||
+		!search_is_wanted(comparison->analysis, PASS_RELAXED, event, &flip.place))
+		return;
+	differences->flips =
+		realloc(differences->flips, (differences->count + 1) * sizeof *differences->flips);
+	BUG_ON(!differences->flips);
+	differences->flips[differences->count++] = flip;
 }
 
 static void runs_compare_thread(struct runs_comparison *comparison)
@@ -272,9 +359,31 @@ uint16_t runs_thread_named(const struct run_record *run, thread_name name)
 	return UINT16_MAX;
 }
 
-void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
+static void runs_compare(
+	struct sensitivity *analysis, const struct walk *walk, const struct sensitive_run *run)
 {
 	const struct run_record *record = analysis->walk.record;
+	struct runs_differences differences = {.first = UINT64_MAX};
+
+	for (uint16_t thread = 0; thread < record->thread_count; thread++) {
+		const uint16_t own = runs_thread_named(run->record, record->threads[thread].name);
+
+		if (own != UINT16_MAX)
+			runs_compare_thread(&(struct runs_comparison){.analysis = analysis,
+				.differences = &differences,
+				.thread = thread,
+				.recorded = &analysis->walk.threads[thread],
+				.own = &walk->threads[own]});
+	}
+	for (uint32_t i = 0; i < differences.count; i++) {
+		differences.flips[i].is_first = differences.flips[i].position <= differences.first;
+		runs_add_flip(analysis, run, differences.flips[i]);
+	}
+	free(differences.flips);
+}
+
+void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
+{
 	struct walk walk;
 
 	walk_open(&walk, &analysis->book, run->record);
@@ -283,16 +392,7 @@ void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
 	memcpy(walk.chosen, analysis->walk.chosen,
 		BITSET_WORDS(analysis->image.site_count) * sizeof *walk.chosen);
 	walk_run(&walk, WALK_EVENTS);
-	for (uint16_t thread = 0; thread < record->thread_count; thread++) {
-		const uint16_t own = runs_thread_named(run->record, record->threads[thread].name);
-
-		if (own != UINT16_MAX)
-			runs_compare_thread(&(struct runs_comparison){.analysis = analysis,
-				.run = run,
-				.thread = thread,
-				.recorded = &analysis->walk.threads[thread],
-				.own = &walk.threads[own]});
-	}
+	runs_compare(analysis, &walk, run);
 	walk.shared = (struct shared_map){0};
 	walk_close(&walk);
 }

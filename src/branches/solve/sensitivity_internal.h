@@ -117,6 +117,9 @@ struct worker {
 struct flip {
 	struct event_id goal;
 	uint32_t place;
+	uint64_t steps;	   /* of the thread, before the branch */
+	uint64_t position; /* of the branch in its run */
+	bool is_first;	   /* no branch before it in its run had another outcome */
 	struct solution solution;
 };
 
