@@ -190,7 +190,7 @@ enum contract_daemon {
 struct contract_run {
 	uint64_t steps;
 	uint64_t digest; /* with plan.has_digest */
-	uint64_t races_let_pass, blind_runs,
+	uint64_t races_suppressed, blind_runs,
 		/* All since the block was created: suppressed races, runs that the race detector
 		 * could not follow to the end, and races seen */
 		races_seen;

@@ -185,7 +185,7 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-static void describe_at_last(const struct check *check, struct simplified *told)
+static void describe_at_last(const struct check *check, struct simplified *reported)
 {
 	const struct simplify simplify = {.function = {check->function, check->argument,
 						  check->frame, check->options.has_failed},
@@ -193,13 +193,13 @@ static void describe_at_last(const struct check *check, struct simplified *told)
 		.hang_ns = check->plan.hang_ns};
 
 	const bool is_simplified = !check->token.state && !check->options.is_as_found &&
-				   simplify_failure(&simplify, told);
+				   simplify_failure(&simplify, reported);
 
 	room_leave();
 	if (is_simplified)
 		return;
-	describe_failure(&told->message, &told->run);
-	token_write(&told->token, check->name);
+	describe_failure(&reported->message, &reported->run);
+	token_write(&reported->token, check->name);
 }
 
 static void keep_and_report(const struct check *check, const struct strbuf *run)
@@ -233,7 +233,7 @@ static enum verdict judge_replay(const struct check *check, bool is_failure)
 
 static enum verdict perform(struct check *check)
 {
-	struct simplified told = {.message = kept.message, .token = kept.replay};
+	struct simplified reported = {.message = kept.message, .token = kept.replay};
 	struct error err;
 	bool is_failure;
 
@@ -246,14 +246,14 @@ static enum verdict perform(struct check *check)
 	if (!is_failure) {
 		room_leave();
 	} else {
-		strbuf_init(&told.run);
-		strbuf_clear(&told.message);
-		strbuf_clear(&told.token);
-		describe_at_last(check, &told);
-		kept.message = told.message;
-		kept.replay = told.token;
-		keep_and_report(check, &told.run);
-		strbuf_release(&told.run);
+		strbuf_init(&reported.run);
+		strbuf_clear(&reported.message);
+		strbuf_clear(&reported.token);
+		describe_at_last(check, &reported);
+		kept.message = reported.message;
+		kept.replay = reported.token;
+		keep_and_report(check, &reported.run);
+		strbuf_release(&reported.run);
 	}
 	fill_result(check, is_failure);
 	if (check->token.state)

@@ -153,7 +153,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 		heap_start_recording();
 		runtime.contract->has_memory_sites = 1;
 	}
-	sites_tell_again();
+	sites_report_again();
 	watch_begin(plan->hang_ns);
 	return 0;
 }

@@ -182,7 +182,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	const struct contract_totals totals = contract->totals;
 	struct strbuf all;
 	int pipe[2], status;
-	bool is_told = false;
+	bool is_reported = false;
 	long child;
 
 	if (platform_failed(platform_call(SYS_pipe2, pipe, O_CLOEXEC)))
@@ -193,7 +193,8 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	(void)platform_call(SYS_close, pipe[1]);
 	strbuf_init(&all);
 	if (!platform_failed(child)) {
-		is_told = simplify_receive(pipe[0], &all) && all.length && simplify_take(&all, out);
+		is_reported =
+			simplify_receive(pipe[0], &all) && all.length && simplify_take(&all, out);
 		(void)platform_call(
 			SYS_kill, child, SIGKILL); /* the id is valid until the wait below */
 		while (platform_call(SYS_wait4, child, &status, __WALL) == -EINTR)
@@ -203,5 +204,5 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	strbuf_release(&all);
 	contract->outcome = outcome;
 	contract->totals = totals;
-	return is_told;
+	return is_reported;
 }

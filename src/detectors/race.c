@@ -139,7 +139,7 @@ static void race_find_conflict(struct race_state *state, const struct detector_e
 				return;
 			}
 			state->ignored_count++;
-			state->has_let_pass = true;
+			state->has_suppressed = true;
 		}
 	}
 }
@@ -295,16 +295,16 @@ static bool race_judge(
 	return true;
 }
 
-bool race_has_let_pass(const void *block)
+bool race_has_suppressed(const void *block)
 {
-	return ((const struct race_state *)block)->has_let_pass;
+	return ((const struct race_state *)block)->has_suppressed;
 }
 
 static bool race_observe(void *block, const struct detector_event *event, struct outcome *verdict)
 {
 	struct race_state *state = block;
 
-	state->has_let_pass = false;
+	state->has_suppressed = false;
 	if (state->is_blind)
 		return false;
 	switch (event->kind) {

@@ -38,7 +38,7 @@ uint32_t race_seen_list(const void *state, const struct race_seen **seen);
 /* Suppresses races between these two sites from now on. Returns false if the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
 /* Returns whether the last event was a suppressed race. */
-bool race_has_let_pass(const void *state);
+bool race_has_suppressed(const void *state);
 struct detector_event;
 /*
  * Fast path of observe() for a plain access, without vector registers. False: the access races,

@@ -44,7 +44,7 @@ struct race_state {
 	/* State of the run. */
 	uint32_t generation;
 	bool is_blind;
-	bool has_let_pass; /* the last event was a suppressed race */
+	bool has_suppressed; /* the last event was a suppressed race */
 	struct clock_pool pool;
 	struct race_thread threads[THREAD_CAPACITY];
 	struct sync_table objects;

@@ -256,10 +256,10 @@ void race_write_atomically(
 	const struct race_thread *thread = race_thread(state, event->thread);
 	bool releases = race_order_releases(event->order);
 	const struct vector_clock *published = releases ? &thread->now : &thread->fenced;
-	bool goes_on = event->kind == OP_ATOMIC_UPDATE ||
-		       (!releases && cell->releaser == event->thread.index + 1);
+	bool continues = event->kind == OP_ATOMIC_UPDATE ||
+			 (!releases && cell->releaser == event->thread.index + 1);
 
-	if (goes_on) {
+	if (continues) {
 		race_join(state, &cell->released, published);
 		return;
 	}

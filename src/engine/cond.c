@@ -88,7 +88,7 @@ static bool cond_is_woken(const struct engine_op *op, const struct engine_thread
 }
 
 /* A separate step, because the mutex may be held after a wait that ended without a signal. */
-static int cond_come_back(struct mutex *mutex, uint64_t site)
+static int cond_end_wait(struct mutex *mutex, uint64_t site)
 {
 	struct engine_op op = mutex_return_op(mutex, site);
 	int error;
@@ -144,7 +144,7 @@ static int cond_wait_shared(struct cond *cond, struct mutex *mutex, struct engin
 		result = engine_perform(op);
 		is_granted = cond_leave_shared(cond, op, result == WAIT_DONE);
 	} while (result == WAIT_DONE && !is_granted);
-	error = cond_come_back(mutex, op->site);
+	error = cond_end_wait(mutex, op->site);
 	return error || is_granted ? error : sync_error(result);
 }
 
@@ -190,19 +190,19 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 		return error;
 	/* The caller is a signal handler that interrupted a wait: wakes spuriously. */
 	if (self->queue_object)
-		return cond_come_back(mutex, site);
+		return cond_end_wait(mutex, site);
 	cond_enqueue(cond, self);
 	result = engine_perform(&op);
 	if (op.kind == OP_MUTEX_LOCK) {
 		error = mutex_return(mutex, site);
-		return error == SYNC_AGAIN ? cond_come_back(mutex, site) : error;
+		return error == SYNC_AGAIN ? cond_end_wait(mutex, site) : error;
 	}
 	if (self->queue_object == cond) {
 		self->queue_ticket = result == WAIT_DONE ? cond_spurious_ticket(cond) : 0;
 		cond_dequeue(cond, self);
 		error = sync_error(result);
 	}
-	mutex_error = cond_come_back(mutex, site);
+	mutex_error = cond_end_wait(mutex, site);
 	return mutex_error && error != SYNC_CANCELLED ? mutex_error : error;
 }
 

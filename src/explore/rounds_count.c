@@ -43,9 +43,9 @@ static void rounds_take_log(
 	struct contract_run *log = &round->log[place];
 
 	*log = *from;
-	log->races_let_pass -= worker->races_ignored;
+	log->races_suppressed -= worker->races_ignored;
 	log->blind_runs -= worker->blind_runs;
-	worker->races_ignored = from->races_let_pass;
+	worker->races_ignored = from->races_suppressed;
 	worker->blind_runs = from->blind_runs;
 	rounds_take_races(campaign, worker, round->first + place, from->races_seen);
 }
@@ -169,7 +169,7 @@ static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct e
 	int result;
 
 	rounds_add_run(&round->counted, log);
-	round->races_ignored += log->races_let_pass;
+	round->races_ignored += log->races_suppressed;
 	round->blind_runs += log->blind_runs;
 	round->settled = place + 1;
 	/* A suppressed race ended this run before later rounds ignore it. */
@@ -186,7 +186,7 @@ static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct e
 	failure_discard(&first);
 	if (campaign->exclusive.must_repeat) {
 		round->counted = before;
-		round->races_ignored -= log->races_let_pass;
+		round->races_ignored -= log->races_suppressed;
 		round->blind_runs -= log->blind_runs;
 		rounds_repeat(campaign, place);
 	}

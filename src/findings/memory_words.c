@@ -144,7 +144,7 @@ char *builder_event_object(const struct builder *builder, const struct trace_eve
 void builder_add_notices(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
-	const char *told[NOTICES_MAX];
+	const char *reported[NOTICES_MAX];
 	unsigned count = 0;
 
 	for (uint64_t i = 0; builder->symbols && i < source->event_count && count < NOTICES_MAX;
@@ -152,17 +152,17 @@ void builder_add_notices(const struct builder *builder, struct strbuf *out)
 		const struct trace_event *event = &source->events[i];
 		bool has_symbols;
 		const char *module;
-		bool is_told = false;
+		bool is_reported = false;
 
 		if (!memory_words_is_access(event))
 			continue;
 		module = symbols_lacks_debug_information(
 			builder->symbols, event->address, &has_symbols);
 		for (unsigned t = 0; module && t < count; t++)
-			is_told |= !strcmp(told[t], module);
-		if (!module || is_told)
+			is_reported |= !strcmp(reported[t], module);
+		if (!module || is_reported)
 			continue;
-		told[count++] = module;
+		reported[count++] = module;
 		strbuf_addf(out,
 			"%s has no %s, so its variables are named as %s; compile it with -g%s\n",
 			module, has_symbols ? "debug information" : "symbols",

@@ -161,21 +161,21 @@ static void deadlock_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 	bool has_cycle = false;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		has_cycle |= finding->waits[i].is_on_cycle;
 	for (uint32_t i = title_clause(builder, has_cycle, 0); i != UINT32_MAX;
-		i = title_clause(builder, has_cycle, ++told)) {
-		if (told >= TITLE_CLAUSES_MAX)
+		i = title_clause(builder, has_cycle, ++reported)) {
+		if (reported >= TITLE_CLAUSES_MAX)
 			continue;
-		strbuf_adds(out, told ? "; " : "");
+		strbuf_adds(out, reported ? "; " : "");
 		title_add_clause(builder, i, out);
 	}
-	if (told > TITLE_CLAUSES_MAX)
-		strbuf_addf(out, "; and %" PRIu32 " more %s", told - TITLE_CLAUSES_MAX,
-			told == TITLE_CLAUSES_MAX + 1 ? "thread" : "threads");
-	if (!told)
+	if (reported > TITLE_CLAUSES_MAX)
+		strbuf_addf(out, "; and %" PRIu32 " more %s", reported - TITLE_CLAUSES_MAX,
+			reported == TITLE_CLAUSES_MAX + 1 ? "thread" : "threads");
+	if (!reported)
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 }
 

@@ -291,19 +291,19 @@ static void report_race(
 void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	bool is_told = false; /* the failing thread is among the blocked ones */
+	bool is_reported = false; /* the failing thread is among the blocked ones */
 
 	if (finding->race[FINDING_LATER].thread) {
 		report_race(finding, style, out);
 		return;
 	}
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		is_told |= finding->failing_thread && finding->waits[i].at.count &&
-			   !strcmp(finding->waits[i].thread, finding->failing_thread);
+		is_reported |= finding->failing_thread && finding->waits[i].at.count &&
+			       !strcmp(finding->waits[i].thread, finding->failing_thread);
 	if (!finding->wait_count && !finding->at.count)
 		return;
 	add_heading(out, style, "thread backtraces");
-	if (!is_told)
+	if (!is_reported)
 		add_thread_stack(finding,
 			finding->failing_thread ? finding->failing_thread : "failing thread",
 			&finding->at, style, out);

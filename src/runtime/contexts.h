@@ -31,7 +31,7 @@ void contexts_begin_run(void);
 void contexts_note(const struct site_record *record, uintptr_t frame);
 uint32_t contexts_of(struct thread_id thread);
 /* Traces the OP_ENTER and OP_LEAVE events that are due before the thread's next event. */
-void contexts_tell(struct thread_id thread, uint64_t step);
+void contexts_report(struct thread_id thread, uint64_t step);
 /* Stores the return addresses around the thread's op, innermost first, then 0. False: unknown. */
 bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
 

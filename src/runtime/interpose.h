@@ -134,7 +134,7 @@ uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
 /* The caller has repeated a call of polling loops. Every few calls it yields, and time passes. */
-void runtime_waits_in_vain(void);
+void runtime_waits_forever(void);
 /* Every form of sched_yield(): time passes for loops that poll and yield. */
 void runtime_yield(uint64_t site);
 /* Called for a call that is no scheduling point (passing.c). Every few calls the caller yields, so

@@ -42,7 +42,7 @@ extern const unsigned char *(*sites_quick_stub)(const struct site_record *record
 extern const unsigned char sites_left_off[];
 
 /* Registers all modules in a contract that is new to this process. */
-void sites_tell_again(void);
+void sites_report_again(void);
 /* Called by site_thunk.S with only general registers saved, before the access. `frame`: the frame
  * pointer. True: the thunk must call site_perform() with all registers saved. */
 bool site_reached(

@@ -60,13 +60,13 @@ void history_begin(
 void history_forget(struct history *history)
 {
 	history->is_whole = false;
-	history->used = history->count = history->told = 0;
+	history->used = history->count = history->decided = 0;
 }
 
 static void begin_record(struct history *history)
 {
 	history->is_whole = true;
-	history->used = history->count = history->told = history->last_words = 0;
+	history->used = history->count = history->decided = history->last_words = 0;
 	history->is_open = false;
 	for (uint32_t i = 0; i < history->thread_count; i++)
 		history->pending[i] = (struct pending_op){0};
@@ -131,7 +131,7 @@ static uint32_t history_repeat_prefix(struct history *history, uint64_t seed)
 		history->used -= history->last_words;
 		history->last_words = entry_at(history, history->used)->before;
 	}
-	history->told = alike;
+	history->decided = alike;
 	history->is_open = false;
 	return alike;
 }
@@ -150,18 +150,18 @@ uint32_t history_begin_run(struct history *history, uint64_t seed)
 	history->is_next_shown = false;
 	begin_record(history);
 	history->strategy->begin_run(history->state, seed);
-	while (history->told < count) {
+	while (history->decided < count) {
 		struct history_entry *entry = entry_at(history, at);
 		const bool is_same = history_tell(history, entry);
 
 		at += entry->words;
 		history->last_words = entry->words;
-		history->told++;
+		history->decided++;
 		if (!is_same)
 			break;
 		same++;
 	}
-	history->count = history->told;
+	history->count = history->decided;
 	history->used = at;
 	return same;
 }
@@ -177,7 +177,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 {
 	struct history_entry *entry;
 
-	if (history->number >= history->told + history->is_next_shown)
+	if (history->number >= history->decided + history->is_next_shown)
 		return true;
 	entry = entry_at((struct history *)history, history->at);
 	if (entry->is_value || entry->thread_count != view->thread_count ||
@@ -204,7 +204,7 @@ static struct history_entry *history_append(struct history *history, uint64_t wo
 	history->is_next_shown = false;
 	history->used += words;
 	history->count++;
-	history->told++;
+	history->decided++;
 	history->number++;
 	history->at = history->used;
 	return entry;
@@ -279,7 +279,7 @@ static struct history_entry *take_told(struct history *history)
 {
 	struct history_entry *entry;
 
-	if (history->number >= history->told)
+	if (history->number >= history->decided)
 		return NULL;
 	entry = entry_at(history, history->at);
 	history->at += entry->words;
@@ -298,7 +298,8 @@ static struct thread_id history_choose(void *state, const struct schedule_view *
 		history->is_whole = false;
 	history->awaits_executed = true;
 	if (entry) {
-		history->is_executed_known = history->number < history->told || !history->is_open;
+		history->is_executed_known =
+			history->number < history->decided || !history->is_open;
 		return (struct thread_id){entry->chosen};
 	}
 	history->is_executed_known = false;

@@ -5,10 +5,10 @@
  * resumed (runtime/restart/checkpoint.h). The history wraps any strategy that makes its own value
  * choices, and changes no choice.
  *
- * An *entry* is a decision or a value choice, numbered within the run from 0. An entry is *told* if
- * the strategy has already been asked about it for the run that begins. The history is one block of
- * memory that survives the run: the struct, followed by the record. The block contains pointers and
- * stays in its process.
+ * An *entry* is a decision or a value choice, numbered within the run from 0. An entry is *decided*
+ * if the strategy has already been asked about it for the run that begins. The history is one block
+ * of memory that survives the run: the struct, followed by the record. The block contains pointers
+ * and stays in its process.
  */
 #ifndef RADDLE_STRATEGIES_HISTORY_H
 #define RADDLE_STRATEGIES_HISTORY_H
@@ -30,11 +30,11 @@ struct history {
 	bool is_whole;	     /* the record contains the whole last run */
 	uint64_t used;	     /* used bytes of the record */
 	uint32_t count;	     /* number of entries */
-	uint32_t told;	     /* number of leading entries that are told */
+	uint32_t decided;    /* number of leading entries that are decided */
 	uint32_t last_words; /* size of the last entry in words */
 	/* the next entry's view is known from the record, but not its choice */
 	bool is_next_shown;
-	bool is_open;	 /* the last told decision is chosen, but not yet reported as executed */
+	bool is_open;	 /* the last decided entry is chosen, but not yet reported as executed */
 	uint32_t number; /* number of the next entry in the current run */
 	uint64_t at;	 /* its position in the record */
 

@@ -291,19 +291,19 @@ bool types_follow(struct types_path *path, types_visit *visit, void *argument)
 		.offset = path->offset,
 		.bytes = path->bytes,
 		.out = path->out};
-	bool goes_on = true;
+	bool continues = true;
 
-	for (unsigned depth = 0; goes_on && depth < DEPTH_MAX; depth++) {
+	for (unsigned depth = 0; continues && depth < DEPTH_MAX; depth++) {
 		const int tag = dwarf_tag(&descent.type);
 
 		if (tag == DW_TAG_array_type)
-			goes_on = step_into_array(&descent);
+			continues = step_into_array(&descent);
 		else if (!types_is_struct(&descent.type))
 			break;
 		else {
 			if (visit)
 				visit(&descent.type, argument);
-			goes_on = step_into_struct(&descent);
+			continues = step_into_struct(&descent);
 		}
 	}
 	if (descent.offset + descent.hidden)

@@ -217,7 +217,7 @@ static void check_interrupted_queue(void)
 static mqd_t notified;
 static atomic_int notifications;
 static size_t guard_bytes;
-static sem_t told;
+static sem_t reported;
 
 static void send_back(union sigval value)
 {
@@ -230,7 +230,7 @@ static void send_back(union sigval value)
 	if (value.sival_int)
 		MUST(mq_send(notified, "y", 1, 1) == 0);
 	else
-		MUST(sem_post(&told) == 0);
+		MUST(sem_post(&reported) == 0);
 }
 
 static void check_notifying_threads(void)
@@ -255,13 +255,13 @@ static void check_notifying_threads(void)
 	CHECK(notifications == 1 && guard_bytes == 0);
 	MUST(mq_close(notified) == 0);
 
-	MUST(sem_init(&told, 0, 0) == 0);
+	MUST(sem_init(&reported, 0, 0) == 0);
 	event.sigev_value.sival_int = 0;
 	guard_bytes = 1;
 	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
 	MUST(pthread_attr_destroy(&attributes) == 0);
 	MUST(timer_settime(timer, 0, &soon, NULL) == 0);
-	MUST(sem_wait(&told) == 0);
+	MUST(sem_wait(&reported) == 0);
 	CHECK(notifications == 2 && guard_bytes == 0);
 	MUST(timer_delete(timer) == 0);
 }

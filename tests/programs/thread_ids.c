@@ -28,7 +28,7 @@ struct attributes {
 	uint64_t runtime, deadline, period;
 };
 
-static int ends[2], told[2];
+static int ends[2], reported[2];
 static pid_t worker_id;
 static volatile int handled, handled_value;
 
@@ -38,7 +38,7 @@ static void *wait_for_end(void *unused)
 	char byte;
 
 	(void)unused;
-	MUST(write(told[1], &own, sizeof own) == sizeof own);
+	MUST(write(reported[1], &own, sizeof own) == sizeof own);
 	while (read(ends[0], &byte, 1) != 1 || byte != 'x')
 		;
 	return NULL;
@@ -223,9 +223,9 @@ int main(void)
 	const int own = getpriority(PRIO_PROCESS, 0); /* not 0 where the tests run under nice */
 	pthread_t worker;
 
-	MUST(pipe(ends) == 0 && pipe(told) == 0);
+	MUST(pipe(ends) == 0 && pipe(reported) == 0);
 	MUST(pthread_create(&worker, NULL, wait_for_end, NULL) == 0);
-	MUST(read(told[0], &worker_id, sizeof worker_id) == sizeof worker_id);
+	MUST(read(reported[0], &worker_id, sizeof worker_id) == sizeof worker_id);
 	check_all(worker_id);
 	MUST(write(ends[1], "x", 1) == 1);
 	MUST(pthread_join(worker, NULL) == 0);

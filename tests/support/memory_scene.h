@@ -265,14 +265,14 @@ enum engine_result engine_perform(struct engine_op *op)
 
 /* What is told past the engine, where that works. */
 static bool tells_quickly;
-static unsigned told;
+static unsigned reported;
 
 bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
 {
 	(void)kind;
 	(void)access;
 	(void)name;
-	told += tells_quickly;
+	reported += tells_quickly;
 	return tells_quickly;
 }
 
@@ -342,7 +342,7 @@ static inline int set_up(void **state)
 	failed = (struct outcome){0};
 	lives = 0;
 	tells_quickly = false;
-	told = told_plainly = 0;
+	reported = told_plainly = 0;
 	has_detector = passes_plain = false;
 	sites_are_live = SITES_QUIET;
 	has_lasting_names = true;

@@ -34,7 +34,7 @@ struct term {
 			/* Depends on term_sole() only and is injective in it */
 			uint32_t is_one_to_one : 1;
 			/* An event already reports the memory access at this address */
-			uint32_t is_told : 1;
+			uint32_t is_reported : 1;
 			/* Of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};

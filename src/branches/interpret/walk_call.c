@@ -1,7 +1,7 @@
 /* Calls and returns: of functions with bitcode, which are interpreted, and of code without. */
 #include "branches/interpret/walk_internal.h"
 
-static void go_on_behind(struct walker *walker, const struct code *call)
+static void continue_behind(struct walker *walker, const struct code *call)
 {
 	if (call->normal) {
 		walker->instructions += call->instructions;
@@ -55,7 +55,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
 		return STEP_MOVED;
 	}
-	go_on_behind(walker, call);
+	continue_behind(walker, call);
 	return STEP_MOVED;
 }
 
@@ -127,7 +127,7 @@ static void pin_arguments(struct walker *walker, const struct code *code, bool i
 }
 
 /* Units of 64 bits; those of a vector are then divided into lanes. */
-enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers)
+enum step walk_report_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;
 	uint64_t parts[RESHAPED_BITS / 64];
@@ -268,7 +268,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		walk_note_entry(walker, code, registers);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
-	step = walk_tell_results(walker, code, registers);
+	step = walk_report_results(walker, code, registers);
 	if (step != STEP_NEXT)
 		return step;
 	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
@@ -292,11 +292,11 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		walk_library_result(walker, code, registers, library);
 	if (!code->normal)
 		return STEP_NEXT;
-	go_on_behind(walker, code);
+	continue_behind(walker, code);
 	return STEP_MOVED;
 }
 
-enum step walk_tell_addresses(struct walker *walker)
+enum step walk_report_addresses(struct walker *walker)
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
 	const struct image *image = walker->book->image;

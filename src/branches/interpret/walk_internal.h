@@ -254,10 +254,10 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
 /* The values that the sites after the call report. */
-enum step walk_tell_results(struct walker *walker, const struct code *code, uint64_t *registers);
+enum step walk_report_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
 /* The addresses of copied parameters, which sites report after the function's entry. */
-enum step walk_tell_addresses(struct walker *walker);
+enum step walk_report_addresses(struct walker *walker);
 
 void walk_open_sharing(struct walk *walk);
 void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write);
@@ -367,7 +367,7 @@ struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
-bool walk_tells_overflow(const struct code *code);
+bool walk_reports_overflow(const struct code *code);
 /* The result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
 /* A funnel shift by a constant amount. */

@@ -46,44 +46,46 @@ static struct term *extended(struct term_arena *arena, struct term *term, bool i
 					 : term_make(arena, &like);
 }
 
-struct told {
+struct intrinsic_terms {
 	struct term *value, *overflow; /* NULL: no term that solvers handle efficiently */
 };
 
 /* Overflow: both operands have one sign and the sum the other; likewise for a difference. */
-static struct told signed_sum(
+static struct intrinsic_terms signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {
 	struct term *value = walk_binary_term(arena, opcode, a, b);
 	struct term *from_a = walk_binary_term(arena, LLVMXor, value, a);
 	struct term *from_b = walk_binary_term(arena, LLVMXor, opcode == LLVMAdd ? value : a, b);
 
-	return (struct told){value, walk_comparison_term(arena, LLVMIntSLT,
-					    walk_binary_term(arena, LLVMAnd, from_a, from_b),
-					    term_constant(arena, a->width, 0))};
+	return (struct intrinsic_terms){
+		value, walk_comparison_term(arena, LLVMIntSLT,
+			       walk_binary_term(arena, LLVMAnd, from_a, from_b),
+			       term_constant(arena, a->width, 0))};
 }
 
-static struct told product(struct walker *walker, struct term *a, struct term *b, bool is_signed)
+static struct intrinsic_terms product(
+	struct walker *walker, struct term *a, struct term *b, bool is_signed)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	const uint32_t width = a->width;
 	struct term *whole, *value;
 
 	if (width > 32 && (is_signed || b->op != TERM_CONSTANT || !b->value))
-		return (struct told){NULL, NULL};
+		return (struct intrinsic_terms){NULL, NULL};
 	if (width > 32)
-		return (struct told){walk_binary_term(arena, LLVMMul, a, b),
+		return (struct intrinsic_terms){walk_binary_term(arena, LLVMMul, a, b),
 			walk_comparison_term(arena, LLVMIntUGT, a,
 				term_constant(
 					arena, width, compute_mask(UINT64_MAX, width) / b->value))};
 	whole = walk_binary_term(
 		arena, LLVMMul, extended(arena, a, is_signed), extended(arena, b, is_signed));
 	value = walk_resize(walker, whole, width);
-	return (struct told){value,
+	return (struct intrinsic_terms){value,
 		walk_comparison_term(arena, LLVMIntNE, whole, extended(arena, value, is_signed))};
 }
 
-static struct told walk_intrinsic_tell(
+static struct intrinsic_terms walk_intrinsic_terms(
 	struct walker *walker, uint8_t sub, struct term *a, struct term *b)
 {
 	struct term_arena *arena = &walker->walk->terms;
@@ -92,9 +94,10 @@ static struct told walk_intrinsic_tell(
 	switch (sub) {
 	case INTRINSIC_UNSIGNED_ADD_OVERFLOW:
 		value = walk_binary_term(arena, LLVMAdd, a, b);
-		return (struct told){value, walk_comparison_term(arena, LLVMIntULT, value, a)};
+		return (struct intrinsic_terms){
+			value, walk_comparison_term(arena, LLVMIntULT, value, a)};
 	case INTRINSIC_UNSIGNED_SUB_OVERFLOW:
-		return (struct told){walk_binary_term(arena, LLVMSub, a, b),
+		return (struct intrinsic_terms){walk_binary_term(arena, LLVMSub, a, b),
 			walk_comparison_term(arena, LLVMIntULT, a, b)};
 	case INTRINSIC_SIGNED_ADD_OVERFLOW:
 		return signed_sum(arena, LLVMAdd, a, b);
@@ -105,7 +108,7 @@ static struct told walk_intrinsic_tell(
 	}
 }
 
-bool walk_tells_overflow(const struct code *code)
+bool walk_reports_overflow(const struct code *code)
 {
 	return code->op == CODE_INTRINSIC && code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
 	       code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
@@ -115,19 +118,19 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 {
 	struct term *a = walk_operand_term(walker, code->a),
 		    *b = walk_operand_term(walker, code->b);
-	struct told told = {NULL, NULL};
+	struct intrinsic_terms result = {NULL, NULL};
 
 	if (a || b)
-		told = walk_intrinsic_tell(walker, code->sub,
+		result = walk_intrinsic_terms(walker, code->sub,
 			walk_term_of(walker, code->a, code->width),
 			walk_term_of(walker, code->b, code->width));
 	/* Only the values of this run are known */
-	if (!told.value) {
+	if (!result.value) {
 		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: nothing to pin */
 		(void)walk_pin(walker, EVENT_VALUE, b, code);
 	}
-	terms[code->to] = told.value;
-	terms[code->to + 1] = told.overflow;
+	terms[code->to] = result.value;
+	terms[code->to + 1] = result.overflow;
 }
 
 struct term *walk_funnel_term(

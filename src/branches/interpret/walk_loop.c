@@ -277,7 +277,7 @@ enter:
 	t = walker->terms + frame->registers;
 	visits = walker->visits;
 	if (frame->at == function->codes && function->address_count &&
-		walk_tell_addresses(walker) != STEP_NEXT)
+		walk_report_addresses(walker) != STEP_NEXT)
 		goto enter;
 	table = frame->is_symbolic ? symbolic : plain;
 	op = function->ops + (frame->at - function->codes);

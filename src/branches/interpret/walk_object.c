@@ -172,7 +172,7 @@ static bool is_choice(
 	return is_choice_in(&choice, term, begin);
 }
 
-static void tell_address(
+static void report_address(
 	struct walker *walker, const struct code *code, struct term *term, bool is_open)
 {
 	const uint64_t number = walker->out->count;
@@ -208,7 +208,7 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 	struct term *term = walk_operand_term(walker, operand);
 
 	if (term && term->op != TERM_CONSTANT && !term->is_pinned)
-		tell_address(walker, code, term, false);
+		report_address(walker, code, term, false);
 }
 
 struct term *walk_open_address(
@@ -223,13 +223,13 @@ struct term *walk_open_address(
 		!walker->is_before && !code->is_vector && code->bytes <= 8 &&
 		!walker->frames[walker->frame_count - 1].function->is_excluded) {
 		if (walk_is_shared(walk, address, code->bytes)) {
-			if (!term->is_told)
-				tell_address(walker, code, term, true);
-			term->is_told = true;
+			if (!term->is_reported)
+				report_address(walker, code, term, true);
+			term->is_reported = true;
 			return term;
 		}
 		walk_want(walk, address >> 3);
 	}
-	tell_address(walker, code, term, false);
+	report_address(walker, code, term, false);
 	return NULL;
 }

@@ -103,7 +103,7 @@ void walk_set_computed_term(
 {
 	if (walk_perform_is_division(code))
 		note_division(walker, code);
-	if (walk_tells_overflow(code)) {
+	if (walk_reports_overflow(code)) {
 		walk_set_overflow_terms(walker, code, terms);
 		return;
 	}
@@ -157,7 +157,7 @@ static void walk_perform_pick(struct walker *walker, const struct code *code, ui
 static enum step walk_perform_recorded(
 	struct walker *walker, const struct code *code, uint64_t *registers)
 {
-	const enum step step = walk_tell_results(walker, code, registers);
+	const enum step step = walk_report_results(walker, code, registers);
 
 	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
 		return step;

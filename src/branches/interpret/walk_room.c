@@ -94,7 +94,7 @@ void walk_room_clear(struct walk_room *room, uint64_t locals)
 		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* cannot fail either */
 	else
 		memset(room->locals, 0, locals);
-	clear_slots(room->values, room->told, sizeof room->told);
+	clear_slots(room->values, room->reported, sizeof room->reported);
 	clear_slots(room->seen, room->looked, sizeof room->looked);
 	memset(room->shadow_lines, 0, BITSET_WORDS(WALK_LINES) * sizeof *room->shadow_lines);
 }

@@ -31,11 +31,11 @@ struct walk_room {
 	uint8_t *memory;      /* predicted memory, record_place_of(); all zero */
 	uint8_t *touched;     /* by page of `memory`: 1 if written */
 	uint64_t *values;     /* RECORD_VALUES, all zero */
-	uint8_t told[RECORD_VALUES / ROOM_SLOTS]; /* by group of `values`: 1 if written */
-	uint64_t *seen;				  /* SEEN_SLOTS, all zero */
-	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];  /* by group of `seen`: 1 if written */
-	uint64_t *shadow_lines;			  /* bit set of WALK_LINES, empty */
-	struct library_walk *library;		  /* undefined contents */
+	uint8_t reported[RECORD_VALUES / ROOM_SLOTS]; /* by group of `values`: 1 if written */
+	uint64_t *seen;				      /* SEEN_SLOTS, all zero */
+	uint8_t looked[SEEN_SLOTS / ROOM_SLOTS];      /* by group of `seen`: 1 if written */
+	uint64_t *shadow_lines;			      /* bit set of WALK_LINES, empty */
+	struct library_walk *library;		      /* undefined contents */
 };
 
 /* `parts` is `told` or `looked`. */

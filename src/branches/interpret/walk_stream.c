@@ -147,7 +147,7 @@ static enum step walk_stream_enter(struct walker *walker)
 		uint64_t *known = &walker->values[record_argument_slot(site, i)];
 
 		*known = record_with_difference(walk_number(walker), *known);
-		walk_room_note(walker->room->told, record_argument_slot(site, i));
+		walk_room_note(walker->room->reported, record_argument_slot(site, i));
 		walk_registers(walker)[function->argument_sites[i]] = *known;
 	}
 	walk_next_entry(walker);
@@ -433,7 +433,7 @@ enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64
 	if (walker->tag != RECORD_VALUE)
 		return walk_end_at(walker, WALK_LOST, "a read where a value should come");
 	*value = *known = record_with_difference(walk_number(walker), *known);
-	walk_room_note(walker->room->told, record_value_slot(site, part));
+	walk_room_note(walker->room->reported, record_value_slot(site, part));
 	walk_next_entry(walker);
 	return STEP_NEXT;
 }

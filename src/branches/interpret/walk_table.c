@@ -74,7 +74,7 @@ static void tell_index(struct walker *walker, const struct code *code, struct te
 	event->occurrence = block->size;
 	event->is_open = true;
 	event_set_instruction(event, code->value);
-	address->is_told = true;
+	address->is_reported = true;
 }
 
 static struct term *walk_table_choose(
@@ -115,7 +115,7 @@ struct term *walk_table_term(struct walker *walker, const struct code *code)
 		walker->frames[walker->frame_count - 1].function->is_excluded ||
 		!walk_table_measure(&table, address, code->bytes))
 		return NULL;
-	if (!address->is_told)
+	if (!address->is_reported)
 		tell_index(walker, code, address, table.block);
 	return walk_table_choose(&walker->walk->terms, address, &table, code->bytes);
 }

@@ -246,13 +246,13 @@ static void sensitivity_tell(struct sensitivity *analysis, const struct run_reco
 {
 	const uint16_t thread = analysis->search.current->goal.thread;
 
-	interleavings_tell(analysis, run,
+	interleavings_describe(analysis, run,
 		runs_thread_named(run, analysis->walk.record->threads[thread].name), out);
 }
 
 static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
-	search_go_on(analysis, verdict == VERDICT_FLIPPED);
+	search_continue(analysis, verdict == VERDICT_FLIPPED);
 }
 
 static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)

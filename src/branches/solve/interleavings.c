@@ -338,8 +338,8 @@ static void tell(struct sensitivity *analysis, const struct walk *walk, struct e
 		tell_access(analysis, event, step);
 }
 
-static void tell_goal(struct sensitivity *analysis, const struct walk_event *event, uint16_t thread,
-	bool is_flipped, bool is_taken, struct sensitive_step *step)
+static void report_goal(struct sensitivity *analysis, const struct walk_event *event,
+	uint16_t thread, bool is_flipped, bool is_taken, struct sensitive_step *step)
 {
 	static const char *const sides[][2] = {
 		[EVENT_BRANCH] = {"the condition false", "the condition true"},
@@ -361,7 +361,7 @@ static void tell_goal(struct sensitivity *analysis, const struct walk_event *eve
 	set_place(analysis, step, event_instruction(event));
 }
 
-static void tell_all(struct sensitivity *analysis, const struct walk *walk,
+static void report_all(struct sensitivity *analysis, const struct walk *walk,
 	const struct picked_list *list, struct sensitive_interleaving *out)
 {
 	const uint32_t first = list->count > STEPS_MOST ? list->count - STEPS_MOST : 0;
@@ -387,8 +387,8 @@ static struct event_id find_goal(
 	return (struct event_id){thread, UINT32_MAX};
 }
 
-void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
-	struct sensitive_interleaving out[SENSITIVE_RUNS])
+void interleavings_describe(struct sensitivity *analysis, const struct run_record *run,
+	uint16_t thread, struct sensitive_interleaving out[SENSITIVE_RUNS])
 {
 	const struct event_id goal = analysis->search.current->goal;
 	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
@@ -400,8 +400,8 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 
 	find_words(&condition, &analysis->walk, goal);
 	pick_recorded(&list, &analysis->walk, goal, &condition);
-	tell_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
-	tell_goal(analysis, event, goal.thread, false, event->is_taken,
+	report_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
+	report_goal(analysis, event, goal.thread, false, event->is_taken,
 		&out[SENSITIVE_RECORDED].steps[out[SENSITIVE_RECORDED].count++]);
 
 	walk_open(&walk, &analysis->book, run);
@@ -422,8 +422,8 @@ void interleavings_tell(struct sensitivity *analysis, const struct run_record *r
 		find_words(&condition, &walk, flipped);
 	list.count = 0;
 	pick_flipped(&list, &walk, analysis, flipped, &condition);
-	tell_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
-	tell_goal(analysis, event, thread, true, !event->is_taken,
+	report_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
+	report_goal(analysis, event, thread, true, !event->is_taken,
 		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
 	out[SENSITIVE_FLIPPED].called_from = places_called_from(event_instruction(event),
 		analysis->flipped_callers, analysis->flipped_caller_count);

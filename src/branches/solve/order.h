@@ -105,7 +105,7 @@ struct order_condition {
 	struct order_signal *signals;
 	uint32_t wait_count, signal_count;
 	/* All operations are known, and each signal of the run woke the first waiter. */
-	bool is_told;
+	bool is_reported;
 	/* Few enough operations: constraints decide which signal wakes which wait. */
 	bool is_known;
 };

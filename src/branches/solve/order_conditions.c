@@ -31,7 +31,7 @@ static struct order_condition *condition_of(struct order *order, const struct re
 		order->conditions, (order->condition_count + 1) * sizeof *order->conditions);
 	BUG_ON(!order->conditions);
 	order->conditions[order->condition_count] =
-		(struct order_condition){.address = op->address, .is_told = true};
+		(struct order_condition){.address = op->address, .is_reported = true};
 	return &order->conditions[order->condition_count++];
 }
 
@@ -82,7 +82,7 @@ static void order_conditions_wake(struct order_condition *condition)
 }
 
 /*
- * Handles the operation that ends a wait: the lock after a signal, or a timeout. Clears is_told
+ * Handles the operation that ends a wait: the lock after a signal, or a timeout. Clears is_reported
  * where this contradicts waking the first waiter: the run's schedule had other choices, or several
  * processes share the condition variable.
  */
@@ -93,12 +93,12 @@ static void order_conditions_leave(struct order_condition *condition, const stru
 	if (!wait)
 		return;
 	if (event->op->kind == OP_COND_WAKE) {
-		condition->is_told &= wait->signal == NONE;
+		condition->is_reported &= wait->signal == NONE;
 		wait->left = event->id;
 		wait->has_left = true;
 		return;
 	}
-	condition->is_told &= wait->signal != NONE;
+	condition->is_reported &= wait->signal != NONE;
 	wait->back = event->id;
 	wait->has_back = true;
 	/* An unknown signal woke the wait; the last signal is assumed. */
@@ -173,9 +173,9 @@ void order_add_conditions(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < order->condition_count; i++) {
 		struct order_condition *condition = &order->conditions[i];
 
-		condition->is_told &= is_all;
+		condition->is_reported &= is_all;
 		condition->is_known =
-			condition->is_told &&
+			condition->is_reported &&
 			(uint64_t)condition->wait_count * condition->signal_count <= PAIRS_MOST;
 		order_conditions_add_edges(order, condition);
 	}

@@ -363,7 +363,7 @@ static uint32_t order_times_count_before(const struct walked_thread *walked, uin
 }
 
 /* `told`: of each other thread, the number of events that an earlier edge to this thread covers. */
-static void order_times_add_time(struct order *order, struct event_id id, uint32_t *told)
+static void order_times_add_time(struct order *order, struct event_id id, uint32_t *reported)
 {
 	const struct walk *walk = order->walk;
 	const uint64_t position = walk->threads[id.thread].events[id.index].position;
@@ -371,30 +371,30 @@ static void order_times_add_time(struct order *order, struct event_id id, uint32
 	for (uint16_t thread = 0; thread < order->thread_count; thread++) {
 		const uint32_t count = order_times_count_before(&walk->threads[thread], position);
 
-		if (thread == id.thread || count <= told[thread])
+		if (thread == id.thread || count <= reported[thread])
 			continue;
 		order_add_edge(order, (struct event_id){thread, count - 1}, id);
-		told[thread] = count;
+		reported[thread] = count;
 	}
 }
 
 void order_add_times(struct order *order, const struct op_list *list)
 {
 	const uint32_t threads = order->thread_count;
-	uint32_t *told = calloc((size_t)threads * threads + 1, sizeof *told);
+	uint32_t *reported = calloc((size_t)threads * threads + 1, sizeof *reported);
 	struct last_ops *last = calloc(threads + 1u, sizeof *last);
 
-	BUG_ON(!told || !last);
+	BUG_ON(!reported || !last);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 
 		if (waits_for_time(order, last, list, i))
 			order_times_add_time(
-				order, event->id, &told[(size_t)event->id.thread * threads]);
+				order, event->id, &reported[(size_t)event->id.thread * threads]);
 		last[event->id.thread].any = i + 1;
 		if (event->op->kind == OP_FD_WRITE)
 			last[event->id.thread].writes = i + 1;
 	}
-	free(told);
+	free(reported);
 	free(last);
 }

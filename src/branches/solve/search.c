@@ -107,7 +107,7 @@ static void wait_for_workers(struct sensitivity *analysis)
 	struct search *search = &analysis->search;
 	struct sensitivity_figures figures;
 	struct timespec until;
-	bool goes_on;
+	bool continues;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += PROGRESS_NS;
@@ -118,9 +118,9 @@ static void wait_for_workers(struct sensitivity *analysis)
 		return;
 	figures = analysis->figures;
 	(void)pthread_mutex_unlock(&search->lock);
-	goes_on = analysis->options.waiting(analysis->options.context, &figures);
+	continues = analysis->options.waiting(analysis->options.context, &figures);
 	(void)pthread_mutex_lock(&search->lock);
-	search->is_stopping |= !goes_on;
+	search->is_stopping |= !continues;
 }
 
 /* Z3 does not always keep its own time limit. Caller holds search.lock. */
@@ -162,7 +162,7 @@ struct worker *search_next(struct sensitivity *analysis)
 	return search->current;
 }
 
-void search_go_on(struct sensitivity *analysis, bool is_proven)
+void search_continue(struct sensitivity *analysis, bool is_proven)
 {
 	struct search *search = &analysis->search;
 	struct worker *worker = search->current;

@@ -225,14 +225,14 @@ char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
 
 /* Both interleavings of the last candidate. `thread`: the candidate's thread in the run. */
-void interleavings_tell(struct sensitivity *analysis, const struct run_record *run, uint16_t thread,
-	struct sensitive_interleaving out[SENSITIVE_RUNS]);
+void interleavings_describe(struct sensitivity *analysis, const struct run_record *run,
+	uint16_t thread, struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
 void search_open(struct sensitivity *analysis);
 /* The worker with the next answer; NULL: the search is over. The first call starts the workers. */
 struct worker *search_next(struct sensitivity *analysis);
 /* Ends the judgement of the current answer. */
-void search_go_on(struct sensitivity *analysis, bool is_proven);
+void search_continue(struct sensitivity *analysis, bool is_proven);
 /* False: a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);

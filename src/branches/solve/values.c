@@ -86,7 +86,7 @@ struct value_choice values_meet(
 	if (event->kind != EVENT_OP || event->value == UINT64_MAX)
 		return (struct value_choice){0};
 	condition = order_condition_at(values->order, walk->record->ops[event->value].address);
-	return condition && condition->is_told
+	return condition && condition->is_reported
 		       ? meet(values, (uint32_t)(condition - values->order->conditions), id, wakes,
 				 context)
 		       : (struct value_choice){0};

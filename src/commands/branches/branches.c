@@ -113,7 +113,7 @@ static bool branches_is_condition(enum sensitive_kind kind)
 	       kind != SENSITIVE_INDEX;
 }
 
-static bool branches_is_told(const struct branches_result *result, enum sensitive_kind kind,
+static bool branches_is_reported(const struct branches_result *result, enum sensitive_kind kind,
 	const struct sensitive_place *place)
 {
 	for (uint32_t i = 0; i < result->count; i++) {
@@ -136,7 +136,7 @@ static bool branches_is_known(
 	const struct branches_state *state = context;
 
 	return (state->options->rounds <= 1 || is_failing(kind)) &&
-	       branches_is_told(state->result, kind, place);
+	       branches_is_reported(state->result, kind, place);
 }
 
 /* Queues the run for analysis. Takes ownership of it. */
@@ -160,7 +160,7 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 static bool branches_is_wanted(const struct branches_state *state,
 	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
-	if (branches_is_told(state->result, candidate->kind, &candidate->place))
+	if (branches_is_reported(state->result, candidate->kind, &candidate->place))
 		return false;
 	return !state->options->sensitivity.only_failures || is_failing(candidate->kind) ||
 	       run->is_failure;
@@ -272,7 +272,7 @@ static void branches_tell_delayed(
 	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
 }
 
-static bool branches_tell_progress(void *context, const struct sensitivity_figures *figures)
+static bool branches_report_progress(void *context, const struct sensitivity_figures *figures)
 {
 	const struct branches_state *state = context;
 	const struct branches_progress progress = {
@@ -310,7 +310,7 @@ static int search_trace(struct branches_state *state, struct error *err)
 		struct sensitivity_figures figures;
 
 		sensitivity_figures(state->analysis, &figures);
-		(void)branches_tell_progress(
+		(void)branches_report_progress(
 			state, &figures); /* the caller checks for the end of the time */
 		if (candidate.delayed)
 			branches_tell_delayed(state, &candidate);
@@ -348,7 +348,7 @@ static int branches_analyse(
 	int status;
 
 	options.is_known = branches_is_known;
-	options.waiting = branches_tell_progress;
+	options.waiting = branches_report_progress;
 	options.context = state;
 	options.time_ns = branches_time_left(state);
 	if (trace->round) /* another run has other scheduling points */

@@ -193,7 +193,7 @@ static bool is_limited(const struct investigation *investigation)
 }
 
 static int investigate_run(struct branches_state *state, struct branches_failure *of,
-	const struct target *target, uint32_t left, struct sensitive_branch *told,
+	const struct target *target, uint32_t left, struct sensitive_branch *reported,
 	struct error *err)
 {
 	static const volatile int never = 0;
@@ -229,13 +229,14 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 		return status;
 	finding.strategy = branches_copy_text("branches");
 	finding.seed = options->seed;
-	told->kept = KEPT_NOT;
+	reported->kept = KEPT_NOT;
 	if (confirmation_is_repeatable(&investigation.confirmation)) {
 		status = store_finding(state, &finding, err);
-		(void)snprintf(told->finding, sizeof told->finding, "%s", finding.id); /* fits */
-		told->kept = investigation.is_minimal || !is_limited(&investigation)
-				     ? KEPT_MINIMAL
-				     : KEPT_AS_IT_WAS;
+		(void)snprintf(
+			reported->finding, sizeof reported->finding, "%s", finding.id); /* fits */
+		reported->kept = investigation.is_minimal || !is_limited(&investigation)
+					 ? KEPT_MINIMAL
+					 : KEPT_AS_IT_WAS;
 	}
 	finding_release(&finding);
 	return status;
@@ -262,8 +263,8 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 }
 
 /* Copies the result to all branches that led to the same failure. */
-static void branches_finding_tell(
-	struct branches_result *result, uint64_t key, const struct sensitive_branch *told)
+static void branches_finding_report(
+	struct branches_result *result, uint64_t key, const struct sensitive_branch *reported)
 {
 	for (uint32_t i = 0; i < result->count + result->early_count; i++) {
 		struct sensitive_branch *branch =
@@ -271,8 +272,8 @@ static void branches_finding_tell(
 
 		if (branch->class != CLASS_BUG || branch->failure != key)
 			continue;
-		branch->kept = told->kept;
-		memcpy(branch->finding, told->finding, sizeof branch->finding);
+		branch->kept = reported->kept;
+		memcpy(branch->finding, reported->finding, sizeof branch->finding);
 	}
 }
 
@@ -285,13 +286,13 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 		return 0;
 	status = target_find(&target, state->options->campaign.argv[0], err);
 	for (uint32_t i = 0; status == 0 && i < state->failure_count; i++) {
-		struct sensitive_branch told = {.kept = KEPT_NOT_LOOKED_AT};
+		struct sensitive_branch reported = {.kept = KEPT_NOT_LOOKED_AT};
 
 		/* The first failure is always investigated: this costs a run or two. */
 		if (!i || branches_finding_time_left(state) != 1)
 			status = investigate_run(state, &state->failures[i], &target,
-				state->failure_count - i, &told, err);
-		branches_finding_tell(state->result, state->failures[i].key, &told);
+				state->failure_count - i, &reported, err);
+		branches_finding_report(state->result, state->failures[i].key, &reported);
 	}
 	target_release(&target);
 	return status;

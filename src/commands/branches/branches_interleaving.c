@@ -92,13 +92,14 @@ void branches_add_interleavings(
 {
 	const struct run_record *records[SENSITIVE_RUNS] = {
 		[SENSITIVE_RECORDED] = &state->trace->run.record, [SENSITIVE_FLIPPED] = run};
-	struct sensitive_interleaving told[SENSITIVE_RUNS];
+	struct sensitive_interleaving reported[SENSITIVE_RUNS];
 
-	sensitivity_interleavings(state->analysis, run, told);
-	branch->called_from = told[SENSITIVE_FLIPPED].called_from;
+	sensitivity_interleavings(state->analysis, run, reported);
+	branch->called_from = reported[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
-		branches_interleaving_take(state, records[i], &told[i], &branch->interleavings[i]);
-		sensitive_interleaving_release(&told[i]);
+		branches_interleaving_take(
+			state, records[i], &reported[i], &branch->interleavings[i]);
+		sensitive_interleaving_release(&reported[i]);
 	}
 }
 

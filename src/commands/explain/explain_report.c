@@ -323,7 +323,7 @@ static bool explain_report_is_shown(
 }
 
 static void explain_report_add_counts(
-	struct strbuf *out, const struct explain_result *result, uint32_t told)
+	struct strbuf *out, const struct explain_result *result, uint32_t reported)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 
@@ -333,7 +333,7 @@ static void explain_report_add_counts(
 		ranking->passed);
 	if (result->others)
 		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
-	if (result->answer_count && !told) {
+	if (result->answer_count && !reported) {
 		strbuf_addf(out,
 			"; none of %u orders of operations separates failing runs from passing ones better\n",
 			ranking->count);
@@ -347,23 +347,23 @@ static void explain_report_add_counts(
 void explain_print(const struct explain_result *result, FILE *stream)
 {
 	struct strbuf out;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
-		told += explain_report_is_shown(result, &result->answers[i]);
+		reported += explain_report_is_shown(result, &result->answers[i]);
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	add_cause(&out, result->finding);
-	explain_report_add_counts(&out, result, told);
+	explain_report_add_counts(&out, result, reported);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
 		if (!explain_report_is_shown(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
 		explain_report_add_answer(&out, result, i);
 	}
-	if (told && explain_report_is_shown(result, &result->answers[0]))
+	if (reported && explain_report_is_shown(result, &result->answers[0]))
 		add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);

@@ -227,11 +227,11 @@ static void say_environment(const struct follow_program *program)
 	strbuf_init(&words);
 	for (size_t i = 0; program->environment[i]; i++) {
 		char *const word[] = {program->environment[i], NULL};
-		bool is_told = !follow_children_is_in(environ, word[0]) && strchr(word[0], '=');
+		bool is_reported = !follow_children_is_in(environ, word[0]) && strchr(word[0], '=');
 
 		for (size_t j = 0; j < sizeof always / sizeof *always; j++)
-			is_told &= strncmp(word[0], always[j], strlen(always[j])) != 0;
-		if (is_told) {
+			is_reported &= strncmp(word[0], always[j], strlen(always[j])) != 0;
+		if (is_reported) {
 			strbuf_adds(&words, " ");
 			shell_words_add(&words, word);
 		}

@@ -319,7 +319,7 @@ static int do_work(const struct predict_arguments *arguments)
 	predict_close(predict);
 	candidates_release(&result.candidates);
 	free(result.predictions);
-	free(result.told);
+	free(result.reported);
 	strbuf_release(&result.findings);
 	return status;
 }

@@ -14,7 +14,7 @@
 #include "store/store_aside.h"
 
 /* A finding to report, with the data that the listener got in the job. */
-struct told {
+struct reported {
 	char aside_id[32];
 	struct confirmation confirmation;
 	bool is_minimal;
@@ -22,8 +22,8 @@ struct told {
 
 struct drive_job {
 	const struct predict *predict;
-	struct strbuf told;
-	uint32_t told_count;
+	struct strbuf reported;
+	uint32_t reported_count;
 	uint64_t since_ns, investigated_ns;
 };
 
@@ -40,8 +40,8 @@ struct driven {
 	uint32_t known_count;
 	uint64_t *keys; /* keys of investigated failures, with the resulting findings */
 	char (*findings)[32];
-	uint32_t told_count;
-	struct told *told;
+	uint32_t reported_count;
+	struct reported *reported;
 	struct store_unpacked kept;
 };
 
@@ -56,11 +56,12 @@ static void predict_jobs_on_confirming(void *context, const struct failure *fail
 static void predict_jobs_on_found(void *context, const struct campaign_found *found)
 {
 	struct drive_job *job = context;
-	struct told told = {.confirmation = found->confirmation, .is_minimal = found->is_minimal};
+	struct reported reported = {
+		.confirmation = found->confirmation, .is_minimal = found->is_minimal};
 
-	(void)snprintf(told.aside_id, sizeof told.aside_id, "%s", found->finding->id);
-	strbuf_add(&job->told, (const char *)&told, sizeof told);
-	job->told_count++;
+	(void)snprintf(reported.aside_id, sizeof reported.aside_id, "%s", found->finding->id);
+	strbuf_add(&job->reported, (const char *)&reported, sizeof reported);
+	job->reported_count++;
 	if (job->since_ns)
 		job->investigated_ns += predict_clock_ns() - job->since_ns;
 	job->since_ns = 0;
@@ -73,7 +74,7 @@ static void predict_jobs_pack(const struct predict_attempt *attempt, const struc
 
 	strbuf_add(answer, (const char *)attempt, sizeof *attempt);
 	strbuf_add(answer, (const char *)&learnt, sizeof learnt);
-	strbuf_add(answer, (const char *)&job->told_count, sizeof job->told_count);
+	strbuf_add(answer, (const char *)&job->reported_count, sizeof job->reported_count);
 	/* The first keys were known before the fork. */
 	if (learnt) {
 		strbuf_add(answer, (const char *)&predict->known_keys[known_before],
@@ -81,7 +82,7 @@ static void predict_jobs_pack(const struct predict_attempt *attempt, const struc
 		strbuf_add(answer, predict->known_findings[known_before],
 			learnt * sizeof *predict->known_findings);
 	}
-	strbuf_add(answer, job->told.text, job->told.length);
+	strbuf_add(answer, job->reported.text, job->reported.length);
 	store_aside_pack(predict->options->campaign.store, answer);
 }
 
@@ -100,7 +101,7 @@ static int predict_jobs_work(void *context, uint32_t number, const volatile int 
 	struct predict_attempt attempt;
 	int result;
 
-	strbuf_init(&job.told);
+	strbuf_init(&job.reported);
 	store_open_aside(&options.campaign.store);
 	options.campaign.is_interrupted = is_interrupted;
 	predict.options = &options;
@@ -118,7 +119,7 @@ static void predict_jobs_release(struct driven *driven)
 {
 	free(driven->keys);
 	free(driven->findings);
-	free(driven->told);
+	free(driven->reported);
 	store_unpacked_release(&driven->kept);
 }
 
@@ -141,14 +142,15 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 	is_whole &=
 		forked_job_take_bytes(&reading, &driven->attempt, sizeof driven->attempt) &&
 		forked_job_take_bytes(&reading, &driven->known_count, sizeof driven->known_count) &&
-		forked_job_take_bytes(&reading, &driven->told_count, sizeof driven->told_count);
+		forked_job_take_bytes(
+			&reading, &driven->reported_count, sizeof driven->reported_count);
 	if (is_whole) {
 		driven->keys =
 			take_array(&reading, driven->known_count, sizeof *driven->keys, &is_whole);
 		driven->findings = take_array(
 			&reading, driven->known_count, sizeof *driven->findings, &is_whole);
-		driven->told =
-			take_array(&reading, driven->told_count, sizeof *driven->told, &is_whole);
+		driven->reported = take_array(
+			&reading, driven->reported_count, sizeof *driven->reported, &is_whole);
 	}
 	if (is_whole)
 		return store_aside_unpack(&driven->kept, &reading, err);
@@ -181,9 +183,9 @@ static bool repeats_alone(const struct predict *predict, const struct finding *f
 
 static bool was_confirmed(const struct driven *driven, const char *aside_id)
 {
-	for (uint32_t i = 0; i < driven->told_count; i++)
-		if (!strcmp(driven->told[i].aside_id, aside_id))
-			return confirmation_is_repeatable(&driven->told[i].confirmation);
+	for (uint32_t i = 0; i < driven->reported_count; i++)
+		if (!strcmp(driven->reported[i].aside_id, aside_id))
+			return confirmation_is_repeatable(&driven->reported[i].confirmation);
 	return true; /* a finding that is not reported was replayed before it was kept */
 }
 
@@ -205,16 +207,17 @@ static void predict_jobs_report(const struct predict *predict, const struct driv
 {
 	const struct campaign_listener *listener = predict->listener;
 
-	for (uint32_t i = 0; i < driven->told_count; i++)
+	for (uint32_t i = 0; i < driven->reported_count; i++)
 		for (uint32_t j = 0; j < driven->kept.finding_count; j++) {
 			const struct store_aside_finding *kept = &driven->kept.findings[j];
 
-			if (listener->found && !strcmp(kept->aside_id, driven->told[i].aside_id))
+			if (listener->found &&
+				!strcmp(kept->aside_id, driven->reported[i].aside_id))
 				listener->found(listener->context,
 					&(struct campaign_found){.finding = &kept->finding,
 						.is_new = kept->is_new,
-						.confirmation = driven->told[i].confirmation,
-						.is_minimal = driven->told[i].is_minimal});
+						.confirmation = driven->reported[i].confirmation,
+						.is_minimal = driven->reported[i].is_minimal});
 		}
 }
 

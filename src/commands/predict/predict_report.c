@@ -90,14 +90,14 @@ static void predict_report_on_notice(void *context, const char *text)
 static bool is_first_time(struct predict_result *result, const char *id)
 {
 	char key[40];
-	char *told;
+	char *reported;
 
 	(void)snprintf(key, sizeof key, " %s ", id);
-	if (result->told && strstr(result->told, key))
+	if (result->reported && strstr(result->reported, key))
 		return false;
-	BUG_ON(asprintf(&told, "%s%s", result->told ? result->told : "", key) < 0);
-	free(result->told);
-	result->told = told;
+	BUG_ON(asprintf(&reported, "%s%s", result->reported ? result->reported : "", key) < 0);
+	free(result->reported);
+	result->reported = reported;
 	return true;
 }
 

@@ -155,7 +155,7 @@ static void startup_observe(
 		return;
 	if (step < contract->plan.trace_from && op->kind != OP_THREAD_CREATE)
 		return;
-	contexts_tell(thread->id, step);
+	contexts_report(thread->id, step);
 	if (contract->trace_count < capacity) {
 		struct contract_event *event = &events[contract->trace_count];
 

@@ -13,8 +13,8 @@ struct context_frame {
 	uint64_t return_address;
 	uintptr_t frame;
 	uint32_t context;
-	bool is_told; /* the trace contains the function's OP_ENTER */
-	bool is_tail; /* the function has reached a tail call */
+	bool is_reported; /* the trace contains the function's OP_ENTER */
+	bool is_tail;	  /* the function has reached a tail call */
 };
 
 struct context_stack {
@@ -72,7 +72,7 @@ static void context_trace(struct thread_id thread, const struct context_frame *f
 	contract->trace_count++;
 }
 
-void contexts_tell(struct thread_id thread, uint64_t step)
+void contexts_report(struct thread_id thread, uint64_t step)
 {
 	struct context_stack *stack;
 
@@ -80,9 +80,9 @@ void contexts_tell(struct thread_id thread, uint64_t step)
 		return;
 	stack = context_stack(thread);
 	for (uint32_t i = 0; i < stack->depth; i++) {
-		if (stack->frames[i].is_told)
+		if (stack->frames[i].is_reported)
 			continue;
-		stack->frames[i].is_told = true;
+		stack->frames[i].is_reported = true;
 		context_trace(thread, &stack->frames[i], OP_ENTER, step, true);
 	}
 }
@@ -110,7 +110,7 @@ static void context_drop(
 	while (stack->depth && stack->frames[stack->depth - 1].frame < below) {
 		const struct context_frame *frame = &stack->frames[--stack->depth];
 
-		if (frame->is_told)
+		if (frame->is_reported)
 			context_trace(thread, frame, OP_LEAVE, engine_step(),
 				frame->is_tail || frame->frame == returning);
 	}

@@ -28,7 +28,7 @@ static HOT_STATE bool records_quickly;
 static void detect_let_pass(const struct detector_event *event)
 {
 	if (!race_is_watching(detect_states[DETECTOR_race]) &&
-		race_has_let_pass(detect_states[DETECTOR_race]))
+		race_has_suppressed(detect_states[DETECTOR_race]))
 		memory_raced((const void *)(uintptr_t)event->address);
 }
 
@@ -252,7 +252,7 @@ void runtime_note_races(struct contract_run *run)
 	if (!(contract->plan.detectors >> DETECTOR_race & 1))
 		return;
 	state = detectors_state(contract_area(contract, contract->detectors_offset), DETECTOR_race);
-	run->races_let_pass = race_ignored_count(state);
+	run->races_suppressed = race_ignored_count(state);
 	run->blind_runs = race_blind_runs(state);
 	run->races_seen = race_seen_list(state, &seen);
 }

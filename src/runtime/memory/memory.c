@@ -178,8 +178,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 					memory_allocated_at(memory, known, (const void *)at);
 		}
 		if (known->flags & VARIABLE_POINT) {
-			if (!visit->told && memory->mode == MEMORY_RACES)
-				visit->told = known->name;
+			if (!visit->reported && memory->mode == MEMORY_RACES)
+				visit->reported = known->name;
 			memory_mark_site(memory, access);
 			if (memory->group_count && !memory->is_frozen)
 				memory_note_group(memory, known, access->site_state);
@@ -234,9 +234,9 @@ void memory_point(const struct memory_visit *visit, object_name name)
 /* Handles an access that is no scheduling point. */
 static void memory_pass(const struct memory_visit *visit)
 {
-	const struct engine_op op = memory_engine_op(&visit->access, visit->told);
+	const struct engine_op op = memory_engine_op(&visit->access, visit->reported);
 
-	if (visit->told || memory_kind_is_atomic(visit->access.kind))
+	if (visit->reported || memory_kind_is_atomic(visit->access.kind))
 		engine_note_access(&op);
 }
 
@@ -337,13 +337,13 @@ static void memory_done(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
 
-	if (memory_kind_is_range(access->kind) && !visit->told)
+	if (memory_kind_is_range(access->kind) && !visit->reported)
 		quick_remember_range((uint64_t)(uintptr_t)access->address, access->bytes,
 			memory_kind_writes_range(access->kind));
 	if (access->kind <= SITE_STORE && access->bytes <= QUICK_BYTES_MOST)
 		quick_remember((uint64_t)(uintptr_t)access->address,
 			quick_properties(access->kind, access->order, (uint16_t)access->bytes),
-			!visit->told);
+			!visit->reported);
 }
 
 /* Has the moving thread already read (or written) the variable? */
@@ -380,7 +380,8 @@ static void memory_remember_points(const struct memory_access *access)
 /* Spends one access of the lease. True: the thread continues without a scheduling point. */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
-	if (!visit->point || !visit->is_named || visit->told || !memory_has_lease(&visit->access))
+	if (!visit->point || !visit->is_named || visit->reported ||
+		!memory_has_lease(&visit->access))
 		return false;
 	sites_now.engine.lease--;
 	memory_remember_points(&visit->access);
@@ -392,7 +393,7 @@ bool memory_begin(struct memory_visit *visit)
 	struct contract_memory *memory = sites_memory();
 	const struct memory_access *access = &visit->access;
 
-	visit->point = visit->next = visit->told = 0;
+	visit->point = visit->next = visit->reported = 0;
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
@@ -415,7 +416,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_waiting)
 		memory->has_waited = 1;
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-		(visit->told && !memory_tell_quickly(memory, visit)) ||
+		(visit->reported && !memory_tell_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	memory_done(visit);
@@ -435,7 +436,7 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	}
 	if (!visit->is_named) {
-		visit->point = visit->next = visit->told = 0;
+		visit->point = visit->next = visit->reported = 0;
 		visit->unplaced = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
 	}

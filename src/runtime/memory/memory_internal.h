@@ -14,7 +14,7 @@ struct memory_visit {
 	uintptr_t unplaced;
 	object_name point;    /* first granule that is a scheduling point; 0: none */
 	object_name next;     /* the second granule, if the first is the point; 0: none */
-	object_name told;     /* first granule that only the detectors need; 0: none */
+	object_name reported; /* first granule that only the detectors need; 0: none */
 	bool is_named;	      /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the site is chosen */
 	bool is_waiting;      /* the thread spins: memory_waits() */

@@ -35,14 +35,14 @@ static bool record_is_quiet(void)
 }
 
 /* Is recording on, and the time slice not over? */
-static bool record_goes_on(void)
+static bool record_continues(void)
 {
 	return !record_is_quiet() && record_state.moving->left > 0;
 }
 
 bool record_missed_read(uint64_t address, uint64_t known)
 {
-	if (__builtin_expect(!record_goes_on(), 0))
+	if (__builtin_expect(!record_continues(), 0))
 		return false;
 	record_state.moving->wants_arguments = 0;
 	record_flush();
@@ -63,7 +63,7 @@ bool record_missed_update(uint64_t address, uint64_t known)
 
 bool record_missed_result(uint64_t value, uint64_t known)
 {
-	if (__builtin_expect(!record_goes_on(), 0))
+	if (__builtin_expect(!record_continues(), 0))
 		return false;
 	record_state.moving->wants_arguments = 0;
 	record_drop();
@@ -73,7 +73,7 @@ bool record_missed_result(uint64_t value, uint64_t known)
 
 bool record_missed_address(uint64_t value, uint64_t known)
 {
-	if (__builtin_expect(!record_goes_on(), 0))
+	if (__builtin_expect(!record_continues(), 0))
 		return false;
 	record_state.moving->wants_arguments = 0;
 	record_flush();

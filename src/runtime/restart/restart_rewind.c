@@ -27,7 +27,7 @@
 /* What the starting point does when the server resumes it (forked job). */
 enum rewind_job {
 	FORKED_JOB_RUN,
-	FORKED_JOB_GO_ON, /* at a decision, after the checkpoint was taken */
+	FORKED_JOB_CONTINUE, /* at a decision, after the checkpoint was taken */
 	/* Make more thread blocks; the server then takes a new image, with them */
 	FORKED_JOB_GROW_POOL
 };
@@ -153,7 +153,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 		if (server->request == REQUEST_ABANDON)
 			return false;
 		resume_take(&server->place);
-		server->job = FORKED_JOB_GO_ON;
+		server->job = FORKED_JOB_CONTINUE;
 		from = server->place.context;
 	}
 }
@@ -239,7 +239,7 @@ static void rewind_deciding(const struct schedule_view *view)
 	struct rewind *server = rewind_server;
 	const enum resume_wish wish = resume_at_decision(view, &server->place);
 
-	if (wish == RESUME_GO_ON)
+	if (wish == RESUME_CONTINUE)
 		return;
 	server->request = wish == RESUME_TAKE ? REQUEST_CHECKPOINT : REQUEST_ABANDON;
 	if (server->request == REQUEST_ABANDON)
@@ -250,7 +250,7 @@ static void rewind_deciding(const struct schedule_view *view)
 		undo_begin_run();
 		runtime_resume_run(server->number);
 	}
-	resume_go_on();
+	resume_continue();
 }
 
 static void rewind_at_first_create(void)
@@ -289,7 +289,7 @@ static void rewind_at_first_create(void)
 	undo_begin_run();
 	engine_set_deciding(resume_history() ? rewind_deciding : NULL);
 	runtime_begin_run(server->number, resume_history());
-	resume_go_on();
+	resume_continue();
 }
 
 static void rewind_finish(int status) __attribute__((noreturn));

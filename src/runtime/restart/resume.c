@@ -210,7 +210,7 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	*is_timed = pay_wants(&resume->pay, ticks);
 	/* At a known parting its counts decide, except where this run leaves the last one: runs
 	 * hardly return there. */
-	if (pay_knows(&resume->pay, history->number) && history->number != history->told) {
+	if (pay_knows(&resume->pay, history->number) && history->number != history->decided) {
 		*is_timed = false;
 		return pay_wants_at(&resume->pay, history->number,
 			resume->behind + ticks - (last ? last->ticks : 0));
@@ -239,24 +239,24 @@ enum resume_wish resume_at_decision(
 	uint64_t ticks;
 
 	if (!resume || !resume->is_on)
-		return RESUME_GO_ON;
+		return RESUME_CONTINUE;
 	if (!history_meets(resume->history, view))
 		return RESUME_ABANDON;
 	if (!resume_is_place())
-		return RESUME_GO_ON;
+		return RESUME_CONTINUE;
 	last = checkpoints_last(resume->checkpoints);
 	if (last && last->entry >= resume->history->number)
-		return RESUME_GO_ON;
+		return RESUME_CONTINUE;
 	ticks = pay_ticks() - resume->moved;
 	if (!resume_wants(last, ticks, &is_timed) &&
 		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
-		return RESUME_GO_ON;
+		return RESUME_CONTINUE;
 	obstacle = resume_obstacle();
 	if (obstacle) {
 		resume_tell_obstacle(obstacle);
 		resume->moved += ticks; /* defers the next check */
 		resume->behind += ticks;
-		return RESUME_GO_ON;
+		return RESUME_CONTINUE;
 	}
 	*place = (struct checkpoint_place){.entry = resume->history->number,
 		.at = resume->history->at,
@@ -278,7 +278,7 @@ void resume_take(const struct checkpoint_place *place)
 	pay_taken(&resume->pay, place->is_timed, pay_ticks() - start);
 }
 
-void resume_go_on(void)
+void resume_continue(void)
 {
 	if (resume)
 		resume->moved = pay_ticks();

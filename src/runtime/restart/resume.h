@@ -34,12 +34,12 @@ void resume_give_up(void);
 /* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is
  * filled except for its context. RESUME_ABANDON: the run differs from its history and must be made
  * again. */
-enum resume_wish { RESUME_GO_ON, RESUME_TAKE, RESUME_ABANDON };
+enum resume_wish { RESUME_CONTINUE, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
 	const struct schedule_view *view, struct checkpoint_place *place);
 /* Called in the server. */
 void resume_take(const struct checkpoint_place *place);
 /* Called in the moving thread, when it continues after a checkpoint was taken, or from one. */
-void resume_go_on(void);
+void resume_continue(void);
 
 #endif

@@ -15,7 +15,7 @@ size_t guarded_find_zero(const char *string, size_t most);
 /* The code that may fault, and where each part continues after a fault. */
 extern const char guarded_words_start[], guarded_words_end[], guarded_words_failed[];
 extern const char guarded_string_start[], guarded_string_end[], guarded_string_failed[];
-extern const char guarded_told_start[], guarded_told_end[], guarded_told_failed[];
+extern const char guarded_reported_start[], guarded_reported_end[], guarded_reported_failed[];
 
 bool guarded_read(const void *address, size_t bytes, uint64_t *value)
 {
@@ -52,8 +52,8 @@ bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context)
 		*next = (greg_t)(uintptr_t)guarded_words_failed;
 	else if (at >= guarded_string_start && at < guarded_string_end)
 		*next = (greg_t)(uintptr_t)guarded_string_failed;
-	else if (at >= guarded_told_start && at < guarded_told_end)
-		*next = (greg_t)(uintptr_t)guarded_told_failed;
+	else if (at >= guarded_reported_start && at < guarded_reported_end)
+		*next = (greg_t)(uintptr_t)guarded_reported_failed;
 	else
 		return false;
 	return true;

@@ -20,9 +20,9 @@
 	HIDDEN	guarded_string_failed
 	HIDDEN	guarded_same_copied
 	HIDDEN	guarded_same_string
-	HIDDEN	guarded_told_start
-	HIDDEN	guarded_told_end
-	HIDDEN	guarded_told_failed
+	HIDDEN	guarded_reported_start
+	HIDDEN	guarded_reported_end
+	HIDDEN	guarded_reported_failed
 
 	/* int (const void *address, uint64_t *value) */
 	.type	guarded_read_1, @function
@@ -158,7 +158,7 @@ guarded_same_string:
 	movabsq	$0x0101010101010101, %r8
 	xorl	%eax, %eax
 	xorl	%r10d, %r10d
-guarded_told_start:
+guarded_reported_start:
 1:	movq	(%rdi, %rax, 8), %r11
 	cmpq	(%rsi, %rax, 8), %r11
 	jne	2f
@@ -172,8 +172,8 @@ guarded_told_start:
 	incq	%rax
 	cmpq	%rdx, %rax
 	jb	1b
-guarded_told_end:
-guarded_told_failed:
+guarded_reported_end:
+guarded_reported_failed:
 2:	shlq	$7, %r8
 	movq	%r10, %rdx
 	andq	%r8, %rdx

@@ -190,7 +190,7 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 		sites_add_module(module);
 }
 
-void sites_tell_again(void)
+void sites_report_again(void)
 {
 	sites.module_count = 0;
 	sites_last = NULL;

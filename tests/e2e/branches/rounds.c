@@ -7,7 +7,7 @@
 
 static pthread_barrier_t barrier;
 static sem_t given;
-static int counts[2], told, taken, quiet;
+static int counts[2], reported, taken, quiet;
 
 static void *work(void *unused)
 {
@@ -20,7 +20,7 @@ static void *work(void *unused)
 		counts[i] += 1;
 		pthread_barrier_wait(&barrier);
 		if (was_last) /* sensitive */
-			told = i;
+			reported = i;
 	}
 	if (was_given) /* sensitive */
 		sem_post(&given);
@@ -41,7 +41,7 @@ int main(void)
 	quiet = counts[1];
 	pthread_barrier_wait(&barrier);
 	if (quiet) /* nobody has come there */
-		told = 3;
+		reported = 3;
 	second = pthread_barrier_wait(&barrier);
 	counts[0]++;
 	pthread_barrier_wait(&barrier);

@@ -15,12 +15,12 @@
 #define TOLD_MOST 65536
 #define PAGE ((uintptr_t)4096)
 
-struct told {
+struct reported {
 	uint64_t address, behind; /* the address behind the point */
 };
 
-struct told told[TOLD_MOST];
-struct told *told_end = told;
+struct reported reported[TOLD_MOST];
+struct reported *told_end = reported;
 struct wanted_memory raddle_wanted_v5;
 
 /* Every entry does the same. */
@@ -115,13 +115,13 @@ struct run {
 static void make(struct run *run, const struct shape *shape, int n)
 {
 	fill();
-	told_end = told;
+	told_end = reported;
 	run->result = shape->run(&room, n);
-	run->count = (unsigned)(told_end - told);
+	run->count = (unsigned)(told_end - reported);
 	run->after = room;
 	for (unsigned i = 0; i < run->count; i++) {
-		run->accesses[i].start = told[i].address;
-		run->accesses[i].end = told[i].address + bytes_at(told[i].behind);
+		run->accesses[i].start = reported[i].address;
+		run->accesses[i].end = reported[i].address + bytes_at(reported[i].behind);
 	}
 }
 

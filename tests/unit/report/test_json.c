@@ -43,17 +43,18 @@ static void test_json__is_one_document_with_campaign_and_findings(void **state)
 	struct finding findings[2] = {sample_finding(), sample_finding()};
 	char *text = format_json(&campaign, findings, 2);
 	json_t *root = json_loads(text, 0, NULL);
-	json_t *told = json_object_get(root, "campaign");
+	json_t *reported = json_object_get(root, "campaign");
 	json_t *list = json_object_get(root, "findings");
 
 	(void)state;
 	assert_non_null(root);
 	assert_int_equal(text[strlen(text) - 1], '\n');
-	assert_string_equal(text_at(told, "command"), "./bank \\xff");
-	assert_string_equal(text_at(told, "seed"), "18446744073709551615");
-	assert_int_equal(json_integer_value(json_object_get(told, "runs")), 1000);
+	assert_string_equal(text_at(reported, "command"), "./bank \\xff");
+	assert_string_equal(text_at(reported, "seed"), "18446744073709551615");
+	assert_int_equal(json_integer_value(json_object_get(reported, "runs")), 1000);
 	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(told, "options"), "jobs")), 2);
+		json_integer_value(json_object_get(json_object_get(reported, "options"), "jobs")),
+		2);
 	assert_int_equal(json_array_size(list), 2);
 	assert_string_equal(text_at(json_array_get(list, 1), "kind"), "deadlock");
 	json_decref(root);

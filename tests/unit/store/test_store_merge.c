@@ -231,7 +231,7 @@ static void test_merge__refuses_other_programs(void **state)
 /* What is said of a finding goes with it, under its new name. */
 static void test_merge__takes_documents_over(void **state)
 {
-	struct store_document told = {.kind = "predict",
+	struct store_document reported = {.kind = "predict",
 		.campaign = 1,
 		.text = "{\"candidates\": [{\"finding\": \"F1\"}, {\"finding\": \"F2\"},"
 			" {\"finding\": null}]}"};
@@ -247,7 +247,7 @@ static void test_merge__takes_documents_over(void **state)
 	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 2, 0}, 9);
 	make_part("two", campaign_of(1000, 1200), (const unsigned[]){2, 3, 0}, 4);
 	store = open_part("two", STORE_WRITE);
-	assert_int_equal(store_keep_document(store, &told, &err), 0);
+	assert_int_equal(store_keep_document(store, &reported, &err), 0);
 	assert_int_equal(store_keep_document(store, &explained, &err), 0);
 	store_close(store);
 	assert_int_equal(merge("one", &merged, &err), 0);

@@ -57,9 +57,9 @@ static void log_append(struct log *log, const struct log *other, uint64_t count)
 struct player {
 	struct simulated_campaign campaign;
 	struct log log;
-	uint32_t task;	     /* 0: it has none */
-	void *synchronised;  /* what it was when it was synchronised last, */
-	uint64_t told_count; /* and the runs that it had made then; 0: it was not */
+	uint32_t task;		 /* 0: it has none */
+	void *synchronised;	 /* what it was when it was synchronised last, */
+	uint64_t reported_count; /* and the runs that it had made then; 0: it was not */
 };
 
 static void make_run(struct player *player)
@@ -105,8 +105,8 @@ static void go_back(struct player *player)
 {
 	player->campaign.run.strategy->search.tasks->copy(
 		player->campaign.state, player->synchronised);
-	lost_runs += player->log.count - player->told_count;
-	player->log.count = player->told_count;
+	lost_runs += player->log.count - player->reported_count;
+	player->log.count = player->reported_count;
 }
 
 /* False: the task is of no use. */
@@ -117,9 +117,9 @@ static bool synchronise(struct player *owner, struct player *player)
 	if (sameness == SAME_RUNS || !tasks->synchronise || !player->task)
 		return true;
 	if (!tasks->synchronise(owner->campaign.state, player->campaign.state)) {
-		if (player->told_count)
+		if (player->reported_count)
 			go_back(player);
-		if (!player->told_count ||
+		if (!player->reported_count ||
 			!tasks->synchronise(owner->campaign.state, player->campaign.state)) {
 			tasks->leave(owner->campaign.state, player->task);
 			lost_runs += player->log.count;
@@ -128,7 +128,7 @@ static bool synchronise(struct player *owner, struct player *player)
 		}
 	}
 	tasks->copy(player->synchronised, player->campaign.state);
-	player->told_count = player->log.count;
+	player->reported_count = player->log.count;
 	return true;
 }
 
@@ -185,7 +185,7 @@ static void make_together(const struct simulated_program *program, const struct 
 			if (!awaited && tasks->split(owner->campaign.state, player->campaign.state,
 						++numbers, UINT64_MAX, sameness == SAME_RUNS)) {
 				player->task = numbers;
-				player->log.count = player->told_count = 0;
+				player->log.count = player->reported_count = 0;
 				parts_split++;
 			}
 		} else if (!strategy->search.is_exhausted(player->campaign.state)) {

@@ -35,10 +35,10 @@ static bool splice_polls(int fd, short events)
 static long splice_call(const struct splice *splice)
 {
 	const long flags = platform_call(SYS_fcntl, splice->out, F_GETFL);
-	const bool is_told = fd_waits(splice->out);
+	const bool is_reported = fd_waits(splice->out);
 	long result;
 
-	if (is_told)
+	if (is_reported)
 		(void)platform_call(SYS_fcntl, splice->out, F_SETFL, flags | O_NONBLOCK);
 	if (splice->number == SYS_sendfile)
 		result = platform_call(
@@ -49,7 +49,7 @@ static long splice_call(const struct splice *splice)
 	else
 		result = platform_call(SYS_splice, splice->in, splice->in_offset, splice->out,
 			splice->out_offset, splice->bytes, splice->flags | SPLICE_F_NONBLOCK);
-	if (is_told)
+	if (is_reported)
 		(void)platform_call(SYS_fcntl, splice->out, F_SETFL, flags);
 	return result;
 }

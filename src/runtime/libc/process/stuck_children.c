@@ -39,7 +39,7 @@ struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 void stuck_child_tell(const struct outcome *outcome)
 {
 	struct contract *contract = runtime.contract;
-	struct contract_stuck *told;
+	struct contract_stuck *reported;
 	uint32_t place;
 
 	if (!contract || !runtime.is_forked_child || stuck_count(contract) == CONTRACT_STUCK_MOST)
@@ -47,20 +47,20 @@ void stuck_child_tell(const struct outcome *outcome)
 	place = __atomic_fetch_add(&contract->stuck_count, 1, __ATOMIC_RELAXED);
 	if (place >= CONTRACT_STUCK_MOST)
 		return;
-	told = &contract->stuck[place];
-	told->kind = outcome->kind;
-	told->site = outcome->site;
-	told->address = outcome->address;
-	told->wait_count = 0;
-	told->forker = child_run_forker();
-	told->has_own_threads = engine_thread_count() > child_run_first_own();
+	reported = &contract->stuck[place];
+	reported->kind = outcome->kind;
+	reported->site = outcome->site;
+	reported->address = outcome->address;
+	reported->wait_count = 0;
+	reported->forker = child_run_forker();
+	reported->has_own_threads = engine_thread_count() > child_run_first_own();
 	for (uint32_t i = 0; i < outcome->wait_count && i < CONTRACT_STUCK_WAITS; i++) {
-		told->threads[i] =
+		reported->threads[i] =
 			stuck_child_describe(engine_thread(outcome->waits[i].waiter.index));
-		told->waits[told->wait_count++] = outcome->waits[i];
+		reported->waits[reported->wait_count++] = outcome->waits[i];
 	}
 	/* Pairs with the acquire in the process of the run, which then reads the other fields. */
-	__atomic_store_n(&told->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
+	__atomic_store_n(&reported->pid, (uint32_t)platform_call(SYS_getpid), __ATOMIC_RELEASE);
 }
 
 void stuck_children_begin_run(void)
@@ -127,30 +127,31 @@ struct thread_id stuck_children_add_thread(
 }
 
 /* Index in the run for a thread of the child; THREAD_NONE: not listed. */
-static struct thread_id stuck_thread_of(const struct contract_stuck *told, struct thread_id thread)
+static struct thread_id stuck_thread_of(
+	const struct contract_stuck *reported, struct thread_id thread)
 {
-	for (uint32_t i = 0; i < told->wait_count; i++)
-		if (thread_same(told->waits[i].waiter, thread))
+	for (uint32_t i = 0; i < reported->wait_count; i++)
+		if (thread_same(reported->waits[i].waiter, thread))
 			return (struct thread_id){
 				(uint16_t)(engine_thread_count() + stuck.thread_count + i)};
 	return THREAD_NONE;
 }
 
 /* Adds a child that has made threads; the evidence lists them as created by its forker. */
-static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *told)
+static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *reported)
 {
-	if (engine_thread_count() + stuck.thread_count + told->wait_count > THREAD_CAPACITY ||
-		told->forker.index >= engine_thread_count())
+	if (engine_thread_count() + stuck.thread_count + reported->wait_count > THREAD_CAPACITY ||
+		reported->forker.index >= engine_thread_count())
 		return;
-	for (uint32_t k = told->wait_count; k--;) {
-		struct wait_edge edge = told->waits[k];
+	for (uint32_t k = reported->wait_count; k--;) {
+		struct wait_edge edge = reported->waits[k];
 
-		edge.waiter = stuck_thread_of(told, edge.waiter);
-		edge.holder = stuck_thread_of(told, edge.holder);
+		edge.waiter = stuck_thread_of(reported, edge.waiter);
+		edge.holder = stuck_thread_of(reported, edge.holder);
 		(void)stuck_put_first(outcome, &edge);
 	}
-	for (uint32_t k = 0; k < told->wait_count; k++)
-		(void)stuck_children_add_thread(told->forker, &told->threads[k]);
+	for (uint32_t k = 0; k < reported->wait_count; k++)
+		(void)stuck_children_add_thread(reported->forker, &reported->threads[k]);
 }
 
 void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count)
@@ -168,16 +169,16 @@ void stuck_children_add_waits(struct outcome *outcome)
 		return;
 	count = children_alive(pids);
 	for (uint32_t i = count; i--;) {
-		const struct contract_stuck *told = stuck_of(pids[i]);
+		const struct contract_stuck *reported = stuck_of(pids[i]);
 
-		if (!told)
+		if (!reported)
 			continue;
-		for (uint32_t k = told->has_own_threads ? 0 : told->wait_count; k--;)
-			stuck_add_forker(outcome, &told->waits[k]);
-		if (told->has_own_threads)
-			stuck_add_own(outcome, told);
-		outcome->kind = told->kind;
-		outcome->site = told->site;
-		outcome->address = told->address;
+		for (uint32_t k = reported->has_own_threads ? 0 : reported->wait_count; k--;)
+			stuck_add_forker(outcome, &reported->waits[k]);
+		if (reported->has_own_threads)
+			stuck_add_own(outcome, reported);
+		outcome->kind = reported->kind;
+		outcome->site = reported->site;
+		outcome->address = reported->address;
 	}
 }

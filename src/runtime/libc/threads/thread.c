@@ -351,7 +351,7 @@ EXPORT void pthread_testcancel(void)
 	if (engine_perform(&op) == WAIT_CANCELLED)
 		runtime_act_on_cancel();
 	if (engine_is_live())
-		runtime_waits_in_vain();
+		runtime_waits_forever();
 }
 
 #define LABEL_BYTES 16

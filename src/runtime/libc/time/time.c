@@ -182,7 +182,7 @@ static bool time_is_streak(void)
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;
 }
 
-void runtime_waits_in_vain(void)
+void runtime_waits_forever(void)
 {
 	if (++clocks.in_vain % IN_VAIN_PER_LOOK || !time_is_virtual() || outside_look())
 		return;
@@ -198,7 +198,7 @@ void runtime_yield(uint64_t site)
 		return;
 	}
 	if (!engine_yields_freely())
-		runtime_waits_in_vain();
+		runtime_waits_forever();
 	/* Virtual time must not run ahead of a thread that waits for the outside world. */
 	if (!time_is_streak() || outside_look()) {
 		clocks.streak_step = engine_step();

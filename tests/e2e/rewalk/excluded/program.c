@@ -7,7 +7,7 @@ int library_count(void);
 void library_add(void);
 
 static atomic_int own;
-static int told;
+static int reported;
 
 static void *add(void *unused)
 {
@@ -22,9 +22,9 @@ int main(void)
 
 	pthread_create(&thread, NULL, add, NULL);
 	if (library_count() > 0)
-		told += puts("the library has counted");
+		reported += puts("the library has counted");
 	if (atomic_load(&own) > 0)
-		told += puts("the program has counted");
+		reported += puts("the program has counted");
 	pthread_join(thread, NULL);
 	return 0;
 }

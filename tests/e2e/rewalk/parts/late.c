@@ -11,7 +11,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static long totals[4], histories[2][4];
 static atomic_int is_ready;
-static int told;
+static int reported;
 
 static void work(int own)
 {
@@ -35,7 +35,7 @@ static void *look(void *unused)
 {
 	work(1);
 	if (atomic_load(&is_ready) && totals[1] > 0)
-		told += puts("ready");
+		reported += puts("ready");
 	return unused;
 }
 

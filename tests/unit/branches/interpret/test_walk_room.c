@@ -37,8 +37,8 @@ static void test_clear__forgets_what_was_written(void **state)
 	for (size_t i = 0; i < sizeof address / sizeof *address; i++)
 		write_to(&walker, address[i], 64);
 	room->values[0] = room->values[RECORD_VALUES - 1] = 1;
-	walk_room_note(room->told, 0);
-	walk_room_note(room->told, RECORD_VALUES - 1);
+	walk_room_note(room->reported, 0);
+	walk_room_note(room->reported, RECORD_VALUES - 1);
 	room->seen[SEEN_SLOTS - 1] = 1;
 	walk_room_note(room->looked, SEEN_SLOTS - 1);
 	bitset_add(room->shadow_lines, (uint32_t)WALK_LINES - 1);

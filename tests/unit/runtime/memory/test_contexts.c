@@ -150,8 +150,8 @@ static void test_contexts__traces_tell_what_is_needed(void **unused)
 	note(&leaving, 4); /* nothing happened in it */
 	assert_int_equal(block.contract.trace_count, 0);
 	note(&entry, 4);
-	contexts_tell(thread.id, 9);
-	contexts_tell(thread.id, 10); /* once is enough */
+	contexts_report(thread.id, 9);
+	contexts_report(thread.id, 10); /* once is enough */
 	assert_int_equal(block.contract.trace_count, 2);
 	assert_int_equal(events[0].kind, OP_ENTER);
 	assert_int_equal(events[0].step, 9);

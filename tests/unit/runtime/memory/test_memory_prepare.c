@@ -233,9 +233,9 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	assert_int_equal(notes, 2);
 	tells_quickly = true;
 	access_by(0, 0, SITE_STORE, 0x100, 4);
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	access_by(0, 0, SITE_STORE, 0x104, 16); /* one variable after the other */
-	assert_int_equal(told, 4);
+	assert_int_equal(reported, 4);
 	assert_int_equal(notes, 2);
 	assert_int_equal(points, 0);
 	access_by(1, 1, SITE_ATOMIC_LOAD, 0x100, 4);

@@ -26,7 +26,7 @@ static size_t usable(void *block)
 
 bool runtime_is_up = true;
 static bool is_watched = true, is_foreign;
-static unsigned watches, told;
+static unsigned watches, reported;
 static struct outcome latest;
 static struct engine_thread moving = {.id = {3}};
 
@@ -80,7 +80,7 @@ void engine_watch_uses(void)
 void engine_fail_by_verdict(const struct outcome *verdict)
 {
 	latest = *verdict;
-	told++;
+	reported++;
 }
 
 static void other_free(void *block)
@@ -102,14 +102,14 @@ static void give_back(uintptr_t start, size_t bytes)
 	returned_note((void *)start, 0x101);
 }
 
-static bool is_told(uintptr_t address)
+static bool is_reported(uintptr_t address)
 {
-	const unsigned before = told;
+	const unsigned before = reported;
 	const struct engine_op op = {
 		.kind = OP_COND_SIGNAL, .address = (void *)address, .site = 0x200};
 
 	returned_check_use(&op);
-	return told > before;
+	return reported > before;
 }
 
 static int set_up(void **state)
@@ -117,7 +117,7 @@ static int set_up(void **state)
 	(void)state;
 	returned_begin_run();
 	is_watched = true;
-	watches = told = 0;
+	watches = reported = 0;
 	return 0;
 }
 
@@ -125,10 +125,10 @@ static void test_returned__tells_a_second_free(void **state)
 {
 	(void)state;
 	give_back(0x10010, 40);
-	assert_int_equal(told, 0);
+	assert_int_equal(reported, 0);
 	assert_int_equal(watches, 1);
 	give_back(0x10010, 40);
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	assert_int_equal(latest.kind, OUTCOME_DOUBLE_FREE);
 	assert_int_equal(latest.address, 0x10010);
 	assert_int_equal(latest.other_thread.index, 3);
@@ -140,10 +140,10 @@ static void test_returned__tells_a_use_of_any_part(void **state)
 {
 	(void)state;
 	give_back(0x10010, 200);
-	assert_false(is_told(0x1000f));
-	assert_true(is_told(0x10010));
-	assert_true(is_told(0x10010 + 199));
-	assert_false(is_told(0x10010 + 200));
+	assert_false(is_reported(0x1000f));
+	assert_true(is_reported(0x10010));
+	assert_true(is_reported(0x10010 + 199));
+	assert_false(is_reported(0x10010 + 200));
 	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);
 	assert_int_equal(latest.op, OP_COND_SIGNAL);
 	assert_int_equal(latest.site, 0x200);
@@ -154,17 +154,17 @@ static void test_returned__tells_nothing_of_what_is_given_out_again(void **state
 	(void)state;
 	give_back(0x10010, 200);
 	returned_given_out((void *)0x10060, 16);
-	assert_false(is_told(0x10010));
-	assert_false(is_told(0x10060));
+	assert_false(is_reported(0x10010));
+	assert_false(is_reported(0x10060));
 	give_back(0x10010, 24);
-	assert_int_equal(told, 0);
+	assert_int_equal(reported, 0);
 }
 
 static void test_returned__does_not_look_at_large_blocks(void **state)
 {
 	(void)state;
 	give_back(0x10010, BYTES_MOST + 1);
-	assert_false(is_told(0x10010));
+	assert_false(is_reported(0x10010));
 }
 
 static void test_returned__looks_at_nothing_outside_of_runs(void **state)
@@ -173,7 +173,7 @@ static void test_returned__looks_at_nothing_outside_of_runs(void **state)
 	is_watched = false;
 	give_back(0x10010, 100);
 	is_watched = true;
-	assert_false(is_told(0x10010));
+	assert_false(is_reported(0x10010));
 }
 
 #define ARENA 0x100000
@@ -214,7 +214,7 @@ static void test_returned__tells_nothing_false_in_random_histories(void **state)
 			sizes[at] = wanted;
 			continue;
 		}
-		if (is_told(ARENA + at * GRAIN)) {
+		if (is_reported(ARENA + at * GRAIN)) {
 			assert_int_equal(memory[at], GIVEN_BACK);
 			found++;
 		}
@@ -236,23 +236,23 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 	returned_look_for_shadow();
 	assert_int_equal(watches, 1);
 	give_back(0x10010, 64);
-	assert_false(is_told(0x10018)); /* not yet, or it was given out again */
+	assert_false(is_reported(0x10018)); /* not yet, or it was given out again */
 	memset(shadow_bytes + (0x10010 >> 3), SHADOW_FREED, 64 >> 3);
-	assert_true(is_told(0x10018));
+	assert_true(is_reported(0x10018));
 	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);
 	assert_int_equal(latest.other_site, 0x101);
 	/* It says so better than we. */
 	give_back(0x10010, 64);
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	/* Nobody has seen who freed it. */
 	memset(shadow_bytes + (0x11000 >> 3), SHADOW_FREED, 1);
-	assert_true(is_told(0x11007));
+	assert_true(is_reported(0x11007));
 	assert_int_equal(latest.other_site, 0);
 	assert_int_equal(latest.other_thread.index, THREAD_NONE.index);
 	/* Somebody else's poison, and memory without a shadow. */
 	shadow_bytes[0x12000 >> 3] = 0xf7;
-	assert_false(is_told(0x12000));
-	assert_false(is_told(0x7ffffff8));
+	assert_false(is_reported(0x12000));
+	assert_false(is_reported(0x7ffffff8));
 	is_foreign = false;
 }
 

@@ -62,7 +62,7 @@ static void begin_quickly(void)
 		assert_true(passes(0, SITE_STORE, 0x100));
 		assert_true(passes(1, SITE_LOAD, 0x100));
 	}
-	told = 0;
+	reported = 0;
 	passes_plain = true;
 	quick_forget_all();
 }
@@ -81,9 +81,9 @@ static void test_quick__tells_once_in_an_epoch(void **state)
 	assert_int_equal(told_plainly, 4);
 	memory_renamed(0x100, 8);
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told + told_plainly, 5);
+	assert_int_equal(reported + told_plainly, 5);
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told + told_plainly, 5);
+	assert_int_equal(reported + told_plainly, 5);
 }
 
 /* Sites learn of it in the first run, so it is looked at once more. */
@@ -122,9 +122,9 @@ static void test_quick__looks_closer_at_what_is_not_plain(void **state)
 	begin_quickly();
 	passes_plain = false;
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	assert_true(passes(0, SITE_STORE, 0x100)); /* done with all the same */
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	assert_false(passes(0, SITE_ATOMIC_STORE, 0x100));
 	memory_raced((void *)0x100);
 	run(4);
