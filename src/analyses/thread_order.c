@@ -263,7 +263,8 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	struct ordered_thread *thread = &order->threads[event->thread];
 
 	/*
-	 * A signalled thread acquires the mutex next; other events end the wait without a signal.
+	 * If the next event of a waiting thread acquires the mutex, a signal has ended the wait. Any
+	 * other event means that the wait ended without a signal.
 	 */
 	if (thread->waits_on && event->kind != OP_ENTER && event->kind != OP_LEAVE) {
 		if (event->kind == OP_MUTEX_LOCK)

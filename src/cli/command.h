@@ -41,8 +41,9 @@ int command_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Flag set by SIGINT, SIGTERM and SIGHUP; a second such signal ends raddle at once. */
 const volatile int *command_interruption(void);
 /*
- * Interrupts the command shortly before this time is over, in every phase; 0: no limit. Call after
- * command_interruption(). Returns the time until the interrupt.
+ * Limits the run time of the command, in nanoseconds; 0: no limit. The flag of
+ * command_interruption(), which must be called first, is set shortly before the limit. Returns the
+ * number of nanoseconds until then.
  */
 uint64_t command_limit_time(uint64_t time_ns);
 enum stop_reason command_stop_reason(void);

@@ -25,7 +25,8 @@ struct rounds {
 	uint32_t given; /* places below this one are assigned to workers */
 	/* runs below this place are made and counted, and their failures investigated */
 	uint32_t settled;
-	/* first place whose failure awaits investigation; no run after it is begun */
+	/* index of the first run of the round that failed and is not yet investigated; workers
+	 * begin no later run until then */
 	uint32_t hold;
 	bool has_new_memory;	/* runs found new shared memory: the next round has one run */
 	uint64_t single_rounds; /* number of one-run rounds caused by has_new_memory */

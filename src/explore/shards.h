@@ -13,7 +13,8 @@
 struct shards {
 	char strategy[256];
 	uint32_t count, here; /* number of shards, and of those in this store */
-	/* Equal shared variables and division; else verdicts cannot be combined. */
+	/* True if all shards had the same shared variables and divided the search in the same way. Only
+	 * then do their verdicts together cover the whole search. */
 	bool is_one_memory;
 	char absent
 		[64]; /* numbers of missing shards, shortened if there are too many for it: "2, 5, ..." */

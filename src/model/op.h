@@ -42,7 +42,10 @@ enum call_kind {
 /* Verbs such as "accepts on", indexed by enum call_kind. */
 extern const char *const call_verbs[CALL_KIND_COUNT];
 
-/* Noun and, if it fits, number of a descriptor; 0: unknown. Strategies do not get it. */
+/*
+ * Reports name a file descriptor by a noun and its number ("socket 5"). A 16-bit value holds both; 0
+ * means an unknown descriptor. Strategies do not see the value.
+ */
 enum descriptor_noun {
 	DESCRIPTOR_FILE = 1,
 	DESCRIPTOR_PIPE,

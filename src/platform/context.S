@@ -1,5 +1,6 @@
-/* User-level context switches, and the section of raw system calls. x86-64, System V ABI. A
- * switch leaves at stack_pointer, from low to high addresses:
+/* Switches between user-level threads, and the code section that makes raw system calls, for x86-64
+ * with the System V ABI. A switch saves these registers of the left thread on its stack, from low to
+ * high addresses, and stores their address as the thread's stack_pointer:
  * [mxcsr, 4 bytes | x87 control word, 4 bytes] r15 r14 r13 r12 rbx rbp return-address */
 	.text
 

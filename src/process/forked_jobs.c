@@ -39,7 +39,7 @@ struct forked_jobs_run {
 	uint32_t taken;		    /* answers of jobs below this number are taken */
 	uint32_t under_way;	    /* number of running jobs */
 	volatile int *interruption; /* shared with the jobs */
-	bool is_quiet_wanted;
+	bool needs_exclusive_job;
 };
 
 static void ignore(int number)
@@ -163,7 +163,8 @@ static int send_some(struct forked_jobs_run *run, struct error *err)
 
 	/* Limits the memory of answers that wait for earlier ones. */
 	for (uint32_t i = run->taken; i < jobs->count && i < run->taken + 4 * run->workers; i++) {
-		if (run->under_way == run->workers || *run->interruption || run->is_quiet_wanted)
+		if (run->under_way == run->workers || *run->interruption ||
+			run->needs_exclusive_job)
 			break;
 		if (run->list[i].state != FORKED_JOB_WAITS)
 			continue;
@@ -243,10 +244,10 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 			return FORKED_JOBS_ENOUGH;
 		if (result < 0)
 			return result;
-		run->is_quiet_wanted =
+		run->needs_exclusive_job =
 			run->under_way && jobs->needs_exclusive_run &&
 			jobs->needs_exclusive_run(jobs->context, run->taken, &answer);
-		if (run->is_quiet_wanted)
+		if (run->needs_exclusive_job)
 			return 0;
 		result = jobs->take(jobs->context, run->taken, &answer, err);
 		if (result < 0 || result == FORKED_JOBS_ENOUGH)

@@ -1,5 +1,8 @@
-/* Code of the C++ library, known from symbol tables: a step inside it is shown at the user's
- * call. A stripped program has no such code of its own. */
+/*
+ * Finds out from symbol tables whether an address lies in code of the C++ library. Reports show a
+ * step inside such code at the line where the user's code calls the library. A stripped program has
+ * no symbols, so all of its own code counts as the user's.
+ */
 #ifndef RADDLE_RUNTIME_LIBRARY_CODE_H
 #define RADDLE_RUNTIME_LIBRARY_CODE_H
 

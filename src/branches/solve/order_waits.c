@@ -362,7 +362,7 @@ static uint32_t order_times_count_before(const struct walked_thread *walked, uin
 	return (uint32_t)low;
 }
 
-/* `told`: of each other thread, the number of events that an earlier edge to this thread covers. */
+/* `reported`: of each other thread, the number of events that an earlier edge to this thread covers. */
 static void order_times_add_time(struct order *order, struct event_id id, uint32_t *reported)
 {
 	const struct walk *walk = order->walk;

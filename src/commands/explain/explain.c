@@ -256,16 +256,18 @@ int explain_learn(struct explain *explain, struct error *err)
 	struct contract_memory *memory = contract_memory(explain->slots[0].worker.contract);
 	const uint32_t slots =
 		explain->options->workers ? explain->options->workers : cores_available();
-	uint32_t quiet = 0;
+	uint32_t unchanged_runs = 0;
 
-	for (uint32_t i = 0; i < LEARN_RUNS_MAX && quiet < LEARN_STABLE_RUNS; i++) {
+	for (uint32_t i = 0; i < LEARN_RUNS_MAX && unchanged_runs < LEARN_STABLE_RUNS; i++) {
 		const uint32_t known = memory->points_known;
 		int result = explain_run_once(explain, err);
 
 		if (result < 0)
 			return result;
 		explain_runs_resume(explain);
-		quiet = memory->points_known == known && !memory->newly_shared ? quiet + 1 : 0;
+		unchanged_runs = memory->points_known == known && !memory->newly_shared
+					 ? unchanged_runs + 1
+					 : 0;
 	}
 	explain->has_orders =
 		!explain_sees_memory(explain) || explain_is_wait(explain->finding->kind);

@@ -303,7 +303,7 @@ bool memory_turn_is_wanted(void)
 }
 
 /* Reports the access granule by granule. False: some part needs the full path. */
-static bool memory_tell_quickly(struct contract_memory *memory, const struct memory_visit *visit)
+static bool memory_report_quickly(struct contract_memory *memory, const struct memory_visit *visit)
 {
 	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
 	struct memory_access part = visit->access;
@@ -416,7 +416,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_waiting)
 		memory->has_waited = 1;
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-		(visit->reported && !memory_tell_quickly(memory, visit)) ||
+		(visit->reported && !memory_report_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	memory_done(visit);

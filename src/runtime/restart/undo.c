@@ -21,13 +21,13 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	bool is_harmless =
 		fd < STANDARD_DESCRIPTORS || S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode);
 
-	if (fd >= UNDO_SPARES)
+	if (fd >= UNDO_SAVED_MAX)
 		return;
 	undo->status_flags[fd] = platform_call(SYS_fcntl, fd, F_GETFL);
 	undo->descriptor_flags[fd] = platform_call(SYS_fcntl, fd, F_GETFD);
-	if (!is_harmless || undo->spare[fd])
+	if (!is_harmless || undo->saved[fd])
 		return;
-	undo->spare[fd] = runtime_high_descriptor(fd);
+	undo->saved[fd] = runtime_high_descriptor(fd);
 }
 
 /* True if writes have no effect: /dev/null, or closed. */
@@ -137,7 +137,7 @@ static void undo_note_closed(long fd)
 {
 	if (undo_is_opened(fd))
 		bitset_remove(undo->opened, (uint32_t)fd);
-	else if (fd >= 0 && fd < UNDO_SPARES && undo->spare[fd])
+	else if (fd >= 0 && fd < UNDO_SAVED_MAX && undo->saved[fd])
 		undo->closed |= UINT64_C(1) << fd;
 	else if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd))
 		undo_taint(TAINT_REWIND, "closed a file of the starting point", SYS_close);
@@ -165,7 +165,7 @@ static void undo_note_use(long fd, bool is_write, long number)
 
 static void undo_note_flagged(long fd)
 {
-	if (fd >= 0 && fd < UNDO_SPARES)
+	if (fd >= 0 && fd < UNDO_SAVED_MAX)
 		undo->flagged |= UINT64_C(1) << fd;
 	else
 		undo_taint(TAINT_REWIND, "changed flags of a file descriptor", SYS_fcntl);
@@ -321,7 +321,7 @@ static void undo_restore_descriptors(void)
 {
 	for (long fd = 0; undo->closed; fd++, undo->closed >>= 1)
 		if (undo->closed & 1)
-			(void)platform_call(SYS_dup3, undo->spare[fd], fd,
+			(void)platform_call(SYS_dup3, undo->saved[fd], fd,
 				undo->descriptor_flags[fd] & FD_CLOEXEC ? O_CLOEXEC : 0);
 	for (long fd = 0; undo->flagged; fd++, undo->flagged >>= 1)
 		if (undo->flagged & 1) {

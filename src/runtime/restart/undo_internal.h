@@ -13,7 +13,7 @@
 #define UNDO_MAPPINGS_MAX 4096
 #define UNDO_DESCRIPTORS 4096 /* beyond, a descriptor taints the run */
 #define STANDARD_DESCRIPTORS 3
-#define UNDO_SPARES                                                                                \
+#define UNDO_SAVED_MAX                                                                             \
 	64 /* lower descriptors of the starting point are duplicated, where a duplicate has no side effect */
 
 struct undo_log {
@@ -29,9 +29,9 @@ struct undo_log {
 	uint64_t moved[BITSET_WORDS(UNDO_DESCRIPTORS)];	  /* regular files that this run has used */
 	bool has_moved;
 	long offset[UNDO_DESCRIPTORS];
-	long spare[UNDO_SPARES];	/* with a high number; 0: none */
-	long status_flags[UNDO_SPARES]; /* F_GETFL and F_GETFD at the starting point */
-	long descriptor_flags[UNDO_SPARES];
+	long saved[UNDO_SAVED_MAX];	   /* duplicate with a high number; 0: none */
+	long status_flags[UNDO_SAVED_MAX]; /* F_GETFL and F_GETFD at the starting point */
+	long descriptor_flags[UNDO_SAVED_MAX];
 	uint64_t closed;  /* starting descriptors that the run closed or replaced */
 	uint64_t flagged; /* starting descriptors whose flags the run changed */
 	bool has_moved_affinity;

@@ -64,7 +64,7 @@ bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task)
 	return true;
 }
 
-void dpor_meet_slots(struct dpor *dpor, const struct dpor *other)
+void dpor_join_slots(struct dpor *dpor, const struct dpor *other)
 {
 	for (uint32_t i = dpor->slot_count; i < other->slot_count; i++)
 		dpor->names[i] = other->names[i];
@@ -105,7 +105,8 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch
 	return next == DPOR_NONE;
 }
 
-/* Whether the first list of branches, with its subtrees, is a prefix of the second. */
+/* Returns true if the branches of `a` from `one` on are the first branches of `b` from `other` on,
+ * each with an equal subtree. */
 static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
 {
 	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
@@ -389,8 +390,8 @@ bool dpor_synchronise(void *state, void *block)
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||
 		!has_gone_straight(dpor, task, branch) || !merge_all(dpor, task, branch))
 		return false;
-	dpor_meet_slots(dpor, task);
-	dpor_meet_slots(task, dpor);
+	dpor_join_slots(dpor, task);
+	dpor_join_slots(task, dpor);
 	dpor_merge_take_over(dpor, task, branch);
 	return true;
 }

@@ -283,7 +283,7 @@ static void join_own_steps(struct dpor *dpor, struct dpor *task)
 
 static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 {
-	dpor_meet_slots(dpor, task);
+	dpor_join_slots(dpor, task);
 	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
 		dpor->racy[i] |= task->racy[i];
 	dpor->runs += task->runs;

@@ -101,8 +101,8 @@ static void aio_await_turn(struct aio_request *request)
 	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
 }
 
-/* Transfers at the request's own position. Pipes and sockets have none, and a transfer on them may
- * wait. Returns the result of read() or write(). */
+/* Reads or writes at the file position that the request names. Pipes and sockets have no position,
+ * and a transfer on them may block. Returns the result of read() or write(). */
 static ssize_t aio_carry_out(const struct aio_request *request)
 {
 	const struct aiocb *control = request->control;
