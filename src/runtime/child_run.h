@@ -1,9 +1,9 @@
 /*
  * Schedules of forked children, with plan.has_forked_children. The run begins at the program's
  * first fork or first thread creation. At each fork the parent's schedule gains a value that
- * determines the child's seed, which schedules the child's threads from their first creation on. So
- * a schedule of the parent determines the schedules of all its children. The moving thread of each
- * process calls these functions.
+ * determines the child's seed, which schedules the child's threads from their first creation on. A
+ * schedule of the parent therefore determines the schedules of all its children. The moving thread
+ * of each process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_CHILD_RUN_H
 #define RADDLE_RUNTIME_CHILD_RUN_H

@@ -1,14 +1,14 @@
 /*
  * Calling contexts: which functions of raddle-cc's code each thread is in, by the sites at entry
- * and exit (instrument_abi.h). Only with plan.has_contexts.
+ * and exit (instrument_abi.h). The files are active only with plan.has_contexts.
  *
  * The *context* of a thread is a hash of its active calls from its first function on, each by call
- * site and callee; 0: none. It is equal in every run. Unknown are functions entered before the
- * first thread creation, and functions deeper than CONTEXTS_DEPTH. An exit by an exception or
- * longjmp is noticed at the next site, by the frame. A function stays active while it executes a
- * tail call.
+ * site and callee; 0 means no call. It is equal in every run. The hash leaves out functions entered
+ * before the first thread creation, and functions deeper than CONTEXTS_DEPTH. An exit by an
+ * exception or longjmp is noticed at the next site, by the frame. A function stays active while it
+ * executes a tail call.
  *
- * In traces functions are events of their own. OP_ENTER precedes the first event inside the
+ * Traces contain functions as events of their own. OP_ENTER precedes the first event inside the
  * function (site: of the function; callers[0]: the return address; object: the context; address:
  * the frame). OP_LEAVE follows when that function is left (bytes: 1 after an exception or longjmp).
  * Functions without an event do not appear.

@@ -5,9 +5,9 @@
  *
  * A member is *running* until it declares itself idle for an *epoch*, a number that grows whenever
  * a member becomes idle anew or ends. A member idle for the current epoch has seen all effects of
- * the others, so time may jump when all are idle for the current epoch. Real time passes instead
- * when a member waits for a process outside of the family, or runs for long. The state lies in
- * shared memory. The only moving thread of each process calls these functions.
+ * the others. Time may jump when all members are idle for the current epoch. Real time passes
+ * instead when a member waits for a process outside of the family, or runs for long. The state lies
+ * in shared memory. The only moving thread of each process calls these functions.
  */
 #ifndef RADDLE_RUNTIME_FAMILY_H
 #define RADDLE_RUNTIME_FAMILY_H

@@ -1,9 +1,9 @@
 /*
- * A coarse filter for runs in which few variables are points (focus.h): lines of 64 bytes that may
- * hold such a variable, indexed by some bits of the address. site_thunk.S lets an access to any
- * other line pass in a few instructions; memory.c examines accesses to marked lines. Heap blocks
- * are added when allocated. A freed block stays marked, because a use after free means the same
- * variable.
+ * A coarse filter for runs in which few variables are points (focus.h). The filter marks the lines
+ * of 64 bytes that may hold such a variable, indexed by some bits of the address. site_thunk.S lets
+ * an access to any other line pass in a few instructions; memory.c examines accesses to marked
+ * lines. Heap blocks are added when allocated. A freed block stays marked, because a use after free
+ * means the same variable.
  *
  * Runs in the code that starts runs, and in the moving thread; general registers only.
  */

@@ -2,17 +2,17 @@
  * Runs of a strategy that needs the accesses to a few variables only: all other sites are off.
  *
  * *Groups* tell which sites may touch a variable: sites of one group may touch the same variables
- * (points-to analysis, plan/chosen.h). Two groups *meet* when both may touch some variable. So
- * every site that may touch a variable belongs to a group that meets the groups of the sites that
- * touched it. A variable of the strategy, eight bytes, may cover several variables of the analysis:
- * all groups that have touched it so far count. For static data and the locals of main the groups
- * are known in advance (memory_object).
+ * (points-to analysis, plan/chosen.h). Two groups *meet* when both may touch some variable.
+ * Therefore every site that may touch a variable belongs to a group that meets the groups of the
+ * sites that touched it. A variable of the strategy, eight bytes, may cover several variables of
+ * the analysis: all groups that have touched it so far count. memory_object gives the groups of
+ * static data and of main's locals in advance.
  *
  * Accesses of such sites to other variables are no points, and quick.h passes most of them.
  *
  * A thread that wakes another thread would keep running until its next point, unlike in runs with
- * all sites on. So every interposed function that has enabled another thread ends with a scheduling
- * point (OP_GO_ON).
+ * all sites on. Every interposed function that has enabled another thread therefore ends with a
+ * scheduling point (OP_GO_ON).
  *
  * Runs in the code that starts runs, and in the moving thread.
  */

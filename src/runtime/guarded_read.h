@@ -19,7 +19,7 @@ size_t guarded_same_copied(const void *address, const void *known, void *target,
 
 struct guarded_same {
 	uint64_t words;
-	uint64_t zeros; /* not 0: one of these words contains a zero byte */
+	uint64_t zeros; /* nonzero if one of these words contains a zero byte */
 };
 
 /* Compares at least one word. Bits set in `ahead` hide zero bytes of the first word. */
@@ -28,8 +28,8 @@ struct guarded_same guarded_same_string(
 /* Length with the terminating zero, searched in the first `most` bytes; or up to and including
  * the first unreadable byte. */
 size_t guarded_string_bytes(const char *string, size_t most);
-/* For a signal handler, with its ucontext_t. True: the fault is a read of this file, which fails
- * when the handler returns. */
+/* Called by a signal handler with its ucontext_t. Returns true if the fault is a read of this file;
+ * that read then fails when the handler returns. */
 bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context);
 
 #endif

@@ -40,7 +40,7 @@ bool heap_was_freed(const void *address, struct heap_free *out);
 
 /* Visits all blocks, and freed blocks whose memory was not allocated again. */
 void heap_each(void (*visit)(const struct heap_block *block));
-/* As heap_find(), but also finds a freed block whose memory was not allocated again. */
+/* Same as heap_find(), but also finds a freed block whose memory was not allocated again. */
 bool heap_find_any(const void *address, struct heap_block *out);
 
 #endif

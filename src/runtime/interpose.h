@@ -25,7 +25,8 @@
 
 /* Must be expanded in the interposed function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/* As RETURN_SITE; for a caller in the C++ library, the place where user code called it. */
+/* Same as RETURN_SITE; for a caller in the C++ library, the place where user code called the
+ * library. */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \
 			? library_code_caller(RETURN_SITE, __builtin_frame_address(0))             \
@@ -57,7 +58,7 @@ void runtime_enter(uint64_t site);
 
 /* The definition behind the runtime's (glibc's). Never NULL. */
 void *runtime_next_symbol(const char *name);
-/* As runtime_next_symbol(); NULL: no such definition. */
+/* Same as runtime_next_symbol(), but returns NULL if no such definition exists. */
 void *runtime_symbol_behind(const char *name);
 /* Any definition in the process; NULL: none. */
 void *runtime_symbol(const char *name);
@@ -118,7 +119,8 @@ static inline long interpose_result(long raw)
 void runtime_act_on_cancel(void) __attribute__((noreturn));
 /* Acts on a due cancellation, at cancellation points that did not block. */
 void runtime_test_cancel(void);
-/* As runtime_test_cancel(), for other code: acts on asynchronous cancellation only. */
+/* Same as runtime_test_cancel(), for functions that are no cancellation points: acts on
+ * asynchronous cancellation only. */
 void runtime_test_cancel_anywhere(void);
 
 /* signal.c: runs the handlers of the thread's pending signals. True: one ran. */

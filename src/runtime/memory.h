@@ -42,16 +42,17 @@ struct memory_access {
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL: none */
 };
 
-/* The scheduling point before the access, if the variable is a point. No effect before the first
- * thread, in a forked child, and inside the runtime. */
+/* The scheduling point before the access, if the variable is a point. The call has no effect before
+ * the first thread creation, in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
 /* The race detector suppressed a race here: from the next run on, accesses to the variable are
  * points in any mode. */
 void memory_raced(const void *address);
 
-/* Called before the free: counts as a write to the whole block if an access to it was seen, and is
- * a scheduling point if one of its variables is a point. Ends the run at a double free. */
+/* Called before the free. If an access to the block was seen, the free counts as a write to the
+ * whole block; if one of its variables is a point, as a scheduling point. Ends the run at a double
+ * free. */
 void memory_freed(const void *start, uint64_t site);
 
 /* memory_give_turn() is for a timer's signal handler that interrupts an access: the next access
@@ -111,8 +112,8 @@ struct heap_block {
 	object_name name; /* hash of site, thread and ordinal */
 	uint64_t site;	  /* return address of the allocating call */
 	thread_name thread;
-	uint32_t ordinal; /* of this site and thread, from 1 */
-	uint32_t loop;	  /* of this call stack, from 1; 0: not counted */
+	uint32_t ordinal; /* number among the blocks of this site and thread, from 1 */
+	uint32_t loop;	  /* number among the blocks of this call stack, from 1; 0: not counted */
 	bool is_used;	  /* this run has accessed it */
 };
 
@@ -122,9 +123,9 @@ void heap_start_recording(void);
 bool heap_find(const void *address, struct heap_block *out);
 /* Stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
-/* As memory_variable_name(), with general registers only; 0 where that is impossible. */
+/* Same as memory_variable_name(), with general registers only; returns 0 if that is impossible. */
 variable_name memory_quick_name(const void *address);
-/* As memory_variable_name(), for heap blocks and static data; 0 for other memory. */
+/* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
 /* The variable `bytes` behind the address in the same heap block; 0: outside of the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);

@@ -16,7 +16,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 	variable_name (*name_of)(const void *address), bool add);
 /* Stores the address of a variable outside of the heap, if it is static data. */
 void memory_note_static(struct memory_variable *variable, const void *address);
-/* NULL: no static data, or unknown. */
+/* Returns NULL if the variable is no static data, or unknown. */
 const void *memory_static_address(const struct memory_variable *variable);
 /* A site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
@@ -25,8 +25,8 @@ void memory_note_group(
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
-/* NULL: name_of() has no name for it. `add`: adds an unknown variable where the table has room.
- * Valid until the next call. */
+/* Returns NULL if name_of() has no name for the address. `add`: adds an unknown variable if the
+ * table has room. The result is valid until the next call. */
 static inline struct memory_known *memory_known_at(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {

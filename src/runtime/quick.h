@@ -2,17 +2,18 @@
  * The fast path of memory accesses, for runs in which most accesses yield no new information.
  *
  * With MEMORY_RACES plain accesses are no scheduling points, and the race detector needs only the
- * first of equal accesses in an *epoch*: a span in which one thread accesses memory and nothing
- * orders threads (engine_count_epochs()). site_thunk.S compares each access with a table of the
- * latest ones: same address, same properties of the site's record, same epoch. An access found
- * there needs no further work: neither detector nor knowledge about variables depend on the
- * particular site, and a site that was never examined stays on. Accesses to unshared memory are
- * examined once per thread.
+ * first of equal accesses in an *epoch*. An epoch is a span in which one thread accesses memory and
+ * nothing orders threads (engine_count_epochs()). site_thunk.S compares each access with a table of
+ * the latest ones: same address, same properties of the site's record, same epoch. An access found
+ * in the table needs no further work, because neither detector nor knowledge about variables
+ * depends on the particular site. A site that was never examined stays on. Accesses to unshared
+ * memory are examined once per thread.
  *
- * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. Either the granule is no
- * point and the moving thread has nothing to report about it, or it is a point and a lease
- * (engine.h) permits the access. Profiling runs use no granules, because they exist to learn; nor
- * do runs whose threads wait by reading memory, unless only some sites are on.
+ * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. A granule in the table
+ * has one of two properties. It is no point, and the moving thread has nothing to report about it;
+ * or it is a point, and a lease (engine.h) permits the access. Profiling runs use no granules,
+ * because they exist to learn. Runs whose threads wait by reading memory use granules only if some
+ * sites are off.
  *
  * quick_passes() handles the most frequent accesses that are new in their epoch, memory.c the rest.
  */
@@ -68,7 +69,7 @@ _Static_assert(offsetof(struct quick_now, engine.epoch) == QUICK_EPOCH &&
 		       offsetof(struct quick_now, left) == QUICK_LEFT,
 	"site_thunk.S knows other places");
 
-/* The last word of a struct site_record. Only plain loads and stores enter the table. */
+/* The last word of a struct site_record. The table holds only plain loads and stores. */
 static inline uint32_t quick_properties(uint8_t kind, uint8_t order, uint16_t bytes)
 {
 	return (uint32_t)kind | (uint32_t)order << 8 | (uint32_t)bytes << 16;
@@ -86,7 +87,8 @@ static inline uint64_t *quick_granule(
 	return &quick->granules[properties & 1][granule % QUICK_GRANULES];
 }
 
-/* The tests of site_thunk.S. For 16 bytes the thunk requires the same tag for both granules. */
+/* Makes the same tests as site_thunk.S. For 16 bytes the thunk requires the same tag for both
+ * granules. */
 static inline bool quick_is_granule_known(
 	struct contract_quick *quick, struct quick_now *now, uint64_t address, uint32_t properties)
 {
@@ -119,7 +121,7 @@ void quick_resume_run(void);
 /* An access that is new in its epoch. `state`: the byte of its site; NULL: none. True: no
  * further work. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
-/* As quick_passes(), for a range or a string; granules only. */
+/* Same as quick_passes(), for a range or a string; granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
 /* An examined access that is no point: equal accesses need no further work. `is_own`: unshared
  * memory, whose entry holds in later epochs of the thread, too. General registers only. */

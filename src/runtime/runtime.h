@@ -1,6 +1,6 @@
 /*
- * The state and the functions that the folders of the runtime share: the process-wide state, the
- * phases of a run, and the functions that interposed functions call.
+ * Shared declarations of the runtime's folders: the process-wide state, the phases of a run, and
+ * the functions that interposed functions call.
  *
  * Phases of a process that the command drives:
  *   runtime_set_up()            before main: maps the contract, sets the engine up
@@ -56,7 +56,7 @@ struct runtime {
 	void (*watchdog)(void *context);
 	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
-	uint64_t program_start, program_end; /* of the executable */
+	uint64_t program_start, program_end; /* address range of the executable's mapping */
 	/* main's own stack (src/check): its end, and the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
 };
@@ -92,15 +92,16 @@ void runtime_finish_run(void) __attribute__((noreturn));
 /* Called when the process would now exit: by _exit, after exit(), or with its last thread. */
 void runtime_run_ended(int status) __attribute__((noreturn));
 /* Schedules the other threads once more after all exit handlers; they may use objects that are
- * already destroyed. Not in recorded runs, whose events end with the caller's. */
+ * already destroyed. Recorded runs leave this out, because their events end with the caller's. */
 void runtime_let_others_move(void);
-/* Rings the doorbell, waits for the next command and returns it. For restart servers only. */
+/* Rings the doorbell, waits for the next command and returns it. Only restart servers call this
+ * function. */
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
 /* One sentence why control is impossible; ends the process. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
-/* As runtime_refuse(), but another restart may work. */
+/* Same as runtime_refuse(), but another restart may work. */
 void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
 /* Adds an event between operations to the trace. */
@@ -243,7 +244,7 @@ extern const struct executor executor_kernel;
 void fiber_pool_grow(uint32_t count);
 /* A stack and thread-local block that a run made because the pool was empty. */
 struct fiber_made {
-	char *start; /* of its mapping; NULL: the block has no mapping of its own */
+	char *start; /* start of the block's mapping; NULL: the block has no mapping of its own */
 	size_t bytes;
 	int kernel_id;	 /* the kernel thread that left the block behind, or is about to */
 	bool is_special; /* made for one thread's stack size */
@@ -256,7 +257,7 @@ bool fiber_is_donor(int kernel_id);
 uint32_t fiber_pool_lacked(void);
 /* An address in the thread's own stack; NULL: not a stack of the runtime, such as main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);
-/* Visits the stack tops of the pool. No thread writes behind `end`; NULL: the mapping's end. */
+/* Visits the stack tops of the pool. No thread writes behind `end`; NULL means the mapping's end. */
 typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX

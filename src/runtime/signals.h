@@ -1,8 +1,8 @@
 /*
- * What the files of the signal family share: dispositions, pending signals, and how a handler runs.
+ * Shared declarations of the signal files: dispositions, pending signals, and how a handler runs.
  *
- * The kernel's mask stays open, and nearly every signal has the runtime's entry as its kernel
- * handler, which only stores the signal (except faults and abort()). Handlers of the target run at
+ * The kernel's mask stays open. Nearly every signal has the runtime's entry as its kernel handler,
+ * which only stores the signal (except faults and abort()). Handlers of the target run at
  * scheduling points, in a thread whose own mask (engine_thread.signals_blocked) allows the signal.
  *
  * A signal first has *arrived* (in the entry's ring). It is then *pending* for the process or for

@@ -7,8 +7,8 @@
  * a no-op while off, a call of a stub while on.
  *
  * A point that is on leads to site_thunk.S, which first tries the filter (filter.h) and the fast
- * path (quick.h) with general registers only. Then it calls site_reached(), and only if that
- * returns true saves all registers and calls site_perform().
+ * path (quick.h) with general registers only. The thunk then calls site_reached(). Only if
+ * site_reached() returns true, the thunk saves all registers and calls site_perform().
  *
  * Patched code is private memory outside of a rewind's image: a restore does not change which sites
  * are on.
@@ -29,8 +29,8 @@ extern uint8_t sites_are_live;
 /* Read by site_thunk.S whenever a site may be on. */
 extern struct contract_quick *sites_quick;
 extern struct quick_now sites_now;
-/* Read by site_thunk.S: the vector registers besides %xmm0 to 15 (XCR0), whether the processor
- * reports which are in use, and which the thunk saves one by one. */
+/* Read by site_thunk.S: the vector registers besides %xmm0 to 15 (XCR0), and whether the processor
+ * reports which are in use. The third value holds the registers that the thunk saves one by one. */
 extern uint32_t sites_vectors;
 extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
@@ -60,7 +60,7 @@ bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 /* False: impossible; contract_memory.refusal has the reason. */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 
-/* NULL: no command drives this process. */
+/* Returns NULL if no command drives this process. */
 struct contract_memory *sites_memory(void);
 
 #endif

@@ -8,9 +8,10 @@
 
 #include "engine/engine.h"
 
-/* NULL: no living thread. The id of the kernel thread that carries the threads means the caller. */
+/* Returns NULL if no living thread has the id. The id of the kernel thread that carries the threads
+ * means the caller. */
 struct engine_thread *thread_of_id(pid_t id);
-/* As thread_of_id(), but 0 means the caller. */
+/* Same as thread_of_id(), but 0 means the caller. */
 struct engine_thread *thread_of_id_or_self(pid_t id);
 /* Returns the id of the kernel thread that carries the thread, or `id` itself. */
 pid_t thread_id_for_kernel(pid_t id);

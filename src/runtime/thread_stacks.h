@@ -14,7 +14,8 @@
 #define THREAD_STACKS_BYTES UINT64_C(0x028000000000)
 
 struct thread_stack {
-	char *start; /* of the mapping: the stack, then glibc's data of the thread */
+	/* start of the mapping, which holds the stack, then glibc's data of the thread */
+	char *start;
 	size_t bytes;
 	size_t stack_bytes;
 	char *used_end; /* end of glibc's data: no thread writes behind it */

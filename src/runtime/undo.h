@@ -37,12 +37,13 @@ struct undo_memory {
 	struct undo_range ranges[UNDO_RANGES_MAX];
 };
 
-/* NULL: restoring memory alone can return to this state. Else why not ("opened a file"). */
+/* Returns NULL if restoring memory alone can return to this state; otherwise the reason against it
+ * ("opened a file"). */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
 /* Stores the memory that the run has added. False: too many ranges. */
 bool undo_note_memory_of_run(struct undo_memory *memory);
-/* Gives the process exactly this additional memory; new mappings are zero. NULL: none. */
+/* Gives the process exactly this additional memory (NULL: no memory); new mappings are zero. */
 bool undo_memory(const struct undo_memory *memory);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the files about the outside world (time, descriptors, processes, signals) share. The
- * functions run in the target's only moving thread, except where a comment says "signal".
+ * Shared declarations of the files about the outside world (time, descriptors, processes, signals).
+ * The functions run in the target's only moving thread, except where a comment says "signal".
  *
  * A descriptor is *scheduled* when its operations are scheduling points: pipes, sockets and event
  * descriptors, which another thread can make ready. Others are *plain*. A descriptor is *internal*
@@ -77,7 +77,7 @@ void timer_begin_child(void);
 uint64_t timerfd_next_ns(void);
 bool timerfd_fire_due(uint64_t now_ns);
 void timerfd_begin_child(void);
-/* Corrects the 8 bytes read from a timer descriptor. No effect on other descriptors. */
+/* Corrects the 8 bytes read from a timer descriptor. The call has no effect on other descriptors. */
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
 
@@ -110,7 +110,8 @@ enum fd_shape {
 	FD_SHAPE_ONE,
 	FD_SHAPE_POLL,
 	FD_SHAPE_SELECT,
-	FD_SHAPE_RETRY /* No condition to test: tried again after `epoch` has grown (file locks) */
+	/* No condition can be tested: tried again after `epoch` has grown (file locks) */
+	FD_SHAPE_RETRY
 };
 
 struct fd_request {
@@ -119,7 +120,7 @@ struct fd_request {
 	int fd;
 	uint64_t epoch;
 	struct pollfd *polls;
-	uint64_t count; /* of polls; of bits for select */
+	uint64_t count; /* number of polls; for select, number of bits */
 	const fd_set *sets[3];
 };
 
@@ -222,8 +223,10 @@ void stuck_child_tell(const struct outcome *outcome);
 void stuck_children_begin_run(void);
 /* Puts the waits of deadlocked children before those of the run's threads. */
 void stuck_children_add_waits(struct outcome *outcome);
-/* Lists threads of children in the evidence as created by their forker: the child's view of a
- * thread, its index in the run (THREAD_NONE: no room), and all such threads after the run's own. */
+/* Lists threads of children in the evidence as created by their forker. stuck_child_describe(): the
+ * child's view of a thread. stuck_children_add_thread(): the thread's index in the run, or
+ * THREAD_NONE if the evidence has no room. stuck_children_add_threads(): appends all such threads
+ * to the run's own. */
 struct contract_thread stuck_child_describe(const struct engine_thread *thread);
 struct thread_id stuck_children_add_thread(
 	struct thread_id forker, const struct contract_thread *description);

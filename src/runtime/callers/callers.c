@@ -1,8 +1,8 @@
 /*
  * Call stacks of sites, for traced runs. The walk follows frame pointers through the runtime's own
- * frames, and unwinding rules (frames.h) through the target's. A damaged stack may lead anywhere,
- * and a fault may belong to a sanitizer, so the walk reads words through the kernel, except on the
- * page read last.
+ * frames, and unwinding rules (frames.h) through the target's. A damaged stack may lead to any
+ * address, and a sanitizer may handle faults. The walk therefore reads words through the kernel,
+ * except on the page read last.
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
@@ -118,7 +118,8 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 
 	if (!callers_find_outside(start, &page, &frame))
 		return;
-	/* No call leads to an access: site_thunk.S has left its code with that frame pointer. */
+	/* site_thunk.S pushes no return address for an access; it leaves the site's code with that
+	 * frame pointer. */
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};

@@ -1,6 +1,6 @@
-/* DWARF call frame information (x86-64 psABI, Linux Standard Base: .eh_frame, .eh_frame_hdr), as
- * far as compilers use it for code that makes calls: the frame's address is %rsp or %rbp plus a
- * constant. All other rules end the walk. */
+/* DWARF call frame information (x86-64 psABI, Linux Standard Base: .eh_frame, .eh_frame_hdr), in
+ * the form that compilers use for code that makes calls. The frame's address is %rsp or %rbp plus a
+ * constant; all other rules end the walk. */
 #include "runtime/callers/frames.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /*
  * The fiber executor: all threads of the target run on one kernel thread. Each has the stack and
  * thread-local block of a *donor*, a real pthread whose kernel thread ended at once
- * (platform_thread_vanish). So pthread_self(), errno, TLS, stack guards, dlopen's TLS and debuggers
- * work as usual.
+ * (platform_thread_vanish). Therefore pthread_self(), errno, TLS, stack guards, dlopen's TLS and
+ * debuggers work as usual.
  *
  * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand.
  * fiber_spawn() gives it to a thread. fiber_reap() returns it to the free list; the next
@@ -41,11 +41,12 @@ static HOT_STATE struct {
 	/* Donors of standard size; the n-th has the n-th slot under every restart. */
 	uint32_t pooled;
 	uint32_t special;
-	/* fiber_time() when each pooled donor was last given to a thread; 0: in no run. In shared
-	 * memory, because a rewind restores a donor's stack only when needed. */
+	/* fiber_time() when each pooled donor was last given to a thread; 0 if it was in no run.
+	 * The array lies in shared memory, because a rewind restores a donor's stack only when
+	 * needed. */
 	uint64_t *used_at;
-	/* Donors of ended threads, latest first, then those made in advance, in slot order: a run
-	 * uses the same donors whether or not donors were made in advance. */
+	/* The donors of ended threads, latest first, then the unused ones in slot order. A run uses
+	 * the same donors whether or not donors were made in advance. */
 	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
@@ -74,7 +75,8 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* Finds a free entry; donors of special size take entries from the end. NULL: none. */
+/* Finds a free entry; donors of special size take entries from the end. Returns NULL if no entry is
+ * free. */
 static struct donor *donor_place(bool is_special)
 {
 	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
@@ -107,7 +109,8 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* Makes a donor; only size and guard of the attributes matter. NULL: glibc could not. */
+/* Makes a donor; only size and guard of the attributes matter. Returns NULL if glibc cannot make
+ * the thread. */
 static struct donor *donor_new(const pthread_attr_t *attributes)
 {
 	const bool is_special = attributes != NULL;

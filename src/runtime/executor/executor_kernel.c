@@ -122,8 +122,8 @@ static void *kernel_thread_entry(void *argument)
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
 	/* Other threads already run: calls of this thread must not count as theirs. */
 	runtime_dispatch_disarm();
-	/* The thread exits by system call: glibc's thread exit frees its heap caches, which fibers
-	 * never do, and later blocks would have different addresses under the two executors. */
+	/* The thread exits by system call. glibc's thread exit frees its heap caches, which fibers
+	 * never do: later blocks would have different addresses under the two executors. */
 	(void)platform_call(SYS_exit, 0);
 	__builtin_trap();
 }

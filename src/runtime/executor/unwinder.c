@@ -12,7 +12,7 @@
 struct unwinder_module {
 	const ElfW(Sym) * symbols;
 	const char *names;
-	const ElfW(Rela) * relocations[2]; /* of calls, and all others */
+	const ElfW(Rela) * relocations[2]; /* relocations of calls, and all other relocations */
 	size_t bytes[2];
 };
 

@@ -1,15 +1,15 @@
 /*
  * Records live allocations by address; glibc's allocator is unaffected.
  *
- * Most blocks lie in the brk heap, of which a *window* is covered. A bitmap has one bit per 16
- * bytes, set where a block starts; in each higher level, a bit says that a word of the level below
+ * Most blocks lie in the brk heap; the tables cover a *window* of it. A bitmap has one bit per 16
+ * bytes, set where a block starts. In each higher level, a bit says that a word of the level below
  * is not zero. A few steps find the start before any address. Records lie in a table of 16-byte
  * entries, one per 32 bytes of heap, at the index of the block's start: blocks are at least 32
  * bytes apart.
  *
- * The tables are opened in steps as the heap grows, and untouched pages are never resident, so an
- * image of the process copies about half as much again as for the heap. A step that a run opened is
- * cleared when a later run opens it.
+ * The tables are opened in steps as the heap grows, and untouched pages are never resident. The
+ * tables make an image of the process about half as large again as the heap. A step that a run
+ * opened is cleared when a later run opens it.
  *
  * Blocks elsewhere: heap_outside.c. Names: heap_internal.h.
  */
@@ -43,7 +43,7 @@ HOT_STATE bool heap_is_recording; /* see heap.h */
 
 /* Written by the moving thread. */
 static HOT_STATE struct {
-	uintptr_t base;	  /* of the window */
+	uintptr_t base;	  /* start of the window */
 	uintptr_t opened; /* the tables are open up to this address */
 	bool is_busy;	  /* a signal handler has interrupted a call here */
 	uint32_t run;

@@ -18,7 +18,7 @@ struct heap_block_index {
 
 static struct {
 	struct heap_block_index *index;
-	uint32_t count; /* of this process; the contract has a copy */
+	uint32_t count; /* entries of this process; the contract has a copy */
 } blocks;
 
 static struct contract_memory *blocks_memory(void)

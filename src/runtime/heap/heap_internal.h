@@ -29,7 +29,7 @@ struct heap_stream {
 	thread_name thread;
 	uint32_t count;
 	uint32_t run;  /* run of the last allocation */
-	uint16_t next; /* in the hash chain; 0: none */
+	uint16_t next; /* next stream in the hash chain; 0: none */
 	uint8_t kind;  /* enum memory_block_kind */
 };
 

@@ -1,6 +1,6 @@
 /* Loop numbers: the ordinal of a block among the blocks of its call stack (Bindal, Bansal, Lal
- * 2012, figure 5). Only for strategies that ask for places: each allocation then costs a stack
- * walk. The counts are restored before each run. */
+ * 2012, figure 5). Loop numbers are counted only for strategies that ask for places, because each
+ * allocation then costs a stack walk. The counts are restored before each run. */
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"

@@ -1,14 +1,14 @@
 /*
- * Daemons: a process that forks and exits before it creates a thread has left its work to the
- * child, which is the program from then on. The child leaves control at the fork like every forked
- * child. If it or an ancestor of it has called setsid(), its first thread creation takes control
- * back.
+ * Daemons: a process that forks, and exits before it creates a thread, has left its work to the
+ * child. The child is the program from then on. The child leaves control at the fork like every
+ * forked child. If it or an ancestor of it has called setsid(), its first thread creation takes
+ * control back.
  *
  * contract->daemon goes from DAEMON_NONE to DAEMON_MADE (setsid() in the child) to DAEMON_LEFT (the
  * parent has exited). The child then replaces the parent in contract->guest_pid.
  *
- * Runs in the only thread of its process. Not with restart fork_main, whose server knows only the
- * process that it started.
+ * Runs in the only thread of its process. The restart fork_main excludes daemons, because its
+ * server knows only the process that it started.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,9 +1,9 @@
 /*
  * Calls that go straight to the kernel are no scheduling points: file writes, path look-ups and
- * output carry no information between threads. But a thread may repeat them until another thread
- * stops it, by a flag that raddle does not see or by cancellation. So a thread that makes many
- * without a step yields. The calls are counted, not timed: every run yields at the same call. The
- * state is restored with the run.
+ * output carry no information between threads. A thread may nevertheless repeat such calls until
+ * another thread stops it, by a flag that raddle does not see or by cancellation. A thread that
+ * makes many calls without a step therefore yields. The calls are counted, not timed: every run
+ * yields at the same call. The state is restored with the run.
  */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"

@@ -1,6 +1,6 @@
-/* execve with restart rewind. This process holds the image of the starting point and must survive:
- * a child executes the other program, and its end is the end of the run. With the other restarts
- * the call goes to the kernel unchanged. */
+/* execve with restart rewind. This process holds the image of the starting point and must survive.
+ * A child executes the other program; the end of the child is the end of the run. With the other
+ * restarts the call goes to the kernel unchanged. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

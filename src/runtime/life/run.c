@@ -280,7 +280,8 @@ bool runtime_is_exhausted(void)
 		return true; /* the command must join the task first */
 	if (runtime.contract->plan.is_task && memory_has_news())
 		return true;
-	/* Not exhausted while the last run has found new points: these make new runs. */
+	/* The search is not exhausted if the last run has found new points, because new points make
+	 * new runs. */
 	return strategy->search.is_exhausted && !memory_has_news() &&
 	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }

@@ -1,6 +1,6 @@
 /*
  * Set-up of the runtime in a target, from the loader to the target's main, in the process's only
- * thread. libc may not be ready: raw system calls only, until main is reached.
+ * thread. The code uses raw system calls until main is reached, because libc may not be ready.
  *
  * runtime_set_up() runs at the first interposed call or in the library's constructor. It maps the
  * contract, reads the plan, chooses executor and restart, and gives the engine its hooks (struct
@@ -311,7 +311,8 @@ void runtime_let_others_move(void)
 		engine_point(OP_PROCESS_EXIT, NULL, 0);
 }
 
-/* Flushes as exit() does next. No locks: a thread that no longer runs may hold one. */
+/* Flushes the streams, like exit() does next. The function takes no lock, because a thread that no
+ * longer runs may hold one. */
 static void startup_flush_streams(void)
 {
 	for (FILE *stream = _IO_list_all; stream; stream = stream->_chain)

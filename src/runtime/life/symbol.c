@@ -153,6 +153,6 @@ void runtime_find_symbols(void)
 {
 	for (struct symbol_slot *slot = __start_raddle_symbols; slot < __stop_raddle_symbols;
 		slot++)
-		if (!slot->function) /* NULL where libstdc++ is not loaded */
+		if (!slot->function) /* NULL if libstdc++ is not loaded */
 			slot->function = runtime_symbol_behind(slot->name);
 }

@@ -12,11 +12,11 @@
 /* Detectors see accesses by granules, because each granule has one name. */
 #define DETECT_WORD 8u
 
-/* NULL: the detector is off. Set when the run begins. */
+/* State of each detector, set when the run begins. NULL: the detector is off. */
 static void *detect_states[DETECTOR_COUNT];
-/* Only the race detector is on, and no inspection waits for an access. */
+/* True while only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;
-/* Only the patterns detector is on, and no inspection waits for an access. */
+/* True while only the patterns detector is on, and no inspection waits for an access. */
 static HOT_STATE bool records_quickly;
 
 /* A race detector that only watches (races are no failures) runs in the first runs and in every

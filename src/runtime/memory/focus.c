@@ -16,9 +16,9 @@
 /* Set when a run begins; restored with the run. */
 static HOT_STATE bool focus_is_on;
 
-/* Focus is off when threads spin under a strategy that re-executes prefixes: the time for which a
- * spinning thread is held back depends on the number of points, and the strategy would not reach
- * the same state. */
+/* Focus is off when threads spin under a strategy that re-executes prefixes. The time for which a
+ * spinning thread is held back depends on the number of points: the strategy would not reach the
+ * same state. */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
@@ -205,7 +205,7 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 			continue;
 		}
 		variable = memory_variable_of(memory, objects[i]);
-		/* No site touches an object that is not memory. */
+		/* An object that is not memory has no sites. */
 		if (variable &&
 			(!focus_add(memory, variable, focus) || !focus_on(memory, objects[i])))
 			return false;

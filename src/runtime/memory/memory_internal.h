@@ -9,7 +9,7 @@
 
 struct memory_visit {
 	struct memory_access access;
-	uint16_t allocated_at; /* of the point's variable; 0: unknown */
+	uint16_t allocated_at; /* allocation site of the point's variable; 0: unknown */
 	/* Address of that variable while allocated_at is not looked up; else 0 */
 	uintptr_t unplaced;
 	object_name point;    /* first granule that is a scheduling point; 0: none */

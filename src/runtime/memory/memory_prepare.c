@@ -2,13 +2,14 @@
  * Before a run, makes the knowledge about memory effective: shared variables become points, and
  * sites are switched on or off.
  *
- * A *profiling run* has all sites on, to find rare code paths and late sharing: the first few runs,
- * each run after new points were learnt, and one in 64 (later fewer). Any other run has on the
- * sites that have touched a point, and the sites not reached yet, which cost nothing.
+ * A *profiling run* has all sites on, to find rare code paths and late sharing. Profiling runs are
+ * the first few runs, each run after new points were learnt, and one in 64 (later fewer). Any other
+ * run has on the sites that have touched a point, and the sites not reached yet, which cost
+ * nothing.
  *
- * Where the command has chosen the variables, the sites that may touch them are on, and those where
- * threads have spun, because spinning must be seen. Once the timer of spin.c has detected a
- * spinning thread, the other sites are on as without a choice.
+ * If the command has chosen the variables, the sites that may touch them are on. Sites where
+ * threads have spun are also on, because spinning must be seen. After the timer of spin.c has
+ * detected a spinning thread, the other sites are on, as if the command had chosen nothing.
  */
 #include "base/bitset.h"
 #include "detectors/detector.h"

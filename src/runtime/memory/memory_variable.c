@@ -7,7 +7,8 @@
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 
-/* NULL: unknown, and `add` is false or the table is full. */
+/* Finds a variable by its name. Returns NULL if the variable is unknown, and `add` is false or the
+ * table is full. */
 static struct memory_variable *memory_variable(
 	struct contract_memory *memory, variable_name name, bool add)
 {

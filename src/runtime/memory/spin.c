@@ -1,12 +1,12 @@
 /*
  * Spinning threads that reach no scheduling point, such as in code without sites. Only one thread
- * moves, so the value that such a thread waits for cannot change. When a run makes no step for a
- * second of processor time, the command asks the runtime to look. From then on a timer on processor
- * time ticks; after several ticks without a step, other threads are scheduled (engine_spin_point).
- * Programs without spinning pay nothing.
+ * moves at a time: the value that such a thread waits for cannot change. When a run makes no step
+ * for a second of processor time, the command asks the runtime to look. From then on a timer on
+ * processor time ticks; after several ticks without a step, other threads are scheduled
+ * (engine_spin_point). Programs without spinning pay nothing.
  *
- * A liveness fallback that depends on time: only a second without a step counts as spinning. A
- * place where a thread has spun once is trusted at the next tick.
+ * The detection depends on real time and is a fallback for liveness: only a second without a step
+ * counts as spinning. A place where a thread has spun once is trusted at the next tick.
  *
  * The command's request and the timer arrive as SIGSYS (dispatch.c), in the moving thread.
  */
@@ -105,7 +105,7 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 /* True: the next interposed call enters runtime_spin_enter(). Restored with the run. */
 static struct {
 	bool is_awaited;
-	bool was_up; /* of runtime_is_up before */
+	bool was_up; /* value of runtime_is_up before the wait */
 } next_call;
 
 /* The thread yields at its next interposed call, if ticks interrupt the runtime itself. */
@@ -121,7 +121,7 @@ static void spin_wait_for_call(void)
 static struct {
 	uint64_t step; /* step number + 1 */
 	uint32_t extensions;
-	/* of sites_are_live before the sites were turned off; 0: on */
+	/* value of sites_are_live before the sites were turned off; 0: the sites are on */
 	uint8_t sites_before;
 } stretch;
 

@@ -18,7 +18,7 @@
 #define REPEATS 4
 
 struct spinning_thread {
-	uint64_t reads[READS_MAX]; /* of site, address and value */
+	uint64_t reads[READS_MAX]; /* hashes of site, address and value */
 	uint8_t count;
 	uint8_t repeats; /* consecutive known reads */
 	uint8_t oldest;

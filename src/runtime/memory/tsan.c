@@ -13,7 +13,7 @@ void tsan_begin(void)
 	runtime.has_tsan_calls = true;
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
-	/* In every process: another process may have written the contract before. */
+	/* Set in every process, because another process may have written the contract before. */
 	runtime.contract->has_memory_sites = 1;
 	heap_start_recording();
 }

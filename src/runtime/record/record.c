@@ -1,11 +1,11 @@
 /*
- * Writes the record of a run (branches/record/record.h), in the moving thread: each report of a
- * site that is on and that its quick stub (record_stubs.c) does not predict. The first part of the
- * path uses general registers only (CMakeLists.txt).
+ * Writes the record of a run (branches/record/record.h), in the moving thread. The functions handle
+ * each report of a site that its quick stub (record_stubs.c) does not predict. The first part of
+ * the path uses general registers only (CMakeLists.txt).
  *
- * A site reports before its access. A written value is looked at when the thread makes its next
- * report; until then the write is *pending*, and is dropped if code without bitcode may have run in
- * between. `raddle branches` re-executes the record (the *walk*) and must make the same
+ * A site reports before its access. The recorder reads a written value when the thread makes its
+ * next report. Until then the write is *pending*; the recorder drops it if code without bitcode may
+ * have run in between. `raddle branches` re-executes the record (the *walk*) and must make the same
  * predictions: every rule here has its counterpart there.
  */
 #include "runtime/record.h"

@@ -1,8 +1,8 @@
 /*
- * Shared declarations of the recorder. A recorded run stores, per thread, the values that its code
- * reads and that a walk of the thread's bitcode alone cannot predict (branches/record/record.h).
- * Each thread has a copy of the memory that it read and wrote. A read whose value equals the copy
- * is *predicted* and only counted; every other report makes an entry.
+ * Shared declarations of the recorder. A recorded run stores the values that each thread reads and
+ * that a walk of the thread's bitcode alone cannot predict (branches/record/record.h). Each thread
+ * has a copy of the memory that it read and wrote. A read whose value equals the copy is
+ * *predicted* and only counted; every other report makes an entry.
  *
  * A write is *pending* from its site until the thread's next report, or until other threads run.
  * The recorder then copies the written bytes into the copy (flush), or sets them to 0 if code
@@ -29,7 +29,7 @@ struct record_moving {
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
-	uint8_t *memory;  /* what the thread read and wrote, by record_place_of() */
+	uint8_t *memory;  /* memory that the thread read and wrote, by record_place_of() */
 	uint64_t *values; /* last values, by record_value_slot() */
 	int64_t mark;	  /* `left` at the last entry */
 	struct record_thread *thread;
@@ -43,13 +43,13 @@ struct record_parked {
 	uint32_t pending_bytes, wants_arguments, entered;
 	bool has_dropped; /* its pending write was dropped when it stopped at an op */
 	uint64_t copied_from;
-	uint8_t *memory; /* NULL: the thread has not run yet */
+	uint8_t *memory; /* NULL if the thread has not run yet */
 	uint64_t *values;
 };
 
 /* Private to the process, which makes one run. */
 struct record_state {
-	struct record_area *area; /* NULL: not recorded */
+	struct record_area *area; /* NULL if the run is not recorded */
 	/* Return address of the last call from code without sites; 0: none */
 	uintptr_t outside;
 	struct record_moving *moving;
@@ -185,7 +185,8 @@ void record_near_string(void);
 void record_near_contents(void);
 void record_near_range(void);
 
-/* Maps the state in the first 2 GiB. NULL: not possible, and no quick stubs are made. */
+/* Maps the state in the first 2 GiB. Returns NULL if that is impossible; the run then has no quick
+ * stubs. */
 struct record_moving *record_stubs_open(void);
 /* Machine code that handles a predicted report, and jumps to the site's stub else; or NULL. */
 const unsigned char *record_stub_of(

@@ -52,7 +52,7 @@ struct piece {
 	unsigned char *turn; /* jump to the code that restores `left`; NULL: none */
 	uint32_t counted;    /* amount that is restored */
 	enum stub_way way;
-	uint32_t known; /* for the slow path */
+	uint32_t known; /* known properties, for the slow path */
 	bool needs_d;
 };
 
@@ -101,8 +101,8 @@ static bool is_of_stack(const unsigned char *at)
 	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
 }
 
-/* In the stub the operand instruction follows pop %r11. Adjusts an operand relative to the stack
- * pointer or to %rip. False: the instruction is unknown. */
+/* Writes the operand instruction, which follows pop %r11 in the stub. Adjusts an operand relative
+ * to the stack pointer or to %rip. Returns false if the instruction is unknown. */
 static bool put_operand(struct piece *piece)
 {
 	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
@@ -119,7 +119,7 @@ static bool put_operand(struct piece *piece)
 		put(&piece->writer, (const char *)push, sizeof push);
 		return true;
 	}
-	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* no operand relative to %rip */
+	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* the operand is not relative to %rip */
 		put(&piece->writer, (const char *)from, length);
 		return true;
 	}

@@ -29,7 +29,7 @@ struct checkpoint {
 	uint32_t versions;    /* last version of its chain */
 	struct checkpoint_piece *pieces;
 	struct undo_memory *own; /* memory that the starting point does not have */
-	uint32_t segments;	 /* of the recorded schedule at this point */
+	uint32_t segments;	 /* length of the recorded schedule at this point */
 	uint64_t steps;
 	bool is_truncated;
 	/* The run extends that segment later. */

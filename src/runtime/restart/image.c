@@ -16,7 +16,7 @@
 struct image_stack_search {
 	char *start, *end;
 	char *top;
-	char *used_end; /* NULL: the end of the searched area */
+	char *used_end; /* NULL means the end of the searched area */
 	uint32_t pool_index;
 };
 
@@ -70,7 +70,8 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 		return false;
 	image->area_count++;
 	if (is_stack) {
-		/* Not page-aligned, always resident, small: saved as one piece. */
+		/* The area is not page-aligned, always resident and small, so it is saved as one
+		 * piece. */
 		platform_copy(area->copy, start, area->bytes);
 		area->resident_bytes = area->bytes;
 		memset(area->present, PAGE_SAVED, pages);

@@ -13,8 +13,8 @@
 
 struct image;
 
-/* Takes the image. Of the target's own stack, only the part above `stack_pointer` counts. NULL: too
- * many areas, or memory is short. */
+/* Takes the image. From the target's own stack, the image contains only the part above
+ * `stack_pointer`. Returns NULL if the process has too many areas or memory is short. */
 struct image *image_take(const void *stack_pointer);
 /* A point in the last run. The restore skips the stack of a thread that did not exist then, unless
  * the stack was given to a thread later. */

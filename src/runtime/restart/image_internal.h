@@ -1,10 +1,10 @@
 /*
- * What image.c (the starting point), image_track.c (which pages have been written) and
- * image_versions.c (later contents of pages) share.
+ * Shared declarations of image.c (the starting point), image_track.c (which pages have been
+ * written) and image_versions.c (later contents of pages).
  *
  * An image is a table of *areas*. A *tracked* area is large: the kernel reports the pages written
- * since it was last protected. A *watched* area is small: pages that a run has written become
- * *busy*, and every restore copies all busy pages; a page that is unchanged for a while is
+ * since it was last protected. A *watched* area is small. Pages that a run has written become
+ * *busy*, and every restore copies all busy pages. A page that is unchanged for a while is
  * protected again. All other areas are copied as a whole.
  */
 #ifndef RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
@@ -61,7 +61,7 @@ struct image_area {
 
 /* Invariant: a page that is not busy has its wanted content, or the kernel knows of the write. */
 struct image_watch {
-	bool is_busy; /* not protected: restored before every run */
+	bool is_busy; /* not protected, and restored before every run */
 	uint8_t idle; /* consecutive checks without a change */
 	/* Idle checks until protection; grows after each protection that was too early. */
 	uint8_t patience;
@@ -75,9 +75,9 @@ struct image_busy {
 /* Content of a page at a checkpoint, in the memory of the checkpoints. Identified by its position
  * there, in words, plus 1. */
 struct image_version {
-	uint32_t previous; /* of the same page; 0: the starting point */
+	uint32_t previous; /* previous version of the page; 0: the starting point */
 	uint32_t area, page;
-	uint32_t next; /* of the same checkpoint; 0: the last */
+	uint32_t next; /* next version of the checkpoint; 0: last */
 	char content[];
 };
 
@@ -92,7 +92,7 @@ struct image {
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
 	char *versions;		 /* start of the checkpoints' memory */
-	struct image_busy *busy; /* of all watched areas; has room for all pages */
+	struct image_busy *busy; /* busy pages of all watched areas; has room for all pages */
 	uint32_t busy_count;
 	uint64_t watch_bytes; /* including the image_watch entries behind it */
 	uint64_t watch_pages;
@@ -121,7 +121,7 @@ static inline const char *image_content(
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }
 
-/* No thread has used the stack since that moment. */
+/* Returns true if no thread has used the stack since `moment`. */
 bool image_is_untouched(const struct image_area *area, const struct image_moment *moment);
 
 /* `content` NULL: zeroes. libc's memcmp takes no lock and runs at memory speed. */

@@ -1,6 +1,6 @@
 /* Finds the pages written since a point, by userfaultfd write protection in asynchronous mode
- * (Linux 6.7): the kernel removes the protection of a page at the first write. Runs in the rewind
- * server. */
+ * (Linux 6.7). In this mode the kernel removes the protection of a page at the first write. Runs in
+ * the rewind server. */
 #include "runtime/restart/image_internal.h"
 
 #include <fcntl.h>

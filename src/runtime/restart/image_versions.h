@@ -11,15 +11,15 @@
 /* A block of words that is used as a stack. */
 struct image_memory {
 	char *start;
-	uint64_t used, capacity; /* in words */
+	uint64_t used, capacity; /* numbers of words */
 };
 
 /* Allocates memory for versions; NULL: no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
-/* Saves every page that has changed since the last versions, which were saved at the moment
- * `before` (NULL: none). *last: the chain of new versions, for image_drop_versions() even after a
- * failure. */
+/* Saves every page that has changed since the moment `before`, when the last versions were saved
+ * (NULL: no versions exist). *last: the chain of new versions, for image_drop_versions() even after
+ * a failure. */
 bool image_keep_versions(struct image *image, struct image_memory *memory,
 	const struct image_moment *before, uint32_t *last);
 /* Drops the newest versions. */
@@ -32,7 +32,7 @@ struct image_stack {
 };
 
 enum image_whereabouts {
-	IMAGE_NOWHERE, /* not in the image */
+	IMAGE_NOWHERE, /* the address is not in the image */
 	IMAGE_MEMORY,
 	IMAGE_STACK /* any part of a stack */
 };

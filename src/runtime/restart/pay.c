@@ -9,7 +9,7 @@
 /* Some milliseconds: a stretch without checkpoints ends early when a few runs take this long, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
 #define RUNS_FEW 4
-/* or when its runs take this long, however few. */
+/* A stretch also ends early when its runs take this long, however few. */
 #define TICKS_LONG (UINT64_C(1) << 26)
 /* Runs until the next trial, doubled each time. */
 #define RUNS_STAY 2048

@@ -30,10 +30,10 @@ struct pay_parting {
 struct pay {
 	bool is_warm;
 	enum pay_way way;
-	uint64_t mean[PAY_WAY_COUNT]; /* of a run in the best stretch; 0: not measured yet */
-	uint64_t runs, ticks;	      /* in this stretch */
-	uint64_t longest;	      /* of the longest run in this stretch */
-	uint32_t stretches;	      /* in this trial */
+	uint64_t mean[PAY_WAY_COUNT]; /* ticks of a run in the best stretch; 0: not measured yet */
+	uint64_t runs, ticks;	      /* counts in this stretch */
+	uint64_t longest;	      /* ticks of the longest run in this stretch */
+	uint32_t stretches;	      /* finished stretches in this trial */
 	uint64_t stay;		      /* runs before the next trial; 0: a trial is on */
 	uint64_t stay_next;
 	uint64_t taking; /* cost of a checkpoint; initially a guess */

@@ -19,7 +19,8 @@ static void exec_at_first_create(void)
 	runtime.contract->has_dispatch = runtime.has_dispatch;
 	memory_prepare_run(runtime.contract->plan.run_first);
 	(void)focus_prepare_run(
-		runtime.contract->plan.run_first); /* no run continues from an earlier one */
+		/* a fresh process never continues from an earlier run */
+		runtime.contract->plan.run_first);
 	memory_switch_sites();
 	runtime_begin_run(runtime.contract->plan.run_first, NULL);
 }

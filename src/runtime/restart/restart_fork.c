@@ -1,5 +1,5 @@
 /*
- * Restart by raw fork: a server process stands at the starting point (before main, or at the first
+ * Restart by raw fork. A server process stays at the starting point (before main, or at the first
  * thread creation), and every run is a child of it. The fork is a raw clone without exit signal: no
  * SIGCHLD, no atfork handler, no lock of glibc.
  *
@@ -26,7 +26,7 @@
 
 /* Thread blocks that the last run lacked. Blocks made in the server serve all later runs; blocks
  * made in a child cost a kernel thread per run. */
-static uint32_t *fork_made_in_run; /* in shared memory; set before the first fork */
+static uint32_t *fork_made_in_run; /* lies in shared memory; set before the first fork */
 
 static void fork_child_set_up(void)
 {
@@ -62,7 +62,7 @@ static long restart_fork_fork_raw(void)
 {
 	uint32_t *thread_word = NULL;
 
-	/* For glibc, the child's word must hold the child's id. */
+	/* glibc expects the child's id in the child's word. */
 	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
 	return platform_call(
 		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);

@@ -24,7 +24,7 @@
 
 #define SERVER_STACK_BYTES ((size_t)256 * 1024)
 
-/* What the starting point does when the server resumes it (forked job). */
+/* Task of the starting point when the server resumes it (forked job). */
 enum rewind_job {
 	FORKED_JOB_RUN,
 	FORKED_JOB_CONTINUE, /* at a decision, after the checkpoint was taken */
@@ -38,7 +38,7 @@ enum rewind_request {
 	REQUEST_ABANDON /* the program did not repeat its earlier behaviour: make the run again */
 };
 
-/* In shared memory; written by the server and by the run in turn. */
+/* Lies in shared memory; the server and the run write it in turn. */
 struct rewind {
 	struct context server;
 	struct context start;

@@ -16,7 +16,7 @@
 /* Without known partings, only every n-th decision may become a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
-/* In shared memory; `resume` is set before the starting point. */
+/* Lies in shared memory; `resume` is set before the starting point. */
 struct resume {
 	struct history *history;
 	uint64_t history_bytes;
@@ -30,7 +30,7 @@ struct resume {
 	uint64_t begun; /* ticks when work on the run began */
 	/* Ticks when the run began or continued, at the starting point or a checkpoint. */
 	uint64_t moved;
-	uint64_t behind; /* of the run before `moved` */
+	uint64_t behind; /* ticks of the run before `moved` */
 };
 
 static struct resume *resume;

@@ -18,8 +18,8 @@ void resume_set_up(void);
 /* Called in the server, after the image. */
 void resume_begin(struct image *image);
 
-/* Called in the server before each run; begins the run for the strategy if it has a history. NULL:
- * the starting point. */
+/* Called in the server before each run; begins the run for the strategy if it has a history.
+ * Returns NULL for the starting point. */
 const struct checkpoint_place *resume_choose(uint64_t number);
 /* Restores the memory for the chosen run. False: impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);

@@ -14,8 +14,9 @@
 
 struct undo_log *undo;
 
-/* Duplicates a descriptor, so that a run may close it. Not for pipes and sockets, whose other side
- * would see no end of file; except the standard descriptors, whose other side the command holds. */
+/* Duplicates a descriptor, so that a run may close it. A copy of a pipe or socket would keep the
+ * other side from seeing its end, and is made only of standard descriptors, whose other side the
+ * command holds. */
 static void undo_save_descriptor(long fd, mode_t mode)
 {
 	bool is_harmless =
@@ -265,9 +266,9 @@ static bool undo_note_io(long number, const long a[6])
 	}
 }
 
-/* No restart reverts the file system: every run behaves as if the program was started again. But a
- * path that the program created before its first thread, and the run removes, exists again only for
- * a program that starts at main. */
+/* No restart reverts the file system: every run behaves as if the program was started again.
+ * Exception: a path that the program created before its first thread, and a run removes. Only a
+ * restart at main creates such a path again. */
 static bool undo_note_path(long number, const long a[6], long result)
 {
 	bool is_foreign;

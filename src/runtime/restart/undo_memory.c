@@ -138,7 +138,7 @@ bool undo_memory(const struct undo_memory *memory)
 	for (uint32_t i = 0; i < count; i++)
 		if (!undo_has_range(undo->mappings, undo->mapping_count, &memory->ranges[i]))
 			is_complete &= undo_map_again(&memory->ranges[i]);
-	for (uint32_t i = 0; i < count; i++) /* also in the same order */
+	for (uint32_t i = 0; i < count; i++) /* copies the order of the ranges, too */
 		undo->mappings[i] = memory->ranges[i];
 	undo->mapping_count = count;
 	if (undo->has_moved_break)

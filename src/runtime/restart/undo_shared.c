@@ -14,9 +14,9 @@
 #define SHARED_BYTES_MAX (UINT64_C(64) << 20)
 
 struct shared_memory {
-	char *start; /* NULL: free entry */
+	char *start; /* NULL means a free entry */
 	size_t bytes;
-	void *copy; /* NULL: mapped after the starting point */
+	void *copy; /* NULL if mapped after the starting point */
 };
 
 /* Written by the target's calls, and when the starting point is saved. */

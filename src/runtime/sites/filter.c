@@ -18,7 +18,7 @@ static HOT_STATE struct {
 	bool is_on;
 	bool wants_blocks;
 	const struct contract_memory *memory;
-	struct wanted_memory wanted; /* of the static variables and of the heap blocks */
+	struct wanted_memory wanted; /* the static variables and heap blocks of interest */
 } filter;
 
 /* filter_lines while the filter is on. */

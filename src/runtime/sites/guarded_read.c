@@ -45,7 +45,7 @@ bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context)
 	greg_t *next = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	const char *at = (const char *)(uintptr_t)*next;
 
-	/* Not sent by another process. */
+	/* The fault was not sent by another process if si_code is positive. */
 	if ((signal != SIGSEGV && signal != SIGBUS) || info->si_code <= 0)
 		return false;
 	if (at >= guarded_words_start && at < guarded_words_end)

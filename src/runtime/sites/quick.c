@@ -225,7 +225,7 @@ void quick_remember_point(uint64_t address, uint32_t properties)
 		return;
 	if (!sites_now.point_tag)
 		sites_now.point_tag = quick_next_tag(block) * QUICK_TAG;
-	/* For reads and for writes. */
+	/* The granules permit reads and writes. */
 	quick_put_granules(block, address, properties | 1, sites_now.point_tag);
 	quick_put_granules(block, address, properties & ~1u, sites_now.point_tag);
 }
@@ -274,7 +274,7 @@ static bool quick_is_watched(void)
 	return true;
 }
 
-/* NULL: the access teaches something new. */
+/* Returns NULL if the access yields new information. */
 static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is_write)
 {
 	const uint16_t way = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;

@@ -25,16 +25,16 @@
 struct site_module {
 	const struct site_record *first;
 	uint32_t count;
-	uint32_t site_first;  /* in contract_memory.sites */
+	uint32_t site_first;  /* first index in contract_memory.sites */
 	bool has_place;	      /* false: contract_memory is full, and the sites stay off */
-	uintptr_t start, end; /* of its mapping; both 0: unknown */
+	uintptr_t start, end; /* bounds of the module's mapping; both 0: unknown */
 };
 
 /* Part of a rewind's image: modules that a run loaded disappear with the run. */
 static struct {
 	uint32_t module_count;
 	struct site_module modules[MEMORY_MODULES_MAX];
-	/* Also of a process that is not controlled yet. */
+	/* Also counts modules of a process that is not controlled yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
 } sites;

@@ -1,7 +1,7 @@
 /* Asynchronous input and output of libc (aio_*, lio_listio). The engine cannot schedule libc's
  * helper threads, which libc creates without pthread_create. Each request therefore runs in a
  * controlled thread, which blocks like a read or write of the target. Its state is in the target's
- * aiocb, where libc keeps it. As in libc, requests on one descriptor run one after the other. */
+ * aiocb, where libc keeps it. Requests on one descriptor run one after the other, like in libc. */
 #include <aio.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +30,7 @@ struct aio_group {
 struct aio_request {
 	uint8_t state;
 	uint8_t operation;
-	uint64_t number;       /* in the order of creation */
+	uint64_t number;       /* requests in the order of creation */
 	struct aiocb *control; /* not read after a cancellation: the target may have freed it */
 	int fd;
 	struct sigevent event;
@@ -98,7 +98,7 @@ static void aio_await_turn(struct aio_request *request)
 		.deadline_ns = ENGINE_FOREVER,
 		.argument2 = (uint64_t)(uintptr_t)request};
 
-	(void)engine_perform(&op); /* no signal or cancellation ends this wait */
+	(void)engine_perform(&op); /* neither a signal nor a cancellation ends this wait */
 }
 
 /* Reads or writes at the file position that the request names. Pipes and sockets have no position,

@@ -1,6 +1,6 @@
 /* Opening files, and operations at a position or as a whole. None waits for another thread (except
- * for FIFOs: fifo.c), so libc does the work, and its system call is trapped. Added here: they are
- * cancellation points, and a thread that calls them in a loop yields. */
+ * for FIFOs: fifo.c), so libc does the work, and its system call is trapped. This file makes them
+ * cancellation points, and makes a thread yield that calls them in a loop. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>

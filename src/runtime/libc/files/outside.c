@@ -23,13 +23,13 @@ static struct {
 	bool has_external; /* another process can make a waited-for descriptor ready */
 	bool has_child;
 	bool has_signal;
-	bool has_shared;       /* for an object that another process can change */
+	bool has_shared;       /* a thread waits for an object that another process can change */
 	bool needs_slices;     /* a wait that poll() cannot observe */
 	uint32_t failed_tries; /* consecutive failures */
 	uint64_t failed_step;
 	uint64_t woken_period; /* engine_idle_period() when a descriptor last ended a wait */
 	/* Used while other members of the process family run. */
-	uint64_t slice_ns;    /* of each sleep; 0: no limit */
+	uint64_t slice_ns;    /* length of each sleep; 0: no limit */
 	bool is_clock_still;  /* virtual time stands still during this wait */
 	uint64_t idle_period; /* the period that began at idle_real_ns */
 	uint64_t idle_real_ns;
@@ -190,7 +190,7 @@ static void outside_wait_until(uint64_t limit_ns, const int *pids, uint32_t chil
 		fd_retry_changed();
 }
 
-/* Is a descriptor ready that has not ended a wait yet? Not repeated until a thread has moved. */
+/* Returns true if a descriptor is ready, but at most once until a thread has moved. */
 static bool outside_is_ready(void)
 {
 	if (!outside.poll_count || outside.woken_period == engine_idle_period() ||
@@ -244,9 +244,9 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 #define FAMILY_SLICE_NS UINT64_C(200000)
 #define FAMILY_SLICE_LATER_NS UINT64_C(1000000)
 #define FAMILY_SLICES 25
-/* A member that computes uses no virtual time, as a thread does not, and may wait for the caller in
- * a way that the runtime does not see. So time passes for the caller after this multiple of its
- * wait in real time, within limits. */
+/* A member that computes uses no virtual time, and may wait for the caller in a way that the
+ * runtime does not see. Time therefore passes for the caller after this multiple of its wait in
+ * real time, within limits. */
 #define FAMILY_GRACE_FACTOR 64
 #define FAMILY_GRACE_LEAST_NS UINT64_C(1000000)
 #define FAMILY_GRACE_MOST_NS UINT64_C(100000000)
@@ -344,7 +344,7 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	if (limit_ns > time_now_ns() && outside_wait(epoch, limit_ns, pids, child_count))
 		return true;
-	if (signals_arrived()) { /* of a child that has ended meanwhile */
+	if (signals_arrived()) { /* SIGCHLD of a child that has ended meanwhile */
 		runtime_route_signals();
 		return true;
 	}

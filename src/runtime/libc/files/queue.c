@@ -1,6 +1,6 @@
-/* Message queues and System V semaphores. A call is first made in a form that cannot block, and
- * repeated when another thread may have changed the queue: the other end may be a thread of the
- * same process. */
+/* Message queues and System V semaphores. The other end of a queue may be a thread of the same
+ * process. A call is therefore made in a form that cannot block, and repeated when another thread
+ * may have changed the queue. */
 #include <mqueue.h>
 #include <pthread.h>
 #include <sys/msg.h>
@@ -17,7 +17,7 @@
 
 struct queue_call {
 	long number;
-	long arguments[5]; /* of the form that cannot block */
+	long arguments[5]; /* arguments of the form that cannot block */
 	long would_wait;   /* result if the call would block */
 	long timed_out;	   /* result after a time-out */
 	uint64_t deadline_ns;

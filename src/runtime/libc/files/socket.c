@@ -121,7 +121,7 @@ long call_recvmsg(const long arguments[6], uint64_t site)
 		(int)arguments[0], (struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
-/* As in the kernel, the time limit is checked only after a message. */
+/* The time limit is checked only after a message, like in the kernel. */
 long call_recvmmsg(const long arguments[6], uint64_t site)
 {
 	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];

@@ -16,7 +16,7 @@
 #define OTHER_SIDE (-4096L)
 
 struct splice {
-	struct fd_transfer transfer; /* of the side that the thread waits for */
+	struct fd_transfer transfer; /* transfer on the side that the thread waits for */
 	long number;
 	int in, out;
 	off64_t *in_offset, *out_offset;
@@ -137,7 +137,7 @@ long call_tee(const long arguments[6], uint64_t site)
 						      arguments[2], arguments[3]);
 }
 
-/* As with write(), a blocking descriptor receives everything. */
+/* A blocking descriptor receives everything, like with write(). */
 long call_sendfile(const long arguments[6], uint64_t site)
 {
 	const size_t bytes = (size_t)arguments[3];

@@ -27,15 +27,15 @@
 #define EARLY_BYTES 4096
 
 static struct {
-	/* Of an outer call that is about to allocate through malloc; 0: none */
+	/* Call site of the outer call that is about to allocate through malloc; 0: none */
 	uint64_t outer_site;
 	uint8_t outer_kind;
-	/* Also set while memory is lent: no call must reach the program's heap */
+	/* Also set while memory is lent, because no call may reach the program's heap then */
 	bool is_looking_up;
 	char *lent; /* memory for the next allocations (thread_stacks.h); NULL: none */
 	size_t lent_bytes;
 	size_t early_used;
-	/* for look-ups */
+	/* memory for allocations during symbol look-ups */
 	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
 

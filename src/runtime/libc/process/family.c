@@ -42,8 +42,8 @@ struct family {
 static HOT_STATE struct {
 	struct family *family; /* shared; NULL: nothing forked yet, or no memory */
 	uint64_t generation;
-	uint32_t own;	   /* in members[], or FAMILY_NONE */
-	uint32_t reserved; /* of the child being forked */
+	uint32_t own;	   /* own index in members[], or FAMILY_NONE */
+	uint32_t reserved; /* index of the child being forked, or FAMILY_NONE */
 	uint64_t idle_period;
 } self = {.own = FAMILY_NONE, .reserved = FAMILY_NONE};
 

@@ -31,7 +31,7 @@ static struct {
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* created before the first thread, and not waited for yet */
 	uint64_t forks;		 /* by this process and its ancestors */
-	/* Of the forking thread; all signals are blocked during the fork */
+	/* Signal mask of the forking thread; all signals are blocked during the fork */
 	uint64_t kernel_mask;
 	char any_child; /* its address stands for all children */
 } process;
@@ -321,9 +321,9 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 	return wait;
 }
 
-/* A child was reaped, or (-ECHILD) never existed here. A child from before the first thread
- * exists once for all runs: one run's wait takes it from the others, and a forked run has no such
- * child. */
+/* Handles a wait that reaped a child, or failed with -ECHILD. A child created before the first
+ * thread exists once for all runs: the wait of one run takes it from later runs. A forked run has
+ * no such child. */
 static void child_was_reaped(void)
 {
 	(void)family_look(); /* advances the clock to the child's */

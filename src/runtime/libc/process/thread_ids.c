@@ -1,5 +1,5 @@
-/* Calls that take a thread id but mean its process, or state that all threads share, get the id of
- * the kernel thread that carries the threads. Paths below /proc are translated likewise;
+/* Some calls take a thread id but mean its process, or state that all threads share. Such calls get
+ * the id of the kernel thread that carries the threads. Paths below /proc are translated likewise;
  * /proc/self/task lists the target's threads. */
 #include <dirent.h>
 #include <fcntl.h>

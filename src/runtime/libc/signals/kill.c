@@ -19,7 +19,7 @@ static siginfo_t information_of_caller(int signal, int code)
 	return information;
 }
 
-/* Makes the scheduling point. NULL: the receiver is the process. */
+/* Makes the scheduling point of a kill. `thread` is NULL if the receiver is the process. */
 static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_SEND,

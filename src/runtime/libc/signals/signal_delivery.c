@@ -241,7 +241,8 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* Chooses a thread, by the strategy among several. NULL: all threads block the signal. */
+/* Chooses the receiving thread; the strategy chooses among several. Returns NULL if all threads
+ * block the signal. */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;

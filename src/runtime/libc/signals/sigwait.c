@@ -52,7 +52,7 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 
 	signal_queue_drain();
 	signal_set_mask(
-		self, old_mask | op.argument); /* no handler may take one of these signals */
+		self, old_mask | op.argument); /* a handler must not take one of these signals */
 	while (!result) {
 		enum engine_result reason = engine_perform(&op);
 
@@ -113,7 +113,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* As in glibc, a signal sent to one thread reports SI_USER. */
+/* A signal sent to one thread reports SI_USER, like in glibc. */
 static int wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)

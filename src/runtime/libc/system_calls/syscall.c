@@ -12,7 +12,7 @@
 
 #define ARGUMENTS_MAX 6
 
-/* No cancellation point: only asynchronous cancellation ends it. */
+/* The call is no cancellation point: only asynchronous cancellation ends it. */
 static bool syscall_answer(long number, const long arguments[6], uint64_t site, long *result)
 {
 	struct engine_thread *self = engine_current();

@@ -4,8 +4,8 @@
  * scheduling point before the call, as an atomic update of the lock, and the happens-before order
  * once the lock is held.
  *
- * Other such locks are inlined into programs (std::atomic::wait) or called inside a library: the
- * runtime sees only their futex calls, and reports the first one to the command.
+ * Of other such locks, inlined into programs (std::atomic::wait) or called inside a library, the
+ * runtime sees only the futex calls. The runtime reports the first such call to the command.
  */
 #include <link.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
 	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
 
-/* Only its address is used, for all calls without an object argument. */
+/* Calls without an object argument share this address; its content is not used. */
 static char library_lock_shared[LOCK_BYTES];
 
 static struct engine_op library_lock_update(long object, uint64_t site)

@@ -1,9 +1,9 @@
 /*
  * pthread_once, on which std::call_once is built, and call_once. Cancellation, pthread_exit or a
  * C++ exception may leave the routine; then the next caller runs it again. Clean-up code of the
- * compiler would need libgcc's personality function, but libraddle needs only libc. So the frame
- * that calls the routine names a personality function of the runtime, which the unwinder calls when
- * it passes the frame, and which takes no part in the unwinding.
+ * compiler would need libgcc's personality function, but libraddle needs only libc. The frame that
+ * calls the routine therefore names a personality function of the runtime. The unwinder calls this
+ * function when it passes the frame; the function takes no part in the unwinding.
  */
 #include <pthread.h>
 #include <threads.h>

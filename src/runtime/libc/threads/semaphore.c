@@ -20,7 +20,7 @@
 struct named_semaphore {
 	struct semaphore semaphore;
 	uint32_t references;
-	uint32_t owner, group, mode; /* of the file that the name would have on disk */
+	uint32_t owner, group, mode; /* attributes of the file that the name would have on disk */
 	char name[NAME_MAX + 1];
 };
 
@@ -201,7 +201,8 @@ EXPORT int sem_unlink(const char *name)
 	ENTER();
 	error = named_check(&name);
 	if (error)
-		return sync_errno_result(error == EINVAL ? ENOENT : error); /* as glibc */
+		/* same error as glibc */
+		return sync_errno_result(error == EINVAL ? ENOENT : error);
 	named = named_find(name);
 	if (!named)
 		return sync_errno_result(ENOENT);

@@ -7,8 +7,8 @@
 #include "engine/sync.h"
 #include "runtime/interpose.h"
 
-/* A second exported name. In assembly, because the compiler's alias attribute refuses names to
- * which glibc's headers give attributes. */
+/* Defines a second exported name. The definition is in assembly, because the compiler's alias
+ * attribute refuses names to which glibc's headers give attributes. */
 #define EXPORT_ALIAS(name, function)                                                               \
 	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 

@@ -78,8 +78,8 @@ int runtime_thread_create(pthread_t *handle, const pthread_attr_t *attributes,
 		runtime.contract->thread_count = engine_thread_count();
 	*handle = thread->handle;
 	/* A second scheduling point: the new thread may run before its creator's next action, which
-	 * exposes "used before it was initialised". Not inside a sanitizer's pthread_create, which
-	 * holds locks. */
+	 * exposes "used before it was initialised". A sanitizer's pthread_create holds locks, and
+	 * gets no such point. */
 	if (!runtime.has_sanitizer)
 		engine_point(OP_THREAD_CREATED, NULL, site);
 	return 0;
@@ -164,7 +164,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 		engine_fail(OUTCOME_JOIN_SELF, thread, site);
 		return EDEADLK;
 	}
-	/* As in glibc, threads that join each other may continue if one is cancelled. */
+	/* Threads that join each other may continue if one is cancelled, like in glibc. */
 	if (thread->op && thread->op->kind == OP_THREAD_JOIN && thread->op->address == self &&
 		thread->op->deadline_ns == ENGINE_FOREVER && !thread->is_cancel_requested &&
 		(!self->is_cancel_requested || self->is_cancel_disabled))

@@ -1,5 +1,6 @@
-/* Setting the clock. In virtual time, the machine's clock is never set: a program with the right to
- * set it changes its own virtual clock, in this run only. Other programs get the kernel's error. */
+/* Setting the clock. With virtual time, the machine's clock is never set. A program with the right
+ * to set it changes its own virtual clock, in this run only. Other programs get the kernel's
+ * error. */
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* Sleeping: an operation that only time enables. In virtual time it takes no real time, unless the
- * process also waits for the outside world. */
+/* Sleeping: an operation that only time enables. With virtual time, a sleep takes no real time,
+ * unless the process also waits for the outside world. */
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -10,7 +10,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Only handlers and cancellation interrupt. Returns 0 or EINTR. `length`: see record_op. */
+/* Sleeps until the deadline; only handlers and cancellation interrupt. Returns 0 or EINTR.
+ * `length`: see record_op. */
 static int sleep_until(uint64_t deadline_ns, uint64_t length, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SLEEP,
@@ -91,7 +92,7 @@ EXPORT unsigned int sleep(unsigned int seconds)
 	ENTER();
 	if (!sleep_for(&request, &remaining, CALL_SITE))
 		return 0;
-	return (unsigned int)remaining.tv_sec; /* as in glibc: rounded down */
+	return (unsigned int)remaining.tv_sec; /* rounded down, like in glibc */
 }
 
 EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining)

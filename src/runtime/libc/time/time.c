@@ -22,7 +22,7 @@
 
 /* Readings without a step after which the thread is considered to wait for time, and yields. */
 #define READS_BEFORE_YIELD 16
-/* In a streak of yields, this many double the time that a reading adds. */
+/* The time that a reading adds doubles after this many yields in succession. */
 #define YIELDS_PER_DOUBLING 8
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20

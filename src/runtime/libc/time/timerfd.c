@@ -1,5 +1,5 @@
-/* Timer descriptors in virtual time. When the engine's clock reaches the deadline, the kernel's
- * timer is set to a time in the past, so that the descriptor becomes readable for every kind of
+/* Timer descriptors in virtual time. When the engine's clock reaches the deadline, the runtime sets
+ * the kernel's timer to a time in the past. The descriptor then becomes readable for every kind of
  * poll. Expirations are counted here and returned by read(). With real time, the kernel does
  * everything. */
 #include <poll.h>
