@@ -126,7 +126,7 @@ static int campaign_save(struct campaign *campaign, const char *state, struct er
 	campaign->row.runs = total->runs;
 	campaign->row.failures = total->failures;
 	campaign->row.steps = total->steps;
-	/* Only the caller of more_runs() knows the numbers of the runs made. */
+	/* The caller of more_runs() alone knows the numbers of the runs made. */
 	campaign->row.run_end = campaign->listener->more_runs
 					? campaign->row.run_first
 					: campaign->scheme->runs_made(campaign);
@@ -159,14 +159,15 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 		return 0;
 	campaign->times.saved_ns = now;
 	if (campaign->fallback.store) {
-		/* only the error of the last save is reported */
+		/* the error of the last save is reported, earlier ones are not */
 		(void)campaign_save(campaign, "running", &unsaid);
 		return 0;
 	}
 	return campaign_save(campaign, "running", err);
 }
 
-/* Each process opens the file behind standard input again. NULL: none. The caller frees it. */
+/* Returns the path of the file behind standard input, which each process opens again. NULL: no
+ * file. The caller frees the path. */
 static char *campaign_input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;
@@ -257,7 +258,7 @@ int campaign_open_worker(
 	if (strategies[options->strategy]->search.is_elsewhere) {
 		plan->strategy_config.shard = options->shard;
 		plan->strategy_config.shards = options->shards;
-		/* as runtime_seed() computes it for run 0 */
+		/* the seed that runtime_seed() computes for run 0 */
 		plan->strategy_config.seed = hash_pair(options->seed, 0);
 	}
 	plan->seed = options->seed;
@@ -402,7 +403,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Also after errors: kills all processes of the target. */
+/* Kills all processes of the target. Also called after errors. */
 static void campaign_tear_down(struct campaign *campaign)
 {
 	if (campaign->scheme && campaign->scheme->close)

@@ -39,7 +39,7 @@ enum campaign_focus {
 
 /* Pointers belong to the caller and must outlive the campaign. */
 struct campaign_options {
-	/* NULL-terminated; argv[0] is searched for in PATH */
+	/* ends with NULL; argv[0] is searched for in PATH */
 	char *const *argv;
 	const char *directory; /* folder that contains .raddle */
 	/* stays open; NULL: the campaign opens the store of `directory` */
@@ -135,7 +135,7 @@ struct campaign_listener {
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	/* text: one line, lower case, no full stop */
 	void (*notice)(void *context, const char *text);
-	/* One line: the campaign misses behaviour of the program. NULL: notice(). */
+	/* One line: the campaign misses behaviour of the program. NULL: the line goes to notice(). */
 	void (*warning)(void *context, const char *text);
 	void (*found)(void *context, const struct campaign_found *found);
 	/* The context of the following functions, which take part in making the runs. */
@@ -145,8 +145,8 @@ struct campaign_listener {
 	/* Called after each batch and failure; the contract holds the results of the last run. */
 	void (*ran)(void *context, struct contract *contract);
 	/*
-	 * For runs that a coordinator distributes to several campaigns: further numbers [first,
-	 * end). Called at the beginning, and when all runs are made; may block. False ends the
+	 * Returns further run numbers [first, end) that a coordinator distributes to several
+	 * campaigns. Called at the beginning, and when all runs are made; may block. False ends the
 	 * campaign, which has one worker. NULL: the campaign makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
@@ -186,8 +186,8 @@ struct campaign_result {
 	bool is_alone;
 	bool has_no_threads;	/* the target created no thread: it was run once */
 	bool is_unfinished;	/* the last run had not ended when the time was up */
-	bool waits_for_outside; /* as is_unfinished, and the run waited for input or a connection */
-	struct outcome outcome; /* of that single run (has_no_threads) */
+	bool waits_for_outside; /* is_unfinished, and the run waited for input or a connection */
+	struct outcome outcome; /* outcome of that single run (has_no_threads) */
 	int64_t campaign;	/* id in the store */
 	uint64_t resumed_runs;	/* made by earlier campaigns that this one continues */
 };

@@ -55,8 +55,8 @@ struct campaign {
 	const struct campaign_listener *listener;
 	struct campaign_result *result;
 	const struct scheme *scheme;
-	struct rounds *rounds; /* of scheme_rounds */
-	struct tasks *tasks;   /* of scheme_tasks */
+	struct rounds *rounds; /* state of scheme_rounds */
+	struct tasks *tasks;   /* state of scheme_tasks */
 	struct {
 		struct target target;
 		struct chosen chosen;	  /* accesses that the user selected; empty: none */
@@ -84,12 +84,13 @@ struct campaign {
 		uint64_t ending_ns;	   /* signals.c: when the program was asked to end */
 	} times;
 	bool has_started; /* a run that reached its first thread creation has ended */
-	bool is_stopping; /* no new batches */
+	bool is_stopping; /* workers get no new batches */
 	bool is_focused;  /* processes need the groups of sites (chosen.h) */
 	/* exclusive.c */
 	struct {
-		bool is_active;	   /* processes disturb each other: only worker 0 works */
-		bool must_repeat;  /* and runs have wrong results: they must be made again */
+		bool is_active; /* processes disturb each other: only worker 0 works */
+		/* is_active, and runs have wrong results: they must be made again */
+		bool must_repeat;
 		uint64_t since_ns; /* when all other processes were gone; 0: not yet */
 		/* worker whose report is handled at the moment; or NULL */
 		struct campaign_worker *reporting;
@@ -105,7 +106,8 @@ struct campaign {
 		uint32_t key_count, suppressed_count;
 		uint64_t suppressed_runs; /* runs that ended with a suppressed race */
 	} known;
-	struct symbols *symbols; /* of worker 0's process, loaded before that process is killed */
+	/* symbols of worker 0's process, loaded before that process is killed */
+	struct symbols *symbols;
 	struct progress *progress;
 	/* failure.c: store for findings that the campaign's store refused; may be NULL */
 	struct {

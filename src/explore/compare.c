@@ -130,7 +130,8 @@ static void compare_leave(struct campaign *campaign, struct campaign_worker *wor
 	worker->is_comparing = worker->is_busy = worker->was_ended_here = false;
 }
 
-/* No other process of the target runs. *report: REPORT_NONE if the campaign ends first. */
+/* Compares while no other process of the target runs. *report: REPORT_NONE if the campaign ends
+ * first. */
 static int compare_make_exclusive(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err)
 {

@@ -25,8 +25,8 @@
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * An investigation near the end of --time gets this constant plus this part of --time: enough to
- * minimise in the default minute, and to replay and trace a slow run.
+ * An investigation near the end of --time gets this constant plus this part of --time. This
+ * suffices to minimise in the default minute, and to replay and trace a slow run.
  */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
@@ -230,7 +230,8 @@ static void failure_describe_probe(const struct campaign *campaign,
 					  campaign->options->time_ns / BEHIND_PART;
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* the run has consumed standard input */
-	/* For minimising and tracing. The first replay of confirm() uses the whole hang time. */
+	/* The shorter limit is for minimising and tracing. The first replay of confirm() uses the
+	 * whole hang time. */
 	if (caught->failure.outcome.kind == OUTCOME_HANG)
 		investigation->probe.hang_ns =
 			campaign->program.settings.hang_ns / REPLAY_HANG_PART + 1;

@@ -7,7 +7,7 @@
 #include "explore/scheme.h"
 #include "plan/restart.h"
 
-/* So many consecutive SIGKILLs from outside are treated as accidents. */
+/* Up to this many consecutive SIGKILLs from outside are treated as accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
 static void restart_notice(const struct campaign *campaign, enum contract_restart from,

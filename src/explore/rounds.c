@@ -187,7 +187,7 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h): a run with all
+ * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
  * sites on is many times slower, and a program that allocates much may show new memory in each run.
  * Beyond the limits, the first run of a usual round examines the new memory.
  */

@@ -60,7 +60,7 @@ void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker,
 	if (end <= worker->run_first || end > worker->run_end)
 		return;
 	for (; place < rounds_place_of(campaign, end); place++) {
-		BUG_ON(round->is_made[place]); /* no run is made twice */
+		BUG_ON(round->is_made[place]); /* each run is made once */
 		round->is_made[place] = true;
 		rounds_take_log(campaign, worker, place);
 	}
@@ -86,7 +86,8 @@ static void rounds_find_hold(struct campaign *campaign)
 	}
 }
 
-/* Sorted by run number. Of failures with one key the first run's is kept. */
+/* Adds a failure to the list, which is sorted by run number. The list keeps the first run's failure
+ * of each key. */
 static void rounds_keep_failure(struct rounds *round, struct campaign_failure *caught)
 {
 	uint32_t at = 0;

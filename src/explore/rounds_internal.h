@@ -18,7 +18,7 @@ struct rounds_race {
 };
 
 struct rounds {
-	uint64_t number; /* of the current round, from 1 */
+	uint64_t number; /* number of the current round, from 1 */
 	uint64_t first;	 /* number of its first run */
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
@@ -42,7 +42,7 @@ struct rounds {
 	struct race_pair *ignored; /* races that end no run from the next round on */
 	uint32_t ignored_count;
 
-	/* of all rounds */
+	/* state of all rounds */
 	bool is_over;			/* runs that are not settled do not count */
 	void *knowledge;		/* the strategy's state with the lessons of all workers */
 	struct contract_totals counted; /* totals of settled runs */

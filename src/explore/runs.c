@@ -2,8 +2,8 @@
  * Selects the runs of a campaign: all, those of its shard, or those that earlier campaigns of the
  * same program, strategy, seed and settings have not made. A run's number determines its seed.
  *
- * Also implements scheme_sequence, for strategies that need the result of each run before the next:
- * worker 0 makes all runs, one after the other.
+ * The file also implements scheme_sequence, for strategies that need the result of each run before
+ * the next: worker 0 makes all runs, one after the other.
  */
 #include "explore/scheme.h"
 

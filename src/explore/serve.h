@@ -20,7 +20,8 @@ enum serve_wish {
 
 struct serve_link {
 	void *context;
-	/* Blocks until a batch arrives. The caller frees it. NULL: no more batches. */
+	/* Blocks until a batch arrives. The caller frees it. Returns NULL if no more batches
+	 * follow. */
 	char *(*next)(void *context, size_t *size);
 	/* Polled while a batch is under way. */
 	enum serve_wish (*wish)(void *context);

@@ -1,4 +1,4 @@
-/* What the files of this folder provide to each other, beside the schemes (scheme.h). */
+/* Functions that the files of this folder provide to each other, beside the schemes (scheme.h). */
 #ifndef RADDLE_EXPLORE_SERVICES_INTERNAL_H
 #define RADDLE_EXPLORE_SERVICES_INTERNAL_H
 
@@ -6,7 +6,8 @@
 
 /* failure.c: from a failing run to a stored finding. */
 
-/* Of the worker's last run; failure_discard() releases it. False: known or ignored, no release. */
+/* Copies the failure of the worker's last run; failure_discard() releases the copy. Returns false
+ * if the failure is known or ignored; nothing needs a release then. */
 bool failure_copy_from(struct campaign *campaign, const struct campaign_worker *from,
 	struct campaign_failure *out);
 void failure_discard(struct campaign_failure *failure);
@@ -21,7 +22,8 @@ void fallback_notify(struct campaign *campaign);
 
 /* The first run not made, for a batch that has ended or was stopped. */
 uint64_t exclusive_batch_end(const struct campaign_worker *worker);
-/* As worker_poll(), after deferred reports. With is_one_by_one in the order of runs. */
+/* Same as worker_poll(), but returns deferred reports first. With is_one_by_one, returns reports in
+ * the order of runs. */
 int exclusive_poll(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err);
 /* Ends all local processes of the target; defers reports that arrive meanwhile. */
@@ -49,7 +51,7 @@ int restart_worker_died(
  */
 int restart_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
 	bool is_shared, struct error *err);
-/* For a run that its restart could not undo. */
+/* Called after a run that its restart could not undo. */
 int restart_take_taint(
 	struct campaign *campaign, const struct campaign_worker *worker, struct error *err);
 /* Whether the first run shows forked children with threads, and children may be explored. */

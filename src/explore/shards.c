@@ -15,7 +15,7 @@ static void shards_put(json_t *object, const char *key, json_t *value)
 	BUG_ON(json_object_set_new(object, key, value));
 }
 
-/* As text, because a JSON number may lose precision. */
+/* Stores the number as text, because a JSON number may lose precision. */
 static void shards_put_number(json_t *object, const char *key, uint64_t number)
 {
 	char text[32];
@@ -44,7 +44,8 @@ static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 	return list;
 }
 
-/* Also stores the verdict unless `memory`, the shared memory of the last run, is NULL. */
+/* Stores the shard. Also stores the verdict, unless `memory` (the shared memory of the last run) is
+ * NULL. */
 static int shards_keep(struct store *store, int64_t campaign,
 	const struct campaign_options *options, const struct campaign_result *result,
 	const struct memory_view *memory, struct error *err)
@@ -184,7 +185,8 @@ static json_t *shards_last_of_shard(const struct summing *summing,
 	return last;
 }
 
-/* Of shards cut short the smallest scope counts, of complete shards the largest. */
+/* Returns whether `order` is the scope of all shards so far: the smallest scope of shards cut
+ * short, or the largest scope of complete shards. */
 static bool shards_is_scope_of_all(
 	const struct strategy_verdict *all, bool is_complete, uint64_t order, bool is_first)
 {

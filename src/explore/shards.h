@@ -13,8 +13,8 @@
 struct shards {
 	char strategy[256];
 	uint32_t count, here; /* number of shards, and of those in this store */
-	/* True if all shards had the same shared variables and divided the search in the same way. Only
-	 * then do their verdicts together cover the whole search. */
+	/* True if all shards had the same shared variables and divided the search in the same way.
+	 * Their verdicts together then cover the whole search. */
 	bool is_one_memory;
 	char absent
 		[64]; /* numbers of missing shards, shortened if there are too many for it: "2, 5, ..." */
@@ -23,9 +23,10 @@ struct shards {
 	const char *difference;
 	char cut[64]; /* likewise: shards that did not complete their work */
 	uint64_t failures;
-	uint64_t least_order;		 /* the smallest scope_order of all shards */
-	struct strategy_verdict verdict; /* of all shards together; valid if none is missing */
-	char missing[160];		 /* storage of verdict.missing, where that is not NULL */
+	uint64_t least_order; /* the smallest scope_order of all shards */
+	/* verdict of all shards together; valid if no shard is missing */
+	struct strategy_verdict verdict;
+	char missing[160]; /* storage of verdict.missing, where that is not NULL */
 };
 
 /* Lists every sharded search of the store. The caller frees *out. */

@@ -8,8 +8,8 @@
  *
  * The contract of worker 0 holds the state and the view while that worker is idle. The file lies
  * beside the store. It is rewritten every few seconds under a temporary name and then renamed: a
- * complete file exists whenever the campaign is killed. Only the same release of raddle reads it,
- * for the same program.
+ * complete file exists whenever the campaign is killed. The same release of raddle can read it, for
+ * the same program.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -308,7 +308,7 @@ static int state_open(const struct campaign *campaign, FILE **file, struct state
 	BUG_ON(!*file);
 	status = state_read_header(campaign, *file, header, err);
 	if (status < 0)
-		(void)fclose(*file); /* only read from */
+		(void)fclose(*file); /* the file was opened for reading */
 	return status;
 }
 
@@ -320,7 +320,7 @@ int state_find(const struct campaign *campaign, uint64_t *run, struct error *err
 
 	if (status < 0)
 		return status;
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	*run = header.run;
 	return 0;
 }
@@ -342,7 +342,7 @@ int state_load(struct campaign *campaign, struct error *err)
 		state_read_area(file, contract_strategy(worker->contract), header.strategy_bytes) &&
 		state_read_area(file, contract_memory(worker->contract), header.memory_bytes) &&
 		state_read_tasks(campaign, file);
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	if (!is_read)
 		return error_set(err, ERROR_FORMAT,
 			"the state of campaign %" PRId64

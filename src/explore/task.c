@@ -36,7 +36,7 @@ void *tasks_map_state(const struct campaign *campaign)
 
 static void tasks_unmap_state(const struct campaign *campaign, void *state)
 {
-	if (state) /* no error is possible: the mapping is our own */
+	if (state) /* munmap() cannot fail: the mapping is raddle's own */
 		(void)munmap(state, campaign->workers[0].worker.contract->strategy_bytes);
 }
 

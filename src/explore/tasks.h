@@ -1,6 +1,6 @@
 /*
- * Tasks of an exhaustive search: tasks.c splits, executes and joins them, tasks_synchronise.c
- * exchanges results between them, compare.c checks that the program does the same in the processes
+ * Tasks of an exhaustive search. tasks.c splits, executes and joins them; tasks_synchronise.c
+ * exchanges results between them. compare.c checks that the program does the same in the processes
  * of all workers.
  */
 #ifndef RADDLE_EXPLORE_TASKS_H
@@ -15,7 +15,7 @@ struct task {
 	/* copy of the strategy's state, once no worker holds the state */
 	void *state;
 	struct contract_totals totals; /* valid together with `state` */
-	/* in order; investigated when the task is joined */
+	/* sorted by run; investigated when the task is joined */
 	struct campaign_failure *failures;
 	uint32_t failure_count;
 	/* copy at the last synchronisation; NULL: not synchronised yet */

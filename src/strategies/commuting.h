@@ -1,5 +1,5 @@
 /*
- * Finds preemption points that are equivalent to the one used in this run: stopping the thread some
+ * Finds preemption points that are equivalent to the one used in this run. Stopping the thread some
  * accesses earlier is equivalent if no other thread performs an op dependent on these accesses
  * before the thread continues. Any other op of the thread ends the *stretch* of accesses, because
  * other threads may wait for its effect.
@@ -25,7 +25,7 @@ struct commuting_access {
 struct commuting {
 	uint32_t thread; /* the thread of the stretch */
 	uint32_t count;
-	struct commuting_access stretch[COMMUTING_STRETCH]; /* in order, the latest last */
+	struct commuting_access stretch[COMMUTING_STRETCH]; /* oldest access first */
 	struct commuting_access next; /* point of the access that comes next */
 
 	/* From the stop until the thread continues: variables that other threads access. */

@@ -190,7 +190,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 	return true;
 }
 
-/* NULL: no space; the record is invalid then. */
+/* Returns NULL if no space is left; the record is invalid then. */
 static struct history_entry *history_append(struct history *history, uint64_t words)
 {
 	struct history_entry *entry = entry_at(history, history->used);

@@ -2,12 +2,12 @@
  * Strategy `portfolio`: a fixed plan of the other strategies, which depends only on the number of
  * the run (docs/decisions/0022-portfolio.md).
  *
- * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, so it
+ * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, and
  * makes seven of the first eight runs and half of the later ones. The other arms share the rest in
  * rotation. bench/first-failure measures the arms and the mix.
  *
- * Bound: of ROTATION * LATE_PERIOD consecutive runs after the first EARLY_RUNS, every arm makes at
- * least one. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
+ * Bound: every arm makes at least one of ROTATION * LATE_PERIOD consecutive runs after the first
+ * EARLY_RUNS. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
  */
 #include "strategies/portfolio.h"
 
@@ -49,7 +49,7 @@ struct portfolio_turn {
 };
 
 struct portfolio {
-	struct rng values; /* for arms without choose_value() */
+	struct rng values; /* random values for arms without choose_value() */
 	uint64_t runs;	   /* number of runs in earlier rounds */
 	uint32_t place;	   /* place of the run in its round */
 	uint32_t arm;	   /* arm of the current or last run */
@@ -102,7 +102,7 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 {
 	struct portfolio *portfolio = state;
 
-	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are needed */
+	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are used */
 	portfolio->is_even = config->option[0];
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
@@ -246,7 +246,7 @@ static void portfolio_share(void *state, const void *other)
 		portfolio->plan[i] = from->plan[i];
 }
 
-/* That of depth 3, the default of pct alone, scaled by the arm's share. */
+/* The guarantee of pct's depth 3 (its default) scaled by the share of that arm. */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;

@@ -104,7 +104,7 @@ static inline bool change_points_has(const struct change_points *points, uint64_
 	return false;
 }
 
-/* Only before the first event of a run. */
+/* Called only before the first event of a run. */
 static inline void change_points_add(
 	struct change_points *points, uint64_t point, uint64_t priority)
 {

@@ -8,7 +8,7 @@ struct random_walk {
 
 static size_t random_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* no options */
+	(void)config; /* the strategy has no options */
 	return sizeof(struct random_walk);
 }
 

@@ -272,7 +272,8 @@ static struct thread_id replay_priority(
 	return chosen;
 }
 
-/* As exact mode. Every thread with a higher priority than the wanted one falls: a recorded fall. */
+/* Follows the segments like exact mode. Every thread with a higher priority than the wanted one
+ * falls, and the fall is recorded. */
 static struct thread_id replay_record(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct thread_id wanted = replay_exact(replay, view);

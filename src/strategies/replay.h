@@ -2,9 +2,9 @@
  * The state of strategy `replay`, which follows a schedule. The layout is public, because the
  * campaign fills the state.
  *
- * Exact mode follows the segments one by one. At the first step whose thread does not exist or is
- * not enabled, or the first value choice out of place, the run diverges and continues without
- * preemptions. A run beyond the last segment has not diverged: the schedule was a prefix.
+ * Exact mode follows the segments one by one. The run diverges at the first step whose thread does
+ * not exist or is not enabled, or at the first value choice out of place. A diverged run continues
+ * without preemptions. A run beyond the last segment has not diverged: the schedule was a prefix.
  *
  * Loose mode follows *directives*: "when thread A has performed `after` ops and would move next,
  * thread B moves instead". Without a directive view_default() decides: the current thread if it is

@@ -6,9 +6,10 @@
 
 static size_t round_robin_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* no options */
+	(void)config; /* the strategy has no options */
 	return sizeof(
-		uint64_t); /* no state is needed, but a block of 0 bytes is not permitted here */
+		/* the strategy needs no state, but a block of 0 bytes is not permitted */
+		uint64_t);
 }
 
 static void round_robin_begin_campaign(void *state, const struct strategy_config *config)
@@ -20,7 +21,7 @@ static void round_robin_begin_campaign(void *state, const struct strategy_config
 static void round_robin_begin_run(void *state, uint64_t seed)
 {
 	(void)state;
-	(void)seed; /* no random choices */
+	(void)seed; /* the strategy makes no random choices */
 }
 
 static struct thread_id round_robin_choose(void *state, const struct schedule_view *view)

@@ -5,7 +5,8 @@
 #include "base/hash.h"
 #include "model/view.h"
 
-/* Only the lowest bits of code addresses: modules may be loaded at different pages. */
+/* The hash contains only the lowest bits of code addresses, because modules may be loaded at
+ * different pages. */
 #define STEP_PRINT_SITE_BITS 12
 
 static inline uint64_t step_print(const struct schedule_view *view, uint32_t thread)

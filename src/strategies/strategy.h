@@ -31,7 +31,7 @@
 #include "model/schedule.h"
 #include "model/view.h"
 
-/* As written after the name: `pct,depth=3`. Values are integers. */
+/* Options are written after the name: `pct,depth=3`. Values are integers. */
 struct strategy_option {
 	const char *name; /* NULL ends the list */
 	/* default; outside of least..most: the strategy chooses the value */
@@ -124,9 +124,10 @@ struct strategy_tasks {
 	uint32_t (*awaited)(const void *state);
 	uint64_t (*runs)(const void *task);
 	/*
-	 * Each imports the other's results about runs outside of its own subtree. Allowed between
-	 * two runs of either, if is_exact is false. False: their assumptions conflict, and the task
-	 * must return to its last synchronised copy, or is useless. NULL: not needed.
+	 * The owner's state and the task's state import each other's results about runs outside of
+	 * their own subtrees. Allowed between two runs of either, if is_exact is false. Returns
+	 * false if their assumptions conflict: the task must return to its last synchronised copy,
+	 * or is useless. NULL: not needed.
 	 */
 	bool (*synchronise)(void *state, void *task);
 	/*
@@ -155,11 +156,11 @@ struct strategy_learning {
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */
 struct strategy_search {
-	/* All runs are made. NULL: never. */
+	/* Returns true if all runs are made. NULL: the search never ends. */
 	bool (*is_exhausted)(const void *state);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
 	/*
-	 * Every shard makes the run that ends, to divide the search, but another one counts it.
+	 * Every shard makes the run that ends, to divide the search, but another shard counts it.
 	 * NULL: the search cannot be divided into shards.
 	 */
 	bool (*is_elsewhere)(const void *state);
@@ -175,23 +176,25 @@ struct strategy_fast_path {
 	 */
 	uint32_t (*repeat_prefix)(void *state, uint64_t seed);
 	/*
-	 * Fills `objects` with the objects at whose accesses the run may do anything but continue,
-	 * or with class numbers (op_class()) for all memory of one allocation site. Other accesses
+	 * Fills `objects` with the objects at whose accesses the run may do anything but continue.
+	 * A class number (op_class()) stands for all memory of one allocation site. Other accesses
 	 * need not be scheduling points. Returns their number; 0, or NULL: the run needs all
 	 * accesses.
 	 */
 	uint32_t (*focus)(void *state, uint64_t seed, object_name *objects, uint32_t capacity);
 	/*
-	 * After a memory access of the chosen thread: number of accesses that it may make next
-	 * without a call, because choose() would name it at each. end_lease() reports their number,
-	 * instead of executed(), before any other call. `is_focused`: they are to objects of
-	 * focus(). Both functions or neither.
+	 * Called after a memory access of the chosen thread. Returns the number of accesses that
+	 * the thread may make next without a call, because choose() would name it at each.
+	 * end_lease() reports their number, instead of executed(), before any other call.
+	 * `is_focused`: they are accesses to objects of focus(). A strategy has both functions or
+	 * neither.
 	 */
 	uint64_t (*lease)(void *state, const struct schedule_view *view, bool is_focused);
 	void (*end_lease)(void *state, const struct schedule_view *view, uint64_t count);
 	/*
-	 * The current thread's op is ready, and fairness does not delay the thread. True: the step
-	 * counts as chosen and executed. Only current, thread_count and step of the view are valid.
+	 * Called when the current thread's op is ready, and fairness does not delay the thread.
+	 * True: the step counts as chosen and executed. The fields current, thread_count and step
+	 * of the view are valid; all others are not.
 	 */
 	bool (*keeps_current)(void *state, const struct schedule_view *view);
 	/*
@@ -205,7 +208,7 @@ struct strategy_fast_path {
 struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
-	const struct strategy_option *options; /* NULL: none */
+	const struct strategy_option *options; /* NULL: the strategy has no options */
 	/* the view must have loop numbers (object_place), which slows allocations down */
 	bool wants_places;
 
@@ -224,7 +227,8 @@ struct strategy {
 	 * once, and not when the process dies. May be NULL.
 	 */
 	void (*ending)(void *state, const struct schedule_view *view);
-	/* A value below `count` that names no thread. NULL: random, derived from the seed. */
+	/* Returns a value below `count` that names no thread. NULL: a random value, derived from
+	 * the seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
 	/* Stores the run's lesson; without `learning`, learns at once. May be NULL. */

@@ -19,7 +19,7 @@
 
 static size_t directed_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* no options */
+	(void)config; /* the strategy has no options */
 	return sizeof(struct directed_state);
 }
 

@@ -1,17 +1,17 @@
 /*
- * The state of strategy `directed`, which drives threads to chosen operations at the same time, and
- * then releases them in a chosen order. The caller fills the state.
+ * The state of strategy `directed`. The strategy drives threads to chosen operations at the same
+ * time, and then releases them in a chosen order. The caller fills the state.
  *
  * A *meeting* consists of places. A thread whose pending op matches a free place stops there. When
- * all places are taken, the threads perform their ops in the order of the places, as far as they
- * are enabled; then the run continues at random. If only stopped threads are enabled, a random one
- * of them is released past its op (the papers' thrashing), as is a thread after DIRECTED_PATIENCE
- * steps of the others.
+ * a thread has stopped at every place, the threads perform their ops in the order of the places, as
+ * far as they are enabled. The run then continues at random. If only stopped threads are enabled, a
+ * random one of them is released past its op (the papers' thrashing). A thread is also released
+ * after DIRECTED_PATIENCE steps of the others.
  *
  * The places of a *ring* are for threads that each wait for an object held by the thread of the
- * next place: a deadlock. Two of three runs of a ring are wider: any thread matches a place, and in
- * one of them any object that closes the ring, as names of pool threads and heap objects vary. If
- * no deadlock followed, the threads are driven to the places again.
+ * next place: a deadlock. Two of three runs of a ring are wider, because names of pool threads and
+ * heap objects vary. In both, any thread matches a place; in one of them, any object that closes
+ * the ring matches, too. If no deadlock followed, the threads are driven to the places again.
  *
  * A stopped thread that holds a lock may block others. In half of the runs of a ring, threads
  * therefore first stop where they are about to acquire the lock that they will hold (the
@@ -38,10 +38,10 @@
 /* A field that is 0 matches everything. */
 struct directed_place {
 	thread_name thread;
-	object_name object; /* of the pending op */
+	object_name object; /* object of the pending op */
 	object_name held;   /* a lock that the thread must hold */
-	uint64_t site;	    /* of the pending op */
-	uint32_t context;   /* of the pending op */
+	uint64_t site;	    /* calling context of the pending op */
+	uint32_t context;   /* site of the pending op */
 	uint8_t kind;	    /* enum op_kind */
 	/* Op that acquires `held`; 0: the thread goes directly to its place. */
 	uint8_t approach_kind;
@@ -86,7 +86,7 @@ struct directed_state {
 	uint64_t is_stopped[(THREAD_CAPACITY + 63) / 64];
 	uint64_t is_let_on[(THREAD_CAPACITY + 63) / 64]; /* released past its pending op */
 	uint64_t candidates[(THREAD_CAPACITY + 63) / 64];
-	/* in the return from a wait: counts as holding the mutex */
+	/* the thread returns from a wait, and counts as holding the mutex */
 	uint64_t is_returning[(THREAD_CAPACITY + 63) / 64];
 	/* By thread: acquired and not released, newest last. */
 	uint8_t held_count[THREAD_CAPACITY];

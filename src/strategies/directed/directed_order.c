@@ -214,7 +214,7 @@ static bool order_conflicts(const struct directed_order *order, const struct dir
 	return false;
 }
 
-/* Of orders whose threads could wait for each other only one may begin at a time. */
+/* Marks orders whose threads could wait for each other: only one of them may begin at a time. */
 void directed_orders_relate(struct directed_order *orders, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

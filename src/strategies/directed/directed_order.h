@@ -1,15 +1,15 @@
 /*
- * Orders of memory accesses that strategy `directed` forces or forbids: one to four accesses by two
- * threads to one or two objects (model/pattern.h). Threads and objects are bound to the first that
- * match. If only waiting threads are enabled, a random one of them moves.
+ * Orders of memory accesses that strategy `directed` forces or forbids. An order has one to four
+ * accesses by two threads to one or two objects (model/pattern.h). Threads and objects are bound to
+ * the first that match. If only waiting threads are enabled, a random one of them moves.
  *
  * Forced: a thread at the second access waits until another thread has made the first. The first
  * thread then avoids the object until its next access is due. The order is repeated as often as
  * possible.
  *
- * Forbidden: while a thread is between its first and its last access, no other thread makes an
- * access between them, or begins the same order if that would conflict. For two accesses, the first
- * waits until the second has been made.
+ * Forbidden: between the first and the last access of a thread, no other thread makes an access of
+ * the order. Other threads do not begin the same order either if that would conflict. In an order
+ * of two accesses, the first waits until the second has been made.
  *
  * An order of one access is a read of a location that no thread has written. Forced: other threads
  * do not write to `object` before the read. Forbidden: the read waits for a write.
@@ -47,14 +47,15 @@ struct directed_order {
 	struct directed_access accesses[DIRECTED_ACCESSES_MAX];
 	uint32_t access_count;
 	bool is_forbidden;
-	object_name object;   /* for an order of one access; 0: not known */
+	object_name object;   /* object of an order of one access; 0: not known */
 	thread_name names[2]; /* forced: the threads; 0: the first that match */
 	object_name
 		homes[2]; /* forced: the objects, in half of the runs; 0: the first that match */
 
 	/*
-	 * Forbidden, learnt: locks whose holder waited for a thread between its first and last
-	 * access, which waited for the lock. No other thread acquires them meanwhile.
+	 * Learnt by forbidden orders: locks whose holder waited for a thread between its first and
+	 * last access, while that thread waited for the lock. Other threads do not acquire these
+	 * locks between the accesses.
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
@@ -92,11 +93,11 @@ bool directed_order_has_gate(const struct directed_order *order, object_name obj
 bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t but_for_thread);
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op);
-/* Only waiting threads are enabled: the lock that causes it becomes a gate. */
+/* Called when only waiting threads are enabled: the lock that causes the wait becomes a gate. */
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view);
 /*
- * For parallel runs: a run begins with the known state (share). New knowledge, relative to `base`,
- * is merged afterwards (learn), independently of the workers' speed.
+ * Functions for parallel runs. A run begins with the known state (share). New knowledge, relative
+ * to `base`, is merged afterwards (learn), independently of the workers' speed.
  */
 void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);

@@ -1,11 +1,11 @@
 /*
- * A scenario that strategy `directed` forces: up to four ops of two threads, the *parties*, one
- * after the other. Threads, and one or two objects, are bound to the first that match.
+ * A scenario that strategy `directed` forces: up to four ops of two threads (the *parties*) in a
+ * fixed order. Threads, and one or two objects, are bound to the first that match.
  *
  * An op is *due* when all earlier ops have been performed. A thread at a later op is stopped before
- * the op, or before a lock that it would acquire before the op and that others need (the *gate*).
- * It is never stopped between lock and op. After its first op a thread therefore continues until it
- * has released the lock: the papers' vulnerable-window lockset.
+ * the op. If the thread would first acquire a lock that others need (the *gate*), it is stopped
+ * before the lock. It is never stopped between lock and op. After its first op a thread therefore
+ * continues until it has released the lock: the papers' vulnerable-window lockset.
  *
  * If only stopped threads are enabled, a random one of them moves (thrashing); an untimely move of
  * a party resets the scenario. After a wait of SCENARIO_PATIENCE steps, the run continues at

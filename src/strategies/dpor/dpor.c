@@ -4,9 +4,9 @@
  * Abdulla, Aronis, Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014 (journal:
  * "Source Sets", JACM 64:4, 2017), algorithm 2 with wakeup trees. The search is depth-first over
  * complete runs. A race consists of two dependent ops of different threads that nothing orders. For
- * each race of a run, the other order is inserted into the wakeup tree of the step where it has to
- * begin, unless the sleep set of that step shows that the order is covered. When no race is left,
- * all Mazurkiewicz traces have been run.
+ * each race of a run, the other order is inserted into the wakeup tree of the step where this order
+ * has to begin. An order that the sleep set of that step covers is not inserted. When no race is
+ * left, all Mazurkiewicz traces have been run.
  *
  * Deviations from the paper:
  * - A settled race (dpor_reverse_races) is not examined again in later runs that contain it.
@@ -14,11 +14,11 @@
  *   second one prefers the thread that was created last, which shows further objects.
  * - Ops independent of a wakeup tree may be performed before it: see dpor_bystander().
  * - Threads that disable each other (section 10 of the journal version): a release of a lock and
- *   the next acquisition have only one order, so the race is between the two acquisitions. A branch
+ *   the next acquisition have only one order, and the race is between the two acquisitions. A branch
  *   to a thread that is not enabled is dropped.
  * - Value choices (the waiter that a signal wakes) are branches that are all explored.
  * - Fairness may delay threads that only spin: orders that differ in the number of iterations of a
- *   spin loop are not all explored. Neither are orders that only virtual time decides.
+ *   spin loop are not all explored. Orders that only virtual time decides are not all explored either.
  */
 #include "strategies/dpor/dpor.h"
 
@@ -89,7 +89,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 {
 	struct dpor *dpor = state;
 
-	(void)seed; /* no random choices */
+	(void)seed; /* the strategy makes no random choices */
 	dpor->depth = 0;
 	dpor->known = 0;
 	dpor->is_straight = true;

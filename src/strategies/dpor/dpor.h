@@ -1,8 +1,8 @@
 /*
- * Shared state of dpor: the current run as a stack of steps, each with the branches of its wakeup
- * tree that are still to be explored. dpor.c chooses threads, dpor_races.c finds races and their
- * other orders, and dpor_branches.c backtracks to the next branch. See also dpor_order.h (clocks),
- * dpor_shards.h (shards) and dpor_merge.h (tasks).
+ * Shared state of dpor: the current run as a stack of steps. Each step has the branches of its
+ * wakeup tree that are still to be explored. dpor.c chooses threads, dpor_races.c finds races and
+ * their other orders, and dpor_branches.c backtracks to the next branch. See also dpor_order.h
+ * (clocks), dpor_shards.h (shards) and dpor_merge.h (tasks).
  *
  * Threads are identified by *slots*, which are equal in every run, unlike thread indices. A
  * *sleeper* is a member of a sleep set: a thread whose op is already explored from this step. All
@@ -36,9 +36,9 @@ enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
 struct dpor_op {
 	object_name object;
 	uint8_t kind, flags;
-	uint16_t second; /* as in struct pending_op */
+	uint16_t second; /* same as in struct pending_op */
 	uint8_t thread;	 /* slot */
-	bool is_plain;	 /* only `object` determines the dependence of this op */
+	bool is_plain;	 /* `object` alone determines the dependence of this op */
 };
 
 /* A node of a wakeup tree: this op is next, followed by one of the children. */
@@ -47,8 +47,8 @@ struct dpor_branch {
 	uint32_t child, sibling; /* DPOR_NONE: none; the free list is linked by `sibling` */
 	uint32_t task;		 /* number of the task that explores the branch; 0: none */
 	/*
-	 * Task that found this branch ahead of time; 0: none. In other states, this branch and
-	 * later siblings settle no race, as some runs with the race may begin here.
+	 * Task that found this branch ahead of time; 0: no task. In other states, this branch and
+	 * later siblings settle no race, because some runs with the race may begin here.
 	 */
 	uint32_t finder;
 	uint32_t born; /* number of runs of the finder when it created the branch */
@@ -138,7 +138,7 @@ struct dpor {
 	uint16_t index_of[DPOR_THREADS];
 	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
 	uint32_t known;			  /* number of thread indices with a slot */
-	bool is_straight;		  /* in this run every index equals its slot */
+	bool is_straight;		  /* in this run, every thread index equals its slot */
 	uint32_t last_step[DPOR_THREADS]; /* by slot, in this run */
 	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];

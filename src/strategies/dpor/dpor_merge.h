@@ -45,9 +45,9 @@ void dpor_join_slots(struct dpor *dpor, const struct dpor *other);
 /* Whether the task followed its branch to the first leaf, as the owner would (with bystanders). */
 bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
- * As in struct strategy_tasks: makes the trees above the task's base equal, so that each state
- * knows an order before it omits many others. The owner may keep added branches: they lead to real
- * orders.
+ * Implements `synchronise` of struct strategy_tasks: makes the trees above the task's base equal,
+ * so that each state knows an order before it omits many others. The owner may keep added branches,
+ * because they lead to real orders.
  */
 bool dpor_synchronise(void *state, void *task);
 void dpor_join_found(struct dpor *dpor, uint32_t task);

@@ -51,7 +51,8 @@ uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 /* Iterates over earlier steps of other threads that are not in `past`, newest first. */
 struct dpor_look_back {
 	uint32_t alike, wide; /* next candidates */
-	uint32_t all_below;   /* for a wide op: all steps below this one; else DPOR_NONE */
+	/* all steps below this one are candidates (wide op); else DPOR_NONE */
+	uint32_t all_below;
 };
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step);

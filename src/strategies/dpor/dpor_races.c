@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /*
- * Can `second` happen before `first`? Not if `first` enables `second`:
- * - A release enables the acquisition; the race is with the previous acquisition.
- * - The end of a thread enables its join, and its creation enables the thread.
- * - An earlier end of the process shows nothing that a later one does not show. A thread that was
+ * Can `second` happen before `first`? The function returns false if `first` enables `second`: - A
+ * release enables the acquisition; the race is with the previous acquisition. - The end of a thread
+ * enables its join, and its creation enables the thread. - An earlier end of the process shows no
+ * more than a later one. A thread that was
  *   disabled before the end was not prevented by the end.
  */
 static bool has_other_order(const struct dpor_step *first, const struct dpor_step *second)
@@ -44,8 +44,9 @@ static bool is_stuck(
 }
 
 /*
- * notdep(first) . second: the steps after `first` that do not depend on it, with `second` in its
- * place among them: later ones do not depend on `second`, or they would depend on `first`.
+ * Builds notdep(first) . second: the steps after `first` that do not depend on it, with `second` in
+ * its place among them. Steps after `second` do not depend on it, because they would then depend on
+ * `first`.
  */
 static void other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct dpor_sequence *sequence)
@@ -76,8 +77,8 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 }
 
 /*
- * `first` provided one of several equivalent units (semaphore, bytes, space) that `second`
- * consumes: the consumer of an earlier unit competes with `second`, so that `first` does not order
+ * `first` provided one of several equivalent units (semaphore, bytes, space), and `second` consumes
+ * a unit. The consumer of an earlier unit competes with `second`; `first` therefore does not order
  * the two.
  */
 static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
@@ -210,10 +211,11 @@ static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
  * branch covers the other order.
  *
  * A race is *settled* if coverage does not depend on them. Either a thread that sleeps at `first`
- * begins the core of the sequence, which is equal in all runs with the race. Or the first branch
- * that admits any sequence with this core begins the core (is_begun_there). Some branch beginning
- * the core (a source set) is not sufficient: sleepers represent sequences before which they could
- * stand (weak initials), and rely on each of these having reached the first such branch.
+ * begins the core of the sequence, which is equal in all runs with the race. Alternatively, the
+ * first branch that admits any sequence with this core begins the core (is_begun_there). A later
+ * branch that begins the core (a source set) is not sufficient. Sleepers represent sequences before
+ * which they could stand (weak initials). They rely on the fact that each such sequence has reached
+ * the first such branch.
  */
 void dpor_reverse_races(struct dpor *dpor)
 {

@@ -27,8 +27,8 @@ struct dpor_event {
 	object_name object;
 	uint32_t ordinal;
 	uint8_t thread;	 /* slot */
-	bool is_change;	 /* only ops without OP_READ count */
-	uint32_t before; /* in the current run: number of such ops so far */
+	bool is_change;	 /* an op that is no read; `ordinal` counts only such ops */
+	uint32_t before; /* number of such ops so far in the current run */
 };
 
 struct dpor_pair {
@@ -48,7 +48,7 @@ struct dpor_share {
 	uint32_t pair_count;
 	struct dpor_pair pairs[DPOR_PAIRS_MOST];
 	uint64_t held;	 /* slots held at the current point until the first event of a pair */
-	bool is_held_up; /* only held threads are enabled: the run cannot continue */
+	bool is_held_up; /* all enabled threads are held: the run cannot continue */
 	/* `racy` after the learning runs, equal in all shards */
 	uint64_t taught[DPOR_TAUGHT_WORDS];
 	uint64_t plan; /* hash of the facts that must be equal in all shards */
@@ -67,7 +67,7 @@ void dpor_share_scouted(struct dpor *dpor);
 void dpor_share_recount(struct dpor *dpor);
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view);
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step);
-/* Only held threads are enabled: the run ends for this class. */
+/* Called when all enabled threads are held: the run ends for this class. */
 void dpor_share_hold_up(struct dpor *dpor);
 /* Whether the ended run belongs to another class, or was redundant. */
 bool dpor_share_is_in_vain(const struct dpor *dpor);

@@ -1,11 +1,11 @@
 /*
  * Tasks of dpor: another state explores an unexplored branch with its subtree.
  *
- * The exploration of a branch depends only on the path to it, the sleep set, the branch's wakeup
- * tree and the known races, which the split copies. The branch nearest to the root has a large
- * subtree, needed late. Races that the task finds across its base change its copy of the wakeup
- * trees there. When the branch is next, the owner joins the task: either the task is finished, or
- * the task's stack replaces the owner's.
+ * The exploration of a branch depends on the path to it, the sleep set, the branch's wakeup tree
+ * and the known races. The split copies all four. The split takes the branch nearest to the root,
+ * because its subtree is large and needed late. Races that the task finds across its base change
+ * its copy of the wakeup trees there. When the branch is next, the owner joins the task: either the
+ * task is finished, or the task's stack replaces the owner's.
  *
  * Exact mode: if anything copied at the split has changed since, the task is dropped and the owner
  * explores the branch. The runs, their order and their number are then those of a single state.
@@ -13,7 +13,7 @@
  * Otherwise a task is dropped only if an order would be lost or repeated: the order of runs may
  * differ. Races lead to orders behind a sleeper only from the place where the sleeper's op is
  * explored; wakeup trees carry them there. A task therefore covers only the subtree behind the
- * first leaf of the branch's tree, where no thread sleeps and nothing is added any more.
+ * first leaf of the branch's tree. No thread sleeps there, and no order is added later.
  * dpor_merge.h merges the trees above.
  */
 #include "strategies/dpor/dpor_merge.h"

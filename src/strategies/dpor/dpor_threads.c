@@ -26,7 +26,7 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 			dpor->is_lost = true;
 		dpor->index_of[slot] = (uint16_t)index;
 		dpor->is_straight &= slot == index;
-		/* Only one thread moves between two points: the last step created the thread. */
+		/* Between two scheduling points one thread moves: the last step created the thread. */
 		dpor->creation[slot] = dpor->depth ? dpor->depth - 1 : DPOR_NONE;
 		while (dpor->creation[slot] != DPOR_NONE &&
 			dpor_steps(dpor)[dpor->creation[slot]].is_value)

@@ -137,8 +137,8 @@ static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
  *
  * An op may therefore precede the tree if the tree does not contain its thread and no op of the
  * tree depends on it. The tree covers the same orders behind it, and a thread that sleeps here
- * either sleeps there or depends on the op. For main only joins qualify, and only if main continued
- * after such a join in the learning runs; else the process may end.
+ * either sleeps there or depends on the op. The only ops of main that qualify are joins, and only
+ * if main continued after such a join in the learning runs. Otherwise the process may end.
  */
 uint32_t dpor_bystander(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)

@@ -17,8 +17,9 @@ static uint32_t dpor_wakeup_first_of(
 }
 
 /*
- * Weak initial: index of the first step of the op's thread, if `op` can precede the first `count`
- * steps or be among them as the first; `count`: the thread has none; DPOR_NONE: impossible.
+ * Computes a weak initial: can `op` precede the first `count` steps, or be the first of them?
+ * Returns the index of the first step of the op's thread, `count` if the thread has no step,
+ * DPOR_NONE if impossible.
  */
 static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
 	uint32_t count, const struct dpor_op *op)
@@ -97,9 +98,10 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 }
 
 /*
- * The first branch that admits the sequence begins its core, and covers it with any later steps.
- * Not so if an earlier branch is independent of the core: with other later steps it may precede,
- * and its thread then sleeps when the other branch is explored.
+ * Returns whether the first branch that admits the sequence begins its core: this branch then
+ * covers the core with any later steps. The result is false if an earlier branch is independent of
+ * the core. With other later steps, that branch may precede, and its thread then sleeps when the
+ * other branch is explored.
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {

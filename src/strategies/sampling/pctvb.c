@@ -2,9 +2,9 @@
  * Strategy `pctvb`: probabilistic concurrency testing with variable and thread bounding.
  *
  * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
- * Programs", 2012, sections 3 (PCTVB) and 4. As pct, but each run draws v *variables*, and change
- * points only at accesses to these: a rarely used variable is tested as often as a heavily used
- * one.
+ * Programs", 2012, sections 3 (PCTVB) and 4. The strategy is pct, but each run draws v *variables*,
+ * and change points only at accesses to these. A rarely used variable is tested as often as a
+ * heavily used one.
  *
  * A variable is a global (each eight bytes of memory), all memory that one allocation site
  * allocates, or a synchronisation object. op_class() is its number.
@@ -12,9 +12,10 @@
  * Deviations from the paper:
  * - The deviations of pct: contested points only, one place past the end, a priority drops before
  *   the access.
- * - Only variables with reorderable accesses are drawn: another thread used the variable before,
- *   one of the two accesses is a write, and the later thread existed at the earlier access.
- * - The expected access count of a variable is a run_length as in pct, not an average. The first
+ * - Variables are drawn only if their accesses can be reordered: another thread used the variable
+ * before, and one of the two accesses is a write. The later thread must also exist at the earlier
+ * access. - The expected access count of a variable is a run_length as in pct, not an average. The
+ * first
  *   runs of a round determine it.
  * - Change points are a set, of which any number may lie past the end: one of C(k+d-1, d-1) sets
  *   instead of k^(d-1) sequences.
@@ -134,8 +135,8 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
 }
 
 /*
- * Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2: each set of d-1 places
- * is equally likely, among the accesses and d-1 places past the end.
+ * Draws each set of d-1 places with equal probability, among the accesses and d-1 places past the
+ * end: Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2.
  */
 static void draw_changes(struct pctvb *pctvb)
 {
@@ -277,7 +278,8 @@ static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *vi
 	return false;
 }
 
-/* For runs with one variable, which all accesses belong to: only their count is learnt. */
+/* Gives leases in runs with one variable to which all accesses belong: only their count is
+ * learnt. */
 static uint64_t pctvb_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
 	const struct pctvb *pctvb = state;

@@ -65,7 +65,7 @@ struct pctvb {
 	struct rng rng;
 	uint32_t depth, wanted, threads; /* threads 0: option not given */
 	uint32_t threads_most;
-	enum pctvb_falls falls; /* for this run */
+	enum pctvb_falls falls; /* method of this run */
 	uint32_t shared_count;
 	uint32_t place; /* place of the run in its round */
 	uint32_t drawn_count, change_count, fallen;

@@ -20,7 +20,7 @@ struct pos {
 
 static size_t pos_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* no options */
+	(void)config; /* the strategy has no options */
 	return sizeof(struct pos);
 }
 

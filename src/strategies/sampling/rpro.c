@@ -2,8 +2,8 @@
  * Strategy `rpro`: radius-aware probabilistic testing.
  *
  * Cai and Yang, "Radius Aware Probabilistic Testing of Deadlocks with Guarantees", ASE 2016,
- * section 3. As pct, but only the first change point is drawn among all k events; the other d-2 lie
- * within r events of it. A run shows such a bug of depth d with probability at least
+ * section 3. The strategy is pct, but only the first change point is drawn among all k events; the
+ * other d-2 lie within r events of it. A run shows such a bug of depth d with probability at least
  * 1/(n*k*(2r)^(d-2)).
  *
  * Deviations from the paper:
@@ -15,10 +15,11 @@
  *   release can always be moved directly behind the previous op: stops elsewhere between two
  *   acquisitions find nothing more (docs/strategies.md).
  * - By default a grid of pairs shares the runs: d = 2 to 6, r = 1, 2, 4, ... up to k. The next run
- *   goes to the pair with the fewest runs relative to its weight, which is fixed during a round: 1
- *   while the pair's guarantee is in reach of the runs made so far, proportionally less otherwise,
- *   and a sixteenth once the pair would have missed a bug of its kind with probability below e^-12.
- * - windows=many: a long run has space for many windows of change points. After a window and a
+ * goes to the pair with the fewest runs relative to its weight, which is fixed during a round. The
+ * weight is 1 while the pair's guarantee is in reach of the runs made so far, and proportionally
+ * less otherwise. It falls to a sixteenth when the pair would have missed a bug of its kind with
+ * probability below e^-12. - windows=many: a long run has space for many windows of change points.
+ * After a window and a
  *   random gap, the next window begins, with new random priorities, as if the run started there. It
  *   has no guarantee, because earlier windows may prevent the bug. Half of the grid's pairs use it.
  */
@@ -34,7 +35,7 @@
 #define GRID_PAIRS (2 * (1 + (GRID_DEPTH_MOST - GRID_DEPTH_LEAST) * GRID_RADII))
 #define RADIUS_MOST (INT64_C(1) << 30)
 #define WEIGHT_ONE (UINT64_C(1) << 16)
-/* In reach: a quarter of the required runs is made. */
+/* A guarantee is in reach when 1/REACH of the required runs is made. */
 #define REACH 4
 #define ENOUGH 12 /* multiple of the runs that the guarantee requires */
 #define ENOUGH_PART 16

@@ -12,17 +12,17 @@
  * - Counts come from earlier runs, for all objects at once and by stable thread name, instead of
  *   one profiling run. A varying estimate rises quickly by half of the difference and decreases
  *   slowly: an op that does not occur costs only another draw.
- * - An object that is used only under one lock is not picked: its order is that of the lock.
- * - Releases are not interesting, as a release follows its own acquisition. Neither are creation,
- *   begin, end, join and detach of threads, because their order is forced.
- * - Programs that block: if the intended thread is blocked and every enabled thread is at an
+ * - An object that is used only under one lock is not picked: its order is that of the lock. -
+ * Releases are not interesting, because a release follows its own acquisition. Creation, begin,
+ * end, join and detach of threads are not interesting, because their order is forced. - Programs
+ * that block: if the intended thread is blocked and every enabled thread is at an
  *   interesting op, the intention is drawn again among the enabled threads. A thread at an
  *   interesting op has at least weight 1. Uniformity, which the paper proves without blocking, is
  *   approximated.
- * - The first run has no counts and is a random walk.
- * - Only the first runs of a round produce lessons, which are large: the counts stabilise quickly.
+ * - The first run has no counts and is a random walk. - The first runs of a round alone produce
+ * lessons: lessons are large, and the counts stabilise quickly.
  *
- * Only integer arithmetic: the target may have enabled floating-point traps.
+ * The code uses integer arithmetic only, because the target may have enabled floating-point traps.
  */
 #include "strategies/sampling/surw_internal.h"
 
@@ -49,7 +49,7 @@ static inline bool surw_is_interesting(const struct surw *surw, const struct pen
 
 static size_t surw_state_bytes(const struct strategy_config *config)
 {
-	(void)config; /* no options */
+	(void)config; /* the strategy has no options */
 	return sizeof(struct surw);
 }
 
@@ -118,7 +118,7 @@ static void surw_begin_run(void *state, uint64_t seed)
 /* A new thread's learnt weight is subtracted from its creator's. */
 static void surw_add_thread(struct surw *surw, const struct schedule_view *view, uint32_t thread)
 {
-	/* Only one thread moves between two points: the current thread is the creator. */
+	/* Between two scheduling points one thread moves: the current thread is the creator. */
 	const uint32_t creator =
 		thread && view->current.index < thread ? view->current.index : KEY_TABLE_NONE;
 	const uint32_t learnt = key_table_find(&surw->threads, view->names[thread]);

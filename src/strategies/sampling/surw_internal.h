@@ -60,7 +60,7 @@ struct surw {
 	object_name object;	   /* object of this run; 0: random walk */
 	struct thread_id intended; /* THREAD_NONE: must be drawn */
 	uint32_t known;		   /* number of threads of this run with a weight */
-	bool is_exhausted;	   /* no weight is left: random walk */
+	bool is_exhausted;	   /* no weight is left; the rest of the run is a random walk */
 	uint32_t eligible_count;
 	uint16_t eligible[KEY_TABLE_CAPACITY];
 

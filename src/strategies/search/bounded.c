@@ -4,9 +4,8 @@
  * Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded
  * Programs", 2012, sections 2, 4 and 5 (algorithm 1). The standard schedule of a thread order lets
  * the highest enabled thread move. At an access to one of v variables, that thread may get another
- * priority, at most c times. All placements are run, those with fewer changes first, for all
- * variables, in enough orders that every order of t threads is among them (lemma 4.1). Then v and t
- * grow.
+ * priority, at most c times. The strategy runs all placements for all variables, those with fewer
+ * changes first. The thread orders contain every order of t threads (lemma 4.1). Then v and t grow.
  *
  * Deviations from the paper:
  * - The paper processes one set of v variables after the other, and repeats runs that sets share.
@@ -19,10 +18,10 @@
  *   whole threads is random (docs/strategies.md).
  * - Four fixed orders are first, among them the order of creation and its reverse, which suffice
  *   for t = 2.
- * - Among equivalent runs only the first is extended: those with the same variables, happens-before
- *   graph, final order of threads and point that the last stop passed. The paper requires only the
- *   same variables and graph, which loses schedules within the bounds, because such runs can
- *   continue differently (tests/unit/strategies/search/test_bounded_orders.c).
+ * - Among equivalent runs only the first is extended. Equivalent runs have the same variables,
+ * happens-before graph, final order of threads and point that the last stop passed. The paper
+ * requires only the same variables and graph. That rule loses schedules within the bounds, because
+ * such runs can continue differently (tests/unit/strategies/search/test_bounded_orders.c).
  */
 #include "strategies/search/bounded.h"
 
@@ -32,7 +31,7 @@
 #include "strategies/step_print.h"
 
 #define RUNS_STANDARD (1 << 18) /* number of runs with fewer than c changes */
-/* As in the paper: after this many yields a thread gets the lowest priority. */
+/* After this many yields a thread gets the lowest priority, as in the paper. */
 #define YIELDS_BEFORE_LAST 100
 #define YIELDS_LOWER_MOST 999
 
@@ -67,7 +66,8 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	bounded_begin_walk(bounded);
 }
 
-/* For a run that cannot be extended: objects of its changes. 0: all accesses are needed. */
+/* Returns the objects of the run's changes if the run cannot be extended; 0 if all accesses are
+ * needed. */
 static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
 {
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
@@ -155,9 +155,9 @@ static bool bounded_is_stopped(
 }
 
 /*
- * The thread that moves after a stop is not checked for a stop: a run that differs only in the
- * place of the stop would have that point behind its last stop. Returns a hash of the point; 0:
- * none.
+ * Returns a hash of the point at which the thread moves after a stop; 0 if no stop is possible
+ * there. This point is not checked for a stop: a run that differs only in the place of the stop has
+ * the point behind its last stop.
  */
 static uint64_t passed_point(
 	const struct bounded *bounded, const struct schedule_view *view, uint32_t next)
@@ -252,7 +252,7 @@ static uint64_t hash_graph(const struct bounded *bounded)
 
 /*
  * A run that is equivalent to an earlier one, perhaps of another thread order, gets no children.
- * The earlier order is always explored within the same bounds: for each v, t grows, and the orders
+ * The earlier order is always explored within the same bounds: t grows for each v, and the orders
  * of a larger t include those of a smaller one.
  */
 static void end_in_tree(struct bounded *bounded)
@@ -289,8 +289,8 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	/*
-	 * A thread at OP_GO_ON is enabled, but its next op may not be: the points then differ from
-	 * those of the run whose prefix this run should repeat.
+	 * A thread at OP_GO_ON is enabled, but its next op may not be. The points can then differ
+	 * from those of the run whose prefix this run should repeat.
 	 */
 	bounded->needs_all = bounded->is_focused && run_tree_has_strayed(&bounded->tree);
 	if (bounded->needs_all) {

@@ -27,7 +27,7 @@ enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 #define CHANGES_MOST 16
 #define CHANGES_FIRST 2u /* default of c: most known bugs need at most 2 changes */
 
-/* In this order; the last two are repeated for each v and t. */
+/* The passes in their order; the last two are repeated for each v and t. */
 enum bounded_pass {
 	PASS_NONE,
 	PASS_ROOTS, /* runs without changes, in the fixed orders */
@@ -63,7 +63,7 @@ struct bounded {
 	uint32_t task, noted_count;
 	uint64_t runs_had, knowledge;
 
-	bool is_elsewhere; /* for the current run */
+	bool is_elsewhere; /* the current run counts for another shard */
 	uint64_t runs_elsewhere, elsewhere_had;
 	uint32_t ends; /* number of completed bounds */
 	uint64_t plans[STRATEGY_PLANS];
@@ -120,7 +120,7 @@ uint32_t bounded_count_places(const struct bounded *bounded, const struct schedu
 	uint32_t stopped, uint32_t next);
 uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next, uint32_t place);
-/* Of the relative order of the threads: equal if a further stop must have the same effect. */
+/* Hash of the relative order of the threads; equal if a further stop must have the same effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
 void bounded_begin_walk(struct bounded *bounded);

@@ -1,4 +1,5 @@
-/* Places of stopped threads. Only the threads above matter: one place between two neighbours. */
+/* Places of stopped threads. The threads above a stopped thread determine its place: there is one
+ * place between two neighbours. */
 #include "strategies/search/bounded_internal.h"
 
 #include "base/bitset.h"

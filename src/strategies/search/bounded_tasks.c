@@ -1,7 +1,7 @@
 /*
  * Tasks of bounded: children of a range of runs (run_tree_tasks.c). The task is dropped if either
- * state learns more threads or variables before the join. Only the owner knows equivalent earlier
- * runs: the join checks the keys that the task noted, in the order of the runs.
+ * state learns more threads or variables before the join. The owner alone knows equivalent earlier
+ * runs. The join therefore checks the keys that the task noted, in the order of the runs.
  */
 #include "strategies/search/bounded_internal.h"
 

@@ -9,8 +9,8 @@
  *
  * Up to its last deviation, a run must equal its parent and its siblings. Hashes of everything done
  * before a point (*prints*) check this. Each child passes or reaches the point of the previous
- * child, and the last child reaches the parent's last point: comparing neighbours compares all of
- * them.
+ * child, and the last child reaches the parent's last point. Comparing neighbours therefore
+ * compares all of them.
  */
 #ifndef RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
 #define RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
@@ -21,11 +21,11 @@
 
 #include "base/hash.h"
 
-#define DEVIATIONS_MOST 1024 /* in one run */
+#define DEVIATIONS_MOST 1024 /* deviations in one run */
 #define DEVIATIONS_NONE UINT32_MAX
 
 enum deviation_kind {
-	DEVIATION_FREE,	  /* no cost: no thread was preempted */
+	DEVIATION_FREE,	  /* the deviation costs nothing: no thread was preempted */
 	DEVIATION_COSTLY, /* counts against the bound */
 	DEVIATION_KIND_COUNT
 };
@@ -63,7 +63,7 @@ struct deviation_limit {
 };
 
 struct deviations {
-	uint32_t capacity, count; /* of records */
+	uint32_t capacity, count; /* numbers of records */
 	uint32_t roots, root;	  /* number of standard schedules; the next one to run */
 	uint32_t bound;		  /* maximum number of costly deviations in a run */
 	uint32_t level;		  /* costly deviations of the records from level_start on */
@@ -73,7 +73,7 @@ struct deviations {
 	uint32_t ordinal, alternative; /* position of the next child */
 	uint32_t levels_done;	       /* all runs with fewer costly deviations are made */
 	bool is_exhausted;
-	bool is_lost;		      /* no space for records is left */
+	bool is_lost;		      /* the space for records is used up */
 	uint64_t runs, diverged_runs; /* diverged_runs: runs that did not repeat their prefix */
 	struct deviation_child last_child;
 
@@ -121,7 +121,7 @@ void deviations_begin_run(struct deviations *deviations);
 bool deviations_is_elsewhere(const struct deviations *deviations);
 uint32_t deviations_root(struct deviations *deviations);
 
-/* `what` is a hash that is equal in every run and process. */
+/* Adds `what`, a hash that is equal in every run and process, to the print. */
 static inline void deviations_note(struct deviations *deviations, uint64_t what)
 {
 	deviations->print = hash_pair(deviations->print, what);
@@ -137,7 +137,7 @@ void deviations_find_child(struct deviations *deviations);
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
-/* As in struct strategy_tasks. */
+/* Implement the functions of struct strategy_tasks. */
 bool deviations_split(
 	struct deviations *deviations, struct deviations *task, uint32_t number, uint64_t most);
 void deviations_copy(struct deviations *to, const struct deviations *from);

@@ -78,7 +78,7 @@ static void icb_begin_run(void *state, uint64_t seed)
 {
 	struct icb *icb = state;
 
-	(void)seed; /* no random choices */
+	(void)seed; /* the strategy makes no random choices */
 	icb->variable_count = 0;
 	deviations_begin_run(&icb->deviations);
 }

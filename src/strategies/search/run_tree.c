@@ -19,7 +19,7 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->node_count = tree->points_used = 0;
 	tree->roots_done = tree->depth_most = 0;
 	tree->changes_most = changes_most;
-	tree->is_done = true; /* no bounds are set */
+	tree->is_done = true; /* bounds are not set yet */
 	tree->diverged_runs = tree->varied_runs = 0;
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
 		tree->done_variables[i] = tree->done_placed[i] = 0;

@@ -22,7 +22,7 @@
 
 #include "strategies/key_table.h"
 
-#define RUN_TREE_DEVIATIONS_MOST 64 /* in one run */
+#define RUN_TREE_DEVIATIONS_MOST 64 /* deviations in one run */
 #define RUN_TREE_ORDERS_MOST 16384
 #define RUN_TREE_VALUE                                                                             \
 	UINT16_MAX /* pseudo-variable of a value choice, which is free of cost, unlike a change */
@@ -90,7 +90,7 @@ struct run_tree {
 	/* By order: variables up to which all runs are made, with lowest places, and with all. */
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
 
-	bool is_done;	     /* no run is left within the bounds */
+	bool is_done;	     /* all runs within the bounds are made */
 	uint32_t root;	     /* next order without a run; order_end: all orders have one */
 	uint32_t roots_done; /* number of orders, from 0, that have a run */
 	uint32_t depth;	     /* number of deviations of the runs whose children are made now */
@@ -103,11 +103,11 @@ struct run_tree {
 	} phase;
 	/* the entry's points are being explored: the next is number ordinal - 1 */
 	bool is_begun;
-	uint32_t loop;	    /* only variables with this maximum loop number are explored now */
+	uint32_t loop;	    /* maximum loop number of the variables that are explored now */
 	uint32_t next_loop; /* the next larger loop number seen; UINT32_MAX: none */
 	uint32_t node, entry, ordinal, alternative;
 
-	/* In the current scan for changes; the nearest one is last. */
+	/* Limits in the current scan for changes; the nearest one is last. */
 	struct run_tree_limit limits[RUN_TREE_TASKS_MOST];
 	uint32_t limit_count;
 	uint32_t awaited; /* the task whose first child is next; 0: none */
@@ -134,10 +134,10 @@ struct run_tree {
 		uint16_t variable, alternative;
 	} same[RUN_TREE_SAME_SLOTS];
 	uint32_t values; /* number of value choices behind the last deviation */
-	/* of synchronisation, and of the deviations' variables up to their deviation */
+	/* Hash of synchronisation, and of the deviations' variables up to their deviation */
 	uint64_t print;
 	uint64_t whole; /* print that also covers all variables */
-	/* of variables at their last point behind the last deviation */
+	/* Hashes of variables at their last point behind the last deviation */
 	uint32_t prints[KEY_TABLE_CAPACITY];
 	uint32_t wholes[KEY_TABLE_CAPACITY]; /* likewise, for `whole` */
 	bool is_partial;		     /* the run has a focus */
@@ -202,7 +202,8 @@ void run_tree_end_run(
 
 /* Whether all shards make the current run, while another shard counts it. */
 bool run_tree_is_elsewhere(const struct run_tree *tree);
-/* Of the extended runs, with variables by name: equal if all shards distribute the same runs. */
+/* Hash of the extended runs, with variables by name; equal if all shards distribute the same
+ * runs. */
 uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
 /* Tasks, as in struct strategy_tasks (run_tree_tasks.c). */

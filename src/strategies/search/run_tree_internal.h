@@ -22,7 +22,8 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 /* Whether this shard makes the children of `node` with the current place. */
 bool run_tree_is_own(struct run_tree *tree, const struct run_node *node);
 
-/* A child of the current node; `last` NULL: a run without deviations. NULL: no space. */
+/* Creates a child of the current node; `last` NULL: a run without deviations. Returns NULL if no
+ * space is left. */
 struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path *last);
 bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *node);
 static inline void run_tree_forget_passed(struct run_tree *tree)

@@ -1,6 +1,6 @@
 /*
- * The users of each variable. A variable is a synchronisation object or eight bytes of memory,
- * *shared* once two threads have used it. Its number is its order of discovery. When half of the
+ * The users of each variable. A variable is a synchronisation object or eight bytes of memory. It
+ * is *shared* when two threads have used it. Its number is its order of discovery. When half of the
  * capacity is used, further memory is grouped into *arrays*: one variable per heap block, and one
  * per code site for other memory. A plain value without pointers, empty when zeroed.
  */
